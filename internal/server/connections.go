@@ -35,6 +35,7 @@ type connections struct {
 	idle *list.List                 // of net.Conn, longest idle first
 }
 
+// newConnections returns a limit of `most` connections.
 func newConnections(most int) *connections {
 	return &connections{max: most, open: map[net.Conn]*list.Element{}, idle: list.New()}
 }

@@ -78,9 +78,10 @@ func (s *Server) shutdown(srv *http.Server, cut context.CancelFunc) error {
 // handler may run when the graphs are closed.
 type handlers struct {
 	mu     sync.RWMutex // each running handler holds it for reading
-	closed bool
+	closed bool         // no handler may start any more
 }
 
+// enter reports whether a handler may start. If it may, the handler calls leave at its end.
 func (a *handlers) enter() bool {
 	a.mu.RLock()
 	if a.closed {
@@ -90,6 +91,7 @@ func (a *handlers) enter() bool {
 	return true
 }
 
+// leave says that a running handler has ended.
 func (a *handlers) leave() { a.mu.RUnlock() }
 
 // close waits for the running handlers and lets no other one start.

@@ -23,6 +23,7 @@ type countedEmbedder struct {
 	set   *observe.Set // counts the calls
 }
 
+// Embed embeds the texts and counts the call.
 func (c *countedEmbedder) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	start := clock.Now()
 	vectors, err := c.Embedder.Embed(ctx, texts, dim)

@@ -113,7 +113,7 @@ func listTools(ctx context.Context, h http.Handler) (json.RawMessage, error) {
 // recordedAnswer is an http.ResponseWriter that records the answer.
 type recordedAnswer struct {
 	header http.Header
-	status int
+	status int          // HTTP status
 	body   bytes.Buffer // the bytes written so far
 }
 

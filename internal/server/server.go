@@ -44,10 +44,10 @@ type Options struct {
 	// engine.
 	Engine engine.Engine
 
-	Cluster  *cluster.Config
+	Cluster  *cluster.Config // the configuration to serve
 	Catalogs []*tool.Catalog // from the generated packages of the binary
 	Bind     string          // the listen address; the host check depends on it
-	Tokens   *auth.Tokens
+	Tokens   *auth.Tokens    // the static tokens and their actors
 
 	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
 	// tokens or policies.
@@ -71,11 +71,11 @@ type Options struct {
 	// files.
 	MaxConnections int
 
-	Version string
+	Version string // version of the server
 	// SourceVersion is the commit of the source code that the program was built from; empty if
 	// unknown.
 	SourceVersion string
-	Log           *slog.Logger
+	Log           *slog.Logger // receives all log lines
 
 	// LogRequests logs every request; without it only failed and slow requests are logged.
 	LogRequests bool
@@ -91,18 +91,18 @@ type Options struct {
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
 type Server struct {
-	log     *slog.Logger
-	handler http.Handler
+	log     *slog.Logger   // receives all log lines
+	handler http.Handler   // answers all requests
 	engines []engine.Graph // the open graphs, to close
-	booted  *boot
-	closers []io.Closer // the verifiers to close
-	pageKey []byte      // signs page tokens
-	metrics *observe.Set
+	booted  *boot          // what the start has opened and loaded
+	closers []io.Closer    // the verifiers to close
+	pageKey []byte         // signs page tokens
+	metrics *observe.Set   // what is counted
 	memory  *engine.Memory // the memory budget of the queries of all graphs
-	conns   *connections
+	conns   *connections   // enforces the connection limit
 
-	queryMemory int64 // the limit of one query, in bytes
-	texts       *textlimit.Limiter
+	queryMemory int64              // the limit of one query, in bytes
+	texts       *textlimit.Limiter // limits the compilation of texts from callers
 
 	draining                 atomic.Bool   // the server has begun to stop
 	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
@@ -113,14 +113,14 @@ type Server struct {
 const (
 	// A client must send its header, and its whole request, within these times.
 	headerTimeout  = 10 * time.Second
-	requestTimeout = 2 * time.Minute
+	requestTimeout = 2 * time.Minute // for the whole request
 
 	// The server must finish its answer, and the client must read it, within this time. Otherwise a
 	// client that does not read could keep an answer in memory for ever.
 	answerTimeout = 10 * time.Minute
-	idleTimeout   = 2 * time.Minute
+	idleTimeout   = 2 * time.Minute // for a connection without a request
 
-	maxHeader = 64 << 10
+	maxHeader = 64 << 10 // bytes of the header of a request
 )
 
 // Open opens the graphs of the applied revision and compiles their policies. If RequireAll is not

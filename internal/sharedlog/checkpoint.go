@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	checkpointMagic  = "OGSHCKP\x00"
-	checkpointHeader = 96 // bytes before the list of takeover numbers
+	checkpointMagic  = "OGSHCKP\x00" // the first bytes of a checkpoint
+	checkpointHeader = 96            // bytes before the list of takeover numbers
 )
 
 // position is the place of a Follower in the log.
@@ -58,10 +58,10 @@ func (p *position) advance(e *entry) {
 
 // Checkpoint is a stored checkpoint. It is in force once the Writer has announced it.
 type Checkpoint struct {
-	name  string // without the prefix of the graph
-	sum   sum
-	at    position
-	state []byte
+	name  string   // without the prefix of the graph
+	sum   sum      // checksum of the object
+	at    position // the position after the last log object that it covers
+	state []byte   // what State.Load receives
 }
 
 // covered returns the number of the last log object that the checkpoint covers.

@@ -12,16 +12,16 @@ type kind uint8
 
 // The kinds of log objects.
 const (
-	group        kind = 1
-	takeover     kind = 2
-	announcement kind = 3
+	group        kind = 1 // a list of records
+	takeover     kind = 2 // a server becomes the writer
+	announcement kind = 3 // a checkpoint comes into force
 )
 
 const (
-	format      = 1
-	logMagic    = "OGSHLOG\x00"
-	entryHeader = 112 // bytes before the body
-	sumSize     = sha256.Size
+	format      = 1             // version of the format of log objects
+	logMagic    = "OGSHLOG\x00" // the first bytes of a log object
+	entryHeader = 112           // bytes before the body
+	sumSize     = sha256.Size   // bytes
 )
 
 // sum is a SHA-256 checksum.
@@ -32,12 +32,12 @@ type groupID [16]byte
 
 // entry is a log object.
 type entry struct {
-	kind     kind
-	number   uint64
-	epoch    uint64
+	kind     kind   // group, takeover or announcement
+	number   uint64 // place in the log, from 1
+	epoch    uint64 // of the writer
 	first    uint64 // LSN of the first record
 	time     int64  // milliseconds since 1970
-	layout   uint64
+	layout   uint64 // number of the row layout for which a group was written
 	id       groupID
 	previous sum      // checksum of the predecessor
 	records  [][]byte // of a group
@@ -124,15 +124,15 @@ func decodeEntry(number uint64, b []byte) (*entry, error) {
 
 // takeoverBody is the body of a takeover object. It is for operators; the protocol does not use it.
 type takeoverBody struct {
-	Node        string `json:"node"`
-	Incarnation string `json:"incarnation"`
-	Address     string `json:"address"`
+	Node        string `json:"node"`        // id of the node that took over
+	Incarnation string `json:"incarnation"` // of the node
+	Address     string `json:"address"`     // of the node
 }
 
 // announcementBody is the body of an announcement.
 type announcementBody struct {
-	Name    string `json:"name"` // of the checkpoint, without the prefix
-	Sum     []byte `json:"sum"`  // checksum of the checkpoint
-	Covered uint64 `json:"covered"`
-	Layout  uint64 `json:"layout"`
+	Name    string `json:"name"`    // of the checkpoint, without the prefix
+	Sum     []byte `json:"sum"`     // checksum of the checkpoint
+	Covered uint64 `json:"covered"` // number of the last log object that it covers
+	Layout  uint64 `json:"layout"`  // number of its row layout
 }

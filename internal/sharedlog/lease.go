@@ -18,17 +18,17 @@ import (
 // writer has ended: the writer may be slow, or the clock of the observer may be wrong. One
 // goroutine at a time may use a Leases.
 type Leases struct {
-	bucket   object.Bucket
-	prefix   string
-	duration time.Duration
-	now      func() time.Time
+	bucket   object.Bucket       // the storage
+	prefix   string              // of the names of the objects
+	duration time.Duration       // of a lease
+	now      func() time.Time    // the clock of this observer
 	seen     map[string]sighting // by id of the node
 }
 
 // sighting is the last change of a node's object that an observer saw.
 type sighting struct {
-	content []byte
-	changed time.Time
+	content []byte    // of the object
+	changed time.Time // when the observer first saw the content
 }
 
 // NewLeases returns an observer of the nodes below `prefix`. A lease lasts for `duration` after the

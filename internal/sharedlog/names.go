@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	logPrefix        = "log/"
-	checkpointPrefix = "checkpoint/"
+	logPrefix        = "log/"        // of the names of log objects
+	checkpointPrefix = "checkpoint/" // of the names of checkpoints
 )
 
 // logName returns the name of a log object, without the prefix of the graph.

@@ -14,8 +14,9 @@ import (
 
 // The errors of a Follower and a Writer. Test for them with errors.Is.
 var (
-	// ErrLost reports that another server has taken over, so that this Writer has ended. The call has
-	// written nothing. Drop all commits that are staged on the Writer and open the log again.
+	// ErrLost reports that this server is no longer the writer, because another server has taken
+	// over. No stored data is lost, but this Writer has ended, and the call has written nothing. Drop
+	// all commits that are staged on the Writer and open the log again.
 	ErrLost = errors.New("another server has become the writer of this graph; nothing was written")
 
 	// ErrBehind reports that some log objects were collected before the Follower read them. The
@@ -33,7 +34,7 @@ var (
 // CorruptError reports stored bytes that break the format or the rules of the log.
 type CorruptError struct {
 	Name  string // of the object, without the prefix of the graph
-	Fault string
+	Fault string // what is wrong with the object
 }
 
 func (e *CorruptError) Error() string {
@@ -62,9 +63,9 @@ type Record struct {
 
 // Options are what a Follower needs. Bucket and State are required.
 type Options struct {
-	Bucket object.Bucket
-	Prefix string // of all names of this incarnation of the graph; ends with "/" unless it is empty
-	State  State
+	Bucket object.Bucket // the storage of the log
+	Prefix string        // of all names of this incarnation of the graph; ends with "/", or is empty
+	State  State         // receives the records
 
 	// Node, Incarnation and Address identify this server in takeover objects, for operators.
 	Node, Incarnation, Address string
@@ -80,7 +81,7 @@ type Options struct {
 	Now    func() time.Time                           // nil means clock.Now
 	Sleep  func(ctx context.Context, d time.Duration) // returns early when the context ends; nil means a timer
 	Random io.Reader                                  // for ids and pauses; nil means crypto/rand.Reader
-	Faults Faults
+	Faults Faults                                     // for tests only
 }
 
 // Faults leaves out single steps of the protocol, so that a test can show that the simulation notices

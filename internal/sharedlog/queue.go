@@ -20,9 +20,9 @@ type Queue struct {
 
 // batch is the records of one group.
 type batch struct {
-	records [][]byte
+	records [][]byte      // in order
 	done    chan struct{} // closed when err is final
-	err     error
+	err     error         // why the group failed; nil if it is durable
 }
 
 // Ticket is the place of one record in a Queue.

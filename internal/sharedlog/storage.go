@@ -16,8 +16,8 @@ import (
 // between half of the current limit and the limit. The limit doubles after each pause, from
 // firstPause to lastPause.
 const (
-	firstPause = 50 * time.Millisecond
-	lastPause  = 5 * time.Second
+	firstPause = 50 * time.Millisecond // the limit of the first pause
+	lastPause  = 5 * time.Second       // the greatest limit
 )
 
 // storage sends the requests of one Follower.

@@ -11,9 +11,9 @@ import (
 // at a time may use it and its Follower.
 type Writer struct {
 	f       *Follower
-	epoch   uint64
+	epoch   uint64 // began with the takeover of this Writer
 	layouts uint64 // number of layouts that this Writer has made
-	ended   bool
+	ended   bool   // the Writer can write no more
 }
 
 // maxLayouts is the number of layouts that one epoch can make.

@@ -22,8 +22,8 @@ const (
 
 // Info documents a code.
 type Info struct {
-	Code    diag.Code
-	Purpose string // what the code reports
+	Code    diag.Code // the code of a diagnostic
+	Purpose string    // what the code reports
 }
 
 // Codes returns every code with its purpose, in order.

@@ -25,9 +25,9 @@ type Node struct {
 
 // Entry is a key of a mapping and its value, which is never nil.
 type Entry struct {
-	Key   string
-	At    *Node // node of the key, for reports
-	Value *Node
+	Key   string // text of the key
+	At    *Node  // node of the key, for reports
+	Value *Node  // node of the value
 }
 
 // Fields holds the known keys of a mapping with their values. A key that is present but seems
@@ -328,6 +328,7 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
+// isDigits reports whether `s` consists of one or more decimal digits.
 func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

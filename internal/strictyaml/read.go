@@ -21,20 +21,20 @@ import (
 // The limits of a file. They are far above the needs of configuration. They also keep the recursive
 // parser of the YAML library within its stack.
 const (
-	MaxBytes  = 256 << 10
-	MaxDepth  = 64  // nesting of flow collections, and of list entries that start on one line
-	MaxFaults = 200 // number of reported faults; further faults are only counted
+	MaxBytes  = 256 << 10 // size of a file
+	MaxDepth  = 64        // nesting of flow collections, and of list entries that start on one line
+	MaxFaults = 200       // number of reported faults; further faults are only counted
 )
 
 // Reader holds a file and the faults that were found in it so far.
 type Reader struct {
-	file     string
-	src      []byte
-	lines    []int // byte offset of the start of each line
-	secret   bool  // the file holds secrets, so messages must not quote it
-	root     *Node
-	faults   diag.List
-	unlisted int // number of faults beyond MaxFaults
+	file     string    // name of the file
+	src      []byte    // content of the file
+	lines    []int     // byte offset of the start of each line
+	secret   bool      // the file holds secrets, so messages must not quote it
+	root     *Node     // the top node; nil if the file could not be read
+	faults   diag.List // the faults found so far
+	unlisted int       // number of faults beyond MaxFaults
 }
 
 // Read parses src. The argument `file` is the name of src in error messages. The root is nil if the

@@ -6,12 +6,12 @@ import "fmt"
 // the reference page and the JSON Schema of the file are printed from it.
 type Setting struct {
 	Key  string // "" for a whole file, an entry of a list or a map, and a form
-	Type Type
+	Type Type   // what kind of value it takes
 
 	// Text is one sentence that says what the setting does.
 	Text string
 
-	Required bool
+	Required bool   // a file must have it
 	Default  string // the value without the setting, as YAML or in words; "" if it is required
 	Limits   string // the allowed values, in words, if the fields below do not say them
 	Example  string // a value in YAML, on one line
@@ -33,14 +33,14 @@ type Type uint8
 
 // The types of settings.
 const (
-	Text    Type = iota
-	Choice       // a text that is one of some words
-	Int          // a whole number
-	Bool         // true or false
-	List         // a list
-	Mapping      // keys that the program knows
-	Map          // keys that the author chooses
-	Union        // one of several forms
+	Text    Type = iota // any text
+	Choice              // a text that is one of some words
+	Int                 // a whole number
+	Bool                // true or false
+	List                // a list
+	Mapping             // keys that the program knows
+	Map                 // keys that the author chooses
+	Union               // one of several forms
 )
 
 // KeyNames returns the keys of a Mapping.

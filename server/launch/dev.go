@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	devActor     = "act-dev"
-	devTokenFile = "dev-token"
-	devRows      = 8 // how many rows of the sample query are shown
+	devActor     = "act-dev"   // the actor of the development token
+	devTokenFile = "dev-token" // file of the development token, in the data folder
+	devRows      = 8           // how many rows of the sample query are shown
 )
 
 // devToken reads the development token from a data folder. If there is none, it creates one, in
@@ -106,10 +106,12 @@ func sampleOf(p Program, graph string) tool.StoredQuery {
 	return first
 }
 
+// needsParams reports whether a query has a parameter that a call must give.
 func needsParams(q tool.StoredQuery) bool {
 	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Optional() })
 }
 
+// showQuery calls a stored query over MCP at the `url` and prints the first rows.
 func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{

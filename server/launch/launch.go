@@ -38,6 +38,7 @@ type Program struct {
 // zero value, --dev calls the first exposed read that needs none.
 type Sample struct{ Graph, Query string }
 
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 // Main runs the command with the arguments of the process. If the command fails, Main exits
@@ -65,17 +66,18 @@ func Main(p Program) {
 
 // options are the flags of the command.
 type options struct {
-	cluster, bind   string
-	unauthenticated bool
-	requireAll      bool
-	dev             bool
-	verbose         bool
-	logFormat       string
-	logLevel        string
-	logRequests     bool
-	connections     int // limit of connections; 0 for the default
+	cluster, bind   string // the folder with cluster.yaml; the address to listen on
+	unauthenticated bool   // let anyone do anything
+	requireAll      bool   // do not start if a graph cannot be opened
+	dev             bool   // write a development token and show one call
+	verbose         bool   // log at level debug
+	logFormat       string // text or json
+	logLevel        string // the lowest level of the lines in the log
+	logRequests     bool   // log every request
+	connections     int    // limit of connections; 0 for the default
 }
 
+// newCommand returns the command omnigraph-server with its flags.
 func newCommand(p Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -129,6 +131,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// serve runs the server until a signal stops it.
 func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if o.verbose {
 		o.logLevel = "debug"
@@ -207,6 +210,7 @@ func sources(faults diag.List) map[string]string {
 	return texts
 }
 
+// version returns the version of the program's module, or "(devel)" if it is not known.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -221,6 +225,7 @@ func sourceVersion() string {
 	return revision(info)
 }
 
+// revision returns the commit that the program was built from, or "" if it is not known.
 func revision(info *debug.BuildInfo) string {
 	if info == nil {
 		return ""

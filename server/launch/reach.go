@@ -28,8 +28,8 @@ func reachableAddress(bind string, addr net.Addr, publicHosts []string) (dial, n
 
 // caller sends every request to one address, with a bearer token.
 type caller struct {
-	token     string
-	transport *http.Transport
+	token     string          // the bearer token
+	transport *http.Transport // connects to the one address
 }
 
 // newCaller returns a caller that dials one address for every request.

@@ -6,16 +6,16 @@ type Action string
 
 // The actions. Each has a row in the table of [Actions].
 const (
-	Read         Action = "read"
-	Export       Action = "export"
-	Change       Action = "change"
-	SchemaApply  Action = "schema_apply"
-	BranchCreate Action = "branch_create"
-	BranchDelete Action = "branch_delete"
-	BranchMerge  Action = "branch_merge"
-	InvokeQuery  Action = "invoke_query"
-	Admin        Action = "admin"
-	GraphList    Action = "graph_list"
+	Read         Action = "read"          // read a branch or a commit
+	Export       Action = "export"        // export all data of a branch
+	Change       Action = "change"        // change the data of a branch
+	SchemaApply  Action = "schema_apply"  // change the schema of a branch
+	BranchCreate Action = "branch_create" // create a branch
+	BranchDelete Action = "branch_delete" // delete a branch
+	BranchMerge  Action = "branch_merge"  // merge into a branch
+	InvokeQuery  Action = "invoke_query"  // call a stored query
+	Admin        Action = "admin"         // maintain a graph
+	GraphList    Action = "graph_list"    // list the graphs and see the state of the server
 )
 
 // Subject is the part of a server that an action is about.
@@ -32,7 +32,7 @@ const (
 
 // ActionRow says what the server must know about an action.
 type ActionRow struct {
-	Action Action
+	Action Action  // the action that the row is about
 	On     Subject // what the action is about, and so how a policy rule can narrow it
 
 	// ByVia says that a rule can tell ad-hoc requests and stored queries apart.

@@ -10,8 +10,8 @@ import (
 // Compiled is a stored query of a generated package. Its methods are safe for concurrent
 // use.
 type Compiled struct {
-	Query QueryInfo
-	Tool  Descriptor
+	Query QueryInfo  // the catalog's information about the query
+	Tool  Descriptor // the descriptor of the query's tool
 
 	// Enums lists the allowed values of each parameter, by position. An entry is nil if the
 	// parameter takes all values of its type. Enums may be shorter than the list of
@@ -22,8 +22,8 @@ type Compiled struct {
 	// use.
 	Encoded string
 
-	once   sync.Once
-	plan   *plan.Query
+	once   sync.Once    // makes decode run once
+	plan   *plan.Query  // the decoded plan
 	params []plan.Param // the plan's parameters, with the enums added to their types
 }
 
@@ -46,6 +46,7 @@ func (c *Compiled) Params() []plan.Param {
 	return c.params
 }
 
+// decode decodes the plan on the first call, and sets plan and params.
 func (c *Compiled) decode() {
 	c.once.Do(func() {
 		q, err := plan.Decode(c.Encoded)

@@ -18,13 +18,13 @@ type Via string
 
 // Values of [Via].
 const (
-	AdHoc  Via = "adhoc"
-	Stored Via = "stored"
+	AdHoc  Via = "adhoc"  // the request is not for a stored query
+	Stored Via = "stored" // the request calls a stored query
 )
 
 // Grant is a permission that a call requires.
 type Grant struct {
-	Action Action
+	Action Action // what the call does
 	Branch string // for actions on a branch; empty for main
 	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
@@ -33,14 +33,14 @@ type Grant struct {
 
 // Descriptor describes a tool to clients.
 type Descriptor struct {
-	Name         string
-	Title        string
-	Description  string
+	Name         string          // the name that a call gives
+	Title        string          // a short name for people
+	Description  string          // what the tool does
 	InputSchema  json.RawMessage // a JSON Schema object; docs describe the profile
 	OutputSchema json.RawMessage // nil if the tool declares none
-	ReadOnly     bool
-	Destructive  bool
-	Idempotent   bool
+	ReadOnly     bool            // a call changes nothing
+	Destructive  bool            // a call may replace or delete data
+	Idempotent   bool            // a repeated call has no further effect
 }
 
 // Tool is one tool. Implementations hold no state of a call.
@@ -89,8 +89,8 @@ type Env struct {
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
-	Graph engine.Graph
-	Actor string // name of the actor in commits
+	Graph engine.Graph // the graph that the call is on
+	Actor string       // name of the actor in commits
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
@@ -101,11 +101,11 @@ type Env struct {
 // Outcome is the result of a call. Exactly one of Read, Change, Load, Value and Calls is
 // set.
 type Outcome struct {
-	Read   *ReadOutcome
-	Change *ChangeOutcome
-	Load   *LoadOutcome
-	Value  any    // marshalled by encoding/json
-	Calls  []Call // to be authorized and run in order; the answers keep the order
+	Read   *ReadOutcome   // the answer of a read
+	Change *ChangeOutcome // the answer of a mutation
+	Load   *LoadOutcome   // the answer of a load
+	Value  any            // marshalled by encoding/json
+	Calls  []Call         // to be authorized and run in order; the answers keep the order
 
 	Commit string // the commit that Value describes; empty if it describes none
 
@@ -135,13 +135,13 @@ type Written struct {
 type ReadOutcome struct {
 	Query  string        // name of the query
 	Target engine.Target // the branch or commit that the caller named
-	Result engine.Result
+	Result engine.Result // the rows
 
 	// The token of the next page is made from these fields.
 	Plan *plan.Query
-	Args engine.Args
-	Now  time.Time
-	Row  int64 // number of rows of the result that earlier pages returned
+	Args engine.Args // the arguments of the read
+	Now  time.Time   // the value of now() in the read
+	Row  int64       // number of rows of the result that earlier pages returned
 
 	// Notes returns notes for the caller of a read without rows. It is nil if there can be none.
 	Notes func(context.Context) []string
@@ -149,19 +149,19 @@ type ReadOutcome struct {
 
 // ChangeOutcome is the answer of a mutation.
 type ChangeOutcome struct {
-	Query  string
-	Branch string
-	Change engine.Change
-	DryRun bool // true if nothing was committed
+	Query  string        // name of the query
+	Branch string        // the branch that was changed
+	Change engine.Change // what the engine reports about the change
+	DryRun bool          // true if nothing was committed
 }
 
 // LoadOutcome is the answer of a load.
 type LoadOutcome struct {
-	Branch string
-	From   string // the branch that this load created Branch from; empty if it created none
-	Mode   engine.LoadMode
-	Result *engine.LoadResult
-	DryRun bool // true if nothing was committed
+	Branch string             // the branch that the data was loaded into
+	From   string             // the branch that the load created Branch from; empty if it created none
+	Mode   engine.LoadMode    // what the load did with entities that already existed
+	Result *engine.LoadResult // what the engine reports about the load
+	DryRun bool               // true if nothing was committed
 }
 
 // StoredQuery is a stored query of a graph. The server makes a tool of it. Its methods are
@@ -183,22 +183,22 @@ type StoredQuery interface {
 // QueryInfo is the catalog's information about a stored query, in addition to its
 // descriptor.
 type QueryInfo struct {
-	Name        string // of the query; the tool may have another name
-	Exposed     bool   // listed on MCP and in catalogs
-	Description string // the text of @description only
-	Instruction string
+	Name        string   // of the query; the tool may have another name
+	Exposed     bool     // listed on MCP and in catalogs
+	Description string   // the text of @description only
+	Instruction string   // the text of @instruction
 	Questions   []string // texts of @question: examples of questions that the query answers
-	Mutation    bool
+	Mutation    bool     // the query writes; otherwise it reads
 	ParamDocs   []string // for each parameter of the plan its description, or ""
 	File        string   // path of the source, relative to the module
 }
 
 // Catalog holds the generated tools of one graph, in source order.
 type Catalog struct {
-	Graph        string
-	Queries      []StoredQuery
-	SchemaDigest string // digest of the schema that the plans were checked against
-	SourceDigest string // digest of the query sources
+	Graph        string        // id of the graph
+	Queries      []StoredQuery // in source order
+	SchemaDigest string        // digest of the schema that the plans were checked against
+	SourceDigest string        // digest of the query sources
 }
 
 // ArgumentError reports faults of arguments.

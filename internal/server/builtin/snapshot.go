@@ -11,15 +11,15 @@ import (
 type GraphSnapshotResult struct {
 	Branch       string        `json:"branch"` // name of the branch
 	Commit       string        `json:"commit" jsonschema_description:"The id of the commit at the head of the branch."`
-	SchemaDigest string        `json:"schema_digest"`
+	SchemaDigest string        `json:"schema_digest"` // of the schema at Commit
 	Nodes        []CountAnswer `json:"nodes" jsonschema_description:"The number of nodes of each type, in schema order."`
 	Edges        []CountAnswer `json:"edges" jsonschema_description:"The number of edges of each type, in schema order."`
 }
 
 // CountAnswer is the number of entities of a type.
 type CountAnswer struct {
-	Type  string `json:"type"`
-	Count int64  `json:"count"`
+	Type  string `json:"type"`  // name of the type
+	Count int64  `json:"count"` // number of entities
 }
 
 // snapshot returns the tool graph_snapshot.

@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// validateArgs are the arguments of query_validate.
 type validateArgs struct {
 	Query  string  `json:"query" jsonschema_description:"The GQ text, of one query or several."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to check against; main when it is left out."`
@@ -37,15 +38,15 @@ type ValidateAnswer struct {
 type CheckedAnswer struct {
 	Name    string         `json:"name"`
 	Kind    string         `json:"kind" jsonschema:"enum=read,enum=mutation"`
-	Params  []TypedAnswer  `json:"params"`
+	Params  []TypedAnswer  `json:"params"` // in the order of the query
 	Columns []ColumnAnswer `json:"columns" jsonschema_description:"Of a read."`
 }
 
 // TypedAnswer is a parameter.
 type TypedAnswer struct {
 	Name     string `json:"name"`
-	Type     string `json:"type"`
-	Optional bool   `json:"optional"`
+	Type     string `json:"type"`     // without ?, as the language writes it
+	Optional bool   `json:"optional"` // a call may leave the parameter out
 }
 
 // ColumnAnswer is a column of a read.
@@ -60,8 +61,8 @@ type DiagnosticAnswer struct {
 	Severity  string `json:"severity" jsonschema:"enum=error,enum=warning,enum=note"`
 	Line      int    `json:"line" jsonschema_description:"From 1."`
 	Column    int    `json:"column" jsonschema_description:"From 1, in characters."`
-	EndLine   int    `json:"end_line"`
-	EndColumn int    `json:"end_column"`
+	EndLine   int    `json:"end_line"`   // from 1
+	EndColumn int    `json:"end_column"` // from 1; the first column after the fault
 	Message   string `json:"message"`
 	Help      string `json:"help,omitempty" jsonschema_description:"How to fix it."`
 }
@@ -103,8 +104,8 @@ var offForAdHoc = map[diag.Code]lint.Level{
 }
 
 const (
-	maxDiagnostics = 20
-	queryFile      = "query"
+	maxDiagnostics = 20      // number of faults listed in one answer
+	queryFile      = "query" // file name of the text in diagnostics
 )
 
 // validated checks a text against a schema.
@@ -119,6 +120,8 @@ func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string
 	return a, err
 }
 
+// validateAnswer returns the answer for a text, from its correct queries and the report of its
+// faults.
 func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *ValidateAnswer {
 	list := report.List
 	a := &ValidateAnswer{Valid: !list.HasErrors(), Queries: []CheckedAnswer{}, Diagnostics: []DiagnosticAnswer{}}
@@ -163,6 +166,7 @@ func (a *ValidateAnswer) Cut(bytes int) {
 	}
 }
 
+// checkedAnswer describes a query without errors: its kind, parameters and columns.
 func checkedAnswer(q *gq.Query) CheckedAnswer {
 	a := CheckedAnswer{Name: q.Plan.Name, Kind: "mutation", Params: []TypedAnswer{}, Columns: []ColumnAnswer{}}
 	for _, p := range q.Plan.Params {

@@ -79,11 +79,12 @@ func (a *Auth) CheckGroups(known []string) error {
 	return faults.Err()
 }
 
+// oidcSection is the key of the OIDC settings, below server in cluster.yaml.
 const oidcSection = "oidc"
 
 // OIDC configures which issuer's tokens the server accepts, and which claims of a token it reads.
 type OIDC struct {
-	Issuer    string
+	Issuer    string   // URL of the issuer
 	Audiences []string // a token must name one of them
 
 	// ActorClaim is the claim that names the actor. The actor is ActorPrefix, which may be "",
@@ -93,13 +94,13 @@ type OIDC struct {
 	// SharedActors allows tokens of the issuer to name actors that static tokens also name.
 	SharedActors bool
 
-	GroupsClaim string
+	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
 }
 
 // TokenGroup maps the name of a group in tokens to its name in policies.
 type TokenGroup struct {
-	Token, Policy string
+	Token, Policy string    // the group's name in tokens, and in policies
 	At            diag.Span `json:"-"` // position of the field Policy in cluster.yaml
 }
 
@@ -117,10 +118,11 @@ var tokenWord = regexp.MustCompile(tokenWordPattern)
 var actorPrefix = regexp.MustCompile(actorPrefixPattern)
 
 const (
-	tokenWordPattern   = `^[!-~](?:[ -~]{0,254}[!-~])?$`
+	tokenWordPattern   = `^[!-~](?:[ -~]{0,254}[!-~])?$` // 1 to 256 characters
 	actorPrefixPattern = `^[!-~]{1,32}$`
 )
 
+// section and tokenGroups make OIDC one of the methods of authentication.
 func (o *OIDC) section() string           { return oidcSection }
 func (o *OIDC) tokenGroups() []TokenGroup { return o.Groups }
 

@@ -9,11 +9,11 @@ import (
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
 // joined to the folder of the file.
 type Config struct {
-	File    string // the path that was given to Read
-	Name    string // name of the cluster, or ""
-	Storage string // the data folder; it may not exist yet
-	Graphs  []Graph
-	Server  Server // how clients reach the server, and its limits
+	File    string  // the path that was given to Read
+	Name    string  // name of the cluster, or ""
+	Storage string  // the data folder; it may not exist yet
+	Graphs  []Graph // in the order of the file
+	Server  Server  // how clients reach the server, and its limits
 
 	// ServerPolicy is the policy file for the server itself, or "".
 	ServerPolicy string
@@ -58,9 +58,9 @@ type Graph struct {
 
 // The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.
 const (
-	DefaultMetaThreshold = 24
+	DefaultMetaThreshold = 24 // number of stored queries
 
-	DefaultMaxRows  = 5000
+	DefaultMaxRows  = 5000 // rows of one result
 	DefaultMaxBytes = 1 << 20
 )
 
@@ -70,7 +70,7 @@ type Server struct {
 	BrowserOrigins []string // origins, scheme://host[:port]
 
 	Auth
-	Limits Limits
+	Limits Limits // bounds on the load
 }
 
 // IsGraphID reports whether name is a valid id of a graph.

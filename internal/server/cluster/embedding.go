@@ -22,7 +22,7 @@ type Embedding struct {
 
 // The kinds of embedding providers.
 const (
-	EmbedOpenAI = "openai-compatible"
+	EmbedOpenAI = "openai-compatible" // a service with the embeddings API of OpenAI
 	EmbedGemini = "gemini"
 	EmbedMock   = "mock" // needs no network; equal texts have equal vectors, without other meaning
 )

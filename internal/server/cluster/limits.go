@@ -26,12 +26,12 @@ type Limits struct {
 
 // The defaults of the limits if cluster.yaml does not set them.
 const (
-	DefaultPerActorInflight = 16
-	DefaultTotalInflight    = 256
-	DefaultRequestTimeout   = 30 * time.Second
-	DefaultBodyBytes        = 256 << 20
-	DefaultMemoryBytes      = 2 << 30
-	DefaultBranches         = 10_000
+	DefaultPerActorInflight = 16               // concurrent requests of one actor
+	DefaultTotalInflight    = 256              // concurrent requests of all actors
+	DefaultRequestTimeout   = 30 * time.Second // time limit of one call
+	DefaultBodyBytes        = 256 << 20        // bytes of all request bodies held at once
+	DefaultMemoryBytes      = 2 << 30          // bytes for the rows and texts of all calls
+	DefaultBranches         = 10_000           // live branches of one graph
 )
 
 // minBodyBytes is large enough for two bodies of the largest size. One actor may use half of the

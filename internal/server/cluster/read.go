@@ -45,6 +45,7 @@ func MetaThresholds(src []byte) map[string]int {
 	return thresholds
 }
 
+// parse reads the text of a cluster.yaml. Faults name the file by its `path`.
 func parse(path string, src []byte) (*Config, error) {
 	r := strictyaml.Read(path, src)
 	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}
@@ -63,8 +64,8 @@ func parse(path string, src []byte) (*Config, error) {
 
 // reader reads a cluster.yaml into a Config.
 type reader struct {
-	dir        string // folder of the file
-	cfg        *Config
+	dir        string                // folder of the file
+	cfg        *Config               // what was read so far
 	embeddings map[string]*Embedding // providers by name
 }
 

@@ -33,6 +33,7 @@ var Settings = &setting{
 	},
 }
 
+// metadataSettings describes the section metadata.
 var metadataSettings = &setting{
 	Key: "metadata", Type: strictyaml.Mapping, Default: "no name", Example: "{ name: company-brain }",
 	Text: "This section describes the cluster.",
@@ -42,6 +43,7 @@ var metadataSettings = &setting{
 	},
 }
 
+// graphSettings describes one graph of the section graphs.
 var graphSettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ schema: people.pg, queries: queries/ }",
 	Text: "This is a graph.",
@@ -62,6 +64,7 @@ var graphSettings = &setting{
 	},
 }
 
+// querySettings describes one stored query of a graph.
 var querySettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ file: people.gq }",
 	Text: "This says where a stored query is.",
@@ -73,6 +76,7 @@ var querySettings = &setting{
 
 const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
+// mcpSettings describes the section mcp of a graph.
 var mcpSettings = &setting{
 	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ max_rows: 500, on_oversize: refuse }",
 	Text: "This section sets how the tools of the graph are listed and how large their answers may be.",
@@ -88,6 +92,7 @@ var mcpSettings = &setting{
 	},
 }
 
+// providersSettings describes the section providers.
 var providersSettings = &setting{
 	Key: "providers", Type: strictyaml.Mapping, Default: "no provider", Example: "{ embedding: { trial: { kind: mock } } }",
 	Text: "This section describes services that the server calls.",
@@ -97,6 +102,7 @@ var providersSettings = &setting{
 	},
 }
 
+// embeddingSettings describes one embedding provider.
 var embeddingSettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ kind: gemini, model: text-embedding-004, api_key: \"${GEMINI_KEY}\" }",
 	Text: "This is a service that computes vectors from texts.",
@@ -114,6 +120,7 @@ var embeddingSettings = &setting{
 	},
 }
 
+// policySettings describes one policy file and where it applies.
 var policySettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ file: policy.yaml, applies_to: [people] }",
 	Text: "This says where a policy file applies.",
@@ -152,6 +159,7 @@ var serverSettings = func() *setting {
 	return s
 }()
 
+// oidcSettings describes the section server.oidc.
 var oidcSettings = &setting{
 	Key: oidcSection, Type: strictyaml.Mapping, Default: "static tokens only", Example: "{ issuer: \"https://id.example.com\", audience: omnigraph }",
 	Text: "This section makes the server accept the tokens of an OpenID Connect issuer.",
@@ -180,6 +188,7 @@ var oidcSettings = &setting{
 	},
 }
 
+// limitSettings describes the section server.limits.
 var limitSettings = &setting{
 	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
 	Text: "This section bounds the load of the server.",

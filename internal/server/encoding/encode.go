@@ -19,10 +19,11 @@ const maxSafeInteger = 1<<53 - 1
 // columnKey holds the text before a column's value: its name as a JSON string and a colon. For a
 // column with a whole node, `fields` holds the keys of the node's fields.
 type columnKey struct {
-	text   string
+	text   string // such as "name":
 	fields []columnKey
 }
 
+// columnKeys returns the key of each column.
 func columnKeys(cols []plan.Column) []columnKey {
 	keys := make([]columnKey, len(cols))
 	for i, c := range cols {

@@ -107,7 +107,7 @@ func (e *Writer) orNull(s string) {
 type LoadResult struct {
 	client.LoadedData
 	Commit  *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
-	ActorID *string `json:"actor_id"`
+	ActorID *string `json:"actor_id"` // the caller; null if it has none
 	DryRun  bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
@@ -120,6 +120,7 @@ func (e *Writer) loadAnswer(l *tool.LoadOutcome, actor string, reads bool) any {
 	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun}
 }
 
+// loadedData returns what was loaded, without the commit and the actor.
 func loadedData(l *tool.LoadOutcome) client.LoadedData {
 	a := client.LoadedData{
 		Branch: l.Branch, BaseBranch: OrNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
@@ -133,6 +134,7 @@ func loadedData(l *tool.LoadOutcome) client.LoadedData {
 	return a
 }
 
+// loadedTypes returns the number of loaded entities of each type.
 func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 	loaded := make([]client.LoadedType, len(counts))
 	for i, c := range counts {

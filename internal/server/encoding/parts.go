@@ -29,8 +29,9 @@ type parts struct {
 	maxBytes int64    // maximum bytes of an answer; unused if memory is nil
 }
 
-// part finishes a part with the bytes written so far, if there are enough of them. The error is a
-// *wireerror.Oversize, or an *engine.Busy if other users have the memory.
+// part ends the current part of the answer if it has about partSize bytes, and begins the next part.
+// Otherwise part does nothing. The error is a *wireerror.Oversize, or an *engine.Busy if other users
+// have the memory.
 func (e *Writer) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil

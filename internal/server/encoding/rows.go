@@ -145,6 +145,7 @@ func least(keys []columnKey, cols []engine.Column, i int) int {
 	return size
 }
 
+// leastList returns a lower bound of the size of a list as JSON, in bytes.
 func leastList(list value.Value) int {
 	elems := list.Elems()
 	size := 1 + 2*len(elems)

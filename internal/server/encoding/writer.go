@@ -16,12 +16,12 @@ import (
 // Answer is the encoded answer of a call.
 type Answer struct {
 	Head      [][]byte // parts of a long answer that precede JSON; see [Options.Parts]
-	JSON      []byte
-	Commit    string // the commit read, or the head after a change; empty if there is none
-	Read      bool   // the answer is that of a single read
-	Truncated bool   // rows were cut off
+	JSON      []byte   // the whole answer, or its last part
+	Commit    string   // the commit read, or the head after a change; empty if there is none
+	Read      bool     // the answer is that of a single read
+	Truncated bool     // rows were cut off
 
-	parts parts
+	parts parts // the memory of Head
 }
 
 // Release frees the memory of a long answer. The answer must not be used afterwards.
@@ -65,11 +65,11 @@ func JSON(v any) ([]byte, error) {
 // Writer writes the answer of one call, or the answers of the calls of a batch, as JSON. It writes
 // rows directly from columns. Only one goroutine may use a Writer.
 type Writer struct {
-	enc       Options
-	buf       []byte // the answer so far, or its last part
-	rows      int    // written so far, in all results
-	read      bool   // a read was answered
-	truncated bool   // rows were cut off
+	enc       Options // how to write rows and values
+	buf       []byte  // the answer so far, or its last part
+	rows      int     // written so far, in all results
+	read      bool    // a read was answered
+	truncated bool    // rows were cut off
 
 	parts // the finished parts that precede buf
 }
@@ -94,8 +94,8 @@ func (e *Writer) MaxBytes() int { return e.enc.MaxBytes }
 
 // Mark is a position in an answer.
 type Mark struct {
-	bytes, rows int
-	truncated   bool
+	bytes, rows int  // written before the mark
+	truncated   bool // rows were cut off before the mark
 }
 
 // Mark returns the current position, where a call begins. No part has been finished at that point.

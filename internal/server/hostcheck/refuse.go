@@ -8,8 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// The headers that browsers may send and read across origins: the headers of the REST and MCP
-// surfaces that are not on the CORS safelists.
+// The methods that browsers may use across origins, the headers that they may send, and the headers
+// of answers that they may read. The headers are those of the REST and MCP surfaces that are not on
+// the CORS safelists.
 const (
 	allowedMethods = "GET, HEAD, POST, DELETE"
 	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +

@@ -101,6 +101,8 @@ func plainText(r *mcp.CallToolResult) (string, bool) {
 // produce.
 const answerFrame = 512
 
+// appendCall appends the JSON of the result of a tool call to `dst`. The argument `text` is the
+// text of the result.
 func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, stateless bool) ([]byte, error) {
 	// The answer contains the text twice: as structured content, and as a JSON string with escaped
 	// quotes, which is about half as long again.
@@ -125,6 +127,7 @@ func (s *surface) appendCall(dst []byte, r *mcp.CallToolResult, text string, sta
 	return append(dst, '}'), nil
 }
 
+// appendTools appends the JSON of a list of tools to `dst`.
 func (s *surface) appendTools(dst []byte, r *mcp.ListToolsResult, stateless bool) ([]byte, error) {
 	size := answerFrame
 	for _, t := range r.Tools {

@@ -35,7 +35,7 @@ type Options struct {
 }
 
 const (
-	defaultMaxBody = 32 << 20
+	defaultMaxBody = 32 << 20 // bytes of a request body
 
 	// maxBatch is the maximum number of messages in a batch, in the protocol versions that have
 	// batches. Each message may ask for an answer as large as the limits of a result allow.
@@ -45,9 +45,9 @@ const (
 // The headers of the protocol. The server refuses a request that repeats one. Otherwise a proxy
 // that checks only the first value could approve a request that the server understands differently.
 const (
-	versionHeader = "Mcp-Protocol-Version"
-	methodHeader  = "Mcp-Method"
-	nameHeader    = "Mcp-Name"
+	versionHeader = "Mcp-Protocol-Version" // version of the protocol
+	methodHeader  = "Mcp-Method"           // repeats the method of the message
+	nameHeader    = "Mcp-Name"             // repeats the tool, prompt or resource of the message
 )
 
 // Handler serves the graph over HTTP. The contexts of its requests carry the actor, see
@@ -64,8 +64,8 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 // session for each request and decodes the body several times: BenchmarkCallSDK takes some 15
 // times as long as BenchmarkCall.
 type handler struct {
-	surface *surface
-	maxBody int64 // limit of a request body in bytes
+	surface *surface // what the graph offers
+	maxBody int64    // limit of a request body in bytes
 }
 
 // ServeHTTP answers one POST with the answers to its messages.
@@ -330,8 +330,10 @@ func refused(status int, message string) *httpFault {
 	return &httpFault{status: status, fault: &jsonrpc.Error{Code: codeInvalidRequest, Message: message}}
 }
 
+// badRequest returns the fault for a request that the server cannot understand.
 func badRequest(message string) *httpFault { return refused(http.StatusBadRequest, message) }
 
+// tooLarge returns the fault for a body of more than `limit` bytes.
 func tooLarge(limit int64) *httpFault {
 	return refused(http.StatusRequestEntityTooLarge,
 		"the request body is larger than "+strconv.FormatInt(limit, 10)+" bytes; load large data in parts")

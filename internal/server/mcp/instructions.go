@@ -13,6 +13,7 @@ import (
 
 // The sentences of the instructions, which tell a model how to begin.
 const (
+	// noCode comes first if the schema has the type Symbol and the graph has no node of it.
 	noCode         = `This code graph is empty: call code_index first, such as with {"dir": "."}.`
 	whatItIs       = "This server is one typed property graph with branches and commits."
 	learnTypes     = "Start with type_describe: it lists the node and edge types, or returns what a query needs to know about one type."

@@ -53,6 +53,7 @@ func bindPing(*surface, *message) (run, error) {
 	return func(context.Context) (mcp.Result, error) { return nil, nil }, nil
 }
 
+// listTools answers tools/list with the tools that the caller may see.
 func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Result, error) {
 	if p.Cursor != "" {
 		return nil, noCursor()
@@ -74,6 +75,7 @@ func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Re
 	return &mcp.ListToolsResult{Tools: tools, Cacheable: private(listTTL)}, nil
 }
 
+// listResources answers resources/list with the resources that the caller may read.
 func (s *surface) listResources(ctx context.Context, p *mcp.ListResourcesParams) (mcp.Result, error) {
 	if p.Cursor != "" {
 		return nil, noCursor()
@@ -87,6 +89,7 @@ func (s *surface) listResources(ctx context.Context, p *mcp.ListResourcesParams)
 	return res, nil
 }
 
+// listTemplates answers resources/templates/list with the templates that the caller may use.
 func (s *surface) listTemplates(ctx context.Context, p *mcp.ListResourceTemplatesParams) (mcp.Result, error) {
 	if p.Cursor != "" {
 		return nil, noCursor()
@@ -100,6 +103,7 @@ func (s *surface) listTemplates(ctx context.Context, p *mcp.ListResourceTemplate
 	return res, nil
 }
 
+// listPrompts answers prompts/list with the prompts that the caller may get.
 func (s *surface) listPrompts(ctx context.Context, p *mcp.ListPromptsParams) (mcp.Result, error) {
 	if p.Cursor != "" {
 		return nil, noCursor()

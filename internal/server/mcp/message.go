@@ -14,7 +14,7 @@ import (
 type message struct {
 	raw      []byte // the whole message
 	id       []byte // a JSON string or number as sent; nil for a notification
-	method   string
+	method   string // such as tools/call
 	response bool   // a response, although the server never sends requests
 	params   []byte // nil when absent or null
 
@@ -35,8 +35,8 @@ const maxID = 1 << 10
 // badMessage is the error for a body that is not a message, or for a batch with an element that is
 // not a message.
 type badMessage struct {
-	code   int64 // JSON-RPC error code
-	detail string
+	code   int64  // JSON-RPC error code
+	detail string // what is wrong with the body
 	id     []byte // id of the message; nil if unknown
 }
 

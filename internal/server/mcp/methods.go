@@ -16,7 +16,7 @@ import (
 
 // method is a row in the table of methods.
 type method struct {
-	name string
+	name string // such as tools/call
 
 	// The field `since` is the first protocol version that has the method, and `until` is the first
 	// later version that does not have it. An empty string means no bound.
@@ -74,6 +74,7 @@ func (row *method) in(version string) bool {
 	return row.since <= version && (row.until == "" || version < row.until)
 }
 
+// nameOf and uriOf return the member of params that names the tool, prompt or resource.
 func nameOf(m *message) []byte { return m.name }
 func uriOf(m *message) []byte  { return m.uri }
 
@@ -163,7 +164,7 @@ const (
 	codeMethodNotFound     = jsonrpc.CodeMethodNotFound
 	codeInvalidParams      = jsonrpc.CodeInvalidParams
 	codeInternal           = jsonrpc.CodeInternalError
-	codeHeaderMismatch     = mcp.CodeHeaderMismatch
+	codeHeaderMismatch     = mcp.CodeHeaderMismatch // a header contradicts the message
 	codeUnsupportedVersion = mcp.CodeUnsupportedProtocolVersion
 )
 
@@ -172,10 +173,12 @@ func notFound(method string) error {
 	return &jsonrpc.Error{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
 }
 
+// invalidParams returns the error for params that the method does not accept.
 func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: codeInvalidParams, Message: message}
 }
 
+// missingParams returns the error for a message without the params that its method needs.
 func missingParams(m *message) error {
 	return invalidParams(fmt.Sprintf("%s needs params, but the message has none", m.method))
 }

@@ -43,9 +43,9 @@ func (s *surface) graphPrompts() []Prompt {
 const (
 	// The limits of a prompt for a large schema, which shows only the first types and queries.
 	maxPromptTypes   = 60
-	maxPromptQueries = 30
-	maxPromptPaths   = 3
-	maxPromptHops    = 4
+	maxPromptQueries = 30 // stored queries
+	maxPromptPaths   = 3  // paths between two types
+	maxPromptHops    = 4  // edges in one path
 )
 
 // writeQuery returns the prompt write_query.

@@ -15,7 +15,7 @@ import (
 
 // Remote is the MCP endpoint of a graph on a server.
 type Remote struct {
-	URL    string
+	URL    string       // of the endpoint
 	Token  string       // the bearer token; if empty, none is sent
 	Client *http.Client // nil means http.DefaultClient
 }

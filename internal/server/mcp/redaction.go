@@ -19,6 +19,7 @@ type redaction struct {
 	mentions map[string][]string // by tool: the other tools that its texts name
 }
 
+// newRedaction returns the redaction for the tools of a graph.
 func newRedaction(tools []*tool.Descriptor) *redaction {
 	r := &redaction{ordinary: make(map[string]bool, len(tools)), mentions: map[string][]string{}}
 	for _, d := range tools {
@@ -85,6 +86,7 @@ func boundary(text string, i int) bool {
 	return (i > 0 && isWord(text[i-1])) != (i < len(text) && isWord(text[i]))
 }
 
+// isWord reports whether the byte can be part of a name.
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
@@ -154,6 +156,7 @@ func (r *redaction) text(s string, seen nameSet) string {
 	return kept
 }
 
+// The patterns match the end of a sentence, or of a part of it that ends with a semicolon.
 var (
 	sentenceEnd = regexp.MustCompile(`[.!?]\s+|\n+`)
 	clauseEnd   = regexp.MustCompile(`[.!?;]\s+|\n+`)

@@ -22,43 +22,43 @@ import (
 type (
 	// Tool is a tool with a handler of its own; its results need not be the JSON of a graph.
 	Tool struct {
-		Info  *mcp.Tool
-		Gates []tool.Grant
-		Call  mcp.ToolHandler
+		Info  *mcp.Tool       // what clients see
+		Gates []tool.Grant    // permissions that a caller needs to see and call the tool
+		Call  mcp.ToolHandler // runs the tool
 	}
 
 	// Resource is a resource with a fixed URI.
 	Resource struct {
-		Info  *mcp.Resource
-		Gates []tool.Grant
-		Read  mcp.ResourceHandler
+		Info  *mcp.Resource       // what clients see
+		Gates []tool.Grant        // permissions that a caller needs to see and read the resource
+		Read  mcp.ResourceHandler // returns the content
 	}
 
 	// Template is a template of URIs with one handler for all resources that match it.
 	Template struct {
-		Info  *mcp.ResourceTemplate
-		Gates []tool.Grant
-		Read  mcp.ResourceHandler
+		Info  *mcp.ResourceTemplate // what clients see
+		Gates []tool.Grant          // permissions that a caller needs to see and use the template
+		Read  mcp.ResourceHandler   // returns the content of one resource
 	}
 
 	// Prompt is a prompt with its handler.
 	Prompt struct {
-		Info  *mcp.Prompt
-		Gates []tool.Grant
-		Get   mcp.PromptHandler
+		Info  *mcp.Prompt       // what clients see
+		Gates []tool.Grant      // permissions that a caller needs to see and get the prompt
+		Get   mcp.PromptHandler // returns the messages of the prompt
 	}
 )
 
 // template is a Template with its compiled pattern.
 type template struct {
 	*Template
-	pattern *regexp.Regexp
+	pattern *regexp.Regexp // matches the URIs of the template
 }
 
 // index is a list of entries in the order of their names, and the entries by name.
 type index[E any] struct {
-	all   []*E // by name, ascending
-	named map[string]*E
+	all   []*E          // by name, ascending
+	named map[string]*E // the entries by name
 }
 
 // indexed returns an index of entries. It panics if two have the same name.

@@ -46,6 +46,7 @@ func (s *surface) graphResources() []Resource {
 	}
 }
 
+// readSchema reads the resource omnigraph://schema: the source of the schema on main.
 func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
 	if err != nil {
@@ -54,6 +55,7 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 	return s.text(schema.Source, "describe one type at a time with type_describe")
 }
 
+// readBranches reads the resource omnigraph://branches: the names of the branches.
 func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	branches, err := s.graph.Branches(ctx, access.ActorFrom(ctx))
 	if err != nil {
@@ -66,6 +68,7 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 	return list(s, "branches", names)
 }
 
+// readReference reads the resource omnigraph://gq-reference: all topics of the query language.
 func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
 	if err != nil {
@@ -76,25 +79,26 @@ func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceReques
 
 // catalogQuery is a stored query in the catalog.
 type catalogQuery struct {
-	Name        string         `json:"name"`
+	Name        string         `json:"name"` // of the query
 	Tool        string         `json:"tool"` // runs the query
 	Call        string         `json:"call"` // the tool and its arguments
 	Title       string         `json:"title"`
 	Description string         `json:"description"`
-	Instruction string         `json:"instruction,omitempty"`
-	Questions   []string       `json:"questions,omitempty"` // examples of questions that the query answers
-	Mutation    bool           `json:"mutation"`
+	Instruction string         `json:"instruction,omitempty"` // text of @instruction
+	Questions   []string       `json:"questions,omitempty"`   // example questions that it answers
+	Mutation    bool           `json:"mutation"`              // it writes; otherwise it reads
 	Params      []catalogParam `json:"params"`
 }
 
 // catalogParam is a parameter of a stored query in the catalog.
 type catalogParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"` // the type as the language writes it
-	Optional    bool   `json:"optional"`
+	Type        string `json:"type"`     // the type as the language writes it
+	Optional    bool   `json:"optional"` // a call may leave it out
 	Description string `json:"description,omitempty"`
 }
 
+// readCatalog reads the resource omnigraph://catalog: the stored queries that the caller may run.
 func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	queries, err := s.graph.Queries(access.ActorFrom(ctx))
 	if err != nil {

@@ -49,8 +49,8 @@ type stdioSession struct {
 	respond responder // answers one message
 	version string    // agreed by initialize; used by the reading loop only
 
-	mu       sync.Mutex // held while a line is written to out
-	out      io.Writer
+	mu       sync.Mutex               // held while a line is written to out
+	out      io.Writer                // receives the answers
 	failed   error                    // the first error of a write; guarded by mu
 	inFlight map[string]*registration // the calls in flight by id; guarded by mu
 
@@ -110,9 +110,9 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 
 // line is one line that was read, or the end of the input.
 type line struct {
-	text    []byte
-	tooLong bool  // the line exceeds the limit, and text is incomplete
-	err     error // why reading ended; io.EOF if there was no error
+	text    []byte // without the line break
+	tooLong bool   // the line exceeds the limit, and text is incomplete
+	err     error  // why reading ended; io.EOF if there was no error
 }
 
 // readLines sends the lines of the reader `in` to the channel `read`, until the input or the
@@ -221,10 +221,10 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 // call is a message to answer.
 type call struct {
 	*message
-	ctx           context.Context
-	version       string         // protocol version of the session
-	refusal       *jsonrpc.Error // if set, the call is refused with this error
-	*registration                // nil for a message that is not a call, and for a refused one
+	ctx           context.Context // ends if the client cancels the call
+	version       string          // protocol version of the session
+	refusal       *jsonrpc.Error  // if set, the call is refused with this error
+	*registration                 // nil for a message that is not a call, and for a refused one
 }
 
 // begin registers a message as in flight, if it is a call that may run.
@@ -321,6 +321,7 @@ func (s *stdioSession) write(reply []byte) {
 	}
 }
 
+// writeError returns the first error of a write to the client, or nil.
 func (s *stdioSession) writeError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

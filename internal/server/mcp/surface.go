@@ -15,8 +15,8 @@ import (
 // surface is what a graph offers over MCP. All callers share it; each caller sees the part that
 // the policy allows.
 type surface struct {
-	graph     *servedgraph.Graph
-	redaction *redaction // removes names of tools that a caller may not see
+	graph     *servedgraph.Graph // runs the calls
+	redaction *redaction         // removes names of tools that a caller may not see
 
 	tools   map[*tool.Descriptor]*mcp.Tool // in the form of the SDK
 	names   map[string]bool                // the names of the graph's tools
@@ -28,10 +28,12 @@ type surface struct {
 	templates index[template] // the templates by URI template
 	prompts   index[Prompt]   // the prompts by name
 
-	implementation *mcp.Implementation
-	serverInfo     []byte // the JSON of implementation
+	implementation *mcp.Implementation // name and version of the server
+	serverInfo     []byte              // the JSON of implementation
 }
 
+// newSurface returns the surface of a graph, with the additional tools and resources of the
+// options.
 func newSurface(g *servedgraph.Graph, opts Options) *surface {
 	s := &surface{
 		graph: g, redaction: newRedaction(g.Descriptors()),
@@ -89,9 +91,9 @@ func describe(d *tool.Descriptor) *mcp.Tool {
 
 // The members of _meta that Omnigraph adds.
 const (
-	metaSchema  = "omnigraph/schemaVersion"
-	metaCatalog = "omnigraph/catalogVersion"
-	metaCommit  = "omnigraph/commit"
+	metaSchema  = "omnigraph/schemaVersion"  // digest of the schema
+	metaCatalog = "omnigraph/catalogVersion" // digest of the descriptors of all tools
+	metaCommit  = "omnigraph/commit"         // id of the commit that was read or written
 )
 
 // stamp adds to a result the versions that tell clients when their cached data is out of date.

@@ -17,6 +17,7 @@ import (
 // page.
 const queriesPerPage = 20
 
+// listArgs are the arguments of stored_query_list.
 type listArgs struct {
 	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words; all queries when it is left out."`
 	Kind   *string `json:"kind,omitempty" jsonschema:"enum=read,enum=mutation" jsonschema_description:"Only queries of this kind."`
@@ -27,8 +28,8 @@ type listArgs struct {
 type QueryListAnswer struct {
 	Queries []QueryAnswer `json:"queries" jsonschema_description:"The best match first."`
 	Total   int           `json:"total" jsonschema_description:"How many queries match, on all pages."`
-	Page    int           `json:"page"`
-	Pages   int           `json:"pages"`
+	Page    int           `json:"page"`  // number of this page, from 1
+	Pages   int           `json:"pages"` // number of pages
 	Nearest []string      `json:"nearest,omitempty" jsonschema_description:"When no query matches: the names of queries whose letters come nearest to filter."`
 }
 
@@ -53,6 +54,7 @@ func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.
 // Decode gets no caller, so it decodes for a nil actor. Therefore the returned call finds nothing.
 func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
 
+// DecodeFor reads the filter, the kind and the page.
 func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	c := &listing{Tools: t.Tools, actor: actor, page: 1}
@@ -71,6 +73,7 @@ func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call
 }
 
 const (
+	// The kinds of stored queries.
 	kindRead     = "read"
 	kindMutation = "mutation"
 )
@@ -78,16 +81,17 @@ const (
 // listing is a call of the meta tool that finds stored queries.
 type listing struct {
 	*Tools
-	actor  *access.Actor
-	filter string // the words to search for; empty for all
-	kind   string // empty for all
-	page   int    // number of the page, from 1
+	actor  *access.Actor // the caller; nil for none
+	filter string        // the words to search for; empty for all
+	kind   string        // empty for all
+	page   int           // number of the page, from 1
 }
 
 // Grants returns no permissions, because the list contains only queries that the actor may
 // invoke.
 func (c *listing) Grants() []tool.Grant { return nil }
 
+// Run returns one page of the queries that match the filter and that the actor may invoke.
 func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 	var visible []int // indexes in Queries
 	for i, q := range c.Queries {
@@ -156,6 +160,7 @@ func columnsOf(q tool.StoredQuery) []string {
 	return names
 }
 
+// kindOf returns the kind of a query.
 func kindOf(q tool.StoredQuery) string {
 	if q.Info().Mutation {
 		return kindMutation

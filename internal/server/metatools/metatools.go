@@ -28,8 +28,14 @@ const (
 // The gates of the tool are not used.
 type PerCaller interface {
 	tool.Tool
+
+	// VisibleTo reports whether the actor may see the tool.
 	VisibleTo(actor *access.Actor) bool
+
+	// DescriptorFor returns the descriptor that the actor sees.
 	DescriptorFor(actor *access.Actor) *tool.Descriptor
+
+	// DecodeFor decodes a call by the actor.
 	DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error)
 }
 
@@ -72,6 +78,7 @@ func hints(d *tool.Descriptor) (bits int) {
 	return bits
 }
 
+// runArgs are the arguments of stored_query_run.
 type runArgs struct {
 	Name           string         `json:"name" jsonschema_description:"The name of the stored query, as stored_query_list tells it."`
 	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name."`
@@ -85,7 +92,7 @@ type runArgs struct {
 
 // runAnswer is the answer of either a read or a mutation.
 type runAnswer struct {
-	QueryName     string           `json:"query_name"`
+	QueryName     string           `json:"query_name"` // name of the query that ran
 	Target        map[string]any   `json:"target,omitempty" jsonschema_description:"Of a read, what was read."`
 	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
@@ -93,8 +100,8 @@ type runAnswer struct {
 	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
 	client.ReadMore
 	Branch        string `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
-	AffectedNodes int64  `json:"affected_nodes,omitempty"`
-	AffectedEdges int64  `json:"affected_edges,omitempty"`
+	AffectedNodes int64  `json:"affected_nodes,omitempty"` // of a mutation
+	AffectedEdges int64  `json:"affected_edges,omitempty"` // of a mutation
 	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, the actor; null if the call has none."`
 	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
@@ -145,6 +152,7 @@ func (p *Tools) seen(actor *access.Actor) func(yield func(tool.StoredQuery) bool
 	}
 }
 
+// VisibleTo reports whether the actor may invoke at least one of the queries.
 func (p *Tools) VisibleTo(actor *access.Actor) bool {
 	for range p.seen(actor) {
 		return true
@@ -201,6 +209,7 @@ func (t *runner) all(yield func(tool.StoredQuery) bool) {
 	}
 }
 
+// DescriptorFor returns the descriptor with the hints of the queries that the actor may invoke.
 func (t *runner) DescriptorFor(actor *access.Actor) *tool.Descriptor {
 	return t.descriptorOf(t.seen(actor))
 }
@@ -214,6 +223,7 @@ func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.D
 	return t.runs[bits]
 }
 
+// DecodeFor finds the query among those that the actor may invoke, and decodes its arguments.
 func (t *runner) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	name := o.String("name")

@@ -26,9 +26,9 @@ const (
 
 // lookup reads keys at one commit.
 type lookup struct {
-	ctx   context.Context
-	graph engine.Graph
-	at    engine.Target // the commit to read
+	ctx   context.Context // context of the reads
+	graph engine.Graph    // the graph to read
+	at    engine.Target   // the commit to read
 }
 
 // near returns, in quotes, at most [maxNear] keys of a type that resemble a text. The best key

@@ -21,7 +21,7 @@ import (
 
 // Limits on the notes of one read.
 const (
-	maxNotes  = 4
+	maxNotes  = 4   // number of notes
 	maxNear   = 3   // keys in one note
 	maxQuoted = 200 // bytes of a quoted value
 	maxEnum   = 20  // enum values in one note

@@ -21,8 +21,8 @@ const tracerName = "github.com/omnigraph-go/omnigraph/server"
 
 // Options configure [Requests].
 type Options struct {
-	Log *slog.Logger
-	Set *Set
+	Log *slog.Logger // receives the log lines of requests
+	Set *Set         // counts the requests
 
 	// Tracer makes a span for each request; nil makes none.
 	Tracer trace.TracerProvider
@@ -61,13 +61,13 @@ func Requests(next http.Handler, opts Options) http.Handler {
 
 // requestHandler logs, measures and traces each request.
 type requestHandler struct {
-	next        http.Handler
-	log         *slog.Logger
-	set         *Set
-	tracer      trace.Tracer    // nil if there are no traces
-	all         bool            // log every request; see Options.All
-	quietRoutes map[string]bool // paths whose requests are logged at debug; see Options.Quiet
-	now         func() time.Time
+	next        http.Handler      // answers the requests
+	log         *slog.Logger      // receives a line for each request
+	set         *Set              // counts the requests
+	tracer      trace.Tracer      // nil if there are no traces
+	all         bool              // log every request; see Options.All
+	quietRoutes map[string]bool   // paths whose requests are logged at debug; see Options.Quiet
+	now         func() time.Time  // returns the time for log lines and durations
 	sampler     logsample.Sampler // samples the log lines of requests that may come in floods
 }
 
@@ -80,6 +80,7 @@ type exchange struct {
 	bytes  int64            // bytes of the answer's body sent so far
 }
 
+// ServeHTTP lets the next handler answer the request, and then logs and counts the answer.
 func (o *requestHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := o.now()
 	o.set.inFlight.Add(1)
@@ -215,6 +216,7 @@ func methodOf(m string) string {
 	return "other"
 }
 
+// WriteHeader records the status of the answer and sends it.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK { // a 1xx status announces another status
 		x.status = status
@@ -222,6 +224,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
+// Write counts the bytes of the answer and sends them.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK

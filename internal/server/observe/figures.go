@@ -30,12 +30,14 @@ func (c *graphFigures) desc(m int) *prometheus.Desc {
 	return prometheus.NewDesc(Metrics[m].Name, Metrics[m].Help, Metrics[m].Labels, nil)
 }
 
+// Describe implements prometheus.Collector.
 func (c *graphFigures) Describe(ch chan<- *prometheus.Desc) {
 	for _, f := range figures {
 		ch <- c.desc(f.metric)
 	}
 }
 
+// Collect implements prometheus.Collector. It sends one value for each figure of each graph.
 func (c *graphFigures) Collect(ch chan<- prometheus.Metric) {
 	c.set.mu.RLock()
 	graphs := c.set.graphs

@@ -18,28 +18,33 @@ import (
 
 // Set is the metrics of one server. It is safe for concurrent use.
 type Set struct {
-	registry *prometheus.Registry
-	inFlight atomic.Int64 // HTTP requests in flight
-	stopping atomic.Bool  // the server has begun to stop
+	registry *prometheus.Registry // holds all metrics
+	inFlight atomic.Int64         // HTTP requests in flight
+	stopping atomic.Bool          // the server has begun to stop
 
+	// The metrics of HTTP requests. The counter `refused` has requests refused because of the
+	// load, `auth` has failed authentications, `seconds` has durations, and `bytes` has the bytes of
+	// answers.
 	requests, refused, auth, hostRefusals *prometheus.CounterVec
 	seconds                               *prometheus.HistogramVec
 	bytes                                 *prometheus.CounterVec
 
+	// The metrics of calls on graphs. The counter `denials` has the calls that the policy denied.
 	calls, callRows, callBytes, denials *prometheus.CounterVec
 	callSeconds                         *prometheus.HistogramVec
 
+	// The metrics of calls of embedding providers.
 	embeddings, embeddingTexts *prometheus.CounterVec
 	embeddingSeconds           *prometheus.HistogramVec
 
 	// mu guards the fields below. The maps keep each series, because a lookup by labels in
 	// the library takes longer than the rest of the bookkeeping for a request.
 	mu            sync.RWMutex
-	seriesByRoute map[routeKey]*routeSeries
-	seriesByCall  map[callKey]*callSeries
-	graphs        []Measured       // the graphs to ask for figures
-	admission     func() Admission // returns the current load; may be nil
-	memory        func() int64     // returns the reserved bytes; may be nil
+	seriesByRoute map[routeKey]*routeSeries // the series by their labels
+	seriesByCall  map[callKey]*callSeries   // the series by their labels
+	graphs        []Measured                // the graphs to ask for figures
+	admission     func() Admission          // returns the current load; may be nil
+	memory        func() int64              // returns the reserved bytes; may be nil
 }
 
 // Measured is a graph with the figures of its engine.
@@ -50,8 +55,10 @@ type Measured interface {
 
 // Admission is the current load of admission control.
 type Admission struct {
+	// Requests are in flight, Waiting requests wait for admission, and Actors have requests in flight.
 	Requests, Waiting, Actors int
-	Bytes                     int64
+
+	Bytes int64 // reserved for request bodies
 }
 
 // routeKey has the labels of a request.
@@ -59,8 +66,8 @@ type routeKey struct{ route, method, class string }
 
 // routeSeries are the series of one routeKey.
 type routeSeries struct {
-	requests, bytes prometheus.Counter
-	seconds         prometheus.Observer
+	requests, bytes prometheus.Counter  // number of requests, bytes of answers
+	seconds         prometheus.Observer // durations
 }
 
 // callKey has the labels of a call.
@@ -71,12 +78,13 @@ type callKey struct {
 
 // callSeries are the series of one callKey.
 type callSeries struct {
-	calls, rows, bytes prometheus.Counter
-	seconds            prometheus.Observer
+	calls, rows, bytes prometheus.Counter  // number of calls, rows and bytes of answers
+	seconds            prometheus.Observer // durations
 }
 
 // Bucket bounds in seconds. A lookup takes tens of microseconds, a load minutes.
 var (
+	// callBuckets are for calls, and otherBuckets for requests and embeddings.
 	callBuckets  = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .05, .25, 1, 5, 30}
 	otherBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 2.5, 10, 60, 300}
 )
@@ -196,6 +204,7 @@ func (s *Set) answered(route, method string, status int, bytes int64, took time.
 	series.bytes.Add(float64(bytes))
 }
 
+// classes are the names of the classes of HTTP statuses, by the first digit of the status.
 var classes = [...]string{"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
 // Embedded counts a call of a graph's embedding provider.

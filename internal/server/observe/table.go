@@ -5,52 +5,53 @@ type Kind string
 
 // The kinds of metrics.
 const (
-	Counter   Kind = "counter"
-	Gauge     Kind = "gauge"
-	Histogram Kind = "histogram"
+	Counter   Kind = "counter"   // only grows
+	Gauge     Kind = "gauge"     // grows and shrinks
+	Histogram Kind = "histogram" // counts values by ranges
 )
 
 // Metric describes a metric of the server.
 type Metric struct {
-	Name   string
+	Name   string // as Prometheus sees it
 	Kind   Kind
-	Labels []string
-	Help   string // a sentence
-	Watch  string // what operators should watch for; empty if it only explains other metrics
+	Labels []string // names of the labels
+	Help   string   // a sentence
+	Watch  string   // what operators should watch for; empty if it only explains other metrics
 }
 
+// The indexes of the metrics in the table Metrics, which describes them.
 const (
-	buildInfo = iota
-	draining
-	httpRequests
-	httpSeconds
-	httpBytes
-	httpInFlight
-	authFailures
-	guardRefusals
-	admissionRefused
-	admissionRequests
-	admissionWaiting
-	admissionActors
-	admissionBytes
-	calls
-	callSeconds
-	callRows
-	callBytes
-	policyDenials
-	queryMemory
+	buildInfo         = iota // versions of the program and of Go
+	draining                 // whether the server is stopping
+	httpRequests             // number of requests
+	httpSeconds              // durations of requests
+	httpBytes                // bytes of answers
+	httpInFlight             // requests in flight
+	authFailures             // requests without a valid token
+	guardRefusals            // requests refused for their Host or Origin
+	admissionRefused         // requests refused because of the load
+	admissionRequests        // admitted requests in flight
+	admissionWaiting         // requests that wait for admission
+	admissionActors          // actors with requests in flight
+	admissionBytes           // bytes reserved for request bodies
+	calls                    // calls of tools, stored queries and REST operations
+	callSeconds              // durations of calls
+	callRows                 // rows in the answers of calls
+	callBytes                // bytes in the answers of calls
+	policyDenials            // calls that the policy denied
+	queryMemory              // bytes reserved by queries and answers
 	graphBranches
 	graphCommits
-	graphCalls
-	graphSegments
-	graphSegmentBytes
-	graphLogBytes
+	graphCalls        // calls of the engine in progress
+	graphSegments     // segment files
+	graphSegmentBytes // bytes of the segment files
+	graphLogBytes     // bytes of the log since the last checkpoint
 	graphCheckpoints
-	graphRewrites
+	graphRewrites // checkpoints that rewrote rows
 	graphCheckpointFailures
-	embeddings
-	embeddingTexts
-	embeddingSeconds
+	embeddings       // calls of the embedding provider
+	embeddingTexts   // texts sent to the embedding provider
+	embeddingSeconds // time of a call of the embedding provider
 )
 
 // Metrics lists all metrics of the server except those of the Go runtime and the process.

@@ -16,8 +16,8 @@ import (
 
 // The environment variables that turn traces on.
 const (
-	endpointVar       = "OTEL_EXPORTER_OTLP_ENDPOINT"
-	tracesEndpointVar = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	endpointVar       = "OTEL_EXPORTER_OTLP_ENDPOINT"        // URL of the collector
+	tracesEndpointVar = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" // the same, for traces only
 )
 
 // flushTimeout is the time limit for sending the remaining spans at shutdown.

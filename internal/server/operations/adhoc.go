@@ -28,16 +28,16 @@ import (
 // AdHoc is the call of a query given as text. When the call runs, the policy first grants the read
 // or the change. Then the text is compiled against the schema of the branch.
 type AdHoc struct {
-	Source   string
+	Source   string // text of the query
 	Argument string // the name of the argument that holds Source; query if empty
 	// File is the name of the file that the command line gave for Source. It is empty if a client
 	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File    string
-	Name    string          // the query of the text to run; may be empty if there is only one
-	Params  json.RawMessage // nil, null or an object
-	Branch  string          // empty for main
-	Write   bool            // the query must be a mutation; otherwise it must be a read
-	Options queryrun.Options
+	Name    string           // the query of the text to run; may be empty if there is only one
+	Params  json.RawMessage  // nil, null or an object
+	Branch  string           // empty for main
+	Write   bool             // the query must be a mutation; otherwise it must be a read
+	Options queryrun.Options // such as the page token or a dry run
 }
 
 // Grants returns the permission to read or change the branch; a dry run requires both.

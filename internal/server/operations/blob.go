@@ -13,10 +13,10 @@ import (
 
 // BlobPlace locates a Blob: a property of an entity.
 type BlobPlace struct {
-	Entity   plan.Entity
-	Type     string
+	Entity   plan.Entity // node or edge
+	Type     string      // name of the type
 	ID       string
-	Property string
+	Property string // name of the property
 }
 
 // Read returns the bytes of the Blob. The query language has no Blob values, but a plan can read

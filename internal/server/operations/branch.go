@@ -12,7 +12,7 @@ import (
 
 // CreateBranch is the call that creates a branch.
 type CreateBranch struct {
-	Name string
+	Name string // name of the new branch
 	From string // the new branch starts at the head of this branch; empty for main
 
 	// Commit, if not empty, is the commit to start at instead. It must be in the history of From. If
@@ -22,10 +22,10 @@ type CreateBranch struct {
 
 // BranchCreateResult is the answer of CreateBranch.
 type BranchCreateResult struct {
-	Name    string  `json:"name"`
+	Name    string  `json:"name"` // name of the new branch
 	From    string  `json:"from" jsonschema_description:"The branch that it starts from."`
 	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts from."`
-	ActorID *string `json:"actor_id"`
+	ActorID *string `json:"actor_id"` // the caller; null if it has none
 }
 
 // OverREST returns the answer in the form of REST, without the URI.
@@ -70,14 +70,14 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 
 // DeleteBranch is the call that deletes a branch.
 type DeleteBranch struct {
-	Name string
+	Name string // name of the branch to delete
 	At   string // if not empty, the commit that must be the branch's head
 }
 
 // BranchDeleteResult is the answer of DeleteBranch.
 type BranchDeleteResult struct {
-	Name    string  `json:"name"`
-	ActorID *string `json:"actor_id"`
+	Name    string  `json:"name"`     // name of the deleted branch
+	ActorID *string `json:"actor_id"` // the caller; null if it has none
 }
 
 // Grants returns the permission to delete the branch.

@@ -136,6 +136,7 @@ func asGap(err error) error {
 	return err
 }
 
+// changesAnswer returns the changes of a commit in the form of the answer.
 func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer {
 	cause := encoding.Commit(changes.Commit)
 	a := &client.ChangesAnswer{

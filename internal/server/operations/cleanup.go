@@ -20,6 +20,7 @@ func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}
 // kept.
 func (*Cleanup) NoTimeLimit() {}
 
+// Run removes the data of old commits, unless it is a dry run, and reports how much that is.
 func (c *Cleanup) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	r, err := env.Graph.Cleanup(ctx, c.Options)
 	if err != nil {

@@ -19,9 +19,9 @@ type ExplainQuery struct {
 
 // Explained is the answer of ExplainQuery.
 type Explained struct {
-	QueryName     string     `json:"query_name"`
+	QueryName     string     `json:"query_name"` // name of the explained query
 	Kind          string     `json:"kind" jsonschema:"enum=read,enum=mutation"`
-	Branch        string     `json:"branch"`
+	Branch        string     `json:"branch"` // the branch whose schema and data the plan is for
 	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit whose data the estimates are for."`
 	Analyzed      bool       `json:"analyzed" jsonschema_description:"The server ran the read, so rows and time_ns are set."`
 	Touches       []Touched  `json:"touches" jsonschema_description:"The parts of the schema that the query reads or changes."`
@@ -32,15 +32,15 @@ type Explained struct {
 // Touched is a type, or a property of a type, that a query uses.
 type Touched struct {
 	Entity   string `json:"entity" jsonschema:"enum=node,enum=edge"`
-	Type     string `json:"type"`
-	Property string `json:"property,omitempty"`
+	Type     string `json:"type"`               // name of the type
+	Property string `json:"property,omitempty"` // empty for the type as a whole
 	Write    bool   `json:"write" jsonschema_description:"The query may change it."`
 }
 
 // PlanStep is one operator of a plan.
 type PlanStep struct {
-	Depth    int     `json:"depth"`
-	Name     string  `json:"name"`
+	Depth    int     `json:"depth"` // distance from the root of the plan
+	Name     string  `json:"name"`  // name of the operator
 	Detail   string  `json:"detail,omitempty" jsonschema_description:"What the operator reads: type, index, direction, condition."`
 	Estimate float64 `json:"estimate" jsonschema_description:"The number of rows that the engine expects from the operator."`
 	Rows     *int64  `json:"rows,omitempty" jsonschema_description:"The number of rows that it returned."`
@@ -112,6 +112,7 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, err
 	return either.choose(queries)
 }
 
+// add appends an operator at the given depth, and then the operators below it.
 func (a *Explained) add(o *engine.Operator, depth int) {
 	a.Plan = append(a.Plan, PlanStep{Depth: depth, Name: o.Name, Detail: o.Detail, Estimate: o.Estimate, Rows: o.Rows, TimeNS: o.Time.Nanoseconds()})
 	for _, child := range o.Children {

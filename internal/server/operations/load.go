@@ -13,10 +13,10 @@ import (
 
 // Load is the call that loads NDJSON.
 type Load struct {
-	Data    io.Reader
-	Mode    engine.LoadMode
-	Branch  string // empty for main
-	Options queryrun.Options
+	Data    io.Reader        // the NDJSON
+	Mode    engine.LoadMode  // what to do with entities that already exist
+	Branch  string           // empty for main
+	Options queryrun.Options // such as a dry run
 }
 
 // Grants returns the permission to change the branch; a dry run also requires permission to

@@ -13,20 +13,20 @@ import (
 
 // MergeBranches is the call that merges one branch into another.
 type MergeBranches struct {
-	Source  string
-	Target  string // empty for main
-	Options engine.MergeOptions
+	Source  string              // the branch whose changes are merged
+	Target  string              // empty for main
+	Options engine.MergeOptions // such as a dry run
 }
 
 // BranchMergeResult is the answer of MergeBranches.
 type BranchMergeResult struct {
-	Source  string  `json:"source"`
-	Target  string  `json:"target"`
+	Source  string  `json:"source"` // the branch that was merged
+	Target  string  `json:"target"` // the branch that received the changes
 	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
 	DryRun  bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
 	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed."`
 	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
-	ActorID *string `json:"actor_id"`
+	ActorID *string `json:"actor_id"` // the caller; null if it has none
 }
 
 // Grants returns the permissions to merge into the target and to read both branches. After

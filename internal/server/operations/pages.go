@@ -12,7 +12,7 @@ import (
 
 // CommitPage is the end of a page of the commits of a branch.
 type CommitPage struct {
-	Branch string
+	Branch string // name of the branch
 	Before uint64 // the next page has smaller sequence numbers only
 }
 
@@ -39,7 +39,7 @@ func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error)
 
 // ChangePage is the end of a page of the changes of a commit.
 type ChangePage struct {
-	Commit string
+	Commit string                // id of the commit
 	After  engine.ChangePosition // the last change of the page
 }
 

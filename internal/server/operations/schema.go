@@ -18,7 +18,7 @@ import (
 
 // ApplySchema is the call that applies a schema to a branch.
 type ApplySchema struct {
-	Source   string
+	Source   string               // text of the new schema
 	Argument string               // the name of the argument that holds Source; schema if empty
 	Options  engine.SchemaOptions // Actor is set to the caller
 
@@ -41,10 +41,10 @@ type SchemaApplyResult struct {
 	Destructive  bool              `json:"destructive" jsonschema_description:"A step removes values from the graph."`
 	StepCount    int               `json:"step_count" jsonschema_description:"The number of steps, including steps that are not listed."`
 	Steps        []SchemaApplyStep `json:"steps" jsonschema_description:"The steps; only the first steps, if the answer cannot hold all."`
-	Branch       string            `json:"branch"`
+	Branch       string            `json:"branch"` // the branch that the schema is for
 	SchemaDigest string            `json:"schema_digest" jsonschema_description:"The digest of the schema that was sent."`
 	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
-	ActorID      *string           `json:"actor_id"`
+	ActorID      *string           `json:"actor_id"` // the caller; null if it has none
 }
 
 // Cut drops steps from the end. StepCount still counts all of them.
@@ -62,8 +62,8 @@ func (a *SchemaApplyResult) Cut(bytes int) {
 
 // SchemaApplyStep is one change of a schema.
 type SchemaApplyStep struct {
-	Step        string `json:"step"`
-	Destructive bool   `json:"destructive"`
+	Step        string `json:"step"`        // what the step does, in words
+	Destructive bool   `json:"destructive"` // the step removes values from the graph
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 
@@ -117,6 +117,7 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 	return c.apply(ctx, env, s)
 }
 
+// apply applies the compiled schema `s` for the caller.
 func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
 	opts := c.Options
 	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)

@@ -27,9 +27,10 @@ import (
 //	after
 const Format = 1
 
+// The bits of the byte flags.
 const (
-	flagSnapshot = 1
-	flagList     = 2
+	flagSnapshot = 1 // see Place.Snapshot
+	flagList     = 2 // the place is in a list
 )
 
 // Encode returns the plaintext of the token for a place.
@@ -50,6 +51,7 @@ func Encode(p *Place) []byte {
 	return binary.AppendUvarint(b, uint64(p.Row))
 }
 
+// appendTexts appends the length and the bytes of each text to `b`.
 func appendTexts(b []byte, texts ...string) []byte {
 	for _, s := range texts {
 		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)

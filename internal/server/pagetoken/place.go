@@ -10,9 +10,9 @@ type List string
 
 // The lists. The text is part of tokens and of messages.
 const (
-	Branches List = "branches"
-	Commits  List = "commits" // the commits of Place.Branch
-	Changes  List = "changes" // the changes of Place.Commit
+	Branches List = "branches" // the branches of a graph
+	Commits  List = "commits"  // the commits of Place.Branch
+	Changes  List = "changes"  // the changes of Place.Commit
 )
 
 // Place is a reader's place in the rows of a read or in a list. It also has everything that must
@@ -26,9 +26,9 @@ type Place struct {
 	Snapshot bool
 	Commit   string    // the commit that the rows or changes come from
 	Now      time.Time // the value of now() in the read, with microsecond precision
-	Plan     Digest
-	Args     Digest
-	Row      int64 // number of rows before the place
+	Plan     Digest    // digest of the plan of the read
+	Args     Digest    // digest of the arguments of the read
+	Row      int64     // number of rows before the place
 
 	List  List   // the list; empty for the rows of a read
 	After string // in a list: the last item before the place

@@ -8,10 +8,10 @@ import (
 type scope uint8
 
 const (
-	branchScope scope = 1 << iota
-	targetBranchScope
-	queriesScope
-	viaScope
+	branchScope       scope = 1 << iota // by the branch that the action is about
+	targetBranchScope                   // by the branch that the action creates, changes or deletes
+	queriesScope                        // by the name of the stored query
+	viaScope                            // by whether the request is ad hoc or from a stored query
 )
 
 // scopeKeys maps each scope to its key in a rule. Faults are reported in the order of the scopes.
@@ -61,6 +61,7 @@ func rowOf(a tool.Action) (*tool.ActionRow, bool) {
 	return row, row.Action != ""
 }
 
+// actionNames returns the names of all actions.
 func actionNames() []string {
 	var names []string
 	for _, r := range tool.Actions() {

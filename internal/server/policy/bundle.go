@@ -14,27 +14,27 @@ var ruleID = regexp.MustCompile(ruleIDPattern)
 
 // bundle is a policy file as parsed. The names in it are not resolved.
 type bundle struct {
-	at        *strictyaml.Node // nil if the file has no usable root
-	groups    []groupClause
+	at        *strictyaml.Node   // nil if the file has no usable root
+	groups    []groupClause      // in the order of the file
 	protected []strictyaml.Entry // names of the protected branches
-	rules     []ruleClause
+	rules     []ruleClause       // in the order of the file
 }
 
 // groupClause is a group of the file, with its actors.
 type groupClause struct {
-	name    strictyaml.Entry
-	members []strictyaml.Entry
+	name    strictyaml.Entry   // name of the group
+	members []strictyaml.Entry // names of its actors
 }
 
 // ruleClause is a rule of the file.
 type ruleClause struct {
 	id      string
-	at      *strictyaml.Node   // where a fault of the whole rule is reported
-	permit  bool               // the rule allows; otherwise it denies
-	any     bool               // true for actors: any
-	group   *strictyaml.Entry  // group of actors; nil for none
-	ids     []strictyaml.Entry // listed actors
-	actions []strictyaml.Entry
+	at      *strictyaml.Node           // where a fault of the whole rule is reported
+	permit  bool                       // the rule allows; otherwise it denies
+	any     bool                       // true for actors: any
+	group   *strictyaml.Entry          // group of actors; nil for none
+	ids     []strictyaml.Entry         // listed actors
+	actions []strictyaml.Entry         // the actions that the rule is about
 	scopes  map[scope]*strictyaml.Node // only the scopes in the rule
 	branch  string                     // value of either branch scope; "any" if absent
 	via     string                     // value of via; "" if absent
@@ -173,6 +173,7 @@ func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
 	return len(c.ids) > 0
 }
 
+// parseScopes reads the keys of a rule that narrow it.
 func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 	for _, s := range scopeKeys {
 		n := f[s.key]

@@ -28,10 +28,10 @@ const serverID = "cluster"
 
 // The attributes of the context. A request has only the attributes that belong to its action.
 const (
-	branchAttr    types.String = "branch"
-	protectedAttr types.String = "protected"
-	viaAttr       types.String = "via"
-	queryAttr     types.String = "query" // the stored query; "" if via is adhoc
+	branchAttr    types.String = "branch"    // name of the branch
+	protectedAttr types.String = "protected" // whether the branch is protected
+	viaAttr       types.String = "via"       // adhoc or stored
+	queryAttr     types.String = "query"     // the stored query; "" if via is adhoc
 )
 
 // uid returns the Cedar id of an entity.
@@ -42,8 +42,8 @@ func uid(t types.EntityType, id string) types.EntityUID {
 // compiled is one rule as a Cedar policy.
 type compiled struct {
 	id     cedar.PolicyID
-	policy *cedar.Policy
-	at     diag.Span // the place of the rule in the file
+	policy *cedar.Policy // the rule in the form of the Cedar library
+	at     diag.Span     // the place of the rule in the file
 }
 
 // policies is a list of compiled rules in rule order. It implements cedar.PolicyIterator.
@@ -137,6 +137,8 @@ func (e *entities) Get(id types.EntityUID) (types.Entity, bool) {
 	return e.actors.Get(id)
 }
 
+// newEntities returns the actors with their groups. The argument `target` is the graph or server of
+// the policy.
 func newEntities(groupsOf map[string][]string, target types.EntityUID) *entities {
 	e := &entities{actors: types.EntityMap{}, inGraph: types.NewEntityUIDSet(target)}
 	for actor, groups := range groupsOf {
@@ -158,7 +160,7 @@ func groupSet(groups []string) types.EntityUIDSet {
 // actorInGroups is a set of entities. One actor of the set is in additional groups.
 type actorInGroups struct {
 	*entities
-	actor types.Entity
+	actor types.Entity // the actor, with all of its groups
 }
 
 // Get implements types.EntityGetter.

@@ -20,16 +20,16 @@ type decisions struct {
 // question holds all inputs of a decision. Its branch is a class of branches. So a list of
 // thousands of branches needs only one decision for each class.
 type question struct {
-	actor, groups string // the id; the names of the groups of its token, joined with zero bytes
-	grant         tool.Grant
+	actor, groups string     // the id; the names of the groups of its token, joined with zero bytes
+	grant         tool.Grant // the permission that the actor needs
 }
 
 // The bounds of the cache: the number of decisions, and the total bytes of the names in one
 // question. A full cache is cleared, and a question with longer names is not cached. Both bounds
 // are needed because callers choose branch names.
 const (
-	maxDecisions = 8192
-	maxNames     = 256
+	maxDecisions = 8192 // number of decisions in the cache
+	maxNames     = 256  // bytes of the names in a question
 )
 
 // Allowed implements access.Authorizer. It denies by default, and a rule that forbids overrides

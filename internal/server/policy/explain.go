@@ -15,7 +15,7 @@ import (
 
 // Explanation gives a decision and its reasons.
 type Explanation struct {
-	Allowed bool
+	Allowed bool // the decision
 
 	// Deciding lists the rules that allowed, or the rules that denied. If Deciding is empty and
 	// Allowed is false, no rule allows the request.
@@ -32,7 +32,7 @@ type Explanation struct {
 // Rule identifies a rule of a policy and its place.
 type Rule struct {
 	ID   string
-	Deny bool
+	Deny bool      // the rule denies; otherwise it allows
 	At   diag.Span // the zero span if the policy does not come from a file
 }
 

@@ -56,9 +56,9 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 
 // native is the state of compiling a .cedar file.
 type native struct {
-	file, src string
+	file, src string // name and text of the file
 	o         Options
-	faults    diag.List
+	faults    diag.List // the faults found so far
 }
 
 // fault records a fault at a position.

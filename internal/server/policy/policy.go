@@ -49,17 +49,20 @@ type Options struct {
 
 // Policy authorizes requests for one graph, or for the server. It is safe for concurrent use.
 type Policy struct {
-	target      types.EntityUID // the graph or the server
-	entities    *entities
+	target      types.EntityUID   // the graph or the server
+	entities    *entities         // what Cedar can look up
 	tokenGroups map[string]string // policy group by token group; other groups of a token are ignored
 	protected   []string          // protected branches, sorted
 	tests       branchTests       // how the rules test branch names
 	named       []string          // branches that rules name, sorted
 	groups      []string          // groups that rules may name, sorted
 	all         policies          // in the order of the file
-	byAction    map[tool.Action]policies
-	decisions   decisions
-	source      *resolved // nil for a policy that was written in Cedar
+
+	// byAction has the rules about each action.
+	byAction map[tool.Action]policies
+
+	decisions decisions // caches decisions
+	source    *resolved // nil for a policy that was written in Cedar
 }
 
 // nativeExt is the extension of files in Cedar's own language.
@@ -118,6 +121,8 @@ func Unrestricted(graph string) *Policy {
 // the server. No actor may do anything.
 func Nothing(graph string) *Policy { return compileRules(&resolved{}, graph) }
 
+// compileRules returns the policy of a graph for rules with resolved names. An empty `graph` means
+// the server.
 func compileRules(res *resolved, graph string) *Policy {
 	target := targetOf(graph)
 	var all policies
@@ -138,6 +143,7 @@ func targetOf(graph string) types.EntityUID {
 	return uid(graphType, graph)
 }
 
+// newPolicy returns the policy for compiled rules. The map `groupsOf` has the groups of each actor.
 func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
 	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
 }
@@ -230,6 +236,7 @@ func (p *Policy) CedarText() string {
 	return b.String()
 }
 
+// isProtected reports whether a branch is protected.
 func (p *Policy) isProtected(branch string) bool {
 	_, found := slices.BinarySearch(p.protected, branch)
 	return found
@@ -239,9 +246,9 @@ func (p *Policy) isProtected(branch string) bool {
 type contextAttrs uint8
 
 const (
-	noAttrs     contextAttrs = iota
-	branchAttrs              // the attributes branch and protected
-	accessAttrs              // the attributes branch, protected, via and query
+	noAttrs     contextAttrs = iota // no attributes
+	branchAttrs                     // the attributes branch and protected
+	accessAttrs                     // the attributes branch, protected, via and query
 )
 
 // contextAttrsOf returns the attributes that the context of an action has.

@@ -14,24 +14,25 @@ import (
 // rule is a rule with resolved names: all of them refer to things that exist.
 type rule struct {
 	id      string
-	permit  bool // the rule allows; otherwise it denies
-	actors  actorSet
-	actions []tool.Action
-	branch  string    // any, protected or unprotected
-	via     tool.Via  // "" means any
-	queries []string  // nil means all queries
-	at      diag.Span // the place of the rule in the file
+	permit  bool          // the rule allows; otherwise it denies
+	actors  actorSet      // whom the rule applies to
+	actions []tool.Action // what the rule allows or denies
+	branch  string        // any, protected or unprotected
+	via     tool.Via      // "" means any
+	queries []string      // nil means all queries
+	at      diag.Span     // the place of the rule in the file
 }
 
 // actorSet is the set of actors that a rule applies to.
 type actorSet interface{ actorSet() }
 
 type (
-	anyActor   struct{}
-	groupActor string
-	listActor  []string
+	anyActor   struct{} // every actor
+	groupActor string   // the actors in the group with this name
+	listActor  []string // the actors with these ids
 )
 
+// actorSet marks the types that are sets of actors.
 func (anyActor) actorSet()   {}
 func (groupActor) actorSet() {}
 func (listActor) actorSet()  {}
@@ -41,7 +42,7 @@ type resolved struct {
 	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
 	protected []string            // protected branches, sorted
-	rules     []rule
+	rules     []rule              // in the order of the file
 }
 
 // resolve resolves the names of a bundle and reports names that refer to nothing.
@@ -68,6 +69,8 @@ func resolve(b *bundle, o Options) *resolved {
 	return res
 }
 
+// resolve returns the rule with resolved names, and reports names that refer to nothing. The
+// argument `groups` has the groups that the rule may name.
 func (c *ruleClause) resolve(groups []string, o Options) rule {
 	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via), at: c.at.Span()}
 	switch {

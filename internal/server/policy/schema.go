@@ -21,6 +21,7 @@ func CedarSchema() string {
 	return string(b)
 }
 
+// cedarSchema builds the Cedar schema from the tables of actions and attributes.
 func cedarSchema() *schema.Schema {
 	ref := func(t types.EntityType) ast.EntityTypeRef { return ast.EntityType(t) }
 	s := &ast.Schema{
@@ -48,6 +49,7 @@ func cedarSchema() *schema.Schema {
 	return schema.NewSchemaFromAST(s)
 }
 
+// contextType returns the type of the context of an action that has the given attributes.
 func contextType(a contextAttrs) ast.RecordType {
 	rec := ast.RecordType{}
 	switch a {

@@ -9,14 +9,16 @@ import (
 // setting is a short name that keeps the tables of this file compact.
 type setting = strictyaml.Setting
 
+// The patterns of names, and the same limits in words.
 const (
-	ruleIDPattern = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
-	actorPattern  = `^[!-~]{1,128}$`
+	ruleIDPattern = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$` // of ids of rules and groups
+	actorPattern  = `^[!-~]{1,128}$`                    // of names of actors
 
 	ruleIDLimits = "at most 64 letters, digits and _ . -, of which the first is a letter or a digit"
 	actorLimits  = "at most 128 characters of ASCII without blanks"
 )
 
+// actorSetting describes one name of an actor.
 var actorSetting = &setting{Example: "act-ada", Pattern: actorPattern, Limits: actorLimits, Text: "This is the name of an actor."}
 
 // Settings describes a policy file in YAML.
@@ -41,6 +43,7 @@ var Settings = &setting{
 	},
 }
 
+// ruleSettings describes one rule.
 var ruleSettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ id: readers-read, allow: { actors: any, actions: [read] } }", ExactlyOne: []string{"allow", "deny"},
 	Text: "This is a rule: it has either allow or deny.",
@@ -78,9 +81,10 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 		Limits: takenBy(viaScope), Text: "The rule is about stored queries only, or about everything else only."},
 }}
 
+// The values of keys in a rule. The key target_branch_scope has the values of branch_scope.
 var (
-	branchScopes = []string{"any", "protected", "unprotected"}
-	viaWords     = []string{"adhoc", "stored"}
+	branchScopes = []string{"any", "protected", "unprotected"} // of branch_scope
+	viaWords     = []string{"adhoc", "stored"}                 // of via
 )
 
 // ruleBody returns the setting allow or deny.

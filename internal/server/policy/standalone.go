@@ -89,4 +89,5 @@ func (p *Policy) members(group string) []string {
 	return all
 }
 
+// actions returns the actions that the policy can grant: those of a graph, or of the server.
 func (p *Policy) actions() []tool.Action { return Actions(p.target.Type == serverType) }

@@ -15,7 +15,7 @@ type Options struct {
 
 	DryRun         bool   // for mutations, as are the fields below: report, but do not commit
 	IdempotencyKey string // see [engine.WriteOptions]
-	IfCommit       string
+	IfCommit       string // the write fails unless this commit is the branch's head
 }
 
 // ReadOptions reads the run options of a read, except the branch. It notes a fault if both

@@ -55,10 +55,10 @@ func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 
 // Call is a call of a stored query with decoded parameters.
 type Call struct {
-	Query   tool.StoredQuery
-	Args    engine.Args
-	Branch  string // empty for main
-	Options Options
+	Query   tool.StoredQuery // the query to run
+	Args    engine.Args      // decoded parameters, in the order of the plan
+	Branch  string           // empty for main
+	Options Options          // such as the page token or a dry run
 }
 
 // Grants returns two grants: one to invoke the query, and one for what the query does on
@@ -114,6 +114,7 @@ func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 	return e
 }
 
+// isParam reports whether the query has a parameter with the name.
 func isParam(q *plan.Query, name string) bool {
 	return slices.ContainsFunc(q.Params, func(p plan.Param) bool { return p.Name == name })
 }

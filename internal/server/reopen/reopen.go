@@ -44,10 +44,10 @@ type Options struct {
 // an *engine.Unavailable.
 type Graph struct {
 	opts         Options
-	current      atomic.Pointer[openState]
-	failedSignal chan struct{} // capacity 1; holds an element after the inner graph failed
-	stop         context.CancelFunc
-	stopped      chan struct{} // closed when the goroutine that reopens has ended
+	current      atomic.Pointer[openState] // the open graph, or why there is none
+	failedSignal chan struct{}             // capacity 1; holds an element after the inner graph failed
+	stop         context.CancelFunc        // ends the goroutine that reopens
+	stopped      chan struct{}             // closed when the goroutine that reopens has ended
 
 	closing  sync.Once // makes Close run once
 	closeErr error     // result of the first Close
@@ -55,7 +55,7 @@ type Graph struct {
 
 // openState is the open graph, or the reason why no graph is open.
 type openState struct {
-	graph engine.Graph
+	graph engine.Graph // nil if no graph is open
 	err   error        // set if graph is nil
 	stats engine.Stats // the last known figures, if graph is nil
 }

@@ -28,7 +28,7 @@ type Info struct {
 	// Calls is the number of graph calls that the request made. The fields below describe
 	// the last of them.
 	Calls       int
-	Graph, Tool string
+	Graph, Tool string // id of the graph, and name of the tool
 	Branch      string // main if the call names none; empty for a call that concerns no branch
 	Commit      string // the commit that was read, or the head after a write
 

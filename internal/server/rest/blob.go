@@ -88,6 +88,7 @@ func (w *ranged) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write passes the bytes on, but drops them if the answer was refused.
 func (w *ranged) Write(p []byte) (int, error) {
 	if w.refused != 0 {
 		return len(p), nil

@@ -162,6 +162,7 @@ func unreadable(err error) error {
 	return &httpError{envelope.New(wireerror.OfRequest, client.CodeBadRequest, "the request body could not be read")}
 }
 
+// tooLarge returns the error for a body of more than `limit` bytes.
 func tooLarge(limit int64) error {
 	return &httpError{envelope.New(wireerror.TooLarge, client.CodeBadRequest,
 		fmt.Sprintf("the request body is larger than the limit of %d bytes", limit))}

@@ -108,9 +108,11 @@ func wantName(o *arguments.Object, member, name string) {
 
 // operation is a call with an implementation specific to the REST API.
 type operation struct {
-	of     tool.Call // the wrapped call; nil for none
-	grants []tool.Grant
-	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
+	of     tool.Call    // the wrapped call; nil for none
+	grants []tool.Grant // the permissions that the call needs
+
+	// run does the work of the call.
+	run func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
 func (c *operation) Grants() []tool.Grant { return c.grants }

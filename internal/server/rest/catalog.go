@@ -33,6 +33,7 @@ func (x *exchange) listGraphs() error {
 	return x.reply(list)
 }
 
+// listQueries answers with the stored queries that the caller may run.
 func (x *exchange) listQueries() error {
 	queries, err := x.g.Queries(x.actor())
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // exchange is one request and the state that its handler needs to answer it.
 type exchange struct {
 	*server
-	route *Route
+	route *Route             // the route of the request
 	g     *servedgraph.Graph // nil for routes that are not on a graph
 	w     http.ResponseWriter
 	r     *http.Request

@@ -62,9 +62,9 @@ const maxStall = 2 * time.Minute
 // stream is the body of an answer that is written while it is produced.
 type stream struct {
 	w       http.ResponseWriter
-	control *http.ResponseController
-	commit  string // id of the commit that is exported
-	started bool   // the header was sent
+	control *http.ResponseController // sets the write deadline
+	commit  string                   // id of the commit that is exported
+	started bool                     // the header was sent
 }
 
 // start sends the header of the answer.

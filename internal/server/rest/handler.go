@@ -82,9 +82,9 @@ func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 
 // server serves the routes.
 type server struct {
-	graphs   map[string]*servedgraph.Graph
-	opts     Options
-	document func() ([]byte, error) // [Document], computed on first use
+	graphs   map[string]*servedgraph.Graph // by id
+	opts     Options                       // the options of the REST API
+	document func() ([]byte, error)        // [Document], computed on first use
 }
 
 // methods are the routes of one path, keyed by method.

@@ -19,14 +19,16 @@ const (
 	// contractVersion is the version of the wire contract. It is not the version of the server.
 	contractVersion = "0.10.0"
 
-	bearerScheme = "bearer"
+	bearerScheme = "bearer" // name of the security scheme
 )
 
 // mediaRanges is the media type of an answer with several byte ranges.
 const mediaRanges = "multipart/byteranges"
 
+// documentSummary is the summary of the OpenAPI document.
 const documentSummary = "Typed graphs over HTTP and JSON."
 
+// documentDescription is the introduction of the OpenAPI document.
 const documentDescription = `Every error has the schema Error: a text for people, a code for programs, and the members that belong to the code.
 
 An answer always has all members that the schema does not mark as optional; a member without a value is null. Integers are JSON numbers, including integers of 64 bits; a request body may also write them as strings. The server refuses members, query parameters and media types that are not listed, and a member that occurs twice.
@@ -78,8 +80,8 @@ func (x *exchange) openapi() error {
 
 // document is the OpenAPI document while it is built.
 type document struct {
-	paths   map[string]openapi31.PathItem
-	schemas *schemas
+	paths   map[string]openapi31.PathItem // the operations by path
+	schemas *schemas                      // the schemas of bodies and answers
 }
 
 // add adds the operation of a route.

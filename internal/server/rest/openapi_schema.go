@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	schemaPrefix = "#/components/schemas/"
+	schemaPrefix = "#/components/schemas/" // begins each reference to a schema
 
 	// Bodies may write integers as strings, because many clients lose precision on 64-bit numbers
 	// beyond 2^53.
@@ -49,9 +49,10 @@ type schemas struct {
 // typeOf is a type, and whether the type is for bodies or for answers.
 type typeOf struct {
 	t    reflect.Type
-	side side
+	side side // whether it is for bodies or for answers
 }
 
+// newSchemas returns an empty collection of schemas.
 func newSchemas() *schemas {
 	return &schemas{made: map[string]map[string]any{}, types: map[string]typeOf{}}
 }

@@ -11,7 +11,7 @@ import (
 // header describes a header of an answer.
 type header struct {
 	name, description string
-	kind              Kind
+	kind              Kind // type of the value
 	always            bool // whether every answer with the status has the header
 }
 

@@ -18,7 +18,7 @@ type Route struct {
 
 	Operation   string // the name in logs and documents, in snake_case
 	Tag         string // the group in documents
-	Summary     string
+	Summary     string // one line about the route
 	Description string // empty if Summary says everything
 
 	// Successor is the path of the route that replaces a deprecated one; it is empty for routes
@@ -58,7 +58,7 @@ type Route struct {
 	// Refusals gives, by error status, a body that the route may send instead of the envelope.
 	Refusals map[int]any
 
-	handle func(*exchange) error
+	handle func(*exchange) error // answers a request
 }
 
 // OneOf is the Answer of a route with several kinds of answers: the zero values of their
@@ -67,15 +67,15 @@ type OneOf []any
 
 // Param is a parameter of a route outside of its body.
 type Param struct {
-	Name        string
+	Name        string // of the parameter
 	In          In
-	Kind        Kind
+	Kind        Kind     // type of the value
 	Enum        []string // the allowed texts; nil allows any
 	Min         int64    // the minimum of a Number
 	Max         int      // the limit of a Text in bytes; 0 for no limit of its own
-	Required    bool
-	Many        bool // a request may repeat the parameter; all its values count
-	Description string
+	Required    bool     // a request must have it
+	Many        bool     // a request may repeat the parameter; all its values count
+	Description string   // for the documents
 }
 
 // In is the place of a parameter in a request.
@@ -83,7 +83,7 @@ type In string
 
 // The places of parameters.
 const (
-	Path   In = "path"
+	Path   In = "path" // a part of the path
 	Query  In = "query"
 	Header In = "header"
 )
@@ -94,16 +94,16 @@ type Kind string
 // The kinds of parameters.
 const (
 	Text   Kind = "string"
-	Number Kind = "integer"
+	Number Kind = "integer" // a whole number
 )
 
 // The headers that routes read from requests.
 const (
-	headerTimeout     = "X-Timeout-Ms"
-	headerIdempotency = "Idempotency-Key"
-	headerIfCommit    = "Omnigraph-If-Graph-Commit"
-	headerIfNone      = "If-None-Match"
-	headerIfMatch     = "If-Match"
+	headerTimeout     = "X-Timeout-Ms"              // the client's time limit in milliseconds
+	headerIdempotency = "Idempotency-Key"           // key of a write; see keyParam
+	headerIfCommit    = "Omnigraph-If-Graph-Commit" // the commit that the branch must be at
+	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
+	headerIfMatch     = "If-Match"                  // versions that the client accepts
 )
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.
@@ -154,6 +154,7 @@ func (r *Route) takes(header string) bool {
 	return slices.ContainsFunc(r.Params, func(p Param) bool { return p.In == Header && p.Name == header })
 }
 
+// segment matches a parameter in the pattern of a path, such as {id}.
 var segment = regexp.MustCompile(`\{(\w+)\}`)
 
 // complete adds the parameters in the path and the parameters that every route has.
@@ -173,6 +174,7 @@ func (r *Route) complete() {
 	r.AnswerMedia = cmp.Or(r.AnswerMedia, mediaJSON)
 }
 
+// pathParams has the description of each parameter that a path can have.
 var pathParams = map[string]string{
 	"id":     "The name of the graph.",
 	"name":   "The name of the stored query.",
@@ -180,6 +182,7 @@ var pathParams = map[string]string{
 	"commit": "The id of the commit.",
 }
 
+// The media types of bodies and answers. Blobs have mediaBytes.
 const (
 	mediaJSON   = "application/json"
 	mediaNDJSON = "application/x-ndjson"

@@ -30,6 +30,8 @@ var (
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
 	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
 
+	// The parameters of routes that write: `writing` for most, and `mustCommit` for those that need
+	// the header for the last commit.
 	writing    = []Param{keyParam, ifCommitParam}
 	mustCommit = func() []Param {
 		required := ifCommitParam

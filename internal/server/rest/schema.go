@@ -39,6 +39,7 @@ type applySchema struct {
 // Unwrap returns the wrapped call, for the log.
 func (c *applySchema) Unwrap() tool.Call { return c.ApplySchema }
 
+// Run applies the schema and answers in the form of the REST API.
 func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
 	if err != nil {

@@ -49,10 +49,10 @@ func decode(actor *access.Actor, t tool.Tool, args json.RawMessage) (tool.Call, 
 
 // Invocation is the call of a stored query by its query name.
 type Invocation struct {
-	Params         json.RawMessage // nil, null or an object
-	Branch         string          // empty for main
-	Options        queryrun.Options
-	ExpectMutation *bool // if set, the query must be a mutation (true) or a read (false)
+	Params         json.RawMessage  // nil, null or an object
+	Branch         string           // empty for main
+	Options        queryrun.Options // such as the page token or a dry run
+	ExpectMutation *bool            // if set, the query must be a mutation (true) or a read (false)
 }
 
 // InvokeQuery runs a stored query by its query name, even if the query is hidden. If the

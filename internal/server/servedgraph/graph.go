@@ -27,14 +27,14 @@ import (
 
 // Config is the configuration of a served graph.
 type Config struct {
-	ID         string // the id of the graph in URLs
-	Graph      engine.Graph
-	Catalog    *tool.Catalog // nil for a graph without stored queries
-	Builtins   []tool.Tool
-	Authorizer access.Authorizer
-	Limits     Limits // for results over MCP; zero fields mean the defaults
-	Version    string // the version of the server
-	Logger     *slog.Logger
+	ID         string            // the id of the graph in URLs
+	Graph      engine.Graph      // the open graph
+	Catalog    *tool.Catalog     // nil for a graph without stored queries
+	Builtins   []tool.Tool       // the tools that do not come from stored queries
+	Authorizer access.Authorizer // decides who may do what
+	Limits     Limits            // for results over MCP; zero fields mean the defaults
+	Version    string            // the version of the server
+	Logger     *slog.Logger      // receives warnings and reports of calls
 
 	// MetaThreshold is a number of exposed stored queries. A graph with at least this many offers
 	// two meta tools that find and run them. In a graph with fewer, each query is a tool. The
@@ -64,26 +64,26 @@ const DefaultMetaThreshold = 24
 // graph; the caller that opened that graph closes it.
 type Graph struct {
 	id      string
-	engine  engine.Graph
-	access  *access.Control
-	limits  Limits
-	version string
+	engine  engine.Graph    // the open graph
+	access  *access.Control // checks permissions
+	limits  Limits          // of results over MCP
+	version string          // version of the server
 	log     *slog.Logger
 
-	builtins []tool.Tool
+	builtins []tool.Tool                 // the tools that do not come from stored queries
 	stored   []tool.StoredQuery          // queries that fit the schema, in source order
 	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut                   // stored queries that do not fit the schema
 
 	unembedded []tool.StoredQuery // queries in leftOut that need an embedding provider
-	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
+	meta       *metatools.Tools   // finds and runs stored queries; nil if each query is a tool
 
-	pages  *seal.Sealer    // makes and opens page tokens
-	record *audit.Recorder // reports the calls
-	now    func() time.Time
-	memory encoding.Memory
-	texts  *textlimit.Limiter
+	pages  *seal.Sealer       // makes and opens page tokens
+	record *audit.Recorder    // reports the calls
+	now    func() time.Time   // returns the current time
+	memory encoding.Memory    // memory budget of long answers; may be nil
+	texts  *textlimit.Limiter // limits the compilation of texts from callers
 
 	catalogDigest string // digest of all tool descriptors
 }

@@ -22,8 +22,8 @@ const (
 	// memory are not reserved, because most texts need no more and then do not touch the
 	// shared budget.
 	textMemory     = 320
-	textCounted    = 512 << 10
-	textUnreserved = 1 << 20
+	textCounted    = 512 << 10 // bytes of text
+	textUnreserved = 1 << 20   // bytes of memory
 
 	// maxSlotHold is the maximum time that a call keeps its compile slot after its text is
 	// compiled. It covers planning, and a short run or a large answer. A long run must not
@@ -49,7 +49,7 @@ type Memory interface {
 type Limiter struct {
 	memory  Memory // nil for no limit
 	perCall int64  // limit on memory in bytes; 0 for none
-	slots   slots
+	slots   slots  // for the texts that compile at the same time
 }
 
 // New returns limits that take memory from the given budget. One call may take at most `perCall`

@@ -9,8 +9,8 @@ import (
 // token is the form in which the index contains a word: the stem of a content word, or a stop word
 // unchanged.
 type token struct {
-	text string
-	stop bool // a stop word, such as "of"
+	text string // the stem or the stop word
+	stop bool   // a stop word, such as "of"
 }
 
 // analyzer cuts texts into tokens. Only one goroutine may use it at a time.
@@ -19,6 +19,7 @@ type analyzer struct {
 	known map[string][]token // the tokens of a word, by the folded word
 }
 
+// newAnalyzer returns an analyzer that has not seen any word.
 func newAnalyzer() *analyzer {
 	return &analyzer{text.NewAnalyzer(), map[string][]token{}}
 }

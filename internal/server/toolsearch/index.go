@@ -4,9 +4,9 @@ import "strings"
 
 // Entry holds the searchable texts of one thing, such as a stored query.
 type Entry struct {
-	Name        string
-	Title       string
-	Description string
+	Name        string   // such as tickets_of_customer
+	Title       string   // a short name for people
+	Description string   // what the thing does
 	Params      []string // names of the parameters
 	ParamDocs   []string // descriptions of the parameters
 	Columns     []string // names of the columns of the result
@@ -21,11 +21,11 @@ const (
 	headField        field = iota // the name up to its first preposition: "tickets" of "tickets_of_customer"
 	tailField                     // the rest of the name
 	descriptionField              // the title too, if it says more than the name
-	paramField
-	paramDocField
-	columnField
-	questionField
-	fields // number of fields
+	paramField                    // names of the parameters
+	paramDocField                 // descriptions of the parameters
+	columnField                   // names of the columns
+	questionField                 // examples of questions
+	fields                        // number of fields
 )
 
 // typical gives a length in words for each field. In a field of this length, one occurrence of a
@@ -35,7 +35,7 @@ var typical = [fields]float64{headField: 2, tailField: 1, descriptionField: 12, 
 
 // Index holds entries in a form that can be searched. Its methods may be called concurrently.
 type Index struct {
-	entries  []Entry
+	entries  []Entry   // what can be found
 	folded   []folded  // by entry, its texts for matches by letters
 	negated  []bool    // by entry, whether the name or the description negates something
 	names    [][]int32 // by entry, the words of the name without stop words

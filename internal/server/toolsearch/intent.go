@@ -25,6 +25,7 @@ var ambiguousVerbs = set(`
 advance book call claim comment complete document draft drop file finish flag issue label link log note offer open
 order place post rate reply report request reserve return schedule ship sign store tag`)
 
+// articles are words before a noun. An ambiguous verb before one of them asks for a change.
 var articles = set(`a an another my new our that the this your`)
 
 // preambles are words before the verb of a request.
@@ -48,6 +49,7 @@ func intentOf(s string) intent {
 	return read
 }
 
+// set returns the words of a text as a set.
 func set(words string) map[string]bool {
 	s := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
@@ -60,9 +62,9 @@ func set(words string) map[string]bool {
 type side int
 
 const (
-	head side = iota // what is wanted: "tickets" of "tickets of a customer"
-	tail             // what it belongs to: "customer"
-	sides
+	head  side = iota // what is wanted: "tickets" of "tickets of a customer"
+	tail              // what it belongs to: "customer"
+	sides             // number of sides
 )
 
 // prepositions begin the tail of a name or a search.

@@ -8,8 +8,8 @@ import (
 
 // folded holds the texts of an entry in the form of [fold], for matches by letters.
 type folded struct {
-	name, description string
-	params            []string
+	name, description string   // the folded texts
+	params            []string // the folded names of the parameters
 }
 
 // The classes of a match of one or more words by letters. A lower class is better.
@@ -25,11 +25,11 @@ const (
 // have greater grades than the other matches in any field. Descriptions are not searched for
 // subsequences, because long texts contain them by chance.
 const (
-	inName = iota * classes
-	inDescription
-	inParams
-	nameSubsequence
-	paramSubsequence = nameSubsequence + 1
+	inName           = iota * classes      // the name contains the words
+	inDescription                          // the description contains the words
+	inParams                               // the name of a parameter contains the words
+	nameSubsequence                        // the name has the letters in this order
+	paramSubsequence = nameSubsequence + 1 // the name of a parameter has the letters in this order
 )
 
 // grade returns how well the letters of the words occur in an entry. The sum adds the grades of the

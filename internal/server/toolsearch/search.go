@@ -180,6 +180,7 @@ func (p *posting) weight(side side) float64 {
 	return float64(sum)
 }
 
+// saturate maps a weight to the range from 0 to 1, so that repeated words count less and less.
 func saturate(weight float64) float64 { return weight / (saturation + weight) }
 
 // rarity returns the inverse document frequency of a word that n visible entries have.

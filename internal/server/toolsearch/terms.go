@@ -20,9 +20,9 @@ const (
 // term is a word or a phrase of the search.
 type term struct {
 	forms    map[int32]float64 // the words of the index that can stand for the term, with their strengths
-	side     side
-	soft     bool // affects the ranking; an entry must also match a term that is not soft
-	negation bool // a word such as not
+	side     side              // whether it is wanted, or what is wanted belongs to it
+	soft     bool              // affects the ranking; an entry must also match a term that is not soft
+	negation bool              // a word such as not
 }
 
 // softWords are words of a request that say little about the thing that is wanted. Stop words of

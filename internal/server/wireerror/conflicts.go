@@ -10,6 +10,8 @@ import (
 // maxMergeConflicts is the maximum number of conflicts in one answer.
 const maxMergeConflicts = 100
 
+// mergeFault returns the fault for a merge with conflicts. It lists the first maxMergeConflicts of
+// them.
 func mergeFault(e *engine.MergeConflicts) *Fault {
 	f := callers(Conflicted, client.CodeConflict, e)
 	f.Body.Message = fmt.Sprintf("the branches conflict in %d places, and nothing was merged; settle each on one of the branches, then merge again", len(e.Conflicts))

@@ -26,8 +26,8 @@ type Forbidden struct {
 
 // Rejected reports that the text of a query or a schema has faults.
 type Rejected struct {
-	What        string // the faulty text, for the message; "the query text" if empty
-	Diagnostics diag.List
+	What        string            // the faulty text, for the message; "the query text" if empty
+	Diagnostics diag.List         // the faults of the text
 	Sources     map[string]string // the texts, by the file names in the diagnostics
 	Example     string            // a correct text of that kind, shown with parse errors
 	Valid       []string          // the names of the queries of the text that have no errors
@@ -39,9 +39,9 @@ type Oversize struct {
 	Rows      int   // rows in the result; if MaxRows is 0, the rows that exceed MaxBytes
 	Bytes     int64 // estimated size as JSON, from the rows that fit
 	MaxRows   int   // zero for no limit
-	MaxBytes  int
-	SingleRow bool // a single row is too large for any answer
-	Stored    bool // the rows are those of a stored query, whose text the caller cannot change
+	MaxBytes  int   // zero for no limit
+	SingleRow bool  // a single row is too large for any answer
+	Stored    bool  // the rows are those of a stored query, whose text the caller cannot change
 
 	// Advice, if not empty, says what to request instead, for an answer without rows.
 	Advice string
@@ -49,7 +49,7 @@ type Oversize struct {
 
 // DiffRefused reports that the changes of a commit cannot be listed.
 type DiffRefused struct {
-	Commit string
+	Commit string // id of the commit
 	Reason string // one of the values of client.ChangeDiffRefusal.Reason
 	Type   string // the first type that differs between the schemas; may be empty
 }
@@ -60,14 +60,14 @@ type HistoryGap struct{ Commit string } // the first commit that cannot be read 
 
 // Overdue reports a call that was stopped because it exceeded its time limit.
 type Overdue struct {
-	Limit bool // true for the server's limit, false for one that the client requested
-	Err   error
+	Limit bool  // true for the server's limit, false for one that the client requested
+	Err   error // the error that stopped the call
 }
 
 // Panic is a panic in a call.
 type Panic struct {
-	Value any
-	Stack []byte
+	Value any    // the argument of the call of panic
+	Stack []byte // the stack trace of the goroutine
 }
 
 func (e *UnknownTool) Error() string { return "unknown tool: " + e.Name }

@@ -14,7 +14,7 @@ import (
 // Fault is an error in the form that a client receives. A transport adds what it needs: REST
 // has a status for each outcome.
 type Fault struct {
-	Outcome Outcome
+	Outcome Outcome         // the kind of the fault
 	Body    client.Envelope // what the client receives
 
 	// Operational reports that the fault is the server's, not the caller's. The body of an
@@ -197,6 +197,7 @@ func stopped(err error) Outcome {
 	return Unavailable
 }
 
+// wireKeyConflict returns the entity of a key conflict in the form of the error envelope.
 func wireKeyConflict(e *engine.KeyConflict) *client.KeyConflict {
 	return &client.KeyConflict{EntityKind: e.Entity, TypeName: e.Type, ID: e.ID}
 }

@@ -21,26 +21,26 @@ type outcome uint8
 
 // The outcomes.
 const (
-	outcomeOK          outcome = iota
-	outcomeFailed              // the precondition does not hold; or no list contains the token
-	outcomeUnavailable         // the server has not carried out the call and will not
-	outcomeUnknown             // the server may have carried out the call, or may still do so
+	outcomeOK          outcome = iota // the server has carried out the call
+	outcomeFailed                     // the precondition does not hold; or no list contains the token
+	outcomeUnavailable                // the server has not carried out the call and will not
+	outcomeUnknown                    // the server may have carried out the call, or may still do so
 )
 
 // op is one operation of a client. All its attempts use the same token.
 type op struct {
-	kind   opKind
-	key    string
-	token  int // appended by a write, or wanted by atLeast
-	expect int // length that a write expects, -1 for none
-	called time.Duration
+	kind   opKind        // what the client wants
+	key    string        // the list to read or write
+	token  int           // appended by a write, or wanted by atLeast
+	expect int           // length that a write expects, -1 for none
+	called time.Duration // when the client began the operation
 }
 
 // attempt is one call of an operation at one server.
 type attempt struct {
 	op       op
-	client   *client
-	answered bool
+	client   *client // receives the answer
+	answered bool    // reply was called
 }
 
 // reply sends the answer to the client. Only the first answer counts.
@@ -56,11 +56,11 @@ func (a *attempt) reply(o outcome, list []int) {
 // client carries out one operation after the other.
 type client struct {
 	w         *world
-	left      int // number of operations to begin
-	done      bool
-	attempts  int  // of the current operation
-	uncertain bool // an attempt of the current operation has an unknown outcome
-	final     []finalRead
+	left      int         // number of operations to begin
+	done      bool        // the client has finished all operations
+	attempts  int         // of the current operation
+	uncertain bool        // an attempt of the current operation has an unknown outcome
+	final     []finalRead // the reads at the end of the run, from the current one on
 
 	lengths map[string]int // last known length of each list
 	acked   []op           // acknowledged writes
@@ -68,8 +68,8 @@ type client struct {
 
 // finalRead is a read at the end of a run.
 type finalRead struct {
-	server int
-	key    string
+	server int    // index of the server in world.machines
+	key    string // the list to read
 }
 
 // forever is the end time, in the history, of operations with an unknown outcome.

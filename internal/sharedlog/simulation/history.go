@@ -10,16 +10,16 @@ import (
 
 // history records the operations of the clients and the answers to them.
 type history struct {
-	tokens int // number of tokens drawn
-	done   []done
+	tokens int    // number of tokens drawn
+	done   []done // the operations with their outcomes
 }
 
 // done is an operation with its outcome.
 type done struct {
 	op
-	outcome  outcome
-	list     []int // what a read returned
-	returned time.Duration
+	outcome  outcome       // how the operation ended
+	list     []int         // what a read returned
+	returned time.Duration // when the client got the answer; forever if it got none
 }
 
 // add adds an operation.

@@ -17,15 +17,15 @@ var keys = []string{"a", "b", "c"}
 // machine is the sharedlog.State of the simulation: a few lists of tokens, as rows. The order of the
 // rows is the layout.
 type machine struct {
-	rows []row
+	rows []row  // the lists
 	lsn  uint64 // of the last record
 	time int64  // of the last record
 }
 
 // row is one list.
 type row struct {
-	Key    string
-	Tokens []int
+	Key    string // name of the list
+	Tokens []int  // the elements of the list, in the order of the writes
 }
 
 // Reset implements sharedlog.State.
@@ -38,9 +38,9 @@ func (m *machine) Reset() {
 
 // stored is the form of a machine in a checkpoint.
 type stored struct {
-	Rows []row
-	LSN  uint64
-	Time int64
+	Rows []row  // the lists
+	LSN  uint64 // of the last record
+	Time int64  // of the last record
 }
 
 // Load implements sharedlog.State.

@@ -11,7 +11,7 @@ import (
 
 // Result reports the events of one run, and whether the run broke a promise.
 type Result struct {
-	Seed      uint64
+	Seed      uint64        // determines the run
 	Violation string        // the promise that was broken, "" for none
 	Covered   map[Event]int // how often each event happened
 }

@@ -15,9 +15,9 @@ import (
 // server is one of the three servers. It survives power cuts; its processes do not.
 type server struct {
 	w        *world
-	name     string
-	process  *process // the running one, nil while the power is off
-	inbox    []*attempt
+	name     string     // such as s0
+	process  *process   // the running one, nil while the power is off
+	inbox    []*attempt // calls from clients that no process has taken
 	taken    []*attempt // calls that a process took from the inbox and has not answered
 	sendsLog bool       // a request to create a group or an announcement is in flight
 
@@ -63,8 +63,8 @@ type session struct {
 	s          *server
 	m          *machine
 	f          *sharedlog.Follower
-	writer     *sharedlog.Writer // nil for a reader
-	leases     *sharedlog.Leases
+	writer     *sharedlog.Writer     // nil for a reader
+	leases     *sharedlog.Leases     // observes the other servers
 	checkpoint *sharedlog.Checkpoint // stored and not announced yet
 }
 

@@ -48,34 +48,34 @@ var Events = []Event{
 
 // The durations of a run, in virtual time.
 const (
-	servers       = 3
-	clients       = 4
-	lease         = 500 * time.Millisecond
-	heartbeat     = 150 * time.Millisecond
+	servers       = 3                      // number of servers
+	clients       = 4                      // number of clients
+	lease         = 500 * time.Millisecond // how long a lease lasts after a heartbeat
+	heartbeat     = 150 * time.Millisecond // from one heartbeat to the next
 	timeout       = 300 * time.Millisecond // of one request to the storage
 	patience      = time.Second            // of one call to package sharedlog
 	troubled      = 10 * time.Second       // the part of a run with faults
 	settled       = 60 * time.Second       // the most that a run takes afterwards
-	clientTimeout = 2 * time.Second
+	clientTimeout = 2 * time.Second        // of one attempt of a client
 )
 
 // world is the state of one run.
 type world struct {
-	faults  sharedlog.Faults
-	trace   io.Writer // nil for none
-	rng     *rand.Rand
-	trouble trouble
-	now     time.Duration
-	events  queue
-	drawn   uint64 // number of events scheduled so far; decides the order of events at the same time
+	faults  sharedlog.Faults // steps of the protocol to leave out
+	trace   io.Writer        // nil for none
+	rng     *rand.Rand       // makes all random decisions
+	trouble trouble          // the probabilities of the faults
+	now     time.Duration    // virtual time since the start of the run
+	events  queue            // the events that are still to happen
+	drawn   uint64           // number of events scheduled so far; orders events at the same time
 
-	storage   object.Memory
+	storage   object.Memory   // the objects that all servers share
 	created   map[string]bool // names of log objects that ever existed
-	machines  []*server
-	clients   []*client
-	history   history
-	covered   map[Event]int
-	violation string // the first broken promise; the check of the history comes last
+	machines  []*server       // the servers
+	clients   []*client       // send operations to the servers
+	history   history         // the operations and their answers
+	covered   map[Event]int   // how often each event happened
+	violation string          // the first broken promise; the check of the history comes last
 }
 
 // trouble has the probabilities of the faults of one run. They differ from run to run, so that some
@@ -87,7 +87,9 @@ type trouble struct {
 	clockJump, ambition                       float64 // per round of a server
 	hesitate                                  float64 // per takeover: a stall just before it
 	checkpoint, rewrite, collect              float64 // per round of the writer or of a server
-	retention                                 time.Duration
+
+	// retention is what a server gives to Follower.Collect.
+	retention time.Duration
 }
 
 // draw draws the probabilities of a run.
@@ -111,11 +113,12 @@ type queue []event
 
 // event is an action that is scheduled for a point in time.
 type event struct {
-	at    time.Duration
-	drawn uint64
-	do    func()
+	at    time.Duration // virtual time
+	drawn uint64        // number of the event, in the order of scheduling
+	do    func()        // carries out the event
 }
 
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
 	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].drawn < q[j].drawn
@@ -172,13 +175,13 @@ func (w *world) violate(format string, args ...any) {
 // while the world waits for it.
 type process struct {
 	w       *world
-	server  *server
-	resume  func() (struct{}, bool)
-	stop    func()
-	yield   func(struct{}) bool
-	dead    bool
-	turn    uint64        // number of the current wait
-	stalled time.Duration // the time before which the process does not run
+	server  *server                 // the server that the process runs
+	resume  func() (struct{}, bool) // runs the process until its next wait
+	stop    func()                  // ends the process
+	yield   func(struct{}) bool     // returns control to the world
+	dead    bool                    // the process has been ended
+	turn    uint64                  // number of the current wait
+	stalled time.Duration           // the time before which the process does not run
 }
 
 // spawn starts a process.

@@ -36,23 +36,23 @@ type Options struct {
 
 // Graph is one or more Go modules as nodes and edges. Each list is sorted by key.
 type Graph struct {
-	Modules  []Module
-	Packages []Package
-	Files    []File
-	Symbols  []Symbol
+	Modules  []Module  // the modules that were read, and those that they require
+	Packages []Package // see Package
+	Files    []File    // the Go files
+	Symbols  []Symbol  // the declarations
 
-	Requires  []Requires
-	Provides  []Link // module -> package
-	Imports   []Link // package -> package
-	Declares  []Link // file -> symbol
-	Holds     []Link // package -> symbol
-	Calls     []Calls
-	Satisfies []Link // type -> interface
+	Requires  []Requires // module -> module
+	Provides  []Link     // module -> package
+	Imports   []Link     // package -> package
+	Declares  []Link     // file -> symbol
+	Holds     []Link     // package -> symbol
+	Calls     []Calls    // symbol -> symbol
+	Satisfies []Link     // type -> interface
 }
 
 // Module is a module that was read, or a module that is required by one that was read.
 type Module struct {
-	Path    string
+	Path    string // module path
 	Version string // empty for the main module
 	Main    bool   // the module was read; otherwise another module requires it
 }
@@ -62,7 +62,7 @@ type Module struct {
 // packages were read too.
 type Package struct {
 	Path  string // import path
-	Name  string
+	Name  string // the name in the package clause
 	Doc   string // text of the package comment
 	Files int    // number of Go files for this platform, without tests
 	Lines int    // number of lines in those files
@@ -84,7 +84,7 @@ type Kind string
 
 // The kinds of symbol.
 const (
-	Func      Kind = "func"
+	Func      Kind = "func" // a function that is not a method
 	Method    Kind = "method"
 	Type      Kind = "type"
 	Interface Kind = "interface"
@@ -95,8 +95,8 @@ const (
 // Symbol is a package-level declaration, a method, or a method of an interface.
 type Symbol struct {
 	Path      string // importpath.Name or importpath.Type.Name
-	Name      string
-	Kind      Kind
+	Name      string // without the type of a method
+	Kind      Kind   // such as func
 	Exported  bool   // other packages can use it
 	Signature string // type of the symbol, as Go writes it
 	Doc       string // text of the comment
@@ -116,7 +116,7 @@ type Requires struct {
 // Calls says that the declaration From refers Count times to the function or method To.
 type Calls struct {
 	Link
-	Count int
+	Count int // number of references
 }
 
 // LoadError lists the reasons why packages could not be read.

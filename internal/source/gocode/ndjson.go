@@ -10,16 +10,16 @@ import (
 
 // node and edge are the NDJSON forms that a load accepts.
 type node struct {
-	Type string `json:"type"`
+	Type string `json:"type"` // name of the node type
 	Data any    `json:"data"` // properties
 }
 
 // edge is the NDJSON form of an edge.
 type edge struct {
 	Edge string         `json:"edge"` // name of the edge type
-	From string         `json:"from"`
-	To   string         `json:"to"`
-	Data map[string]any `json:"data"`
+	From string         `json:"from"` // key of the node where the edge starts
+	To   string         `json:"to"`   // key of the node where the edge ends
+	Data map[string]any `json:"data"` // properties
 }
 
 // WriteNDJSON writes the graph as NDJSON that a load accepts, one entity per line: nodes, then

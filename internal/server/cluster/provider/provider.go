@@ -57,10 +57,11 @@ func OnUse(c *cluster.Embedding) engine.Embedder {
 
 // onUse is an engine.Embedder that makes its provider when it is first used.
 type onUse struct {
-	config   *cluster.Embedding
+	config   *cluster.Embedding              // describes the provider
 	provider func() (engine.Embedder, error) // makes the provider once
 }
 
+// Model returns the name of the model. It does not make the provider.
 func (u *onUse) Model() string {
 	if u.config.Kind == cluster.EmbedMock {
 		return embed.MockModel
@@ -68,6 +69,7 @@ func (u *onUse) Model() string {
 	return u.config.Model
 }
 
+// Embed makes the provider if this is the first call, and embeds the texts.
 func (u *onUse) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	p, err := u.provider()
 	if err != nil {

@@ -22,7 +22,7 @@ type Options struct {
 // Outcome describes what an apply did. If the apply failed, Outcome describes the work that was
 // done before the error.
 type Outcome struct {
-	Plan     *Plan
+	Plan     *Plan     // the changes to make
 	Applied  []Applied // in the order of the work
 	Revision *Revision // the revision in force; nil if there is none
 	Recorded bool      // this apply recorded Revision
@@ -47,7 +47,7 @@ type CannotApply struct{ Graphs []*GraphPlan }
 
 // Unapproved is the error if changes would destroy data without approval. Nothing was applied.
 type Unapproved struct {
-	Graphs []*GraphPlan
+	Graphs []*GraphPlan // the graphs whose changes need an approval
 	// Stale are the given approvals that match no change.
 	Stale []string
 }

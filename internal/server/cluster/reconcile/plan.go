@@ -74,12 +74,12 @@ type State string
 
 // The states of a graph. If several states apply, State returns the first of them in this list.
 const (
-	InUse    State = "in_use"  // another process has it open
-	Blocked  State = "blocked" // see GraphPlan.Blocked
-	Create   State = "create"
-	Change   State = "change"
-	Record   State = "record" // the graph has the schema, but the revision does not record it
-	UpToDate State = "up_to_date"
+	InUse    State = "in_use"     // another process has it open
+	Blocked  State = "blocked"    // see GraphPlan.Blocked
+	Create   State = "create"     // the graph does not exist yet
+	Change   State = "change"     // the schema of the graph must change
+	Record   State = "record"     // the graph has the schema, but the revision does not record it
+	UpToDate State = "up_to_date" // nothing to do
 )
 
 // State returns the state of the graph.

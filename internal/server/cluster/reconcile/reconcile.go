@@ -53,6 +53,7 @@ func (c *Cluster) Revision() (*Revision, error) { return ReadRevision(c.FS, c.St
 // dir returns the folder of a graph.
 func (c *Cluster) dir(graph string) string { return filepath.Join(c.Storage, graph) }
 
+// now returns the time that c.Now gives, or that of the system clock if c.Now is nil.
 func (c *Cluster) now() time.Time {
 	if c.Now != nil {
 		return c.Now()

@@ -34,6 +34,7 @@ const tempExt = ".tmp"
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id.
 const RevisionFormat = 1
 
+// revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
 
 // Revision records the last apply: the graphs, and the schema of each.
@@ -55,8 +56,8 @@ type Graph struct {
 
 // FormatError is the error for a revision in a format that this program cannot read.
 type FormatError struct {
-	File   string
-	Format int // format number of the file
+	File   string // name of the file
+	Format int    // format number of the file
 }
 
 func (e *FormatError) Error() string {
@@ -118,6 +119,7 @@ func (c *Cluster) write(name string, b []byte) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// encode returns the text of a revision: a header line with the format and the digest, then JSON.
 func encode(r *Revision) []byte {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)

@@ -25,11 +25,11 @@ type Sources struct {
 // Source is the compiled content of one graph's files.
 type Source struct {
 	ID      string
-	File    string // path of the schema file
-	Text    string // text of the schema
-	Schema  *catalog.Schema
-	Digest  string   // digest of the schema
-	Queries []string // the stored queries, in the order of their files
+	File    string          // path of the schema file
+	Text    string          // text of the schema
+	Schema  *catalog.Schema // the compiled Text
+	Digest  string          // digest of the schema
+	Queries []string        // the stored queries, in the order of their files
 }
 
 // Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
@@ -79,6 +79,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	return s, found, nil
 }
 
+// graph returns the source of the graph with the given id, or nil if there is none.
 func (s *Sources) graph(id string) *Source {
 	for _, g := range s.Graphs {
 		if g.ID == id {

@@ -49,6 +49,7 @@ func Key(dir string) ([]byte, error) {
 	return readKey(name)
 }
 
+// readKey reads a key from the file `name`, where it is written in hexadecimal digits.
 func readKey(name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

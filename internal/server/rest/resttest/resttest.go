@@ -80,10 +80,11 @@ const maxRecorded = 1 << 20
 
 // recordedBody records a body of up to maxRecorded bytes.
 type recordedBody struct {
-	bytes   bytes.Buffer
-	tooLong bool // the body exceeds maxRecorded
+	bytes   bytes.Buffer // the bytes recorded so far
+	tooLong bool         // the body exceeds maxRecorded
 }
 
+// Write records `b`, unless the body is then longer than maxRecorded.
 func (k *recordedBody) Write(b []byte) (int, error) {
 	if k.tooLong = k.tooLong || k.bytes.Len()+len(b) > maxRecorded; !k.tooLong {
 		k.bytes.Write(b)
@@ -97,8 +98,8 @@ func (k *recordedBody) reader() io.ReadCloser { return io.NopCloser(bytes.NewRea
 // tee records the response while it writes it.
 type tee struct {
 	http.ResponseWriter
-	status int
-	body   recordedBody
+	status int          // HTTP status; 0 if the handler did not set it
+	body   recordedBody // the recorded body
 }
 
 func (w *tee) WriteHeader(status int) {
@@ -119,8 +120,8 @@ type exchange struct {
 	requests bool        // whether to check requests too
 	r        *http.Request
 	sent     *recordedBody // body of the request
-	status   int
-	header   http.Header
+	status   int           // of the answer
+	header   http.Header   // of the answer
 	answer   *recordedBody // body of the answer
 }
 
@@ -174,11 +175,12 @@ func (x *exchange) checkFault() error {
 
 // found is the operation that serves a request, and the values of its path parameters.
 type found struct {
-	pattern string
+	pattern string // path of the operation in the document
 	op      *openapi3.Operation
-	values  map[string]string
+	values  map[string]string // path parameters by name
 }
 
+// foundKey is the context key under which find passes a *found to the handlers of operations.
 type foundKey struct{}
 
 // operations finds the operation of a request, in the same way as the server finds the route.

@@ -7,8 +7,8 @@ import (
 
 // Call is a call of a built-in tool on a graph that was filled by [Filling].
 type Call struct {
-	Tool string
-	Args map[string]any
+	Tool string         // name of the tool
+	Args map[string]any // arguments by name
 
 	// Answer and Refused are the two possible results with a limit of MaxBytes. If the tool
 	// answers, the answer contains Answer. If it refuses the call because the answer is too large,

@@ -93,6 +93,7 @@ func Queries(t testing.TB, text string) []tool.StoredQuery {
 	return serve(compile(t, Schema(t), text))
 }
 
+// serve makes stored queries of compiled queries.
 func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	for _, q := range compiled {
 		name, reads := q.ToolName, q.Plan.Read != nil
@@ -114,6 +115,7 @@ func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	return all
 }
 
+// compile compiles the queries of a text against a schema.
 func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 	t.Helper()
 	compiled, faults := gq.CompileQueries(s, gq.Source{Name: "people.gq", Text: text})

@@ -43,7 +43,7 @@ const (
 	MaxList   = 1000     // entries of one List
 )
 
-// Whole, as the length in a call of Read, means up to the end of the object.
+// Whole is a length for Read that means: up to the end of the object.
 const Whole = -1
 
 // Bucket is a set of named objects in storage that other processes may use at the same time. Its

@@ -27,6 +27,7 @@ func (f *inflight) enter() bool {
 	return false
 }
 
+// leave ends a call. The last call that ends after close was called wakes close.
 func (f *inflight) leave() {
 	if f.calls.Add(-1) == closedMark {
 		select {

@@ -55,6 +55,7 @@ func newAccumulators(p *Program) []accumulator {
 	return list
 }
 
+// reset removes all groups.
 func (a *accumulator) reset() {
 	a.counts = a.counts[:0]
 	if a.fold != nil {
@@ -76,6 +77,7 @@ func (co *collector) group(f *frame) error {
 	return nil
 }
 
+// addGroup adds a group without values to each aggregate.
 func (co *collector) addGroup() {
 	for k := range co.sums {
 		a := &co.sums[k]

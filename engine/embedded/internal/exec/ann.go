@@ -23,10 +23,10 @@ import (
 // be among the first rows by their distance, including ties. If there are more entities, it passes
 // on one of them too.
 type nearStep struct {
-	rows  *pipe // ends with a gather
-	score *expr
-	v     plan.VarID
-	id    int // position in matcher.frames of the frame for the result
+	rows  *pipe      // ends with a gather
+	score *expr      // the distance by which the read sorts
+	v     plan.VarID // the variable that the pipe binds
+	id    int        // position in matcher.frames of the frame for the result
 }
 
 // gather collects the ordinals of a variable in matcher.passing.
@@ -230,6 +230,7 @@ func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap)
 	})
 }
 
+// end ends a search and drops its target.
 func (near *nearness) end() { near.target = nil }
 
 func (s *nearStep) describe(x *explainer) (name, detail string) {

@@ -44,8 +44,8 @@ func (b *binder) blockTest(c plan.Clause) (*test, error) {
 
 // blockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
 type blockFilter struct {
-	test *arrangedTest
-	vars []plan.VarID // variables that are already bound
+	test *arrangedTest // the test with its blocks as steps
+	vars []plan.VarID  // variables that are already bound
 }
 
 // arrangedTest is a test whose blocks are arranged into steps.
@@ -302,6 +302,7 @@ func (s rowSet) count() int64 {
 	return int64(n)
 }
 
+// isEmpty reports whether the set contains no rows.
 func (s rowSet) isEmpty() bool { return s == rowSet{} }
 
 // pipes calls `visit` with the steps of each block in the test.

@@ -59,8 +59,8 @@ type constants struct {
 // sortedList contains the distinct elements of a list in ascending order. It leaves out nulls and
 // NaN, because they equal no value.
 type sortedList struct {
-	ready  bool // whether `values` is set for this run
-	values []value.Value
+	ready  bool          // whether `values` is set for this run
+	values []value.Value // in ascending order
 }
 
 func newConstants(p *Program) constants {

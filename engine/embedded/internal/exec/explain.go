@@ -43,6 +43,8 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 	return x.explain(rows)
 }
 
+// explain returns the operators of the program. The parameter `rows` is the number of rows that
+// the run returned; 0 without a run.
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
 	if n := x.steps(x.body); n > maxOperators {

@@ -95,6 +95,7 @@ func multiplyUints(a, b uint64) (uint64, bool) {
 	return n, high == 0
 }
 
+// divide returns the quotient of two numbers as a float.
 func divide(_ value.Type, args []value.Value) (value.Value, error) {
 	by := number(args[1])
 	if by == 0 {
@@ -119,6 +120,7 @@ func modulo(typ value.Type, args []value.Value) (value.Value, error) {
 	}
 }
 
+// abs returns the absolute value of a number, in the number's own type.
 func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	switch k := v.Kind(); {

@@ -25,14 +25,17 @@ func upper(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.ToUpper(args[0].Str())), nil
 }
 
+// trim removes white space from both ends of a text.
 func trim(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.TrimSpace(args[0].Str())), nil
 }
 
+// runeCount returns the number of characters (Unicode code points) of a text.
 func runeCount(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(min(utf8.RuneCountInString(args[0].Str()), math.MaxInt32))), nil
 }
 
+// size returns the number of elements of a list.
 func size(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(min(len(args[0].Elems()), math.MaxInt32))), nil
 }

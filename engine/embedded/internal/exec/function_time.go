@@ -120,10 +120,12 @@ func dateOf(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfDate(d), nil
 }
 
+// daysBetween returns the number of days from the first argument to the second.
 func daysBetween(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(days(args[1]) - days(args[0]))), nil
 }
 
+// secondsBetween returns the number of whole seconds from the first argument to the second.
 func secondsBetween(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI64((args[1].Int() - args[0].Int()) / secondMillis), nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
+// lintCommand makes the command gq lint.
 func lintCommand() *cobra.Command {
 	var l linter
 	cmd := &cobra.Command{
@@ -51,11 +52,11 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 
 // linter runs gq lint with the values of its flags.
 type linter struct {
-	schema, format string
-	whole, fix     bool
-	maxWarnings    int // negative for no limit
+	schema, format string // values of --schema and --format
+	whole, fix     bool   // values of --whole and --fix
+	maxWarnings    int    // negative for no limit
 
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // where run prints the report and the faults
 }
 
 // lintJob is one catalog to lint. Its paths are relative to the current directory.

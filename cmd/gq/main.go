@@ -71,8 +71,8 @@ func newRoot() *cobra.Command {
 
 // usageError is an error in the command line itself.
 type usageError struct {
-	cmd *cobra.Command
-	err error
+	cmd *cobra.Command // the command that was called
+	err error          // what is wrong
 }
 
 func (e *usageError) Error() string { return e.err.Error() }

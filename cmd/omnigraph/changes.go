@@ -76,8 +76,8 @@ type changeRow struct {
 	Op       string          `json:"op"`
 	Entity   string          `json:"entity"`   // node or edge
 	Property string          `json:"property"` // empty for an entity without properties
-	Before   json.RawMessage `json:"before"`
-	After    json.RawMessage `json:"after"`
+	Before   json.RawMessage `json:"before"`   // value before the commit; null if there was none
+	After    json.RawMessage `json:"after"`    // value after the commit; null if there is none
 }
 
 // changesReport returns the report of the changes of a commit.

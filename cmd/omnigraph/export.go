@@ -43,6 +43,7 @@ func (e *export) create(path string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
+// parquetOptions returns the options of an export to Parquet.
 func (e *export) parquetOptions() parquet.Options {
 	return parquet.Options{Types: e.types, PartRows: e.rows}
 }

@@ -156,7 +156,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 // writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
 	ifCommit, key string // values of --if-commit and --idempotency-key
-	dryRun        bool
+	dryRun        bool   // value of --dry-run
 }
 
 // flags adds the flags to a command.

@@ -73,9 +73,9 @@ func newSchemaApply() *cobra.Command {
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
-	file, branch string // schema file and branch
-	dryRun       bool   // only plan the change
-	opts         engine.SchemaOptions
+	file, branch string               // schema file and branch
+	dryRun       bool                 // only plan the change
+	opts         engine.SchemaOptions // options of the change
 }
 
 // command returns the command with its flags.

@@ -21,7 +21,7 @@ type Server struct {
 type Client struct {
 	name string
 	path func() (string, error) // returns the usual path of the configuration file
-	form form
+	form form                   // how the file lists servers
 }
 
 // form is the format of the list of servers in a client's file.

@@ -33,7 +33,7 @@ type ContractQuery struct {
 	ReadOnly     bool             `json:"read_only"`     // the tool changes nothing
 	Destructive  bool             `json:"destructive"`   // a call may replace or delete data
 	Idempotent   bool             `json:"idempotent"`    // a repeated call has no further effect
-	File         string           `json:"file"`          // path of the source, relative to the module
+	File         string           `json:"file"`          // path of the source in the module
 	Params       []ContractParam  `json:"params"`        // parameters in order
 	Columns      []ContractColumn `json:"columns"`       // columns of the result
 	InputSchema  json.RawMessage  `json:"input_schema"`  // JSON Schema of the tool's input

@@ -151,6 +151,7 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 
 func (duckDB) open(ctx context.Context, dir string) (session, error) { return openDuck(ctx, dir) }
 
+// openDuck opens the database in a folder; it makes an empty one if there is none.
 func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 	c, err := duckdb.NewConnector(filepath.Join(dir, "graph.duckdb"), nil)
 	if err != nil {
@@ -165,9 +166,9 @@ func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 
 // duckSession is an open DuckDB database.
 type duckSession struct {
-	connector *duckdb.Connector
-	conn      driver.Conn
-	more      []driver.Conn // connections for concurrent writers
+	connector *duckdb.Connector // makes connections
+	conn      driver.Conn       // the connection for reads
+	more      []driver.Conn     // connections for concurrent writers
 }
 
 func (s *duckSession) close() error {

@@ -38,8 +38,10 @@ func (o omnigraph) searches(ctx context.Context, dir string) (ok bool, err error
 	return true, nil
 }
 
+// graphDir returns the folder of the graph in the engine's folder.
 func graphDir(dir string) string { return filepath.Join(dir, "graph") }
 
+// compileSchema compiles the schema of the social graph.
 func compileSchema() (*catalog.Schema, error) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
 	if err := faults.Err(); err != nil {
@@ -86,6 +88,7 @@ func (s *graphSession) close() error { return s.graph.Close() }
 // compiled returns the stored queries of the benchmark by name.
 var compiled = sync.OnceValues(compileQueries)
 
+// compileQueries compiles the queries of the benchmark. The map's key is the id of a work.
 func compileQueries() (map[string]*gq.Query, error) {
 	schema, err := compileSchema()
 	if err != nil {

@@ -73,10 +73,12 @@ var pgReads = map[string]string{
 	"w7": `SELECT slug, name, age FROM person WHERE city = $1 AND age BETWEEN $2 AND $3 ORDER BY age, name, id LIMIT 20`,
 }
 
+// pgConn connects to the server in a folder.
 func pgConn(ctx context.Context, dir string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, fmt.Sprintf("host=%s user=%s dbname=postgres sslmode=disable", filepath.Join(dir, socketDir), pgUser))
 }
 
+// pgExec runs the statements of an SQL script.
 func pgExec(ctx context.Context, conn *pgx.Conn, script string) error {
 	for _, stmt := range strings.SplitAfter(script, ";\n") {
 		if strings.TrimSpace(stmt) == "" {
@@ -156,7 +158,7 @@ func (postgres) open(ctx context.Context, dir string) (session, error) {
 
 // pgSession is a connection to PostgreSQL.
 type pgSession struct {
-	conn *pgx.Conn
+	conn *pgx.Conn   // the connection for reads
 	more []*pgx.Conn // connections for concurrent writers
 	dir  string      // folder of the server's socket
 }

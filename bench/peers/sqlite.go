@@ -92,6 +92,7 @@ PRAGMA mmap_size = 1073741824;
 PRAGMA temp_store = MEMORY;
 `
 
+// sqliteConn opens the database in a folder and applies the settings.
 func sqliteConn(ctx context.Context, dir string) (driver.Conn, error) {
 	loadVec()
 	conn, err := (&sqlite3.SQLiteDriver{}).Open("file:" + filepath.Join(dir, "graph.sqlite") + "?_busy_timeout=10000")
@@ -120,6 +121,7 @@ func (sqlite) load(ctx context.Context, dir string, from source) (err error) {
 	return execAll(ctx, conn, "COMMIT;\n"+sqliteIndexes)
 }
 
+// sqliteRows inserts all rows of a graph.
 func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 	var failed error
 	insert := func(table string, values int) func(...any) bool {

@@ -17,6 +17,7 @@ import (
 // are processors.
 type duckDB struct{}
 
+// newDuckDB returns DuckDB. The error is always nil.
 func newDuckDB() (peer, error) { return duckDB{}, nil }
 
 func (duckDB) name() string { return "DuckDB" }

@@ -77,6 +77,7 @@ type graphChanges struct {
 	Changes []breaking.Change `json:"changes"`           // the changes of the graph's tools
 }
 
+// run runs gq breaking.
 func (b *breaker) run(cmd *cobra.Command) error {
 	switch {
 	case b.against == "":

@@ -87,6 +87,7 @@ type catalogProperty struct {
 	EmbedOf     string `json:"embed_of,omitempty"` // the property from which the vector is computed
 }
 
+// run runs gq catalog.
 func (c *cataloger) run(cmd *cobra.Command) error {
 	if !slices.Contains([]string{"", "table", "json"}, c.format) {
 		return &usageError{cmd, fmt.Errorf("--format is %q; use table or json", c.format)}

@@ -98,6 +98,7 @@ type example struct {
 	texts map[string]string // texts of the files, by file name
 }
 
+// newExample returns the example of a code with its files.
 func newExample(e diag.Entry) *example {
 	ex := &example{code: e.Code, lang: "gq", texts: map[string]string{}}
 	switch archive := txtar.Parse([]byte(e.Example)); {

@@ -62,6 +62,7 @@ type formatter struct {
 	differs bool // a layout differs and was not corrected
 }
 
+// run runs gq fmt.
 func (f *formatter) run(cmd *cobra.Command, args []string) error {
 	if err := f.checkUsage(cmd, args); err != nil {
 		return &usageError{cmd, err}

@@ -94,6 +94,7 @@ func (j *job) folders() iter.Seq2[string, codegen.Files] {
 	}
 }
 
+// run runs gq generate.
 func (g *generator) run(cmd *cobra.Command) error {
 	jobs, err := g.jobs(cmd)
 	if err != nil {

@@ -66,6 +66,7 @@ type initializer struct {
 	dryRun                     bool   // list the files, but write none
 }
 
+// run runs gq init.
 func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	m, err := i.module(dir)
 	if err != nil {

@@ -72,6 +72,7 @@ type lintJob struct {
 	noProvider string               // the graph, if cluster.yaml names no embedding provider for it; else ""
 }
 
+// run runs gq lint.
 func (l *linter) run(cmd *cobra.Command, args []string) error {
 	if !slices.Contains([]string{"text", "json", "sarif", "github"}, l.format) {
 		return &usageError{cmd, fmt.Errorf("--format is %q; use text, json, sarif or github", l.format)}

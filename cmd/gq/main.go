@@ -42,6 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
+// newRoot makes the command gq with its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gq",

@@ -22,6 +22,7 @@ import (
 
 func init() { graphVerbs = append(graphVerbs, newChanges, newCleanup) }
 
+// newChanges makes the command omnigraph changes.
 func newChanges() *cobra.Command {
 	var f graphFlags
 	var q client.ChangeQuery
@@ -157,6 +158,7 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
+// newCleanup makes the command omnigraph cleanup.
 func newCleanup() *cobra.Command {
 	var f graphFlags
 	var opts engine.CleanupOptions
@@ -231,11 +233,13 @@ func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery
 	}
 }
 
+// Cleanup implements [source].
 func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
 	a := &client.CleanedUp{}
 	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
 }
 
+// Changes implements [source].
 func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	all := &client.ChangesAnswer{}
 	for page, err := range r.graph.ChangePages(ctx, commit, q) {
@@ -248,6 +252,7 @@ func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuer
 	return all, nil
 }
 
+// Cleanup implements [source].
 func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
 	body := client.CleanupBody{KeepCommits: int32(min(opts.KeepCommits, math.MaxInt32)), DryRun: opts.DryRun}
 	if !opts.Before.IsZero() {

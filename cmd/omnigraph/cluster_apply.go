@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
+// newClusterApply makes the command omnigraph cluster apply.
 func newClusterApply() *cobra.Command {
 	var f clusterFlags
 	var o reconcile.Options

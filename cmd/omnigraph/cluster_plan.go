@@ -15,6 +15,7 @@ import (
 // errPending is the error of plan --check if an apply would change something.
 var errPending = errors.New("cluster.yaml has changes that are not applied; run omnigraph cluster apply")
 
+// newClusterPlan makes the command omnigraph cluster plan.
 func newClusterPlan() *cobra.Command {
 	var f clusterFlags
 	var check bool

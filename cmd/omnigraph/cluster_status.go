@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
+// newClusterStatus makes the command omnigraph cluster status.
 func newClusterStatus() *cobra.Command {
 	var f clusterFlags
 	cmd := &cobra.Command{

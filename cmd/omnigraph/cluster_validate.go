@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
+// newClusterValidate makes the command omnigraph cluster validate.
 func newClusterValidate() *cobra.Command {
 	var f clusterFlags
 	cmd := &cobra.Command{

@@ -50,6 +50,7 @@ func (e *export) parquetOptions() parquet.Options {
 
 func init() { graphVerbs = append(graphVerbs, newExport) }
 
+// newExport makes the command omnigraph export.
 func newExport() *cobra.Command {
 	var e endpoint
 	var ex export
@@ -211,6 +212,7 @@ func writeFolder(out string, write func(dir string) error) error {
 	return err
 }
 
+// Export implements [source].
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
@@ -225,6 +227,7 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	return commit.ID, err
 }
 
+// Export implements [source].
 func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
 	if e.format == "parquet" {
 		return r.exportParquet(ctx, e)

@@ -19,6 +19,7 @@ type initAnswer struct {
 	EdgeTypes int    `json:"edge_types"` // number of edge types
 }
 
+// newInit makes the command omnigraph init.
 func newInit() *cobra.Command {
 	var schema, store string
 	var format formatFlags

@@ -22,6 +22,7 @@ import (
 // onServer is the value of --graph for the policy of the server itself.
 const onServer = "cluster"
 
+// newPolicy makes the command omnigraph policy.
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// newPolicyTest makes the command omnigraph policy test.
 func newPolicyTest() *cobra.Command {
 	var s policySource
 	var tests, as string

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// newPolicyExplain makes the command omnigraph policy explain.
 func newPolicyExplain() *cobra.Command {
 	var s policySource
 	var actor, as string

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
+// newPolicyValidate makes the command omnigraph policy validate.
 func newPolicyValidate() *cobra.Command {
 	var s policySource
 	var as string

@@ -16,6 +16,7 @@ type progress struct {
 	bar   *progressbar.ProgressBar // the bar on the terminal
 }
 
+// newProgress returns a progress that writes to w.
 func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
 
 // isTerminal reports whether w is a terminal.

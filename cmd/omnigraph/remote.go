@@ -39,6 +39,7 @@ func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	return &remote{client: c, graph: c.Graph(e.graph)}, nil
 }
 
+// Close implements [source].
 func (r *remote) Close() error {
 	r.client.Close()
 	return nil

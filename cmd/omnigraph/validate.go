@@ -16,6 +16,7 @@ import (
 
 func init() { graphVerbs = append(graphVerbs, newValidate) }
 
+// newValidate makes the command omnigraph validate.
 func newValidate() *cobra.Command {
 	var f graphFlags
 	var file string

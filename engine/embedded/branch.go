@@ -56,6 +56,7 @@ type outcome struct {
 	err  error         // valid once done is closed
 }
 
+// newBranch returns a branch whose tip has the state `snap`. The LSN of its log record is `lsn`.
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := &branch{name: name, writing: newCtxMutex(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)

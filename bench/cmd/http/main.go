@@ -37,7 +37,7 @@ type options struct {
 	repo   string        // folder of the cluster.yaml and queries to serve
 	rounds int           // rounds of each server
 	round  time.Duration // length of a round
-	seed   uint64        // seed of the random arguments
+	seed   uint64        // seed of the graph and of the keys
 }
 
 // run runs the command with the given arguments.

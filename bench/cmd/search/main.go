@@ -31,7 +31,7 @@ type options struct {
 	classes string // folder with the compiled Java program and its libraries
 	dir     string // folder for the databases, which exists
 	rounds  int    // number of timed rounds
-	seed    uint64 // seed of the random data
+	seed    uint64 // seed of the graph and of the words
 }
 
 // searches is the number of timed searches of each database in a round.

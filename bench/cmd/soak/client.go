@@ -44,6 +44,7 @@ type client struct {
 	live   []string // notes that only this client writes to and that exist
 }
 
+// newClient returns client number n, which acts as `actor` and has made no call yet.
 func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, seed uint64) *client {
 	c := &client{
 		n: n, actor: actor, rng: rand.New(rand.NewPCG(seed, uint64(n))), base: "http://" + p.Addr + "/graphs/" + graphID, token: tokenOf(actor),

@@ -153,6 +153,7 @@ func (pl *planner) wants(t *test, wanted func(plan.VarID) bool) bool {
 		slices.ContainsFunc(b.tests, inner)
 }
 
+// run implements [step].
 func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	if m.isDropped(s.test) {
 		return m.push(p, at+1, f)
@@ -341,6 +342,7 @@ func (t *arrangedTest) keyword() string {
 	return "filter"
 }
 
+// describe implements [described].
 func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
 
 // conditions returns the operators for the conditions in a test: the steps of its block, or one

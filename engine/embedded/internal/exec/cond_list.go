@@ -63,6 +63,7 @@ type sortedList struct {
 	values []value.Value // in ascending order
 }
 
+// newConstants returns the memory for the lists and patterns of a program.
 func newConstants(p *Program) constants {
 	return constants{sorted: make([]sortedList, len(p.lists)), compiled: make([]*pattern.Pattern, len(p.patterns))}
 }

@@ -39,6 +39,7 @@ type evaluator struct {
 	scores
 }
 
+// newEvaluator returns an evaluator for the runs of a program.
 func newEvaluator(p *Program) evaluator {
 	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}

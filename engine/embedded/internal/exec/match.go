@@ -28,6 +28,7 @@ type matcher struct {
 	sweeper              sweeper            // memory for sweeps
 }
 
+// newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
 	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames)}
 	m.unit.cols = make([][]uint32, ev.width())

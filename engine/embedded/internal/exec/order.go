@@ -26,6 +26,7 @@ type planner struct {
 	estimator
 }
 
+// newPlanner returns a planner for program p. The sizes in `snap` decide the order of the steps.
 func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
 	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
 }

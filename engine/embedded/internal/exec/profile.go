@@ -32,6 +32,7 @@ const (
 	phases            // number of phases
 )
 
+// newProfile returns an empty profile.
 func newProfile() *profile {
 	return &profile{steps: map[*pipe][]stepProfile{}, tests: map[*arrangedTest]int64{}}
 }

@@ -79,6 +79,7 @@ type output struct {
 	vecs    []column.Vec    // for the columns that have no vector in the evaluator
 }
 
+// newOutput returns an output of the rows in `from`.
 func newOutput(ev *evaluator, from *collector) output {
 	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
 	o.rows.cols = make([][]uint32, ev.width())

@@ -125,7 +125,7 @@ func (a InvokeAnswer) MarshalJSON() ([]byte, error) {
 
 // QueryList lists the stored queries of a graph.
 type QueryList struct {
-	Queries []QueryEntry `json:"queries"`
+	Queries []QueryEntry `json:"queries"` // every query that the caller may run
 }
 
 // QueryEntry is a stored query.

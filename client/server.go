@@ -20,7 +20,7 @@ type Health struct {
 
 // GraphList is the list of the graphs of a server.
 type GraphList struct {
-	Graphs []GraphEntry `json:"graphs"`
+	Graphs []GraphEntry `json:"graphs"` // all graphs of the server
 }
 
 // GraphEntry is one graph of a server.

@@ -20,8 +20,10 @@ type duckDB struct{}
 // newDuckDB returns DuckDB. The error is always nil.
 func newDuckDB() (peer, error) { return duckDB{}, nil }
 
+// name implements [peer].
 func (duckDB) name() string { return "DuckDB" }
 
+// searches implements [peer].
 func (duckDB) searches(context.Context, string) (bool, error) { return false, nil }
 
 // duckTables creates the tables.
@@ -73,6 +75,7 @@ var duckReads = map[string]string{
 		WHERE embedding IS NOT NULL ORDER BY distance LIMIT 10`,
 }
 
+// load implements [peer].
 func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 	s, err := openDuck(ctx, dir)
 	if err != nil {
@@ -150,6 +153,7 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 	return execAll(ctx, s.conn, duckIndexes)
 }
 
+// open implements [peer].
 func (duckDB) open(ctx context.Context, dir string) (session, error) { return openDuck(ctx, dir) }
 
 // openDuck opens the database in a folder; it makes an empty one if there is none.
@@ -172,6 +176,7 @@ type duckSession struct {
 	more      []driver.Conn     // connections for concurrent writers
 }
 
+// close implements [session].
 func (s *duckSession) close() error {
 	var err error
 	for _, c := range s.more {
@@ -180,6 +185,7 @@ func (s *duckSession) close() error {
 	return errors.Join(err, s.conn.Close(), s.connector.Close())
 }
 
+// version implements [session].
 func (s *duckSession) version(ctx context.Context) (string, error) {
 	p, err := prepare(ctx, s.conn, "SELECT version()")
 	if err != nil {
@@ -192,6 +198,7 @@ func (s *duckSession) version(ctx context.Context) (string, error) {
 	return rows[0][0].(string), p.stmt.Close()
 }
 
+// prepare implements [session].
 func (s *duckSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := duckReads[w.id]
 	if !ok {

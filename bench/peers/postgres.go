@@ -18,8 +18,10 @@ import (
 // server.go.
 type postgres struct{}
 
+// name implements [peer].
 func (postgres) name() string { return "PostgreSQL" }
 
+// searches implements [peer].
 func (postgres) searches(context.Context, string) (bool, error) { return true, nil }
 
 // pgTables creates the tables.
@@ -94,6 +96,7 @@ func pgExec(ctx context.Context, conn *pgx.Conn, script string) error {
 // dayTime returns a day as the time that SQL drivers expect.
 func dayTime(days int) time.Time { return time.Unix(int64(days)*86_400, 0).UTC() }
 
+// load implements [peer].
 func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	conn, err := pgConn(ctx, dir)
 	if err != nil {
@@ -148,6 +151,7 @@ func each[T any](rows iter.Seq[T], values func(T) []any) iter.Seq[[]any] {
 	}
 }
 
+// open implements [peer].
 func (postgres) open(ctx context.Context, dir string) (session, error) {
 	conn, err := pgConn(ctx, dir)
 	if err != nil {
@@ -163,6 +167,7 @@ type pgSession struct {
 	dir  string      // folder of the server's socket
 }
 
+// close implements [session].
 func (s *pgSession) close() error {
 	var err error
 	for _, c := range append(s.more, s.conn) {
@@ -171,11 +176,13 @@ func (s *pgSession) close() error {
 	return err
 }
 
+// version implements [session].
 func (s *pgSession) version(ctx context.Context) (v string, err error) {
 	err = s.conn.QueryRow(ctx, "SHOW server_version").Scan(&v)
 	return v, err
 }
 
+// prepare implements [session].
 func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := pgReads[w.id]
 	switch {

@@ -31,6 +31,7 @@ func main() {
 	}
 }
 
+// run times gq and sqlc in `turns` runs each. With `build` it also builds the code that gq made.
 func run(turns int, build bool) (err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

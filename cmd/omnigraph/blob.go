@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newBlob) }
 
 // newBlob makes the command omnigraph blob.

@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
 
 // newBranch makes the command omnigraph branch.

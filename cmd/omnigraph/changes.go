@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newChanges, newCleanup) }
 
 // newChanges makes the command omnigraph changes.

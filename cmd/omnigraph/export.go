@@ -48,6 +48,7 @@ func (e *export) parquetOptions() parquet.Options {
 	return parquet.Options{Types: e.types, PartRows: e.rows}
 }
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newExport) }
 
 // newExport makes the command omnigraph export.

@@ -27,6 +27,7 @@ type statementFlags struct {
 	rows                     int    // most rows to print; 0 means all
 }
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
 
 // newQuery makes the command omnigraph query.

@@ -17,6 +17,7 @@ import (
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
 var errUnsupportedSteps = errors.New("the schema cannot be applied; each unsupported step gives its reason")
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newSchema) }
 
 // newSchema makes the command omnigraph schema.

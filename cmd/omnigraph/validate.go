@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newValidate) }
 
 // newValidate makes the command omnigraph validate.

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newVerify) }
 
 // newVerify makes the command omnigraph verify.

@@ -12,7 +12,7 @@ import (
 // branch is a line of commits. Readers see its head, the last durable commit. Writers build on
 // its tip, which may not be durable yet.
 type branch struct {
-	name string
+	name string                 // does not change
 	live atomic.Bool            // whether the record that created the branch is durable
 	head atomic.Pointer[commit] // the last durable commit
 

@@ -20,7 +20,7 @@ import (
 
 // call is a read whose first answer is timed.
 type call struct {
-	name   string
+	name   string                       // names the file of the query
 	query  string                       // GQ text of the query
 	params func(run int) map[string]any // other parameters for each run
 }

@@ -64,6 +64,7 @@ type sender struct {
 // records the status.
 func (c *client) transport(next *http.Transport) http.RoundTripper { return sender{c, next} }
 
+// RoundTrip implements [http.RoundTripper].
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.status.Store(lost)
 	r = r.Clone(r.Context())

@@ -19,7 +19,7 @@ type Server struct {
 
 // Client is an MCP client. This package can edit the configuration file of the client.
 type Client struct {
-	name string
+	name string                 // value of --client
 	path func() (string, error) // returns the usual path of the configuration file
 	form form                   // how the file lists servers
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// concat joins two texts.
 func concat(_ value.Type, args []value.Value) (value.Value, error) {
 	a, b := args[0].Str(), args[1].Str()
 	if n := len(a) + len(b); n > plan.MaxText {
@@ -17,10 +18,12 @@ func concat(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(a + b), nil
 }
 
+// lower returns a text in lower case.
 func lower(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.ToLower(args[0].Str())), nil
 }
 
+// upper returns a text in upper case.
 func upper(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.ToUpper(args[0].Str())), nil
 }

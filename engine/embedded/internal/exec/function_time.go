@@ -73,18 +73,22 @@ func instant(v value.Value) time.Time {
 	return value.DateTimeValue(v.Int()).Time()
 }
 
+// year returns the year of a date or time in UTC.
 func year(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Year())), nil
 }
 
+// month returns the month, from 1, of a date or time in UTC.
 func month(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Month())), nil
 }
 
+// day returns the day of the month, from 1, of a date or time in UTC.
 func day(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Day())), nil
 }
 
+// hour returns the hour, from 0, of a date or time in UTC.
 func hour(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Hour())), nil
 }

@@ -21,7 +21,7 @@ type branches struct {
 	retention *retention       // owns the data about earlier commits
 	main      *branch          // does not change after the graph was opened
 
-	mu     sync.Mutex           // held while a record gets its place in the log; guards the fields below
+	mu     sync.Mutex           // held while a record gets its place in the log; guards what follows
 	byName map[string]*branch   // by the name of the branch
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit

@@ -16,7 +16,7 @@ type ids struct {
 
 	mu      sync.Mutex             // guards the fields below
 	entropy *ulid.MonotonicEntropy // makes the random part of the ids
-	last    uint64                 // time of the last id in ms; never decreases, even if the clock does
+	last    uint64                 // time of the last id in ms; never decreases, unlike the clock
 }
 
 // init sets the clock and the source of random bytes.

@@ -32,7 +32,7 @@ func main() {
 // options are the settings of a run.
 type options struct {
 	bin    string        // folder of the built commands
-	other  string        // folder of another build to compare with, not the bare server; "" means none
+	other  string        // folder of another build to compare with instead; "" means none
 	policy string        // policy of the graph; "" means the one of the repository
 	repo   string        // folder of the cluster.yaml and queries to serve
 	rounds int           // rounds of each server

@@ -32,7 +32,7 @@ const (
 	keepNone     kernelKind = iota // no value
 	keepAll                        // every value that is not null
 	keepBits                       // the set bits of a Bool
-	keepInts32                     // 32-bit integers within the bounds, or outside if the field `not` is true
+	keepInts32                     // 32-bit integers within the bounds, or outside if `not` is true
 	keepInts64                     // 64-bit integers, likewise
 	keepFloats32                   // values of type F32, likewise
 	keepFloats64                   // values of type F64, likewise

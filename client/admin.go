@@ -10,13 +10,13 @@ type VerifyBody struct{}
 
 // Verified is the answer to a verification.
 type Verified struct {
-	Faults []StoredFault `json:"faults"`
+	Faults []StoredFault `json:"faults"` // the corrupt files and records
 }
 
 // StoredFault is a file or record with corrupt bytes in the storage.
 type StoredFault struct {
 	Object string `json:"object" jsonschema_description:"The file or record."`
-	Detail string `json:"detail"`
+	Detail string `json:"detail"` // what is wrong with it
 }
 
 // CleanupBody is the body of a cleanup.
@@ -31,7 +31,7 @@ type CleanedUp struct {
 	CommitsReclaimed int64 `json:"commits_reclaimed" jsonschema_description:"The number of commits that became unreadable."`
 	CommitsKept      int64 `json:"commits_kept"`  // commits that are still readable
 	FilesRemoved     int64 `json:"files_removed"` // files deleted from the storage
-	BytesFreed       int64 `json:"bytes_freed"`
+	BytesFreed       int64 `json:"bytes_freed"`   // size of the deleted files
 	DryRun           bool  `json:"dry_run" jsonschema_description:"Nothing was reclaimed; the answer says what the cleanup would do."`
 }
 

@@ -18,8 +18,8 @@ type BranchList struct {
 
 // BranchHead is a branch with its last commit.
 type BranchHead struct {
-	Name          string  `json:"name"`
-	GraphCommitID string  `json:"graph_commit_id"`
+	Name          string  `json:"name"`            // name of the branch
+	GraphCommitID string  `json:"graph_commit_id"` // id of the branch's last commit
 	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
 	CreatedAt     int64   `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
 }
@@ -33,19 +33,19 @@ type BranchBody struct {
 
 // BranchCreated is the answer to a request to create a branch.
 type BranchCreated struct {
-	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
-	From    string  `json:"from"`
-	Name    string  `json:"name"`
-	ActorID *string `json:"actor_id"`
+	URI     string  `json:"uri"`      // identifies the graph, such as omnigraph://people
+	From    string  `json:"from"`     // the branch that the new branch starts from
+	Name    string  `json:"name"`     // the new branch
+	ActorID *string `json:"actor_id"` // who created the branch; null if not known
 
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit that the branch starts from."`
 }
 
 // BranchDeleted is the answer to a request to delete a branch.
 type BranchDeleted struct {
-	URI     string  `json:"uri"` // identifies the graph, such as omnigraph://people
-	Name    string  `json:"name"`
-	ActorID *string `json:"actor_id"`
+	URI     string  `json:"uri"`      // identifies the graph, such as omnigraph://people
+	Name    string  `json:"name"`     // the deleted branch
+	ActorID *string `json:"actor_id"` // who deleted the branch; null if not known
 }
 
 // MergeBody is the body of a merge.
@@ -58,15 +58,15 @@ type MergeBody struct {
 
 // MergeAnswer is the answer to a merge.
 type MergeAnswer struct {
-	Source            string  `json:"source"`
-	Target            string  `json:"target"`
+	Source            string  `json:"source"` // the branch that was merged
+	Target            string  `json:"target"` // the branch that it was merged into
 	Outcome           string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
 	BranchDeleted     bool    `json:"branch_deleted" jsonschema_description:"The source was deleted."`
 	BranchDeleteError *string `json:"branch_delete_error" jsonschema_description:"Why the server could not delete the source after the merge; null if it did not fail."`
-	AffectedNodes     int64   `json:"affected_nodes"`
-	AffectedEdges     int64   `json:"affected_edges"`
+	AffectedNodes     int64   `json:"affected_nodes"` // number of nodes that the merge changed
+	AffectedEdges     int64   `json:"affected_edges"` // number of edges that the merge changed
 	GraphCommitID     *string `json:"graph_commit_id" jsonschema_description:"The commit on the target; null if nothing changed, and in a dry run."`
-	ActorID           *string `json:"actor_id"`
+	ActorID           *string `json:"actor_id"` // who merged; null if not known
 	DryRun            bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 

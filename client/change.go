@@ -17,10 +17,10 @@ type ChangesAnswer struct {
 
 // ChangeCause describes the commit that made the changes.
 type ChangeCause struct {
-	GraphCommitID        string  `json:"graph_commit_id"`
-	ParentCommitID       *string `json:"parent_commit_id"`
-	MergedParentCommitID *string `json:"merged_parent_commit_id"`
-	ActorID              *string `json:"actor_id"`
+	GraphCommitID        string  `json:"graph_commit_id"`         // id of the commit
+	ParentCommitID       *string `json:"parent_commit_id"`        // null if the commit has none
+	MergedParentCommitID *string `json:"merged_parent_commit_id"` // null unless it is a merge
+	ActorID              *string `json:"actor_id"`                // who made the commit, or null
 	AuthoredAt           int64   `json:"authored_at" jsonschema_description:"In Unix microseconds."`
 	AuthoredBranch       string  `json:"authored_branch" jsonschema_description:"The branch that the commit was made on."`
 }
@@ -28,7 +28,7 @@ type ChangeCause struct {
 // EntityChange is the change that a commit made to an entity.
 type EntityChange struct {
 	Kind   string       `json:"kind" jsonschema:"enum=node,enum=edge"`
-	Type   ChangedType  `json:"type"`
+	Type   ChangedType  `json:"type"` // the node or edge type
 	ID     string       `json:"id"`
 	Op     string       `json:"op" jsonschema:"enum=insert,enum=update,enum=delete"`
 	Before *EntityImage `json:"before" jsonschema_description:"The entity before the commit; null if the commit inserted it."`
@@ -58,7 +58,7 @@ type EntityImage struct {
 
 // EdgeEndpoints are the ids of the two nodes that an edge connects.
 type EdgeEndpoints struct {
-	From string `json:"from"`
+	From string `json:"from"` // id of the node where the edge starts
 	To   string `json:"to"`
 }
 

@@ -16,7 +16,7 @@ type Client struct {
 	http  *http.Client // follows no redirects
 	token TokenSource  // called before each request
 
-	userAgent string
+	userAgent string                              // value of the User-Agent header
 	timeout   time.Duration                       // limit of one call; 0 for none
 	grace     time.Duration                       // time between the deadline that the server gets and the deadline of the context
 	tries     uint                                // maximum number of attempts of one request

@@ -19,12 +19,12 @@ type CommitList struct {
 // CommitAnswer is a commit. If a caller writes to a branch that it may not read, the ids of the
 // parents are null in the answer.
 type CommitAnswer struct {
-	GraphCommitID        string  `json:"graph_commit_id"`
+	GraphCommitID        string  `json:"graph_commit_id"` // id of the commit
 	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
 	GraphManifestVersion uint64  `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
-	ParentCommitID       *string `json:"parent_commit_id"`
-	MergedParentCommitID *string `json:"merged_parent_commit_id"`
-	ActorID              *string `json:"actor_id"`
+	ParentCommitID       *string `json:"parent_commit_id"`        // null for a first commit
+	MergedParentCommitID *string `json:"merged_parent_commit_id"` // null unless it is a merge
+	ActorID              *string `json:"actor_id"`                // who made the commit, or null
 	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
 }
 
@@ -41,16 +41,16 @@ type SnapshotAnswer struct {
 	GraphBranch           string    `json:"graph_branch"`
 	GraphManifestVersion  uint64    `json:"graph_manifest_version" jsonschema_description:"The sequence number of the commit."`
 	InternalSchemaVersion int       `json:"internal_schema_version" jsonschema_description:"The version of the layout of the graph's own records."`
-	GraphCommitID         string    `json:"graph_commit_id"`
+	GraphCommitID         string    `json:"graph_commit_id"` // id of the commit with this state
 	SchemaDigest          string    `json:"schema_digest" jsonschema_description:"Changes when the schema does, layout and comments aside."`
 	Datasets              []Dataset `json:"datasets" jsonschema_description:"The nodes and edges by type, in schema order."`
 }
 
 // Dataset describes the entities of one type.
 type Dataset struct {
-	TypeName                string  `json:"type_name"`
+	TypeName                string  `json:"type_name"` // name of the type
 	EntityKind              string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
-	EntityCount             int64   `json:"entity_count"`
+	EntityCount             int64   `json:"entity_count"` // number of nodes or edges
 	PublishedDatasetVersion uint64  `json:"published_dataset_version" jsonschema_description:"The sequence number of the commit that it is read at."`
 	DatasetPath             string  `json:"dataset_path" jsonschema_description:"The name of the type."`
 	NativeDatasetBranch     *string `json:"native_dataset_branch" jsonschema_description:"Null: branches share what they hold."`

@@ -30,15 +30,17 @@ var Codes = []Code{
 
 // Envelope is the error envelope: the body of every answer that reports a fault.
 type Envelope struct {
-	Message       string            `json:"error"`
-	Code          Code              `json:"code,omitempty"`
-	KeyConflict   *KeyConflict      `json:"key_conflict,omitempty"`
-	ResourceLimit *Limit            `json:"resource_limit,omitempty"`
+	Message       string            `json:"error"`                    // the fault in words
+	Code          Code              `json:"code,omitempty"`           // the kind of fault
+	KeyConflict   *KeyConflict      `json:"key_conflict,omitempty"`   // the existing entity
+	ResourceLimit *Limit            `json:"resource_limit,omitempty"` // the exceeded limit
 	Precondition  *Precondition     `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"` // the faults of a GQ text or a schema
 
+	// ChangeDiffRefusal says why the changes of a commit cannot be listed.
 	ChangeDiffRefusal *ChangeDiffRefusal `json:"change_diff_refusal,omitempty"`
-	ChangeFeedGap     *ChangeFeedGap     `json:"change_feed_gap,omitempty"`
+	// ChangeFeedGap identifies the commit whose state is missing.
+	ChangeFeedGap *ChangeFeedGap `json:"change_feed_gap,omitempty"`
 
 	MergeConflicts []MergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 
@@ -66,15 +68,15 @@ type Error struct {
 // KeyConflict identifies the existing entity that a strict insert conflicts with.
 type KeyConflict struct {
 	EntityKind string `json:"entity_kind"` // node or edge
-	TypeName   string `json:"type_name"`
+	TypeName   string `json:"type_name"`   // type of the entity
 	ID         string `json:"id"`
 }
 
 // Limit is a limit that a request or its answer exceeded.
 type Limit struct {
-	Resource string `json:"resource"`
-	Limit    int64  `json:"limit"`
-	Actual   int64  `json:"actual"` // how much the request would have used
+	Resource string `json:"resource"` // what is limited, in words
+	Limit    int64  `json:"limit"`    // the maximum
+	Actual   int64  `json:"actual"`   // how much the request would have used
 }
 
 // Precondition gives the expected head of a branch and the actual one.
@@ -87,15 +89,15 @@ type Precondition struct {
 type MergeConflict struct {
 	Kind       string `json:"kind"`        // divergent_update, …
 	EntityKind string `json:"entity_kind"` // node or edge
-	TypeName   string `json:"type_name"`
+	TypeName   string `json:"type_name"`   // type of the entity
 	ID         string `json:"id"`
-	Property   string `json:"property,omitempty"`
-	Message    string `json:"message"`
+	Property   string `json:"property,omitempty"` // empty for a conflict of the whole entity
+	Message    string `json:"message"`            // the conflict in words
 }
 
 // ChangeDiffRefusal says why the changes of a commit cannot be listed.
 type ChangeDiffRefusal struct {
-	GraphCommitID string  `json:"graph_commit_id"`
+	GraphCommitID string  `json:"graph_commit_id"` // id of the commit
 	Reason        string  `json:"reason" jsonschema:"enum=parentless_commit,enum=schema_boundary" jsonschema_description:"parentless_commit: the commit has no parent to compare it with. schema_boundary: the schemas of the commit and of its parent differ."`
 	TypeName      *string `json:"type_name" jsonschema_description:"The first type that differs between the two schemas; null if no type does."`
 }
@@ -109,7 +111,7 @@ const (
 // ChangeFeedGap identifies a commit. Its state is needed to list the changes, but can no longer be
 // read, because a cleanup reclaimed it.
 type ChangeFeedGap struct {
-	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"`
+	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"` // id of the commit
 	Cursor                  *string `json:"cursor" jsonschema_description:"Null: the changes of a single commit have no cursor."`
 }
 

@@ -30,7 +30,7 @@ const (
 type LoadAnswer struct {
 	LoadedData
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
-	ActorID *string       `json:"actor_id"`
+	ActorID *string       `json:"actor_id"` // who loaded the data; null if not known
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
@@ -39,17 +39,17 @@ type LoadAnswer struct {
 type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
-	BranchCreated bool         `json:"branch_created"`
+	BranchCreated bool         `json:"branch_created"` // the load created the branch
 	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
-	Nodes         []LoadedType `json:"nodes"`
-	Edges         []LoadedType `json:"edges"`
-	TotalEntities int64        `json:"total_entities"`
+	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
+	Edges         []LoadedType `json:"edges"`          // for each edge type in the data
+	TotalEntities int64        `json:"total_entities"` // number of nodes and edges in the data
 }
 
 // LoadedType counts the entities of one type in the input of a load.
 type LoadedType struct {
-	Name           string `json:"name"`
-	EntitiesLoaded int64  `json:"entities_loaded"`
+	Name           string `json:"name"`            // name of the type
+	EntitiesLoaded int64  `json:"entities_loaded"` // number of entities of the type
 }
 
 // TextLoadAnswer is the answer to a load whose data was a member of a JSON body.
@@ -126,8 +126,8 @@ func (q *request) stream(data io.Reader) (end func()) {
 
 // lentReader lets one attempt read from the user's reader until `end` is called.
 type lentReader struct {
-	mu    sync.Mutex // held while data is read
-	data  io.Reader
+	mu    sync.Mutex  // held while data is read
+	data  io.Reader   // the user's reader
 	ended atomic.Bool // the request is over, so data must not be read any more
 }
 

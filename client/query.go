@@ -51,7 +51,7 @@ type ReadAnswer struct {
 
 // ReadRows is the first part of the answer to a read.
 type ReadRows struct {
-	QueryName string     `json:"query_name"`
+	QueryName string     `json:"query_name"` // name of the query that ran
 	Target    ReadTarget `json:"target" jsonschema_description:"The branch or the commit that the request named."`
 	Columns   []string   `json:"columns" jsonschema_description:"The columns' names in order."`
 	Rows      []Row      `json:"rows" jsonschema_description:"Each row with its columns by name."`
@@ -68,8 +68,8 @@ type ReadMore struct {
 
 // ReadTarget is the branch or the commit that a read asked for.
 type ReadTarget struct {
-	Branch   *string `json:"branch"`
-	Snapshot *string `json:"snapshot"`
+	Branch   *string `json:"branch"`   // null for a read of a commit
+	Snapshot *string `json:"snapshot"` // id of the commit; null for a read of a branch
 }
 
 // Row is one row: a JSON object with the columns by name, as the server wrote it.
@@ -86,11 +86,11 @@ func (r *Row) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(r).Unmar
 
 // MutationAnswer is the answer to a mutation.
 type MutationAnswer struct {
-	Branch        string        `json:"branch"`
-	QueryName     string        `json:"query_name"`
-	AffectedNodes int64         `json:"affected_nodes"`
-	AffectedEdges int64         `json:"affected_edges"`
-	ActorID       *string       `json:"actor_id"`
+	Branch        string        `json:"branch"`         // the branch that was written to
+	QueryName     string        `json:"query_name"`     // name of the query that ran
+	AffectedNodes int64         `json:"affected_nodes"` // number of changed nodes
+	AffectedEdges int64         `json:"affected_edges"` // number of changed edges
+	ActorID       *string       `json:"actor_id"`       // who ran the query; null if not known
 	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
@@ -125,28 +125,28 @@ func (a InvokeAnswer) MarshalJSON() ([]byte, error) {
 
 // QueryList lists the stored queries of a graph.
 type QueryList struct {
-	Queries []QueryEntry `json:"queries"`
+	Queries []QueryEntry `json:"queries"` // every query that the caller may run
 }
 
 // QueryEntry is a stored query.
 type QueryEntry struct {
-	Name        string       `json:"name"`
-	ToolName    string       `json:"tool_name"`
-	Description string       `json:"description,omitempty"`
-	Instruction string       `json:"instruction,omitempty"`
-	Questions   []string     `json:"questions,omitempty"` // examples of questions that the query answers
-	Mutation    bool         `json:"mutation"`            // the query writes
-	Params      []ParamEntry `json:"params"`
+	Name        string       `json:"name"`                  // name of the query
+	ToolName    string       `json:"tool_name"`             // name of its MCP tool
+	Description string       `json:"description,omitempty"` // what the query does
+	Instruction string       `json:"instruction,omitempty"` // when to call it
+	Questions   []string     `json:"questions,omitempty"`   // questions that the query answers
+	Mutation    bool         `json:"mutation"`              // the query writes
+	Params      []ParamEntry `json:"params"`                // parameters in the query's order
 }
 
 // ParamEntry is a parameter of a stored query.
 type ParamEntry struct {
-	Name        string    `json:"name"`
-	Kind        ParamKind `json:"kind"`
-	ItemKind    string    `json:"item_kind,omitempty"`  // the kind of the items, for a list
-	VectorDim   int       `json:"vector_dim,omitempty"` // length of a vector; 0 for other kinds
-	Nullable    bool      `json:"nullable"`             // the parameter is optional
-	Description string    `json:"description,omitempty"`
+	Name        string    `json:"name"`                  // name without the $
+	Kind        ParamKind `json:"kind"`                  // see ParamKind
+	ItemKind    string    `json:"item_kind,omitempty"`   // the kind of the items, for a list
+	VectorDim   int       `json:"vector_dim,omitempty"`  // length of a vector; 0 for other kinds
+	Nullable    bool      `json:"nullable"`              // the parameter is optional
+	Description string    `json:"description,omitempty"` // what the parameter means
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,
@@ -279,6 +279,7 @@ func (g *Graph) InvokeRows(ctx context.Context, name string, body InvokeBody, pa
 	return items(g.InvokePages(ctx, name, body, pageSize), func(a *ReadAnswer) []Row { return a.Rows })
 }
 
+// errNoRows reports an answer to a stored query that is not the answer to a read.
 var errNoRows = errors.New("the server's answer has no rows; check that the URL is that of an omnigraph-server")
 
 // fallbackPage is the number of rows per page after the server has refused to send all rows at

@@ -37,8 +37,8 @@ func retry[T any](ctx context.Context, c *Client, do func() (T, error)) (T, erro
 
 // waits computes the times between attempts: the time that the server asks for, or growing times.
 type waits struct {
-	backoff *backoff.ExponentialBackOff
-	last    error // error of the last attempt
+	backoff *backoff.ExponentialBackOff // computes the growing times
+	last    error                       // error of the last attempt
 }
 
 // Reset implements [backoff.BackOff].

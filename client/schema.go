@@ -4,7 +4,7 @@ import "context"
 
 // SchemaAnswer is the schema of a graph.
 type SchemaAnswer struct {
-	SchemaSource string `json:"schema_source"`
+	SchemaSource string `json:"schema_source"` // the text of the schema in .pg form
 }
 
 // SchemaBody is the body of a request to apply a schema.
@@ -22,13 +22,13 @@ type SchemaApplied struct {
 	Supported            bool         `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
 	Applied              bool         `json:"applied" jsonschema_description:"The call put the schema in force."`
 	Destructive          bool         `json:"destructive" jsonschema_description:"A step removes values from the graph."`
-	StepCount            int          `json:"step_count"`
-	Steps                []SchemaStep `json:"steps"`
+	StepCount            int          `json:"step_count"` // number of steps
+	Steps                []SchemaStep `json:"steps"`      // the steps of the change, in order
 	GraphManifestVersion uint64       `json:"graph_manifest_version" jsonschema_description:"The sequence number of the branch's last commit."`
-	Branch               string       `json:"branch"`
+	Branch               string       `json:"branch"` // the branch that the call was for
 	Digest               string       `json:"digest" jsonschema_description:"Identifies the change. If two digests are equal, the changes are the same."`
 	GraphCommitID        *string      `json:"graph_commit_id" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
-	ActorID              *string      `json:"actor_id"`
+	ActorID              *string      `json:"actor_id"` // who applied the schema; null if not known
 }
 
 // SchemaStep is one change of a schema.

@@ -10,7 +10,7 @@ import (
 
 // Health is the answer of /healthz.
 type Health struct {
-	Status        string  `json:"status"`
+	Status        string  `json:"status"` // always ok
 	Version       string  `json:"version" jsonschema_description:"The version of the server."`
 	SourceVersion *string `json:"source_version" jsonschema_description:"The commit of the source code that the server was built from; null where the build does not record it."`
 	Graphs        int     `json:"graphs" jsonschema_description:"How many graphs are served."`
@@ -20,13 +20,13 @@ type Health struct {
 
 // GraphList is the list of the graphs of a server.
 type GraphList struct {
-	Graphs []GraphEntry `json:"graphs"`
+	Graphs []GraphEntry `json:"graphs"` // all graphs of the server
 }
 
 // GraphEntry is one graph of a server.
 type GraphEntry struct {
-	GraphID string `json:"graph_id"`
-	URI     string `json:"uri"` // identifies the graph, such as omnigraph://people
+	GraphID string `json:"graph_id"` // id of the graph
+	URI     string `json:"uri"`      // identifies the graph, such as omnigraph://people
 }
 
 // Readiness is the answer of /readyz: whether the server serves everything in its
@@ -44,12 +44,12 @@ type Readiness struct {
 type ReadinessDetail struct {
 	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
 	Pending  []string         `json:"pending" jsonschema_description:"The changes in cluster.yaml that are not applied."`
-	Graphs   []GraphReadiness `json:"graphs"`
+	Graphs   []GraphReadiness `json:"graphs"` // the state of each graph
 }
 
 // GraphReadiness is the state of one graph.
 type GraphReadiness struct {
-	GraphID string         `json:"graph_id"`
+	GraphID string         `json:"graph_id"` // id of the graph
 	Status  string         `json:"status" jsonschema:"enum=serving,enum=failing,enum=quarantined"`
 	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is failing or quarantined."`
 	Drift   bool           `json:"drift" jsonschema_description:"Its live schema differs from the schema of the applied revision."`
@@ -58,25 +58,25 @@ type GraphReadiness struct {
 
 // LeftOutQuery is a stored query that is not served.
 type LeftOutQuery struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"`   // name of the query
 	Reason string `json:"reason"` // why it does not fit the schema
 }
 
 // The values of Readiness.Status and GraphReadiness.Status.
 const (
-	StatusReady       = "ready"
-	StatusNotReady    = "not_ready"
-	StatusServing     = "serving"
-	StatusFailing     = "failing" // refuses writes; the server recovers by itself
-	StatusQuarantined = "quarantined"
+	StatusReady       = "ready"       // everything is served
+	StatusNotReady    = "not_ready"   // something is not served
+	StatusServing     = "serving"     // the graph answers requests
+	StatusFailing     = "failing"     // refuses writes; the server recovers by itself
+	StatusQuarantined = "quarantined" // the graph could not be opened
 )
 
 // ResourceMetadata tells a client without a token which issuers a resource accepts (RFC 9728).
 type ResourceMetadata struct {
 	Resource string   `json:"resource" jsonschema_description:"The URL of the resource."`
 	Servers  []string `json:"authorization_servers" jsonschema_description:"The issuer of the tokens."`
-	Methods  []string `json:"bearer_methods_supported"`
-	Name     string   `json:"resource_name"`
+	Methods  []string `json:"bearer_methods_supported"` // ways to send a token
+	Name     string   `json:"resource_name"`            // name to show to people
 }
 
 // Health asks whether the server is up, and how many graphs it serves. The request needs no token.

@@ -16,7 +16,7 @@ import (
 // Graph is the input of [Generate]. The names of sources are relative to the module and use
 // slashes, because they appear in the output.
 type Graph struct {
-	Name    string
+	Name    string      // name of the graph
 	Schema  gq.Source   // the .pg source
 	Queries []gq.Source // in the order of the catalog
 
@@ -38,9 +38,9 @@ type Graph struct {
 
 // Output is the result of [Generate].
 type Output struct {
-	Package   Files  // the Go files and the contract
-	Reference []byte // the Markdown page of the tools
-	Schema    *catalog.Schema
+	Package   Files           // the Go files and the contract
+	Reference []byte          // the Markdown page of the tools
+	Schema    *catalog.Schema // the compiled schema
 
 	// Lines maps query names to line numbers in their files. It is separate from the generated
 	// files, which must not change when a query moves.

@@ -15,36 +15,36 @@ const ContractFile = "catalog.json"
 // Contract describes the stored queries of a graph to their callers, independent of the programming
 // language.
 type Contract struct {
-	Graph        string          `json:"graph"`
+	Graph        string          `json:"graph"`         // name of the graph
 	SchemaDigest string          `json:"schema_digest"` // identifies the compiled schema
 	SourceDigest string          `json:"source_digest"` // identifies the texts of the queries
-	Queries      []ContractQuery `json:"queries"`
+	Queries      []ContractQuery `json:"queries"`       // the stored queries
 }
 
 // ContractQuery is one stored query and its tool.
 type ContractQuery struct {
 	Name         string           `json:"name"`
-	Tool         string           `json:"tool"` // name of the tool
-	Title        string           `json:"title"`
-	Description  string           `json:"description"`
+	Tool         string           `json:"tool"`                // name of the tool
+	Title        string           `json:"title"`               // title of the tool for people
+	Description  string           `json:"description"`         // what the query does
 	Questions    []string         `json:"questions,omitempty"` // examples of questions that the query answers
 	Mutation     bool             `json:"mutation"`
-	Exposed      bool             `json:"exposed"` // MCP clients see the tool
-	ReadOnly     bool             `json:"read_only"`
-	Destructive  bool             `json:"destructive"` // a call may replace or delete data
-	Idempotent   bool             `json:"idempotent"`  // a repeated call has no further effect
-	File         string           `json:"file"`        // path of the source, relative to the module
-	Params       []ContractParam  `json:"params"`
-	Columns      []ContractColumn `json:"columns"`
-	InputSchema  json.RawMessage  `json:"input_schema"`
-	OutputSchema json.RawMessage  `json:"output_schema"`
+	Exposed      bool             `json:"exposed"`       // MCP clients see the tool
+	ReadOnly     bool             `json:"read_only"`     // the tool changes nothing
+	Destructive  bool             `json:"destructive"`   // a call may replace or delete data
+	Idempotent   bool             `json:"idempotent"`    // a repeated call has no further effect
+	File         string           `json:"file"`          // path of the source in the module
+	Params       []ContractParam  `json:"params"`        // parameters in order
+	Columns      []ContractColumn `json:"columns"`       // columns of the result
+	InputSchema  json.RawMessage  `json:"input_schema"`  // JSON Schema of the tool's input
+	OutputSchema json.RawMessage  `json:"output_schema"` // JSON Schema of the tool's output
 }
 
 // ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"` // as in a query, without ?
-	Optional    bool   `json:"optional"`
+	Type        string `json:"type"`     // as in a query, without ?
+	Optional    bool   `json:"optional"` // the caller may leave it out
 	Description string `json:"description,omitempty"`
 
 	Default  json.RawMessage   `json:"default,omitempty"`  // @default; for a 64-bit integer, a string of digits
@@ -55,7 +55,7 @@ type ContractParam struct {
 
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
-	Name   string           `json:"name"`
+	Name   string           `json:"name"`             // name of the column or member
 	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node
 	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
 	Fields []ContractColumn `json:"fields,omitempty"` // members of a whole node

@@ -7,6 +7,8 @@ import (
 	"reflect"
 )
 
+// asAbsent reports whether err says that a database lacks a feature, and stores that error in
+// `to`.
 func asAbsent(err error, to **absentError) bool { return errors.As(err, to) }
 
 // agree returns an error if two databases answer differently, or if one answers incorrectly.
@@ -53,6 +55,8 @@ func (b *bench) agree(ctx context.Context, w *work, statements []statement, args
 	return nil
 }
 
+// sameRows returns an error if two results differ in their number of rows or in the first
+// `columns` values of a row.
 func sameRows(a, b [][]any, columns int) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d rows and %d", len(a), len(b))

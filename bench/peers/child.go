@@ -24,7 +24,7 @@ const childArg = "child"
 // outcome is the result that a child process prints, as JSON.
 type outcome struct {
 	Seconds float64 // time of the task
-	Memory  memory
+	Memory  memory  // memory that the task used
 }
 
 // child describes the task of a child process.
@@ -35,6 +35,7 @@ type child struct {
 	profile string // file for a CPU profile; may be empty
 }
 
+// child runs a task in a child process and returns what the child printed.
 func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -51,6 +52,7 @@ func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
 	return o, json.Unmarshal(out, &o)
 }
 
+// runChild runs the task of a child process and prints its outcome.
 func runChild(ctx context.Context, args []string) (err error) {
 	var c child
 	var from source
@@ -108,6 +110,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
+// peerNamed returns the database with the given name.
 func peerNamed(name string) (peer, error) {
 	peers := []peer{omnigraph{}, sqlite{}, postgres{}}
 	if duck, err := newDuckDB(); err == nil {
@@ -144,6 +147,7 @@ func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, er
 	return seconds, err
 }
 
+// startProfile starts a CPU profile and returns the function that ends it.
 func startProfile(file string) (stop func() error, err error) {
 	f, err := os.Create(file)
 	if err != nil {

@@ -82,6 +82,7 @@ func (b *bench) realGraph(ctx context.Context) (err error) {
 // deps reports whether to read the dependencies.
 func (b *bench) deps() bool { return b.scale >= wholeCode }
 
+// codeFile returns the path of the NDJSON file with the indexed code.
 func codeFile(dir string) string { return filepath.Join(dir, "code.ndjson") }
 
 // indexCode is the task of a child process that writes the code below root as NDJSON.
@@ -247,6 +248,7 @@ func (b *bench) timeStored(ctx context.Context, g engine.Graph, p *plan.Query, n
 	return times, rows, nil
 }
 
+// readAll runs a query, reads every value of its result, and returns the number of rows.
 func readAll(ctx context.Context, g engine.Graph, p *plan.Query, args engine.Args) (rows int, err error) {
 	res, err := g.Query(ctx, p, args, engine.Target{})
 	if err != nil {

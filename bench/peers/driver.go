@@ -28,10 +28,11 @@ func execAll(ctx context.Context, conn driver.Conn, script string) error {
 
 // prepared is a prepared statement with the buffer for its arguments.
 type prepared struct {
-	stmt driver.Stmt
-	args []driver.NamedValue
+	stmt driver.Stmt         // the statement of the driver
+	args []driver.NamedValue // reused for each execution
 }
 
+// prepare prepares a query of an SQL database.
 func prepare(ctx context.Context, conn driver.Conn, query string) (*prepared, error) {
 	stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 	if err != nil {
@@ -48,6 +49,7 @@ func (p *prepared) bind(values ...any) {
 	}
 }
 
+// exec runs the statement with these values and ignores its result.
 func (p *prepared) exec(ctx context.Context, values ...any) error {
 	p.bind(values...)
 	_, err := p.stmt.(driver.StmtExecContext).ExecContext(ctx, p.args)

@@ -17,10 +17,13 @@ import (
 // are processors.
 type duckDB struct{}
 
+// newDuckDB returns DuckDB. The error is always nil.
 func newDuckDB() (peer, error) { return duckDB{}, nil }
 
+// name implements [peer].
 func (duckDB) name() string { return "DuckDB" }
 
+// searches implements [peer].
 func (duckDB) searches(context.Context, string) (bool, error) { return false, nil }
 
 // duckTables creates the tables.
@@ -72,6 +75,7 @@ var duckReads = map[string]string{
 		WHERE embedding IS NOT NULL ORDER BY distance LIMIT 10`,
 }
 
+// load implements [peer].
 func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 	s, err := openDuck(ctx, dir)
 	if err != nil {
@@ -149,8 +153,10 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 	return execAll(ctx, s.conn, duckIndexes)
 }
 
+// open implements [peer].
 func (duckDB) open(ctx context.Context, dir string) (session, error) { return openDuck(ctx, dir) }
 
+// openDuck opens the database in a folder; it makes an empty one if there is none.
 func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 	c, err := duckdb.NewConnector(filepath.Join(dir, "graph.duckdb"), nil)
 	if err != nil {
@@ -165,11 +171,12 @@ func openDuck(ctx context.Context, dir string) (*duckSession, error) {
 
 // duckSession is an open DuckDB database.
 type duckSession struct {
-	connector *duckdb.Connector
-	conn      driver.Conn
-	more      []driver.Conn // connections for concurrent writers
+	connector *duckdb.Connector // makes connections
+	conn      driver.Conn       // the connection for reads
+	more      []driver.Conn     // connections for concurrent writers
 }
 
+// close implements [session].
 func (s *duckSession) close() error {
 	var err error
 	for _, c := range s.more {
@@ -178,6 +185,7 @@ func (s *duckSession) close() error {
 	return errors.Join(err, s.conn.Close(), s.connector.Close())
 }
 
+// version implements [session].
 func (s *duckSession) version(ctx context.Context) (string, error) {
 	p, err := prepare(ctx, s.conn, "SELECT version()")
 	if err != nil {
@@ -190,6 +198,7 @@ func (s *duckSession) version(ctx context.Context) (string, error) {
 	return rows[0][0].(string), p.stmt.Close()
 }
 
+// prepare implements [session].
 func (s *duckSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := duckReads[w.id]
 	if !ok {

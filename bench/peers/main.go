@@ -33,15 +33,16 @@ func main() {
 
 // options are the command's flags.
 type options struct {
-	scale   float64 // factor: 1 means 1,620,000 rows
-	seed    uint64
-	dir     string
+	scale   float64       // factor: 1 means 1,620,000 rows
+	seed    uint64        // seed of the random graph
+	dir     string        // folder in which the bench makes its temporary files
 	budget  time.Duration // time for each database and each task
-	profile string
-	root    string
-	code    bool // measure only the code of this repository
+	profile string        // folder for CPU profiles; "" for none
+	root    string        // folder of this repository; "" for none
+	code    bool          // measure only the code of this repository
 }
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string) error {
 	var o options
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
@@ -80,15 +81,16 @@ func run(ctx context.Context, args []string) error {
 // bench is one run.
 type bench struct {
 	options
-	graph *social.Graph
-	dir   string // folder for temporary files
-	file  string // the graph as an NDJSON file
-	rng   *rand.Rand
+	graph *social.Graph // the generated social graph
+	dir   string        // folder for temporary files
+	file  string        // the graph as an NDJSON file
+	rng   *rand.Rand    // draws the arguments
 
-	peers  []peer // the engine comes first
-	server *pgServer
+	peers  []peer    // the engine comes first
+	server *pgServer // the server, if PostgreSQL is measured
 }
 
+// run measures the databases, or only the code of this repository, and prints the report.
 func (b *bench) run(ctx context.Context) (err error) {
 	if b.code {
 		if err := b.head(ctx); err != nil {
@@ -163,8 +165,10 @@ func (b *bench) join(p peer, err error, name string) error {
 	return nil
 }
 
+// dirOf returns the folder of a database.
 func (b *bench) dirOf(p peer) string { return filepath.Join(b.dir, p.name()) }
 
+// writeFile writes the graph as NDJSON, for the engine.
 func (b *bench) writeFile() error {
 	f, err := os.Create(b.file)
 	if err != nil {

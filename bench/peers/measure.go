@@ -10,8 +10,8 @@ import (
 
 // series holds the times of one repeated operation.
 type series struct {
-	times  []time.Duration
-	sorted bool // whether times is in ascending order
+	times  []time.Duration // time of each run
+	sorted bool            // whether times is in ascending order
 }
 
 // add adds a time.
@@ -43,8 +43,8 @@ const (
 	// all see the same load of the machine, and long enough that most runs find the processor's
 	// caches as the same database left them.
 	blockTime             = 2 * time.Millisecond
-	leastBlock, mostBlock = 10, 100
-	comparing             = 25 // the answers for this number of argument sets are compared
+	leastBlock, mostBlock = 10, 100 // limits of the runs in a block
+	comparing             = 25      // the answers for this number of argument sets are compared
 )
 
 // reads checks that all databases return the same answers, measures them, and prints W1 to W9.

@@ -77,6 +77,8 @@ func treeMemory(pid int) (memory, error) {
 	return sum, nil
 }
 
+// readMemory reads a smaps file. `all` and `anon` are the names of the lines with the whole memory
+// and the anonymous memory.
 func readMemory(file, all, anon string) (m memory, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

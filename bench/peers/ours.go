@@ -21,8 +21,10 @@ import (
 // omnigraph is this engine.
 type omnigraph struct{}
 
+// name implements [peer].
 func (omnigraph) name() string { return "omnigraph" }
 
+// searches implements [peer].
 func (o omnigraph) searches(ctx context.Context, dir string) (ok bool, err error) {
 	s, err := o.open(ctx, dir)
 	if err != nil {
@@ -38,8 +40,10 @@ func (o omnigraph) searches(ctx context.Context, dir string) (ok bool, err error
 	return true, nil
 }
 
+// graphDir returns the folder of the graph in the engine's folder.
 func graphDir(dir string) string { return filepath.Join(dir, "graph") }
 
+// compileSchema compiles the schema of the social graph.
 func compileSchema() (*catalog.Schema, error) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
 	if err := faults.Err(); err != nil {
@@ -48,6 +52,7 @@ func compileSchema() (*catalog.Schema, error) {
 	return schema, nil
 }
 
+// load implements [peer].
 func (omnigraph) load(ctx context.Context, dir string, from source) error {
 	schema, err := compileSchema()
 	if err != nil {
@@ -79,13 +84,16 @@ func (omnigraph) open(ctx context.Context, dir string) (session, error) {
 // graphSession is an open graph of this engine.
 type graphSession struct{ graph *embedded.Graph }
 
+// version implements [session].
 func (s *graphSession) version(context.Context) (string, error) { return "this tree", nil }
 
+// close implements [session].
 func (s *graphSession) close() error { return s.graph.Close() }
 
 // compiled returns the stored queries of the benchmark by name.
 var compiled = sync.OnceValues(compileQueries)
 
+// compileQueries compiles the queries of the benchmark. The map's key is the id of a work.
 func compileQueries() (map[string]*gq.Query, error) {
 	schema, err := compileSchema()
 	if err != nil {
@@ -110,6 +118,7 @@ func compileQueries() (map[string]*gq.Query, error) {
 	return out, nil
 }
 
+// prepare implements [session].
 func (s *graphSession) prepare(ctx context.Context, w *work) (statement, error) {
 	queries, err := compiled()
 	if err != nil {
@@ -220,6 +229,7 @@ func fromValue(v value.Value) any {
 	return v.Int()
 }
 
+// writers implements [session].
 func (s *graphSession) writers(_ context.Context, n int) ([]commitFunc, error) {
 	queries, err := compiled()
 	if err != nil {

@@ -23,8 +23,8 @@ type peer interface {
 // source provides the rows of the graph. The engine reads the file, as its users do. The peers get
 // the rows directly, which saves them the parsing of JSON.
 type source struct {
-	graph *social.Graph
-	file  string // the same rows as NDJSON
+	graph *social.Graph // the generated rows
+	file  string        // the same rows as NDJSON
 }
 
 // session is an open database. Only one goroutine may use it at a time.
@@ -50,6 +50,7 @@ type absentError struct{ reason string }
 
 func (e *absentError) Error() string { return e.reason }
 
+// absent returns an absentError with a formatted reason.
 func absent(format string, args ...any) error {
 	return &absentError{reason: fmt.Sprintf(format, args...)}
 }

@@ -18,8 +18,10 @@ import (
 // server.go.
 type postgres struct{}
 
+// name implements [peer].
 func (postgres) name() string { return "PostgreSQL" }
 
+// searches implements [peer].
 func (postgres) searches(context.Context, string) (bool, error) { return true, nil }
 
 // pgTables creates the tables.
@@ -73,10 +75,12 @@ var pgReads = map[string]string{
 	"w7": `SELECT slug, name, age FROM person WHERE city = $1 AND age BETWEEN $2 AND $3 ORDER BY age, name, id LIMIT 20`,
 }
 
+// pgConn connects to the server in a folder.
 func pgConn(ctx context.Context, dir string) (*pgx.Conn, error) {
 	return pgx.Connect(ctx, fmt.Sprintf("host=%s user=%s dbname=postgres sslmode=disable", filepath.Join(dir, socketDir), pgUser))
 }
 
+// pgExec runs the statements of an SQL script.
 func pgExec(ctx context.Context, conn *pgx.Conn, script string) error {
 	for _, stmt := range strings.SplitAfter(script, ";\n") {
 		if strings.TrimSpace(stmt) == "" {
@@ -92,6 +96,7 @@ func pgExec(ctx context.Context, conn *pgx.Conn, script string) error {
 // dayTime returns a day as the time that SQL drivers expect.
 func dayTime(days int) time.Time { return time.Unix(int64(days)*86_400, 0).UTC() }
 
+// load implements [peer].
 func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	conn, err := pgConn(ctx, dir)
 	if err != nil {
@@ -146,6 +151,7 @@ func each[T any](rows iter.Seq[T], values func(T) []any) iter.Seq[[]any] {
 	}
 }
 
+// open implements [peer].
 func (postgres) open(ctx context.Context, dir string) (session, error) {
 	conn, err := pgConn(ctx, dir)
 	if err != nil {
@@ -156,11 +162,12 @@ func (postgres) open(ctx context.Context, dir string) (session, error) {
 
 // pgSession is a connection to PostgreSQL.
 type pgSession struct {
-	conn *pgx.Conn
+	conn *pgx.Conn   // the connection for reads
 	more []*pgx.Conn // connections for concurrent writers
 	dir  string      // folder of the server's socket
 }
 
+// close implements [session].
 func (s *pgSession) close() error {
 	var err error
 	for _, c := range append(s.more, s.conn) {
@@ -169,11 +176,13 @@ func (s *pgSession) close() error {
 	return err
 }
 
+// version implements [session].
 func (s *pgSession) version(ctx context.Context) (v string, err error) {
 	err = s.conn.QueryRow(ctx, "SHOW server_version").Scan(&v)
 	return v, err
 }
 
+// prepare implements [session].
 func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 	text, ok := pgReads[w.id]
 	switch {

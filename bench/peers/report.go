@@ -13,8 +13,8 @@ import (
 
 // table is a Markdown table.
 type table struct {
-	head []string
-	rows [][]string
+	head []string   // titles of the columns
+	rows [][]string // cells of each row
 }
 
 // add adds a row.

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	pgUser    = "postgres"
-	socketDir = "socket"
+	pgUser    = "postgres" // the user of the database
+	socketDir = "socket"   // folder of the Unix socket
 )
 
 // pgServer is a PostgreSQL server in a folder. It accepts connections only over a Unix socket.
 type pgServer struct {
-	cmd *exec.Cmd
-	log bytes.Buffer
+	cmd *exec.Cmd    // the server process
+	log bytes.Buffer // output of the server
 }
 
 // startPostgres makes a database cluster in dir and starts a server on it. PostgreSQL refuses to

@@ -18,8 +18,10 @@ import (
 // sqlite is SQLite with FTS5 and sqlite-vec, compiled into this program.
 type sqlite struct{}
 
+// name implements [peer].
 func (sqlite) name() string { return "SQLite" }
 
+// searches implements [peer].
 func (sqlite) searches(context.Context, string) (bool, error) { return true, nil }
 
 // loadVec adds the extension sqlite-vec to every connection.
@@ -92,6 +94,7 @@ PRAGMA mmap_size = 1073741824;
 PRAGMA temp_store = MEMORY;
 `
 
+// sqliteConn opens the database in a folder and applies the settings.
 func sqliteConn(ctx context.Context, dir string) (driver.Conn, error) {
 	loadVec()
 	conn, err := (&sqlite3.SQLiteDriver{}).Open("file:" + filepath.Join(dir, "graph.sqlite") + "?_busy_timeout=10000")
@@ -104,6 +107,7 @@ func sqliteConn(ctx context.Context, dir string) (driver.Conn, error) {
 	return conn, nil
 }
 
+// load implements [peer].
 func (sqlite) load(ctx context.Context, dir string, from source) (err error) {
 	conn, err := sqliteConn(ctx, dir)
 	if err != nil {
@@ -120,6 +124,7 @@ func (sqlite) load(ctx context.Context, dir string, from source) (err error) {
 	return execAll(ctx, conn, "COMMIT;\n"+sqliteIndexes)
 }
 
+// sqliteRows inserts all rows of a graph.
 func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 	var failed error
 	insert := func(table string, values int) func(...any) bool {
@@ -176,6 +181,7 @@ func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 	return failed
 }
 
+// open implements [peer].
 func (sqlite) open(ctx context.Context, dir string) (session, error) {
 	conn, err := sqliteConn(ctx, dir)
 	if err != nil {
@@ -187,8 +193,10 @@ func (sqlite) open(ctx context.Context, dir string) (session, error) {
 // sqliteSession is an open SQLite database.
 type sqliteSession struct{ conn driver.Conn }
 
+// close implements [session].
 func (s *sqliteSession) close() error { return s.conn.Close() }
 
+// version implements [session].
 func (s *sqliteSession) version(ctx context.Context) (string, error) {
 	p, err := prepare(ctx, s.conn, "SELECT sqlite_version(), vec_version()")
 	if err != nil {
@@ -201,6 +209,7 @@ func (s *sqliteSession) version(ctx context.Context) (string, error) {
 	return rows[0][0].(string) + ", sqlite-vec " + strings.TrimPrefix(rows[0][1].(string), "v"), p.stmt.Close()
 }
 
+// prepare implements [session].
 func (s *sqliteSession) prepare(ctx context.Context, w *work) (statement, error) {
 	p, err := prepare(ctx, s.conn, sqliteReads[w.id])
 	if err != nil {

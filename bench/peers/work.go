@@ -9,8 +9,8 @@ import (
 
 // work is one read that the benchmark measures.
 type work struct {
-	id, label string
-	columns   int // number of columns of a row
+	id, label string // such as w1; title in the report
+	columns   int    // number of columns of a row
 	// compared is the number of leading columns that must be equal in all databases.
 	compared int
 	// args draws arguments. Texts are strings, numbers int64 and vectors []float32.

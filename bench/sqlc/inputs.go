@@ -58,6 +58,7 @@ var shapes = []struct{ gq, sql string }{
 		"-- name: RemoveTN :exec\nDELETE FROM tN WHERE slug = $1;"},
 }
 
+// sqlcConfig is the text of the configuration file of sqlc.
 const sqlcConfig = `version: "2"
 sql:
 - engine: postgresql

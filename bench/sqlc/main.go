@@ -31,6 +31,7 @@ func main() {
 	}
 }
 
+// run times gq and sqlc in `turns` runs each. With `build` it also builds the code that gq made.
 func run(turns int, build bool) (err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -96,6 +97,7 @@ type sample struct {
 	peak      float64       // peak resident memory, in MB of a million bytes
 }
 
+// measure runs a program in a folder and returns its time and memory.
 func measure(dir, program string, args ...string) (sample, error) {
 	var stderr bytes.Buffer
 	cmd := exec.Command(program, args...)
@@ -125,6 +127,7 @@ func report(name string, samples []sample) (wall time.Duration, peak float64) {
 	return wall, peak
 }
 
+// median returns the median of a value of the samples.
 func median[T cmp.Ordered](samples []sample, of func(sample) T) T {
 	values := make([]T, len(samples))
 	for i, s := range samples {

@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
+// breakingCommand makes the command gq breaking.
 func breakingCommand() *cobra.Command {
 	var b breaker
 	cmd := &cobra.Command{
@@ -62,20 +63,21 @@ With --schema and --queries the command compares one graph and reads no cluster.
 
 // breaker runs gq breaking with the values of its flags.
 type breaker struct {
-	against, format string
-	schema, graph   string // of one graph, or "" for the graphs of cluster.yaml
-	queries         []string
-	stdout, stderr  io.Writer
+	against, format string    // values of --against and --format
+	schema, graph   string    // of one graph, or "" for the graphs of cluster.yaml
+	queries         []string  // values of --queries
+	stdout, stderr  io.Writer // where run prints the report and the faults
 }
 
 // graphChanges holds the changes of one graph.
 type graphChanges struct {
-	Graph   string            `json:"graph"`
+	Graph   string            `json:"graph"`             // name of the graph
 	Added   bool              `json:"added,omitempty"`   // the whole graph was added
 	Removed bool              `json:"removed,omitempty"` // the whole graph was removed
-	Changes []breaking.Change `json:"changes"`
+	Changes []breaking.Change `json:"changes"`           // the changes of the graph's tools
 }
 
+// run runs gq breaking.
 func (b *breaker) run(cmd *cobra.Command) error {
 	switch {
 	case b.against == "":

@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
+// catalogCommand makes the command gq catalog.
 func catalogCommand() *cobra.Command {
 	var c cataloger
 	cmd := &cobra.Command{
@@ -53,39 +54,40 @@ Without --schema the command reads cluster.yaml in the current directory or a pa
 
 // cataloger runs gq catalog with the values of its flags.
 type cataloger struct {
-	graph, schema, format string
-	queries               []string
+	graph, schema, format string   // values of --graph, --schema and --format
+	queries               []string // values of --queries
 }
 
 // catalogDoc is the JSON form of a catalog: the fields of codegen.Contract, and the types.
 type catalogDoc struct {
-	Graph        string                  `json:"graph"`
-	SchemaDigest string                  `json:"schema_digest"`
-	SourceDigest string                  `json:"source_digest"`
-	Nodes        []catalogType           `json:"nodes"`
-	Edges        []catalogType           `json:"edges"`
-	Queries      []codegen.ContractQuery `json:"queries"`
+	Graph        string                  `json:"graph"`         // name of the graph
+	SchemaDigest string                  `json:"schema_digest"` // identifies the compiled schema
+	SourceDigest string                  `json:"source_digest"` // identifies the query texts
+	Nodes        []catalogType           `json:"nodes"`         // the node types
+	Edges        []catalogType           `json:"edges"`         // the edge types
+	Queries      []codegen.ContractQuery `json:"queries"`       // the stored queries
 }
 
 // catalogType is a node type, or an edge type, which also has From and To.
 type catalogType struct {
-	Name        string            `json:"name"`
-	From        string            `json:"from,omitempty"`
+	Name        string            `json:"name"`           // name of the type
+	From        string            `json:"from,omitempty"` // the node type where an edge starts
 	To          string            `json:"to,omitempty"`
 	Description string            `json:"description,omitempty"`
-	Implements  []string          `json:"implements,omitempty"`
+	Implements  []string          `json:"implements,omitempty"` // names of the interfaces
 	Properties  []catalogProperty `json:"properties"`
-	Constraints []string          `json:"constraints"`
+	Constraints []string          `json:"constraints"` // as written in the schema
 }
 
 // catalogProperty is a property of a type.
 type catalogProperty struct {
-	Name        string `json:"name"`
-	Type        string `json:"type"`
+	Name        string `json:"name"` // name of the property
+	Type        string `json:"type"` // as written in the schema
 	Description string `json:"description,omitempty"`
 	EmbedOf     string `json:"embed_of,omitempty"` // the property from which the vector is computed
 }
 
+// run runs gq catalog.
 func (c *cataloger) run(cmd *cobra.Command) error {
 	if !slices.Contains([]string{"", "table", "json"}, c.format) {
 		return &usageError{cmd, fmt.Errorf("--format is %q; use table or json", c.format)}

@@ -22,6 +22,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
+// exampleSchema is the schema that the examples of queries use.
 var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}
 
 // generationSchema is the schema for the examples of the G codes.
@@ -91,12 +92,13 @@ func entries() []diag.Entry {
 
 // example is the example of a code, ready to run.
 type example struct {
-	code  diag.Code
-	lang  string // language of the fenced block in Markdown
-	files []gq.Source
+	code  diag.Code         // the code of a diagnostic
+	lang  string            // language of the fenced block in Markdown
+	files []gq.Source       // the input of the example
 	texts map[string]string // texts of the files, by file name
 }
 
+// newExample returns the example of a code with its files.
 func newExample(e diag.Entry) *example {
 	ex := &example{code: e.Code, lang: "gq", texts: map[string]string{}}
 	switch archive := txtar.Parse([]byte(e.Example)); {

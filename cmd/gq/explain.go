@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// explainCommand makes the command gq explain.
 func explainCommand() *cobra.Command {
 	schema := ""
 	cmd := &cobra.Command{

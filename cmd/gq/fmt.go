@@ -20,6 +20,7 @@ import (
 // stdinName is the name of standard input unless a flag sets another one.
 const stdinName = "stdin.gq"
 
+// fmtCommand makes the command gq fmt.
 func fmtCommand() *cobra.Command {
 	var f formatter
 	cmd := &cobra.Command{
@@ -52,15 +53,16 @@ not formatted and -w is not given.`,
 
 // formatter runs gq fmt with the values of its flags.
 type formatter struct {
-	list, diff, write bool // values of -l, -d and -w
-	stdinName         string
+	list, diff, write bool   // values of -l, -d and -w
+	stdinName         string // name of standard input in messages
 
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // where run prints texts and faults
 
 	failed  bool // a file could not be read, parsed or written
 	differs bool // a layout differs and was not corrected
 }
 
+// run runs gq fmt.
 func (f *formatter) run(cmd *cobra.Command, args []string) error {
 	if err := f.checkUsage(cmd, args); err != nil {
 		return &usageError{cmd, err}

@@ -22,6 +22,7 @@ import (
 // clusterFile is the file that gq reads if no flag names a schema.
 const clusterFile = "cluster.yaml"
 
+// generateCommand makes the command gq generate.
 func generateCommand() *cobra.Command {
 	var g generator
 	cmd := &cobra.Command{
@@ -58,11 +59,11 @@ writes nothing if a source of any graph does not compile.`,
 
 // generator runs gq generate with the values of its flags.
 type generator struct {
-	check              bool   // write nothing, and report stale files instead
-	schema, graph, out string // the folder for the package
-	queries            []string
+	check              bool     // write nothing, and report stale files instead
+	schema, graph, out string   // the folder for the package
+	queries            []string // values of --queries
 
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // where run prints the results and the faults
 }
 
 // job is one package to generate. Its paths are relative to the current directory.
@@ -93,6 +94,7 @@ func (j *job) folders() iter.Seq2[string, codegen.Files] {
 	}
 }
 
+// run runs gq generate.
 func (g *generator) run(cmd *cobra.Command) error {
 	jobs, err := g.jobs(cmd)
 	if err != nil {

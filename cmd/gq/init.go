@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
+// initCommand makes the command gq init.
 func initCommand() *cobra.Command {
 	var i initializer
 	cmd := &cobra.Command{
@@ -62,9 +63,10 @@ may hold .git; if it holds anything else, the command fails and writes nothing.`
 // initializer runs gq init with the values of its flags.
 type initializer struct {
 	path, graph, replace, bind string // path of the module, graph id, checkout, and address
-	dryRun                     bool
+	dryRun                     bool   // list the files, but write none
 }
 
+// run runs gq init.
 func (i *initializer) run(cmd *cobra.Command, dir string) error {
 	m, err := i.module(dir)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
+// lintCommand makes the command gq lint.
 func lintCommand() *cobra.Command {
 	var l linter
 	cmd := &cobra.Command{
@@ -51,11 +52,11 @@ The exit code is 1 when there is an error, or when there are more warnings than 
 
 // linter runs gq lint with the values of its flags.
 type linter struct {
-	schema, format string
-	whole, fix     bool
-	maxWarnings    int // negative for no limit
+	schema, format string // values of --schema and --format
+	whole, fix     bool   // values of --whole and --fix
+	maxWarnings    int    // negative for no limit
 
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // where run prints the report and the faults
 }
 
 // lintJob is one catalog to lint. Its paths are relative to the current directory.
@@ -71,6 +72,7 @@ type lintJob struct {
 	noProvider string               // the graph, if cluster.yaml names no embedding provider for it; else ""
 }
 
+// run runs gq lint.
 func (l *linter) run(cmd *cobra.Command, args []string) error {
 	if !slices.Contains([]string{"text", "json", "sarif", "github"}, l.format) {
 		return &usageError{cmd, fmt.Errorf("--format is %q; use text, json, sarif or github", l.format)}

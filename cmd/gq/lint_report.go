@@ -14,7 +14,7 @@ import (
 
 // toolList is the size of the answer to tools/list.
 type toolList struct {
-	Graph   string `json:"graph"`
+	Graph   string `json:"graph"`   // name of the graph
 	Tools   int    `json:"tools"`   // number of tools in the answer
 	Queries int    `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
 	Bytes   int    `json:"bytes"`   // size of the answer as JSON

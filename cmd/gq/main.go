@@ -42,6 +42,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
+// newRoot makes the command gq with its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gq",
@@ -71,8 +72,8 @@ func newRoot() *cobra.Command {
 
 // usageError is an error in the command line itself.
 type usageError struct {
-	cmd *cobra.Command
-	err error
+	cmd *cobra.Command // the command that was called
+	err error          // what is wrong
 }
 
 func (e *usageError) Error() string { return e.err.Error() }

@@ -40,6 +40,7 @@ func toolSizes(in model.Input, threshold int) (*lint.ToolList, diag.List) {
 // listedQuery is a query of the model as a server would list it.
 type listedQuery struct{ q *model.Query }
 
+// Descriptor returns the query's tool as tools/list shows it.
 func (l listedQuery) Descriptor() *tool.Descriptor {
 	t := l.q.Tool
 	return &tool.Descriptor{
@@ -48,6 +49,7 @@ func (l listedQuery) Descriptor() *tool.Descriptor {
 	}
 }
 
+// Info returns what a server needs to know about the query.
 func (l listedQuery) Info() *tool.QueryInfo {
 	return &tool.QueryInfo{Name: l.q.Name, Exposed: l.q.Exposed, Mutation: l.q.Mutation()}
 }

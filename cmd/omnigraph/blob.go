@@ -16,8 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newBlob) }
 
+// newBlob makes the command omnigraph blob.
 func newBlob() *cobra.Command {
 	var e endpoint
 	var p operations.BlobPlace
@@ -71,6 +73,7 @@ output. If the command fails, it leaves no partial file.`,
 	return cmd
 }
 
+// Blob implements [source].
 func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
 	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
 		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
@@ -79,6 +82,7 @@ func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Targ
 	return b, err
 }
 
+// Blob implements [source].
 func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
 	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...))
 	if err != nil {

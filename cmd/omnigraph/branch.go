@@ -15,12 +15,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
 
+// newBranch makes the command omnigraph branch.
 func newBranch() *cobra.Command {
 	return group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
 }
 
+// newBranchList makes the command omnigraph branch list.
 func newBranchList() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
@@ -42,6 +45,7 @@ func newBranchList() *cobra.Command {
 	return cmd
 }
 
+// newBranchCreate makes the command omnigraph branch create.
 func newBranchCreate() *cobra.Command {
 	var f graphFlags
 	var from engine.Target
@@ -66,6 +70,7 @@ func newBranchCreate() *cobra.Command {
 	return cmd
 }
 
+// newBranchDelete makes the command omnigraph branch delete.
 func newBranchDelete() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
@@ -86,6 +91,7 @@ func newBranchDelete() *cobra.Command {
 	return cmd
 }
 
+// newMerge makes the command omnigraph merge.
 func newMerge() *cobra.Command {
 	var f graphFlags
 	var into string
@@ -174,6 +180,7 @@ func conflictsOf(e *engine.MergeConflicts) *conflicted {
 	return c
 }
 
+// Branches implements [source].
 func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
 	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
 		heads := make([]client.BranchHead, len(branches))
@@ -185,12 +192,14 @@ func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err err
 	return list, err
 }
 
+// CreateBranch implements [source].
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
 	made := &operations.BranchCreateResult{}
 	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, made)
 	return made.OverREST(), err
 }
 
+// DeleteBranch implements [source].
 func (l *local) DeleteBranch(ctx context.Context, name string) error {
 	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
 }
@@ -229,19 +238,23 @@ func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts 
 	return a, nil
 }
 
+// Branches implements [source].
 func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
 	return answered(collectPages(r.graph.AllBranches(ctx)))
 }
 
+// CreateBranch implements [source].
 func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
 	return answered(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
 }
 
+// DeleteBranch implements [source].
 func (r *remote) DeleteBranch(ctx context.Context, name string) error {
 	_, err := answered(r.graph.DeleteBranch(ctx, name))
 	return err
 }
 
+// Merge implements [source].
 func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
 	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))

@@ -20,8 +20,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newChanges, newCleanup) }
 
+// newChanges makes the command omnigraph changes.
 func newChanges() *cobra.Command {
 	var f graphFlags
 	var q client.ChangeQuery
@@ -76,8 +78,8 @@ type changeRow struct {
 	Op       string          `json:"op"`
 	Entity   string          `json:"entity"`   // node or edge
 	Property string          `json:"property"` // empty for an entity without properties
-	Before   json.RawMessage `json:"before"`
-	After    json.RawMessage `json:"after"`
+	Before   json.RawMessage `json:"before"`   // value before the commit; null if there was none
+	After    json.RawMessage `json:"after"`    // value after the commit; null if there is none
 }
 
 // changesReport returns the report of the changes of a commit.
@@ -157,6 +159,7 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
+// newCleanup makes the command omnigraph cleanup.
 func newCleanup() *cobra.Command {
 	var f graphFlags
 	var opts engine.CleanupOptions
@@ -231,11 +234,13 @@ func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery
 	}
 }
 
+// Cleanup implements [source].
 func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
 	a := &client.CleanedUp{}
 	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
 }
 
+// Changes implements [source].
 func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	all := &client.ChangesAnswer{}
 	for page, err := range r.graph.ChangePages(ctx, commit, q) {
@@ -248,6 +253,7 @@ func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuer
 	return all, nil
 }
 
+// Cleanup implements [source].
 func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
 	body := client.CleanupBody{KeepCommits: int32(min(opts.KeepCommits, math.MaxInt32)), DryRun: opts.DryRun}
 	if !opts.Before.IsZero() {

@@ -19,6 +19,7 @@ import (
 const noPolicy = `The command opens the files of the storage folder with the permissions of the user who
 runs it. It does not check a policy.`
 
+// newCluster makes the command omnigraph cluster.
 func newCluster() *cobra.Command {
 	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
 }

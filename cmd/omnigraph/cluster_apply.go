@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
+// newClusterApply makes the command omnigraph cluster apply.
 func newClusterApply() *cobra.Command {
 	var f clusterFlags
 	var o reconcile.Options
@@ -50,9 +51,9 @@ cluster.yaml does not name.
 
 // appliedAnswer describes the work of cluster apply on one graph.
 type appliedAnswer struct {
-	GraphID string  `json:"graph_id"`
-	Change  string  `json:"change"` // created, changed or none
-	Commit  *string `json:"commit"` // id of the commit that changed the graph; null for none
+	GraphID string  `json:"graph_id"` // id of the graph
+	Change  string  `json:"change"`   // created, changed or none
+	Commit  *string `json:"commit"`   // id of the commit that changed the graph; null for none
 }
 
 // applyReport reports an apply. `short` is true if the apply was interrupted; the report then has

@@ -15,6 +15,7 @@ import (
 // errPending is the error of plan --check if an apply would change something.
 var errPending = errors.New("cluster.yaml has changes that are not applied; run omnigraph cluster apply")
 
+// newClusterPlan makes the command omnigraph cluster plan.
 func newClusterPlan() *cobra.Command {
 	var f clusterFlags
 	var check bool
@@ -66,16 +67,16 @@ type planAnswer struct {
 
 // revisionAnswer is the JSON form of a recorded revision.
 type revisionAnswer struct {
-	Revision     uint64 `json:"revision"`
-	ConfigDigest string `json:"config_digest"`
-	AppliedAt    int64  `json:"applied_at"` // Unix microseconds
-	Actor        string `json:"actor"`
+	Revision     uint64 `json:"revision"`      // number of the revision, from 1
+	ConfigDigest string `json:"config_digest"` // identifies the recorded configuration
+	AppliedAt    int64  `json:"applied_at"`    // Unix microseconds
+	Actor        string `json:"actor"`         // who applied the configuration
 }
 
 // graphPlanAnswer is the plan for one graph of cluster.yaml.
 type graphPlanAnswer struct {
-	GraphID        string                       `json:"graph_id"`
-	State          reconcile.State              `json:"state"`
+	GraphID        string                       `json:"graph_id"`        // id of the graph
+	State          reconcile.State              `json:"state"`           // what apply has to do
 	Drift          bool                         `json:"drift"`           // the live schema differs from the recorded one
 	RecordedDigest *string                      `json:"recorded_digest"` // digest of the schema in the revision
 	LiveDigest     *string                      `json:"live_digest"`     // digest of the schema of the graph's head
@@ -89,10 +90,10 @@ type graphPlanAnswer struct {
 
 // keptAnswer describes a graph that cluster.yaml does not name.
 type keptAnswer struct {
-	GraphID    string  `json:"graph_id"`
-	LiveDigest *string `json:"live_digest"`
-	Missing    bool    `json:"missing"` // the folder of the graph does not exist
-	Problem    *string `json:"problem"` // why the graph could not be read
+	GraphID    string  `json:"graph_id"`    // id of the graph
+	LiveDigest *string `json:"live_digest"` // digest of the live schema; null if it is unknown
+	Missing    bool    `json:"missing"`     // the folder of the graph does not exist
+	Problem    *string `json:"problem"`     // why the graph could not be read
 }
 
 // planDoc returns the JSON form of a plan.
@@ -152,9 +153,9 @@ func blockedIn(p *reconcile.Plan) (graph string) {
 
 // planRow is one line of a printed plan.
 type planRow struct {
-	Graph  string `json:"graph"`
-	Change string `json:"change"`
-	Detail string `json:"detail"`
+	Graph  string `json:"graph"`  // id of the graph
+	Change string `json:"change"` // create, step, approve, ...
+	Detail string `json:"detail"` // the change in words
 }
 
 // planRows returns the lines of a plan.

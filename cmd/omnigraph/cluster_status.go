@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
+// newClusterStatus makes the command omnigraph cluster status.
 func newClusterStatus() *cobra.Command {
 	var f clusterFlags
 	cmd := &cobra.Command{
@@ -41,8 +42,8 @@ the schema that the revision records.
 
 // statusRow is one line of cluster status.
 type statusRow struct {
-	GraphID    string          `json:"graph_id"`
-	State      reconcile.State `json:"state"`
+	GraphID    string          `json:"graph_id"`    // id of the graph
+	State      reconcile.State `json:"state"`       // what cluster apply has to do
 	Drift      bool            `json:"drift"`       // the live schema differs from the recorded one
 	LiveDigest *string         `json:"live_digest"` // digest of the live schema; null if it is unknown
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
+// newClusterValidate makes the command omnigraph cluster validate.
 func newClusterValidate() *cobra.Command {
 	var f clusterFlags
 	cmd := &cobra.Command{
@@ -29,12 +30,12 @@ all sources that this command accepts. With --format json the report lists the e
 
 // sourceAnswer is the result of cluster validate for one graph.
 type sourceAnswer struct {
-	GraphID      string `json:"graph_id"`
-	Schema       string `json:"schema"` // path of the schema file
-	SchemaDigest string `json:"schema_digest"`
-	NodeTypes    int    `json:"node_types"` // number of node types
-	EdgeTypes    int    `json:"edge_types"` // number of edge types
-	Queries      int    `json:"queries"`    // number of stored queries
+	GraphID      string `json:"graph_id"`      // id of the graph
+	Schema       string `json:"schema"`        // path of the schema file
+	SchemaDigest string `json:"schema_digest"` // identifies the compiled schema
+	NodeTypes    int    `json:"node_types"`    // number of node types
+	EdgeTypes    int    `json:"edge_types"`    // number of edge types
+	Queries      int    `json:"queries"`       // number of stored queries
 }
 
 // validate runs cluster validate.

@@ -12,12 +12,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newSnapshot, newCommit) }
 
+// newCommit makes the command omnigraph commit.
 func newCommit() *cobra.Command {
 	return group("commit", "List and show commits", newCommitList(), newCommitShow())
 }
 
+// newCommitList makes the command omnigraph commit list.
 func newCommitList() *cobra.Command {
 	var f graphFlags
 	var branch string
@@ -50,6 +53,7 @@ func newCommitList() *cobra.Command {
 	return cmd
 }
 
+// newCommitShow makes the command omnigraph commit show.
 func newCommitShow() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
@@ -71,6 +75,7 @@ func newCommitShow() *cobra.Command {
 	return cmd
 }
 
+// newSnapshot makes the command omnigraph snapshot.
 func newSnapshot() *cobra.Command {
 	var f graphFlags
 	var at engine.Target
@@ -103,6 +108,7 @@ func newSnapshot() *cobra.Command {
 	return cmd
 }
 
+// Snapshot implements [source].
 func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
 	a := &client.SnapshotAnswer{}
 	return a, l.call(ctx, "snapshot", operations.LookSnapshot(at), a)
@@ -126,19 +132,23 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 	}
 }
 
+// Commit implements [source].
 func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
 	a := &client.CommitAnswer{}
 	return a, l.call(ctx, "get_commit", operations.LookCommit(engine.Target{Commit: id}), a)
 }
 
+// Snapshot implements [source].
 func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
 	return answered(r.graph.Snapshot(ctx, readOptions(at)...))
 }
 
+// Commits implements [source].
 func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
 	return answered(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
 }
 
+// Commit implements [source].
 func (r *remote) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
 	return answered(r.graph.Commit(ctx, id))
 }

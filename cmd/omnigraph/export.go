@@ -43,12 +43,15 @@ func (e *export) create(path string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
+// parquetOptions returns the options of an export to Parquet.
 func (e *export) parquetOptions() parquet.Options {
 	return parquet.Options{Types: e.types, PartRows: e.rows}
 }
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newExport) }
 
+// newExport makes the command omnigraph export.
 func newExport() *cobra.Command {
 	var e endpoint
 	var ex export
@@ -210,6 +213,7 @@ func writeFolder(out string, write func(dir string) error) error {
 	return err
 }
 
+// Export implements [source].
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
@@ -224,6 +228,7 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	return commit.ID, err
 }
 
+// Export implements [source].
 func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
 	if e.format == "parquet" {
 		return r.exportParquet(ctx, e)

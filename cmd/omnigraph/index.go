@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
+// newIndex makes the command omnigraph index.
 func newIndex() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
@@ -25,6 +26,7 @@ func newIndex() *cobra.Command {
 	return cmd
 }
 
+// newIndexGo makes the command omnigraph index go.
 func newIndexGo() *cobra.Command {
 	var dir, out string
 	var deps bool

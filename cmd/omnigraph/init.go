@@ -14,11 +14,12 @@ import (
 
 // initAnswer is the JSON form of the report of init.
 type initAnswer struct {
-	Store     string `json:"store"`
-	NodeTypes int    `json:"node_types"`
-	EdgeTypes int    `json:"edge_types"`
+	Store     string `json:"store"`      // path of the new graph
+	NodeTypes int    `json:"node_types"` // number of node types
+	EdgeTypes int    `json:"edge_types"` // number of edge types
 }
 
+// newInit makes the command omnigraph init.
 func newInit() *cobra.Command {
 	var schema, store string
 	var format formatFlags

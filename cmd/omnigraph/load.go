@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// newLoad makes the command omnigraph load.
 func newLoad() *cobra.Command {
 	var f graphFlags
 	var w writeFlags
@@ -153,6 +154,7 @@ func loadReport(res *client.LoadAnswer) *report {
 	return r
 }
 
+// Load implements [source].
 func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
 	a := &client.LoadAnswer{}
@@ -162,6 +164,7 @@ func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOption
 	return a, l.call(ctx, "load", load, a)
 }
 
+// Load implements [source].
 func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
 	a, err := answered(r.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...))

@@ -30,6 +30,7 @@ type operation struct {
 // Grants implements [tool.Call].
 func (o *operation) Grants() []tool.Grant { return o.grants }
 
+// Run implements [tool.Call].
 func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	answer, err := o.run(ctx, env)
 	return &tool.Outcome{Value: answer}, err

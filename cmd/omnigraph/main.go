@@ -118,6 +118,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
+// newRoot makes the command omnigraph.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "omnigraph",

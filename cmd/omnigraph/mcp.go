@@ -34,6 +34,7 @@ const tokenVar = credentials.TokenVar
 // localActor is the actor on a local graph if no flag names one.
 const localActor = "local"
 
+// newMCP makes the command omnigraph mcp.
 func newMCP() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -98,6 +99,7 @@ func (e *endpoint) check() error {
 	return nil
 }
 
+// newMCPServe makes the command omnigraph mcp serve.
 func newMCPServe() *cobra.Command {
 	var e endpoint
 	cmd := &cobra.Command{

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
 )
 
+// newMCPInstall makes the command omnigraph mcp install.
 func newMCPInstall() *cobra.Command {
 	var e endpoint
 	var client, name, file string

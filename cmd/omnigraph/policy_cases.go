@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// newPolicyTest makes the command omnigraph policy test.
 func newPolicyTest() *cobra.Command {
 	var s policySource
 	var tests, as string
@@ -69,9 +70,9 @@ rule that decided it, and exits with code 1.`,
 // policyCase is one test case with its position.
 type policyCase struct {
 	at    *strictyaml.Node // position of the case in the file
-	actor string
-	grant tool.Grant // the permission to decide on
-	allow bool       // the expected decision
+	actor string           // the actor who asks
+	grant tool.Grant       // the permission to decide on
+	allow bool             // the expected decision
 }
 
 // readCases reads a file of test cases. The error is a diag.List of all faults.
@@ -123,8 +124,8 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 
 // failure is a test case whose decision differs from the expected one.
 type failure struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
+	File     string `json:"file"`     // the file with the test case
+	Line     int    `json:"line"`     // line of the test case in the file
 	Question string `json:"question"` // the actor and the action that the case asks about
 	Expected string `json:"expected"` // allow or deny
 	decision

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// newPolicyCedar makes the command omnigraph policy cedar.
 func newPolicyCedar() *cobra.Command {
 	var s policySource
 	cmd := &cobra.Command{

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// newPolicyExplain makes the command omnigraph policy explain.
 func newPolicyExplain() *cobra.Command {
 	var s policySource
 	var actor, as string
@@ -85,8 +86,8 @@ type decision struct {
 type ruleAt struct {
 	ID   string `json:"id"`
 	Deny bool   `json:"deny"` // the rule denies; otherwise it allows
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File string `json:"file"` // the policy file with the rule
+	Line int    `json:"line"` // line of the rule in the file
 }
 
 // nearRule is a rule that would allow the action if one more condition held.

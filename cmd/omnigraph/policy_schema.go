@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
+// newPolicySchema makes the command omnigraph policy schema.
 func newPolicySchema() *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema",

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// newPolicyTools makes the command omnigraph policy tools.
 func newPolicyTools() *cobra.Command {
 	var s policySource
 	var actor, as string

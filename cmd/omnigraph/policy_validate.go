@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
+// newPolicyValidate makes the command omnigraph policy validate.
 func newPolicyValidate() *cobra.Command {
 	var s policySource
 	var as string
@@ -42,10 +43,10 @@ checks FILE alone, and cannot check the names of queries.`,
 
 // validated is the report on one policy file and one graph or server that it applies to.
 type validated struct {
-	File      string    `json:"file"`
+	File      string    `json:"file"`       // path of the policy file
 	AppliesTo string    `json:"applies_to"` // id of the graph, or cluster for the server
-	Valid     bool      `json:"valid"`
-	Faults    diag.List `json:"faults"`
+	Valid     bool      `json:"valid"`      // the file has no errors
+	Faults    diag.List `json:"faults"`     // what is wrong with the file
 }
 
 // validate checks policy files and prints the faults in the output format `as`.

@@ -11,11 +11,12 @@ import (
 // progress shows the stages of work on a terminal. On other outputs it shows nothing.
 type progress struct {
 	w     io.Writer
-	tty   bool   // whether w is a terminal
-	stage string // name of the stage that bar shows
-	bar   *progressbar.ProgressBar
+	tty   bool                     // whether w is a terminal
+	stage string                   // name of the stage that bar shows
+	bar   *progressbar.ProgressBar // the bar on the terminal
 }
 
+// newProgress returns a progress that writes to w.
 func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
 
 // isTerminal reports whether w is a terminal.

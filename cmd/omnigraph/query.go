@@ -27,8 +27,10 @@ type statementFlags struct {
 	rows                     int    // most rows to print; 0 means all
 }
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
 
+// newQuery makes the command omnigraph query.
 func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{
@@ -59,6 +61,7 @@ query to run; you can omit it if the text has only one query.`,
 	return cmd
 }
 
+// newMutate makes the command omnigraph mutate.
 func newMutate() *cobra.Command {
 	var f statementFlags
 	var w writeFlags
@@ -156,7 +159,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 // writeFlags are the flags for the conditions of a write.
 type writeFlags struct {
 	ifCommit, key string // values of --if-commit and --idempotency-key
-	dryRun        bool
+	dryRun        bool   // value of --dry-run
 }
 
 // flags adds the flags to a command.
@@ -171,10 +174,12 @@ func (f *writeFlags) options(branch string) engine.WriteOptions {
 	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
 }
 
+// newQueries makes the command omnigraph queries.
 func newQueries() *cobra.Command {
 	return group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
 }
 
+// newQueriesList makes the command omnigraph queries list.
 func newQueriesList() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
@@ -199,6 +204,7 @@ func newQueriesList() *cobra.Command {
 	return cmd
 }
 
+// newQueriesRun makes the command omnigraph queries run.
 func newQueriesRun() *cobra.Command {
 	var f statementFlags
 	var w writeFlags
@@ -233,6 +239,7 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 	return cmd
 }
 
+// Query implements [source].
 func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
 	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
 	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
@@ -243,11 +250,13 @@ func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, er
 	return a, json.Unmarshal(answer.JSON, a)
 }
 
+// Mutate implements [source].
 func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
 	a := &client.MutationAnswer{}
 	return a, s.choiceError(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
 }
 
+// Queries implements [source].
 func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 	queries, err := l.served.Queries(l.actor)
 	if err != nil {
@@ -260,6 +269,7 @@ func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
 	return list, nil
 }
 
+// Invoke implements [source].
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
 	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
 	in.Options.Snapshot = s.at.Commit
@@ -271,6 +281,7 @@ func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptio
 	return a, json.Unmarshal(answer.JSON, a)
 }
 
+// Query implements [source].
 func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
 	if err := s.check(false); err != nil {
 		return nil, err
@@ -281,6 +292,7 @@ func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, e
 	return a, withFileName(err, s.file, s.text)
 }
 
+// Mutate implements [source].
 func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
 	if err := s.check(true); err != nil {
 		return nil, err
@@ -291,6 +303,7 @@ func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOpti
 	return a, withFileName(err, s.file, s.text)
 }
 
+// Queries implements [source].
 func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
 	list, err := answered(r.graph.Queries(ctx))
 	if err != nil {
@@ -299,6 +312,7 @@ func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
 	return list.Queries, nil
 }
 
+// Invoke implements [source].
 func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
 	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,

@@ -17,8 +17,8 @@ import (
 
 // remote is a graph of a server. It sends its requests over REST.
 type remote struct {
-	client *client.Client
-	graph  *client.Graph
+	client *client.Client // sends the requests
+	graph  *client.Graph  // the graph on the server
 }
 
 // minAnnounced is the shortest wait for the server that the command announces to the user.
@@ -39,6 +39,7 @@ func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	return &remote{client: c, graph: c.Graph(e.graph)}, nil
 }
 
+// Close implements [source].
 func (r *remote) Close() error {
 	r.client.Close()
 	return nil

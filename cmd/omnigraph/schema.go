@@ -17,12 +17,15 @@ import (
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
 var errUnsupportedSteps = errors.New("the schema cannot be applied; each unsupported step gives its reason")
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newSchema) }
 
+// newSchema makes the command omnigraph schema.
 func newSchema() *cobra.Command {
 	return group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
 }
 
+// newSchemaShow makes the command omnigraph schema show.
 func newSchemaShow() *cobra.Command {
 	var f graphFlags
 	var at engine.Target
@@ -49,6 +52,7 @@ func newSchemaShow() *cobra.Command {
 	return cmd
 }
 
+// newSchemaPlan makes the command omnigraph schema plan.
 func newSchemaPlan() *cobra.Command {
 	c := schemaChangeCommand{dryRun: true}
 	return c.command("plan (--store DIR | --server URL --graph ID) --schema FILE",
@@ -57,6 +61,7 @@ func newSchemaPlan() *cobra.Command {
 		"  omnigraph schema plan --store data/people --schema next.pg")
 }
 
+// newSchemaApply makes the command omnigraph schema apply.
 func newSchemaApply() *cobra.Command {
 	var c schemaChangeCommand
 	cmd := c.command("apply (--store DIR | --server URL --graph ID) --schema FILE",
@@ -73,9 +78,9 @@ func newSchemaApply() *cobra.Command {
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags
-	file, branch string // schema file and branch
-	dryRun       bool   // only plan the change
-	opts         engine.SchemaOptions
+	file, branch string               // schema file and branch
+	dryRun       bool                 // only plan the change
+	opts         engine.SchemaOptions // options of the change
 }
 
 // command returns the command with its flags.
@@ -127,11 +132,13 @@ func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag --allow-data-loss permits it)", err)
 }
 
+// Schema implements [source].
 func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
 	a := &client.SchemaAnswer{}
 	return a, l.call(ctx, "schema", operations.LookSchema(at), a)
 }
 
+// ApplySchema implements [source].
 func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	apply := &operations.ApplySchema{Source: s.text, File: s.name, Options: opts}
 	a := &client.SchemaApplied{}
@@ -144,10 +151,12 @@ func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sche
 	}}, a)
 }
 
+// Schema implements [source].
 func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
 	return answered(r.graph.Schema(ctx, readOptions(at)...))
 }
 
+// ApplySchema implements [source].
 func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
 	a, err := answered(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))

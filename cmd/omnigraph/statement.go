@@ -28,7 +28,7 @@ type statement struct {
 // candidate is one query of a text.
 type candidate struct {
 	name     string
-	mutation bool
+	mutation bool // the query writes
 }
 
 // choose returns the index of the query to run.

@@ -14,8 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newValidate) }
 
+// newValidate makes the command omnigraph validate.
 func newValidate() *cobra.Command {
 	var f graphFlags
 	var file string
@@ -74,31 +76,31 @@ func querySource(cmd *cobra.Command, file string) (gq.Source, error) {
 
 // validity is the answer of validate.
 type validity struct {
-	Valid       bool         `json:"valid"`
-	Queries     []validQuery `json:"queries"`
-	Diagnostics diag.List    `json:"diagnostics"`
+	Valid       bool         `json:"valid"`       // the file has no errors
+	Queries     []validQuery `json:"queries"`     // the queries without errors
+	Diagnostics diag.List    `json:"diagnostics"` // errors and warnings
 }
 
 // validQuery is a query without errors.
 type validQuery struct {
-	Name    string      `json:"name"`
-	Kind    string      `json:"kind"` // read or mutation
-	Params  []typedName `json:"params"`
-	Columns []typedName `json:"columns"`
-	Reads   []usedType  `json:"reads"`  // types and properties that the query reads
-	Writes  []usedType  `json:"writes"` // types and properties that the query writes
+	Name    string      `json:"name"`    // name of the query
+	Kind    string      `json:"kind"`    // read or mutation
+	Params  []typedName `json:"params"`  // parameters in order
+	Columns []typedName `json:"columns"` // columns of the result
+	Reads   []usedType  `json:"reads"`   // types and properties that the query reads
+	Writes  []usedType  `json:"writes"`  // types and properties that the query writes
 }
 
 // typedName is a parameter or a column.
 type typedName struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
+	Name string `json:"name"` // name of the parameter or column
+	Type string `json:"type"` // its type as in GQ
 }
 
 // usedType is a type, or a property of a type.
 type usedType struct {
-	Entity   string `json:"entity"` // node or edge
-	Type     string `json:"type"`
+	Entity   string `json:"entity"`             // node or edge
+	Type     string `json:"type"`               // name of the type
 	Property string `json:"property,omitempty"` // empty if the query uses only the type
 }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
+// init adds the verbs of this file to the command omnigraph.
 func init() { graphVerbs = append(graphVerbs, newVerify) }
 
+// newVerify makes the command omnigraph verify.
 func newVerify() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
@@ -56,6 +58,7 @@ func verifyReport(faults []client.StoredFault) (*report, error) {
 	return r, fmt.Errorf("the store has %s", plural(int64(len(faults)), "fault"))
 }
 
+// newVersion makes the command omnigraph version.
 func newVersion() *cobra.Command {
 	var f formatFlags
 	cmd := &cobra.Command{
@@ -75,12 +78,14 @@ func newVersion() *cobra.Command {
 	return cmd
 }
 
+// Verify implements [source].
 func (l *local) Verify(ctx context.Context) ([]client.StoredFault, error) {
 	a := &client.Verified{}
 	err := l.call(ctx, "verify", &operations.Verify{}, a)
 	return a.Faults, err
 }
 
+// Verify implements [source].
 func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
 	a, err := answered(r.graph.Verify(ctx))
 	if err != nil {

@@ -66,6 +66,7 @@ func (l *mergeBases) release(b *branch) {
 // has reports whether l still contains base.
 func (l *mergeBases) has(base *mergeBase) bool { return l.at[base.id] == base }
 
+// drop removes a merge base and releases its state.
 func (l *mergeBases) drop(base *mergeBase) {
 	delete(l.at, base.id)
 	base.snap = nil

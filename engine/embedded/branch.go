@@ -12,7 +12,7 @@ import (
 // branch is a line of commits. Readers see its head, the last durable commit. Writers build on
 // its tip, which may not be durable yet.
 type branch struct {
-	name string
+	name string                 // does not change
 	live atomic.Bool            // whether the record that created the branch is durable
 	head atomic.Pointer[commit] // the last durable commit
 
@@ -56,6 +56,7 @@ type outcome struct {
 	err  error         // valid once done is closed
 }
 
+// newBranch returns a branch whose tip has the state `snap`. The LSN of its log record is `lsn`.
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 	b := &branch{name: name, writing: newCtxMutex(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)

@@ -16,19 +16,19 @@ import (
 // tips, and the merge bases that they hold. A record gets its place in the log with mu locked, so
 // the holder of mu sees one state of all branches.
 type branches struct {
-	store     *store.Store
-	history   *version.History
-	retention *retention
-	main      *branch // does not change after the graph was opened
+	store     *store.Store     // the stored files of the graph
+	history   *version.History // all commits of the graph
+	retention *retention       // owns the data about earlier commits
+	main      *branch          // does not change after the graph was opened
 
-	mu     sync.Mutex // locked while a record is given its place in the log; guards the fields below
-	byName map[string]*branch
+	mu     sync.Mutex           // held while a record gets its place in the log; guards what follows
+	byName map[string]*branch   // by the name of the branch
 	sorted []*branch            // in name order
 	tips   map[string][]*branch // by the id of the tip's commit
-	bases  mergeBases
-	stale  bool     // whether any branch has the field `stale` set; only checkpoints set it
-	lsn    uint64   // LSN of the last record
-	last   *outcome // nil if recovery restored the last record
+	bases  mergeBases           // the states that merges compare with
+	stale  bool                 // a branch has the field `stale` set; only checkpoints set it
+	lsn    uint64               // LSN of the last record
+	last   *outcome             // nil if recovery restored the last record
 }
 
 // find returns a live branch by name. An empty name means main, for which find takes no lock.
@@ -241,7 +241,7 @@ var errNeedsState = errors.New("the caller must first restore the state of the c
 
 // created is a new branch. The record that creates it has a place in the log already.
 type created struct {
-	branch *branch
+	branch *branch       // the branch that was created
 	out    *outcome      // tells when the record is durable
 	ticket *store.Ticket // place of the record in the log
 	bytes  int           // size of the record in bytes

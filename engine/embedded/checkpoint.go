@@ -17,15 +17,15 @@ const closeBytes = 256 << 10
 // checkpoints owns the checkpoints, rewrites and cleanups of a graph, which run one at a time. A
 // checkpoint stores the state of the graph and makes it the state from which Open begins.
 type checkpoints struct {
-	opts      *Options
-	store     *store.Store
-	files     *segmentFiles
-	history   *version.History
-	layout    *layout
-	branches  *branches
-	retention *retention
-	restorer  *restorer
-	vectors   *vectorBuilds
+	opts      *Options         // options of the graph
+	store     *store.Store     // the stored files of the graph
+	files     *segmentFiles    // writes and removes segments
+	history   *version.History // all commits of the graph
+	layout    *layout          // the lock on the numbers of rows
+	branches  *branches        // the state of each branch
+	retention *retention       // owns the data about earlier commits
+	restorer  *restorer        // restores the states of earlier commits
+	vectors   *vectorBuilds    // builds approximate indexes
 
 	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
 	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu

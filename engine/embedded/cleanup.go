@@ -79,8 +79,8 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 
 // kept is the set of commits that stay readable after a cleanup.
 type kept struct {
-	commits  map[string]bool
-	readable int // how many commits were readable before
+	commits  map[string]bool // by id: the commits that stay readable
+	readable int             // how many commits were readable before
 	// unanchored lists those kept commits that are not anchors and have a parent that is not kept.
 	unanchored []string
 }
@@ -163,7 +163,7 @@ type segmentUse uint8
 
 const (
 	usedByReclaimed segmentUse = iota + 1 // needed only by reclaimed commits
-	usedByKept
+	usedByKept                            // needed after the cleanup
 )
 
 // neededLocked maps the name of each file of the cut to its use: either the file is still needed

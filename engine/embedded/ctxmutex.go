@@ -14,6 +14,7 @@ type ctxMutex struct {
 	free chan struct{} // contains a token when a waiting caller may try to lock
 }
 
+// newCtxMutex returns an unlocked mutex.
 func newCtxMutex() ctxMutex { return ctxMutex{free: make(chan struct{}, 1)} }
 
 // lock waits for the mutex and locks it. The only possible error is that of ctx.

@@ -9,9 +9,9 @@ import (
 
 // cut is the state of a graph after one of its log records.
 type cut struct {
-	lsn      uint64   // LSN of the last record
-	last     *outcome // outcome of the record at lsn
-	branches []cutBranch
+	lsn      uint64              // LSN of the last record
+	last     *outcome            // outcome of the record at lsn
+	branches []cutBranch         // the state of each branch
 	bases    []*version.Snapshot // the merge bases in memory
 	commits  int                 // number of commits in the history
 	retained retained            // the archive and the anchors that the manifest must contain

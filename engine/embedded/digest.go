@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// newReceipt returns a receipt for an idempotency key, or nil for "".
 func newReceipt(key string) *version.Receipt {
 	if key == "" {
 		return nil

@@ -15,21 +15,21 @@ import (
 // graph that owns the state; the package's documentation lists the owners, their locks and the
 // lock order.
 type Graph struct {
-	opts  Options
-	store *store.Store
-	calls inflight // closed by Close
+	opts  Options      // options of the graph
+	store *store.Store // the stored files of the graph
+	calls inflight     // closed by Close
 
-	ids         ids
-	history     version.History
-	programs    programs
-	files       segmentFiles
-	layout      layout
-	branches    branches
-	retention   retention
-	restorer    restorer
-	checkpoints checkpoints
-	vectors     vectorBuilds
-	writer      writer
+	ids         ids             // makes ids of commits and entities
+	history     version.History // all commits of the graph
+	programs    programs        // the cache of bound programs
+	files       segmentFiles    // writes, opens and removes segments
+	layout      layout          // the lock on the numbers of rows
+	branches    branches        // the state of each branch
+	retention   retention       // owns the data about earlier commits
+	restorer    restorer        // restores the states of earlier commits
+	checkpoints checkpoints     // runs checkpoints, rewrites and cleanups
+	vectors     vectorBuilds    // builds approximate indexes
+	writer      writer          // writes the records of the log
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends

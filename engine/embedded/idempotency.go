@@ -41,8 +41,10 @@ type receipt struct {
 // actor sent.
 type receiptKey struct{ actor, key string }
 
+// receiptSeed is the seed of the hashes in idempotency.at.
 var receiptSeed = maphash.MakeSeed()
 
+// hash returns the hash of k. It is the key of the map i.at.
 func (i *idempotency) hash(k receiptKey) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
@@ -132,6 +134,7 @@ func (i *idempotency) repeated(h *version.History, actor string, w *version.Rece
 	return rec, true, nil
 }
 
+// unpack returns the receipt with its commit, which it takes from h.
 func (x receipt) unpack(h *version.History) version.Receipted {
 	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
 }

@@ -12,13 +12,14 @@ import (
 
 // ids makes the ids of commits and entities. They ascend in the order in which they are made.
 type ids struct {
-	now func() time.Time
+	now func() time.Time // the clock
 
-	mu      sync.Mutex
-	entropy *ulid.MonotonicEntropy
-	last    uint64 // time of the last id in ms; it never decreases, even if the clock does
+	mu      sync.Mutex             // guards the fields below
+	entropy *ulid.MonotonicEntropy // makes the random part of the ids
+	last    uint64                 // time of the last id in ms; never decreases, unlike the clock
 }
 
+// init sets the clock and the source of random bytes.
 func (s *ids) init(now func() time.Time) {
 	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
 }

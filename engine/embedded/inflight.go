@@ -15,6 +15,7 @@ type inflight struct {
 // closedMark is so far below zero that no number of calls brings the sum back to zero.
 const closedMark = math.MinInt64 / 2
 
+// newInflight returns a counter without calls.
 func newInflight() inflight { return inflight{idle: make(chan struct{}, 1)} }
 
 // enter begins a call and reports whether close was not called yet. The caller must call leave
@@ -27,6 +28,7 @@ func (f *inflight) enter() bool {
 	return false
 }
 
+// leave ends a call. The last call that ends after close was called wakes close.
 func (f *inflight) leave() {
 	if f.calls.Add(-1) == closedMark {
 		select {

@@ -140,7 +140,7 @@ func (r *restorer) forget(all bool) {
 	r.states = slices.DeleteFunc(r.states, func(s restored) bool { return all || s.borrowed })
 }
 
-// replaceFiles runs f, which may remove files, while no state is read from files.
+// replaceFiles runs f while no state is read from files. The function f replaces or removes files.
 func (r *restorer) replaceFiles(f func() error) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()

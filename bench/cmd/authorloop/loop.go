@@ -29,7 +29,7 @@ var modes = []struct {
 
 // loop is an author's module and its measurements.
 type loop struct {
-	root, dir string
+	root, dir string // folders of this repository and of the module
 
 	generates, builds map[string][]sample // keyed by the name of an edit
 	boots             map[string][]sample // keyed by the name of a mode
@@ -148,6 +148,7 @@ func (l *loop) run(ctx context.Context, dir, program string, args ...string) (sa
 	return sampleOf(cmd, clock.Since(start))
 }
 
+// sampleOf returns the time and memory of a process that has ended. `wall` is its elapsed time.
 func sampleOf(cmd *exec.Cmd, wall time.Duration) (sample, error) {
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -29,6 +29,7 @@ func main() {
 	}
 }
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("authorloop", flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -72,7 +72,7 @@ var shapes = []string{
 
 // edit is a change that an author makes to the file of a table.
 type edit struct {
-	name string
+	name string // what the author edits, in words
 	// apply returns the text of a file after the edit. The edit puts `unique` into a name or a
 	// text, so that no earlier build had the same files.
 	apply func(text, unique string) string
@@ -122,6 +122,7 @@ func queryText(table int) string {
 	return numbered(strings.Join(shapes, "\n\n")+"\n", table)
 }
 
+// queryFile returns the path of the file with the queries of a table.
 func queryFile(table int) string { return fmt.Sprintf("queries/t%d.gq", table) }
 
 // clusterText is the module's cluster.yaml.
@@ -149,6 +150,7 @@ import (
 func main() { launch.Main(launch.Program{Catalogs: []*tool.Catalog{big.Catalog()}}) }
 `
 
+// module is the path of the Go module that this repository holds.
 const module = "github.com/omnigraph-go/omnigraph"
 
 // writeModule writes an author's module into dir, with the dependencies of the checkout at root.
@@ -177,6 +179,7 @@ func writeModule(dir, root string) error {
 	return nil
 }
 
+// write writes a file of the module and makes its folder. `name` is its path with slashes.
 func write(dir, name, text string) error {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

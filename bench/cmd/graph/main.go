@@ -17,6 +17,7 @@ func main() {
 	}
 }
 
+// run runs the command with the given arguments.
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("graph", flag.ContinueOnError)
 	flags.SetOutput(stderr)

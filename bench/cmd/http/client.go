@@ -22,6 +22,7 @@ type conn struct {
 	answer []byte // body of the last answer; post reuses its memory
 }
 
+// dial opens n connections to a server.
 func dial(addr string, n int) (conns []*conn, err error) {
 	for range n {
 		c, err := net.Dial("tcp", addr)
@@ -34,6 +35,7 @@ func dial(addr string, n int) (conns []*conn, err error) {
 	return conns, nil
 }
 
+// hangUp closes connections.
 func hangUp(conns []*conn) {
 	for _, c := range conns {
 		c.Close()

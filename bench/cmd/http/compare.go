@@ -23,9 +23,9 @@ var calls = []struct {
 
 // target is a server with its connections, the head of its requests, and its measurements.
 type target struct {
-	server *serverproc.Server
-	head   string // of each request; ends in "Content-Length: "
-	conns  []*conn
+	server *serverproc.Server // the running server
+	head   string             // of each request; ends in "Content-Length: "
+	conns  []*conn            // open connections to the server
 
 	took []time.Duration // time of each call
 	rate []float64       // calls per second in each round

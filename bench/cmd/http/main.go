@@ -31,15 +31,16 @@ func main() {
 
 // options are the settings of a run.
 type options struct {
-	bin    string // folder of the built commands
-	other  string // folder of another build, which takes the place of the bare server; "" means none
-	policy string // policy of the graph; "" means the one of the repository
-	repo   string // folder of the cluster.yaml and queries to serve
-	rounds int    // rounds of each server
-	round  time.Duration
-	seed   uint64
+	bin    string        // folder of the built commands
+	other  string        // folder of another build to compare with instead; "" means none
+	policy string        // policy of the graph; "" means the one of the repository
+	repo   string        // folder of the cluster.yaml and queries to serve
+	rounds int           // rounds of each server
+	round  time.Duration // length of a round
+	seed   uint64        // seed of the graph and of the keys
 }
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("http", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -100,9 +101,9 @@ func startOther(ctx context.Context, dir string, o options) (*serverproc.Server,
 }
 
 const (
-	graphID = "code"
-	actor   = "act-dev" // the repository's policy allows this actor every query
-	token   = "bench-token"
+	graphID = "code"        // id of the served graph
+	actor   = "act-dev"     // the repository's policy allows this actor every query
+	token   = "bench-token" // token of the actor
 )
 
 // load makes a folder to serve, with a generated code graph of about 356,000 entities.

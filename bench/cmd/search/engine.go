@@ -21,8 +21,8 @@ import (
 
 // ours is the engine with a loaded graph.
 type ours struct {
-	graph *embedded.Graph
-	plan  *plan.Query
+	graph *embedded.Graph // the loaded graph
+	plan  *plan.Query     // the query that searches the posts
 }
 
 // openEngine loads the graph and opens it again, as the load left it.
@@ -70,6 +70,7 @@ func loadEngine(ctx context.Context, dir string, g *social.Graph, schema *catalo
 	return err
 }
 
+// search searches for words. It returns the keys of the posts found and the time that this took.
 func (s *ours) search(ctx context.Context, words string) (keys []string, took time.Duration, err error) {
 	begin := clock.Now()
 	res, err := s.graph.Query(ctx, s.plan, engine.Args{value.OfString(words)}, engine.Target{})

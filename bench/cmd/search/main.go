@@ -30,13 +30,14 @@ func main() {
 type options struct {
 	classes string // folder with the compiled Java program and its libraries
 	dir     string // folder for the databases, which exists
-	rounds  int
-	seed    uint64
+	rounds  int    // number of timed rounds
+	seed    uint64 // seed of the graph and of the words
 }
 
 // searches is the number of timed searches of each database in a round.
 const searches = 50
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
 	flags.SetOutput(stderr)

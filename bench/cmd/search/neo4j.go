@@ -17,9 +17,9 @@ import (
 
 // neo4j is the Java program of the folder neo4j.
 type neo4j struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd *exec.Cmd      // the Java process
+	in  io.WriteCloser // takes one search per line
+	out *bufio.Reader  // returns one line for each search
 }
 
 // startNeo4j starts the program, and returns once it has indexed the posts.
@@ -60,6 +60,7 @@ func startNeo4j(ctx context.Context, o options, g *social.Graph) (_ *neo4j, err 
 	}
 }
 
+// search searches for words. It returns the keys of the posts found and the time that this took.
 func (p *neo4j) search(_ context.Context, words string) (keys []string, took time.Duration, err error) {
 	if _, err := io.WriteString(p.in, words+"\n"); err != nil {
 		return nil, 0, fmt.Errorf("neo4j: %w", err)

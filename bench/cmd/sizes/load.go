@@ -18,8 +18,8 @@ import (
 
 // costs are what a load took.
 type costs struct {
-	rows      int
-	wall      time.Duration
+	rows      int           // number of rows loaded
+	wall      time.Duration // elapsed time
 	processor time.Duration // user and system time of the load, without the generator
 	memory    int64         // highest RssAnon of the load, in bytes
 	swap      int64         // highest VmSwap of the load, in bytes
@@ -35,8 +35,8 @@ func (c costs) String() string {
 }
 
 const (
-	memoryInterval = 50 * time.Millisecond
-	diskInterval   = 500 * time.Millisecond
+	memoryInterval = 50 * time.Millisecond  // time between two readings of the memory
+	diskInterval   = 500 * time.Millisecond // time between two readings of the disk
 )
 
 // cluster is the configuration of a server with the graph. The policy allows the actor reads.

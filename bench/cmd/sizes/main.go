@@ -31,12 +31,13 @@ type options struct {
 	bin  string // folder of the built commands
 	dir  string // folder of the graphs, which exists
 	runs int    // timed opens of each kind
-	seed uint64
+	seed uint64 // seed of the random graph
 }
 
 // fullRows is the number of rows of a graph of size 1.
 const fullRows = 1_620_000
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("sizes", flag.ContinueOnError)
 	flags.SetOutput(stderr)

@@ -20,8 +20,8 @@ import (
 
 // call is a read whose first answer is timed.
 type call struct {
-	name   string
-	query  string
+	name   string                       // names the file of the query
+	query  string                       // GQ text of the query
 	params func(run int) map[string]any // other parameters for each run
 }
 
@@ -48,8 +48,8 @@ func calls(g *social.Graph) []call {
 }
 
 const (
-	actor = "act-dev"
-	token = "bench-token"
+	actor = "act-dev"     // the actor that the policy lets read
+	token = "bench-token" // the actor's token
 )
 
 // open times the first answer to a call by new processes: by the command and by the server, warm
@@ -84,6 +84,7 @@ func open(ctx context.Context, o options, g *social.Graph, c call) ([]string, er
 	return times, nil
 }
 
+// milliseconds returns a duration in milliseconds.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // byCommand returns the time from the start of `omnigraph query` to its end.

@@ -69,6 +69,7 @@ type page struct {
 
 const maxFailures = 20 // number of failures kept in full
 
+// newBook returns an empty book.
 func newBook() *book { return &book{pages: map[string]*page{}} }
 
 // stop records that the server is about to get SIGTERM.
@@ -76,10 +77,10 @@ func (b *book) stop() { b.stopping.Store(true) }
 
 // outcome is the result of one call.
 type outcome struct {
-	operation, request string
-	status             int    // HTTP status; for a tool, the status that REST would use for the fault
-	body               []byte // body of the answer
-	err                error
+	operation, request string        // the kind of call, and the call itself
+	status             int           // HTTP status; for a tool, the one that REST would use
+	body               []byte        // body of the answer
+	err                error         // error of the call
 	took               time.Duration // time of the call
 }
 
@@ -122,6 +123,7 @@ func (b *book) complain(format string, args ...any) {
 	}
 }
 
+// errText returns the text of an error, or "" for nil.
 func errText(err error) string {
 	if err == nil {
 		return ""

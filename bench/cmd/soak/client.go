@@ -26,24 +26,25 @@ const callLimit = 60 * time.Second
 
 // client is one client. It makes one call at a time.
 type client struct {
-	n     int // number of the client, from 0
-	actor string
-	rng   *rand.Rand
+	n     int        // number of the client, from 0
+	actor string     // the actor that the client acts as
+	rng   *rand.Rand // draws the operations and their arguments
 
-	base   string // base URL of the graph
-	token  string
-	http   *http.Client
-	status atomic.Int64 // status of the last answer over HTTP
-	mcp    *mcp.ClientSession
+	base   string             // base URL of the graph
+	token  string             // the actor's token
+	http   *http.Client       // sends the requests over REST
+	status atomic.Int64       // status of the last answer over HTTP
+	mcp    *mcp.ClientSession // the session with the MCP server
 
 	branches branching // how the client changes its current branch
-	book     *book
-	ledger   *ledger
+	book     *book     // counts the outcomes of calls
+	ledger   *ledger   // records the acknowledged writes
 
 	serial int      // counts the texts and names, so that each is used only once
 	live   []string // notes that only this client writes to and that exist
 }
 
+// newClient returns client number n, which acts as `actor` and has made no call yet.
 func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, seed uint64) *client {
 	c := &client{
 		n: n, actor: actor, rng: rand.New(rand.NewPCG(seed, uint64(n))), base: "http://" + p.Addr + "/graphs/" + graphID, token: tokenOf(actor),
@@ -56,11 +57,14 @@ func newClient(n int, actor string, p *serverproc.Server, b *book, l *ledger, se
 // sender is an http.RoundTripper that adds the client's token and records the status.
 type sender struct {
 	*client
-	next *http.Transport
+	next *http.Transport // sends the request
 }
 
+// transport returns a round tripper that sends requests with `next`, adds the client's token, and
+// records the status.
 func (c *client) transport(next *http.Transport) http.RoundTripper { return sender{c, next} }
 
+// RoundTrip implements [http.RoundTripper].
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.status.Store(lost)
 	r = r.Clone(r.Context())
@@ -159,6 +163,7 @@ func (c *client) tool(ctx context.Context, operation, name string, arguments map
 	return &o
 }
 
+// callTool calls a tool over MCP. It returns a status and the body of the answer.
 func (c *client) callTool(ctx context.Context, name string, arguments json.RawMessage) (int, []byte, error) {
 	s, err := c.session(ctx)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 // itself does not grow. The other margins are for noise: the live heap rises and falls by some
 // megabytes between checkpoints.
 const (
-	rssMargin       = 0.10
+	rssMargin       = 0.10        // allowed growth, as a share of the middle third
 	rssAllowance    = 16 << 10    // KiB
 	rssPerCommit    = 0.25        // KiB
 	rssAfter        = time.Minute // in shorter runs, memory has not reached its level
-	goroutineMargin = 0.10
-	goroutineSlack  = 16 // the server uses two for each client connection
-	threadSlack     = 8  // number of threads that the last third may have in excess of the middle third
+	goroutineMargin = 0.10        // allowed growth, as a share of the middle third
+	goroutineSlack  = 16          // the server uses two for each client connection
+	threadSlack     = 8           // how many more threads the last third may have
 )
 
 // verdict returns the faults of a run, joined into one error, or nil.

@@ -45,6 +45,7 @@ type history struct {
 	unsure []string // texts of the writes with an unknown outcome; one may be applied after later writes
 }
 
+// newLedger returns an empty ledger.
 func newLedger() *ledger {
 	return &ledger{own: map[string]*history{}, shared: map[string][]write{}, branches: map[string]*history{}}
 }

@@ -33,10 +33,11 @@ type options struct {
 	clients  int           // number of clients
 	duration time.Duration // time after which the command stops the server
 	think    time.Duration // average pause of a client between two operations
-	seed     uint64
-	log      string // file for the server's log; may be empty
+	seed     uint64        // seed of the clients' random choices
+	log      string        // file for the server's log; may be empty
 }
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -78,9 +79,9 @@ type ending struct {
 
 // result holds the data that verdict examines.
 type result struct {
-	book    *book
-	samples []sample
-	end     ending
+	book    *book    // the outcomes of the calls
+	samples []sample // measurements of the server, in order
+	end     ending   // how the server ended
 	lost    []string // differences between the store and the acknowledged writes
 	checked int      // number of keys compared
 }

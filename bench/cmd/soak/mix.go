@@ -20,10 +20,11 @@ const (
 
 // crowd is the set of running clients.
 type crowd struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	cancel context.CancelFunc // makes the clients stop
+	done   sync.WaitGroup     // waits for the clients
 }
 
+// startCrowd starts the clients. Each runs in a goroutine of its own.
 func startCrowd(ctx context.Context, p *serverproc.Server, b *book, l *ledger, o options) *crowd {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &crowd{cancel: cancel}
@@ -104,8 +105,10 @@ func (c *client) name(what string) string {
 	return fmt.Sprintf("%s-%d-%d", what, c.n, c.serial)
 }
 
+// symbol draws the path of a symbol that notes can be about.
 func (c *client) symbol() string { return symbolPath(c.rng.IntN(numSymbols)) }
 
+// sharedSlug returns the slug of note i of those that all clients write to.
 func sharedSlug(i int) string { return fmt.Sprintf("shared-%d", i) }
 
 // wrote records in the ledger a write to one of the client's own notes, unless the server refused
@@ -121,14 +124,17 @@ const (
 	updateNote     = `query up($slug: String, $text: String) { update Note set { text: $text } where slug = $slug }`                                                              // changes the text of a note
 )
 
+// readStored runs a stored query over REST.
 func (c *client) readStored(ctx context.Context) {
 	c.post(ctx, "read, stored", "/queries/notes_about", map[string]any{"params": map[string]any{"symbol": c.symbol()}})
 }
 
+// readAdHoc sends the text of a query over REST.
 func (c *client) readAdHoc(ctx context.Context) {
 	c.post(ctx, "read, ad hoc", "/query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
 }
 
+// readOverMCP sends the text of a query over MCP.
 func (c *client) readOverMCP(ctx context.Context) {
 	c.tool(ctx, "read over MCP", "graph_query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
 }
@@ -144,6 +150,7 @@ func (c *client) lists(ctx context.Context) {
 	c.tool(ctx, "list over MCP", name, map[string]any{})
 }
 
+// insert inserts a note of the client.
 func (c *client) insert(ctx context.Context) {
 	slug, text := c.name("own"), c.name("text")
 	o := c.post(ctx, "insert", "/queries/add_note", map[string]any{"params": map[string]any{"slug": slug, "symbol": c.symbol(), "text": text}})
@@ -164,6 +171,7 @@ func (c *client) some() string {
 	return c.live[c.rng.IntN(len(c.live))]
 }
 
+// update updates one of the client's own notes.
 func (c *client) update(ctx context.Context) {
 	if slug, text := c.some(), c.name("text"); slug != "" {
 		o := c.post(ctx, "update", "/mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
@@ -171,6 +179,7 @@ func (c *client) update(ctx context.Context) {
 	}
 }
 
+// updateOverMCP updates one of the client's own notes by calling a tool.
 func (c *client) updateOverMCP(ctx context.Context) {
 	if slug, text := c.some(), c.name("text"); slug != "" {
 		o := c.tool(ctx, "update over MCP", "graph_mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}, "idempotency_key": c.name("key")})
@@ -178,6 +187,7 @@ func (c *client) updateOverMCP(ctx context.Context) {
 	}
 }
 
+// remove deletes the oldest of the client's own notes.
 func (c *client) remove(ctx context.Context) {
 	if len(c.live) == 0 {
 		return
@@ -190,6 +200,7 @@ func (c *client) remove(ctx context.Context) {
 	}
 }
 
+// updateShared updates a note that other clients write to as well.
 func (c *client) updateShared(ctx context.Context) {
 	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
 	o := c.post(ctx, "update, shared", "/mutate", map[string]any{"query": updateNote, "params": map[string]any{"slug": slug, "text": text}})
@@ -203,6 +214,8 @@ func (c *client) shared(o *outcome, slug, text string) {
 	}
 }
 
+// updateIfUnchanged updates a shared note on the condition that main has no newer commit than the
+// one that it read.
 func (c *client) updateIfUnchanged(ctx context.Context) {
 	slug, text := sharedSlug(c.rng.IntN(numShared)), c.name("text")
 	read := c.post(ctx, "read, ad hoc", "/query", map[string]any{"query": readNotesAbout, "params": map[string]any{"symbol": c.symbol()}})
@@ -234,6 +247,7 @@ func (c *client) fixedSlugs() []string {
 	return slugs
 }
 
+// load loads new texts of some of the client's notes over REST.
 func (c *client) load(ctx context.Context) {
 	slugs := c.fixedSlugs()
 	data, texts := c.lines(slugs)
@@ -257,6 +271,7 @@ func (c *client) loadAnew(ctx context.Context) {
 	}
 }
 
+// loadOverMCP loads new texts of some of the client's notes by calling a tool.
 func (c *client) loadOverMCP(ctx context.Context) {
 	slugs := c.fixedSlugs()
 	data, texts := c.lines(slugs)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	graphID = "code"
+	graphID = "code" // id of the served graph
 
 	// drainLimit is the time that the server allows calls to finish after SIGTERM, plus 5 s for its
 	// own shutdown.
@@ -24,11 +24,12 @@ const (
 // The actors in the policy of the served cluster: one may do everything, one reads and writes to
 // its own branches, and one reads and writes its own texts.
 const (
-	everything = "act-dev"
-	reader     = "act-ada"
-	indexer    = "act-ci"
+	everything = "act-dev" // may do everything
+	reader     = "act-ada" // reads, and writes to its own branches
+	indexer    = "act-ci"  // reads, and writes its own texts
 )
 
+// tokenOf returns the token of an actor.
 func tokenOf(actor string) string { return "soak-token-of-" + actor }
 
 // startServer makes a cluster with the graph of the repository and serves it. The graph is empty
@@ -74,8 +75,10 @@ func startServer(ctx context.Context, dir string, o options) (*serverproc.Server
 	return serverproc.Start(ctx, cmd, log)
 }
 
+// numSymbols is the number of symbols that notes can be about.
 const numSymbols = 50
 
+// symbolPath returns the path of a symbol.
 func symbolPath(i int) string { return fmt.Sprintf("example.com/p.F%d", i%numSymbols) }
 
 // symbols returns the NDJSON of the symbols that notes are about.

@@ -40,6 +40,7 @@ var scenarios = []struct {
 	{"a branch a writer", contention.Options{Counters: 16, Branches: 64, Readers: 16}},
 }
 
+// run runs the command with the given arguments.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("writers", flag.ContinueOnError)
 	flags.SetOutput(stderr)

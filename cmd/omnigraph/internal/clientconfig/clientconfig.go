@@ -19,9 +19,9 @@ type Server struct {
 
 // Client is an MCP client. This package can edit the configuration file of the client.
 type Client struct {
-	name string
+	name string                 // value of --client
 	path func() (string, error) // returns the usual path of the configuration file
-	form form
+	form form                   // how the file lists servers
 }
 
 // form is the format of the list of servers in a client's file.

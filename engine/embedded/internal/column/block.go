@@ -141,10 +141,10 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 
 // stored is the location of a column's blocks.
 type stored struct {
-	src     Source
-	name    string
-	flags   byte // flags of the descriptor: flagList, flagValid, flagDict
-	entries int  // number of entries of the dictionary
+	src     Source // the segment that contains the blocks
+	name    string // the blocks' names begin with it
+	flags   byte   // flags of the descriptor: flagList, flagValid, flagDict
+	entries int    // number of entries of the dictionary
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it
@@ -256,6 +256,7 @@ func Array[T Fixed](b []byte, n int) ([]T, bool) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n), true
 }
 
+// littleEndian reports whether this processor stores the lowest byte of a number first.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // swapBytes returns a copy of b with the bytes of each value of the given width reversed.

@@ -16,19 +16,19 @@ const maxDict = 1 << 12
 
 // Builder collects values into a Column. Only one goroutine may use it.
 type Builder struct {
-	typ   value.Type
-	n     int       // number of values
-	nulls int       // number of nulls
-	null  []bool    // by value: whether it is null; used only if `nulls` is not 0
-	bits  []bool    // values of type Bool
-	w32   []int32   // values of 32-bit integer types
-	w64   []int64   // values of 64-bit integer types
-	f32   []float32 // values of type F32, or the components of vectors
-	f64   []float64 // values of type F64
-	off   []uint32  // by text or list: where its bytes or elements start; then the end of the last
-	data  []byte    // bytes of texts
-	elem  *Builder  // elements of lists
-	at    []uint32  // by vector: its place in f32, in vectors; nulls take none
+	typ   value.Type // type of the values
+	n     int        // number of values
+	nulls int        // number of nulls
+	null  []bool     // by value: whether it is null; used only if `nulls` is not 0
+	bits  []bool     // values of type Bool
+	w32   []int32    // values of 32-bit integer types
+	w64   []int64    // values of 64-bit integer types
+	f32   []float32  // values of type F32, or the components of vectors
+	f64   []float64  // values of type F64
+	off   []uint32   // by text or list: where its bytes or elements start; then the end of the last
+	data  []byte     // bytes of texts
+	elem  *Builder   // elements of lists
+	at    []uint32   // by vector: its place in f32, in vectors; nulls take none
 }
 
 // NewBuilder returns an empty builder for values of type t.
@@ -221,6 +221,7 @@ func (b *Builder) vector(i int) []float32 {
 	return b.f32[p : p+d : p+d]
 }
 
+// hasOffsets reports whether the builder uses `off`: for lists, texts and bytes.
 func (b *Builder) hasOffsets() bool {
 	return b.typ.List || b.typ.Kind.Storage().HasBytes()
 }

@@ -22,7 +22,7 @@ import (
 //	InText, InBytes     off and data; or code, and off and data of the dictionary
 //	a list              off and elem
 type Column struct {
-	typ   value.Type
+	typ   value.Type    // type of the values
 	n     int           // number of values
 	valid engine.Bitmap // nil when no value is null
 	bits  engine.Bitmap // values of type Bool

@@ -122,6 +122,7 @@ func Concat(parts []*Builder, perm []uint32) (*Column, error) {
 	return j.column(), nil
 }
 
+// newJoin prepares the joining of `parts` into one column. If perm is nil, their order is kept.
 func newJoin(parts []*Builder, perm []uint32) *join {
 	j := &join{parts: parts, perm: perm, first: make([]int, len(parts)+1), n: len(perm)}
 	for i, b := range parts {

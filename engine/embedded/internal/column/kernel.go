@@ -14,9 +14,9 @@ import (
 // Kernel compares the values of one column with a constant, 64 at a time. The next Prepare
 // reuses its memory.
 type Kernel struct {
-	col  *Column
-	kind kernelKind
-	not  bool // keep the values that are not between the bounds
+	col  *Column    // the column with the values
+	kind kernelKind // how the kernel tests a value
+	not  bool       // keep the values that are not between the bounds
 
 	lo, width   uint64        // for integers: x-lo ≤ width, computed with as many bits as x has
 	from, upto  float64       // for floats; both inclusive
@@ -29,16 +29,16 @@ type Kernel struct {
 type kernelKind uint8
 
 const (
-	keepNone     kernelKind = iota
-	keepAll                 // every value that is not null
-	keepBits                // the set bits of a Bool
-	keepInts32              // 32-bit integers within the bounds, or outside if the field `not` is true
-	keepInts64              // 64-bit integers, likewise
-	keepFloats32            // values of type F32, likewise
-	keepFloats64            // values of type F64, likewise
-	keepCodes               // integers that are dictionary codes
-	keepTruth               // texts whose dictionary code is in codeMatches
-	keepTexts               // texts that satisfy op
+	keepNone     kernelKind = iota // no value
+	keepAll                        // every value that is not null
+	keepBits                       // the set bits of a Bool
+	keepInts32                     // 32-bit integers within the bounds, or outside if `not` is true
+	keepInts64                     // 64-bit integers, likewise
+	keepFloats32                   // values of type F32, likewise
+	keepFloats64                   // values of type F64, likewise
+	keepCodes                      // integers that are dictionary codes
+	keepTruth                      // texts whose dictionary code is in codeMatches
+	keepTexts                      // texts that satisfy op
 )
 
 // HasKernel reports whether there is a kernel that compares values of type t with a
@@ -287,6 +287,8 @@ func (k *Kernel) Narrow(first uint32, sel []uint64) {
 	}
 }
 
+// narrow32 clears the bits in sel of those values of x that the kernel does not keep. Bit i stands
+// for x[i].
 func (k *Kernel) narrow32(x []int32, sel []uint64) {
 	var found [KernelRows / 64]uint64
 	words := len(x) / 64
@@ -315,6 +317,8 @@ func (k *Kernel) narrowFloats(sel []uint64, at func(i int) float64) {
 	})
 }
 
+// narrowTexts clears the bits in sel of the texts that the kernel does not keep. Bit 0 stands for
+// the text at position `first`.
 func (k *Kernel) narrowTexts(first int, sel []uint64) {
 	c := k.col
 	off := c.off[first:]
@@ -328,6 +332,8 @@ func (k *Kernel) narrowTexts(first int, sel []uint64) {
 	})
 }
 
+// narrow64 clears the bits in sel of those values of x that the kernel does not keep. Bit i stands
+// for x[i].
 func (k *Kernel) narrow64(x []int64, sel []uint64) {
 	lo, width := k.lo, k.width
 	for w := range sel {

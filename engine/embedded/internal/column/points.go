@@ -57,9 +57,9 @@ func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 
 // Block is a stored block of n values. Ranges of them can be read. The zero Block has no values.
 type Block[T Fixed] struct {
-	src    Source
+	src    Source // the segment that contains the block
 	name   string
-	pieces Pieces
+	pieces Pieces // the bytes of the block
 	n      int
 }
 

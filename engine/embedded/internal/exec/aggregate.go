@@ -45,6 +45,7 @@ type accumulator struct {
 	fold   fold    // nil for count
 }
 
+// newAccumulators returns an accumulator for each aggregate of a program.
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
@@ -55,6 +56,7 @@ func newAccumulators(p *Program) []accumulator {
 	return list
 }
 
+// reset removes all groups.
 func (a *accumulator) reset() {
 	a.counts = a.counts[:0]
 	if a.fold != nil {
@@ -76,6 +78,7 @@ func (co *collector) group(f *frame) error {
 	return nil
 }
 
+// addGroup adds a group without values to each aggregate.
 func (co *collector) addGroup() {
 	for k := range co.sums {
 		a := &co.sums[k]
@@ -131,6 +134,7 @@ type sums struct {
 func (s *sums) reset() { s.totals = s.totals[:0] }
 func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
 
+// add implements [fold].
 func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
 	switch values.Type.Kind.Storage() {
 	case value.InFloat32, value.InFloat64:
@@ -155,6 +159,7 @@ func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
 	return nil
 }
 
+// set implements [fold].
 func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 	out.Floats[i] = s.totals[group].value()
 	if s.mean {
@@ -175,6 +180,7 @@ func (e *extremes) reset() {
 
 func (e *extremes) grow() { e.best = append(e.best, value.Null) }
 
+// add implements [fold].
 func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
 	for i, g := range groups {
 		if values.IsNull(i) {
@@ -189,6 +195,7 @@ func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
 	return nil
 }
 
+// set implements [fold].
 func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(i, e.best[group]) }
 
 // medians folds the values of median. It keeps them, because the middle is known only at the
@@ -205,6 +212,7 @@ func (m *medians) reset() {
 
 func (m *medians) grow() { m.keys = append(m.keys, nil) }
 
+// add implements [fold].
 func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
 	m.kind = values.Type.Kind
 	var few [frameSize]entry
@@ -218,6 +226,7 @@ func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
 	return b.spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
 }
 
+// set implements [fold].
 func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
 	keys := m.keys[group]
 	upper := nth(keys, len(keys)/2)

@@ -114,6 +114,8 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 	}
 }
 
+// readAhead prefetches the data of entity `ord` of table t that later steps will read: the
+// properties and the edges in a.
 func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
 	sum := t.ReadAhead(ord, a.props)
 	for _, s := range a.hops {

@@ -23,10 +23,10 @@ import (
 // be among the first rows by their distance, including ties. If there are more entities, it passes
 // on one of them too.
 type nearStep struct {
-	rows  *pipe // ends with a gather
-	score *expr
-	v     plan.VarID
-	id    int // position in matcher.frames of the frame for the result
+	rows  *pipe      // ends with a gather
+	score *expr      // the distance by which the read sorts
+	v     plan.VarID // the variable that the pipe binds
+	id    int        // position in matcher.frames of the frame for the result
 }
 
 // gather collects the ordinals of a variable in matcher.passing.
@@ -72,11 +72,13 @@ func (q *query) isApproximate(score *expr) bool {
 	return q.types[d.v].Approximate(d.prop)
 }
 
+// run implements [step].
 func (s gather) run(m *matcher, _ *pipe, _ int, f *frame) error {
 	m.passing = append(m.passing, f.cols[s.v][:f.n]...)
 	return m.spend(4 * f.n)
 }
 
+// run implements [step].
 func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
 	m.passing = m.passing[:0]
 	if err := m.push(s.rows, 0, f); err != nil {
@@ -230,12 +232,15 @@ func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap)
 	})
 }
 
+// end ends a search and drops its target.
 func (near *nearness) end() { near.target = nil }
 
+// describe implements [described].
 func (s *nearStep) describe(x *explainer) (name, detail string) {
 	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src)) + x.approximately(s.score)
 }
 
+// describe implements [described].
 func (s gather) describe(x *explainer) (name, detail string) {
 	return "gather", x.types[s.v].Name + " " + x.Var(s.v)
 }

@@ -44,8 +44,8 @@ func (b *binder) blockTest(c plan.Clause) (*test, error) {
 
 // blockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
 type blockFilter struct {
-	test *arrangedTest
-	vars []plan.VarID // variables that are already bound
+	test *arrangedTest // the test with its blocks as steps
+	vars []plan.VarID  // variables that are already bound
 }
 
 // arrangedTest is a test whose blocks are arranged into steps.
@@ -153,6 +153,7 @@ func (pl *planner) wants(t *test, wanted func(plan.VarID) bool) bool {
 		slices.ContainsFunc(b.tests, inner)
 }
 
+// run implements [step].
 func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	if m.isDropped(s.test) {
 		return m.push(p, at+1, f)
@@ -302,6 +303,7 @@ func (s rowSet) count() int64 {
 	return int64(n)
 }
 
+// isEmpty reports whether the set contains no rows.
 func (s rowSet) isEmpty() bool { return s == rowSet{} }
 
 // pipes calls `visit` with the steps of each block in the test.
@@ -340,6 +342,7 @@ func (t *arrangedTest) keyword() string {
 	return "filter"
 }
 
+// describe implements [described].
 func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
 
 // conditions returns the operators for the conditions in a test: the steps of its block, or one

@@ -17,6 +17,7 @@ type collector struct {
 	fuser
 }
 
+// newCollector returns a collector for the runs of a program.
 func newCollector(ev *evaluator) collector {
 	co := collector{evaluator: ev, sorter: newSorter(ev.Program), grouper: newGrouper(ev.Program), fuser: newFuser(ev.Program)}
 	co.rows.cols = make([][]uint32, ev.width())

@@ -14,8 +14,8 @@ import (
 // key, as a number that has the same order as the keys. Comparing heads decides most
 // comparisons.
 type entry struct {
-	head uint64
-	row  uint32
+	head uint64 // the first bytes of the key
+	row  uint32 // number of the row
 }
 
 // ascends reports whether the heads are strictly ascending.
@@ -127,6 +127,7 @@ func floatHead(x float64) uint64 {
 	return b | 1<<63
 }
 
+// compare compares the keys of rows a and b in the order that the read asks for.
 func (k *sortKey) compare(a, b uint32) int {
 	if k.vec == nil {
 		x, y := k.ords[a], k.ords[b]
@@ -179,6 +180,7 @@ func compareAt(v *column.Vec, a, b int) int {
 	return cmp.Compare(v.Ints[a], v.Ints[b])
 }
 
+// compareFloats compares two numbers. NaN is greater than every other number and equals itself.
 func compareFloats(x, y float64) int {
 	switch xn, yn := math.IsNaN(x), math.IsNaN(y); {
 	case xn && yn:
@@ -191,6 +193,7 @@ func compareFloats(x, y float64) int {
 	return cmp.Compare(x, y)
 }
 
+// compareLists compares two lists element by element.
 func compareLists(a, b value.Value) int {
 	return slices.CompareFunc(a.Elems(), b.Elems(), func(x, y value.Value) int {
 		c, _ := value.Compare(x, y)

@@ -59,10 +59,11 @@ type constants struct {
 // sortedList contains the distinct elements of a list in ascending order. It leaves out nulls and
 // NaN, because they equal no value.
 type sortedList struct {
-	ready  bool // whether `values` is set for this run
-	values []value.Value
+	ready  bool          // whether `values` is set for this run
+	values []value.Value // in ascending order
 }
 
+// newConstants returns the memory for the lists and patterns of a program.
 func newConstants(p *Program) constants {
 	return constants{sorted: make([]sortedList, len(p.lists)), compiled: make([]*pattern.Pattern, len(p.patterns))}
 }

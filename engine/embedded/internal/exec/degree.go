@@ -77,6 +77,7 @@ func (s *degrees) countsRows(q *query) bool {
 	return s.v == s.From || s.v == s.To
 }
 
+// run implements [step].
 func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 	edges := m.snap.Edges(s.edge)
 	adj := edges.Out()

@@ -72,8 +72,8 @@ func EmbedTexts(ctx context.Context, e Embedder, p *catalog.Property, texts []st
 
 // EmbedError reports that the vector of a property could not be computed.
 type EmbedError struct {
-	Type, Property string
-	Line           int64 // line of the call's first text in a load's input; else 0
+	Type, Property string // names of the type and its property
+	Line           int64  // line of the call's first text in a load's input; else 0
 	Err            error
 }
 

@@ -10,8 +10,8 @@ import (
 // estimator estimates numbers of rows from the sizes of a snapshot. No histogram exists: the
 // shares that conditions keep are constants.
 type estimator struct {
-	of   []*version.Type // by variable: its type
-	snap *version.Snapshot
+	of   []*version.Type   // by variable: its type
+	snap *version.Snapshot // the state whose sizes are used
 }
 
 // The estimated shares of rows that conditions keep.

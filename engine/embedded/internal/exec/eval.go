@@ -17,14 +17,14 @@ import (
 type evaluator struct {
 	*Program
 	budget
-	ctx     context.Context // nil between calls of the result's methods
-	snap    *version.Snapshot
-	args    engine.Args
-	maxRows int64            // the maximum number of rows of the result, or plan.NoLimit
-	now     value.Value      // the value of now()
-	tables  []*version.Table // by variable
-	ticks   int              // entities examined since the context was last checked
-	textErr error            // the first error of an expression, or why an inverted index could not be built or a condition not tested
+	ctx     context.Context   // nil between calls of the result's methods
+	snap    *version.Snapshot // the state that the run reads
+	args    engine.Args       // the arguments of the query
+	maxRows int64             // the maximum number of rows of the result, or plan.NoLimit
+	now     value.Value       // the value of now()
+	tables  []*version.Table  // by variable
+	ticks   int               // entities examined since the context was last checked
+	textErr error             // the first error of an expression, or why an inverted index could not be built or a condition not tested
 
 	vecs    []column.Vec // by slot of an expression
 	scratch []uint32     // memory for one use at a time
@@ -41,6 +41,7 @@ type evaluator struct {
 	scores
 }
 
+// newEvaluator returns an evaluator for the runs of a program.
 func newEvaluator(p *Program) evaluator {
 	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
@@ -193,6 +194,7 @@ func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
+// table returns the table of the entities that variable v is bound to.
 func (ev *evaluator) table(v plan.VarID) *version.Table { return ev.tables[v] }
 
 // valueAt evaluates an expression for one row of a frame.

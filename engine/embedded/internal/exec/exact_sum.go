@@ -6,20 +6,23 @@ import "math"
 // order. It keeps non-overlapping partial sums (Shewchuk, Adaptive Precision Floating-Point
 // Arithmetic, 1997) and rounds once, at the end.
 type exactSum struct {
-	parts   []float64
-	special float64 // the sum of the infinities and NaNs
+	parts   []float64 // the partial sums
+	special float64   // the sum of the infinities and NaNs
 }
 
+// addInt adds n exactly: it adds the upper and the lower 32 bits separately.
 func (s *exactSum) addInt(n int64) {
 	s.add(float64(n>>32) * (1 << 32))
 	s.add(float64(n & (1<<32 - 1)))
 }
 
+// addUint adds n exactly: it adds the upper and the lower 32 bits separately.
 func (s *exactSum) addUint(n uint64) {
 	s.add(float64(n>>32) * (1 << 32))
 	s.add(float64(n & (1<<32 - 1)))
 }
 
+// add adds x to the sum.
 func (s *exactSum) add(x float64) {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		s.special += x

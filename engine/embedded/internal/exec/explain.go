@@ -43,6 +43,8 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 	return x.explain(rows)
 }
 
+// explain returns the operators of the program. The parameter `rows` is the number of rows that
+// the run returned; 0 without a run.
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
 	if n := x.steps(x.body); n > maxOperators {
@@ -189,6 +191,7 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 	return op, est
 }
 
+// describe implements [described].
 func (l *lookup) describe(x *explainer) (name, detail string) {
 	t := x.types[l.v]
 	detail = t.Name + " " + x.Var(l.v)
@@ -209,6 +212,7 @@ func (l *lookup) describe(x *explainer) (name, detail string) {
 	return "lookup", detail
 }
 
+// describe implements [described].
 func (s *probe) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	var parts []string
@@ -218,10 +222,12 @@ func (s *probe) describe(x *explainer) (name, detail string) {
 	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
 }
 
+// describe implements [described].
 func (s *scan) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
 }
 
+// describe implements [described].
 func (s *sorted) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	prop := x.Var(s.v) + "." + t.Props[s.prop].Name
@@ -250,6 +256,7 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 	return "range", detail
 }
 
+// describe implements [described].
 func (s *sweep) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for i := range s.tests {
@@ -259,14 +266,17 @@ func (s *sweep) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
 }
 
+// describe implements [described].
 func (s *degrees) describe(x *explainer) (name, detail string) {
 	return "degrees", x.Traverse(s.Traverse) + " counted at " + x.Var(s.v)
 }
 
+// describe implements [described].
 func (s *textScan) describe(x *explainer) (name, detail string) {
 	return "search", x.types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.texts[s.text].src)
 }
 
+// describe implements [described].
 func (s *topStep) describe(x *explainer) (name, detail string) {
 	detail = fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src))
 	if s.score.kind == exprNearest && x.isApproximate(s.score) {
@@ -275,10 +285,12 @@ func (s *topStep) describe(x *explainer) (name, detail string) {
 	return "top", detail
 }
 
+// describe implements [described].
 func (s *expand) describe(x *explainer) (name, detail string) {
 	return "expand", x.traversal(&s.traverse)
 }
 
+// describe implements [described].
 func (s *reach) describe(x *explainer) (name, detail string) {
 	if s.both {
 		return "reaches", x.traversal(&s.traverse)
@@ -286,6 +298,7 @@ func (s *reach) describe(x *explainer) (name, detail string) {
 	return "walk", x.traversal(&s.traverse)
 }
 
+// describe implements [described].
 func (s *check) describe(x *explainer) (name, detail string) {
 	if s.not {
 		return "not joined", x.Traverse(s.Traverse)
@@ -305,6 +318,7 @@ func (x *explainer) traversal(t *traverse) string {
 	return x.Traverse(t.Traverse) + side + x.Var(t.from)
 }
 
+// describe implements [described].
 func (s *filter) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for _, c := range s.conds {
@@ -314,6 +328,7 @@ func (s *filter) describe(x *explainer) (name, detail string) {
 	return "filter", strings.Join(parts, ", ")
 }
 
+// describe implements [described].
 func (s *idFilter) describe(x *explainer) (name, detail string) {
 	return "filter", x.condition(s.cond) + " by key"
 }

@@ -29,7 +29,7 @@ const (
 // expr is a bound expression. Its value is either constant during a run or a vector over a
 // frame.
 type expr struct {
-	kind  exprKind
+	kind  exprKind   // how the value is computed
 	src   plan.Expr  // the expression in the plan
 	typ   value.Type // type of the value
 	v     plan.VarID // the variable, unless the value is constant

@@ -2,4 +2,5 @@
 
 package exec
 
+// hopsLost is explained in fault.go.
 const hopsLost = 1

@@ -2,6 +2,7 @@
 
 package exec
 
+// These constants are explained in fault_conditions.go.
 const (
 	droppedHolds = false
 	membersLost  = 1

@@ -22,8 +22,11 @@ type frame struct {
 // rowSet is a set of rows of a frame.
 type rowSet [frameSize / 64]uint64
 
+// get reports whether the set contains row i.
 func (s *rowSet) get(i uint32) bool { return s[i>>6]>>(i&63)&1 != 0 }
-func (s *rowSet) set(i uint32)      { s[i>>6] |= 1 << (i & 63) }
+
+// set adds row i to the set.
+func (s *rowSet) set(i uint32) { s[i>>6] |= 1 << (i & 63) }
 
 // isDone reports whether row i need not be processed any more.
 func (f *frame) isDone(i int) bool { return f.found != nil && f.found.get(f.outer[i]) }

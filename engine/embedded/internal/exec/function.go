@@ -75,8 +75,8 @@ func call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) 
 
 // inputs are the values that an expression without variables depends on.
 type inputs struct {
-	args engine.Args
-	now  value.Value
+	args engine.Args // the arguments of the query
+	now  value.Value // the value of now()
 }
 
 // value evaluates an expression of literals, arguments and now(). If the expression has no result,

@@ -65,16 +65,19 @@ func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (ui
 
 // The operators on integers report false if the result is out of range.
 
+// addInts returns the sum of a and b, and whether it is in range.
 func addInts(a, b int64) (int64, bool) {
 	n := a + b
 	return n, (n > a) == (b > 0)
 }
 
+// subtractInts returns a minus b, and whether it is in range.
 func subtractInts(a, b int64) (int64, bool) {
 	n := a - b
 	return n, (n < a) == (b > 0)
 }
 
+// multiplyInts returns the product of a and b, and whether it is in range.
 func multiplyInts(a, b int64) (int64, bool) {
 	if a == 0 || b == 0 {
 		return 0, true
@@ -83,18 +86,22 @@ func multiplyInts(a, b int64) (int64, bool) {
 	return n, n/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64)
 }
 
+// addUints returns the sum of a and b, and whether it is in range.
 func addUints(a, b uint64) (uint64, bool) {
 	n, carry := bits.Add64(a, b, 0)
 	return n, carry == 0
 }
 
+// subtractUints returns a minus b, and whether it is in range.
 func subtractUints(a, b uint64) (uint64, bool) { return a - b, a >= b }
 
+// multiplyUints returns the product of a and b, and whether it is in range.
 func multiplyUints(a, b uint64) (uint64, bool) {
 	high, n := bits.Mul64(a, b)
 	return n, high == 0
 }
 
+// divide returns the quotient of two numbers as a float.
 func divide(_ value.Type, args []value.Value) (value.Value, error) {
 	by := number(args[1])
 	if by == 0 {
@@ -119,6 +126,7 @@ func modulo(typ value.Type, args []value.Value) (value.Value, error) {
 	}
 }
 
+// abs returns the absolute value of a number, in the number's own type.
 func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	switch k := v.Kind(); {

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// concat joins two texts.
 func concat(_ value.Type, args []value.Value) (value.Value, error) {
 	a, b := args[0].Str(), args[1].Str()
 	if n := len(a) + len(b); n > plan.MaxText {
@@ -17,22 +18,27 @@ func concat(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(a + b), nil
 }
 
+// lower returns a text in lower case.
 func lower(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.ToLower(args[0].Str())), nil
 }
 
+// upper returns a text in upper case.
 func upper(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.ToUpper(args[0].Str())), nil
 }
 
+// trim removes white space from both ends of a text.
 func trim(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfString(strings.TrimSpace(args[0].Str())), nil
 }
 
+// runeCount returns the number of characters (Unicode code points) of a text.
 func runeCount(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(min(utf8.RuneCountInString(args[0].Str()), math.MaxInt32))), nil
 }
 
+// size returns the number of elements of a list.
 func size(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(min(len(args[0].Elems()), math.MaxInt32))), nil
 }

@@ -73,18 +73,22 @@ func instant(v value.Value) time.Time {
 	return value.DateTimeValue(v.Int()).Time()
 }
 
+// year returns the year of a date or time in UTC.
 func year(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Year())), nil
 }
 
+// month returns the month, from 1, of a date or time in UTC.
 func month(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Month())), nil
 }
 
+// day returns the day of the month, from 1, of a date or time in UTC.
 func day(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Day())), nil
 }
 
+// hour returns the hour, from 0, of a date or time in UTC.
 func hour(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(instant(args[0]).Hour())), nil
 }
@@ -120,10 +124,12 @@ func dateOf(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfDate(d), nil
 }
 
+// daysBetween returns the number of days from the first argument to the second.
 func daysBetween(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI32(int32(days(args[1]) - days(args[0]))), nil
 }
 
+// secondsBetween returns the number of whole seconds from the first argument to the second.
 func secondsBetween(_ value.Type, args []value.Value) (value.Value, error) {
 	return value.OfI64((args[1].Int() - args[0].Int()) / secondMillis), nil
 }

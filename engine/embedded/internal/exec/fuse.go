@@ -11,6 +11,7 @@ type fuser struct {
 	fusedRows frame    // rows for the collector
 }
 
+// newFuser returns a fuser for the runs of a program.
 func newFuser(p *Program) (fu fuser) {
 	if len(p.fusions) > 0 {
 		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, p.width()), make([][]uint32, p.width())

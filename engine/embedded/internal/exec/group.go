@@ -82,6 +82,7 @@ func (b *binder) groupKey() {
 	g.whole = g.whole || len(key) > 0 && !slices.ContainsFunc(key, func(p int) bool { return !slices.Contains(props, p) })
 }
 
+// newGrouper returns a grouper for the runs of a program.
 func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 
 // begin empties the groups for a new run.

@@ -33,6 +33,8 @@ func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(v.Ints[i]))
 }
 
+// appendListKey appends the bytes of a list to a group key. Lists that belong to the same group
+// have the same bytes.
 func appendListKey(dst []byte, v value.Value) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
 	for _, e := range v.Elems() {

@@ -83,6 +83,7 @@ func (pl *planner) addEdgeLookup(s *scope, t *link, l *lookup) {
 	s.bind(t.To)
 }
 
+// run implements [step].
 func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
 	table := m.table(l.v)
 	out := m.frame(l.out, l.vars)
@@ -220,6 +221,7 @@ func (pl *planner) addProbe(s *scope, p *probe) {
 	s.bind(p.v)
 }
 
+// run implements [step].
 func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
 	table := m.table(s.v)
 	out := m.frame(s.out, s.vars)

@@ -18,16 +18,17 @@ type matcher struct {
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key                  []byte
-	source               [1]uint32 // the node from which a walk begins
-	nearEdges, nearNodes []uint32  // see neighbours
-	best                 []uint32  // see topStep
-	weights              []int64   // see degrees
-	near                 nearness
-	passing              []uint32 // see nearStep
-	vectors              index.VectorSearch
-	sweeper              sweeper
+	source               [1]uint32          // the node from which a walk begins
+	nearEdges, nearNodes []uint32           // see neighbours
+	best                 []uint32           // see topStep
+	weights              []int64            // see degrees
+	near                 nearness           // see nearStep
+	passing              []uint32           // see nearStep
+	vectors              index.VectorSearch // memory for searches of vector indexes
+	sweeper              sweeper            // memory for sweeps
 }
 
+// newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
 	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames)}
 	m.unit.cols = make([][]uint32, ev.width())

@@ -71,6 +71,7 @@ func (pl *planner) addMembers(s *scope, r *members) {
 	s.bind(r.v)
 }
 
+// run implements [step].
 func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 	if s.cond.unless >= 0 && m.args[s.cond.unless].IsNull() {
 		return s.instead.run(m, p, at, f)
@@ -139,6 +140,7 @@ func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32,
 	return table.Lookup(string(m.key))
 }
 
+// describe implements [described].
 func (s *members) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	by := " by key "

@@ -27,6 +27,8 @@ type budget struct {
 	reserved int64   // bytes reserved from shared, plus unreserved
 }
 
+// begin starts to count for a new run. `limit` is the run's limit in bytes; `shared` is the limit
+// of all runs.
 func (b *budget) begin(limit int64, shared *Memory) {
 	b.limit, b.spent, b.shared, b.reserved = limit, b.held, shared, unreserved
 }

@@ -9,8 +9,8 @@ import (
 // with a panic, because the phases recurse. The function that creates the meter must defer
 // [catchEnd], which turns the panic into the context's error.
 type meter struct {
-	ctx  context.Context
-	left int // steps until the meter checks ctx
+	ctx  context.Context // checked from time to time
+	left int             // steps until the meter checks ctx
 }
 
 // stepsPerLook is the number of steps between two checks of the context. A step takes less

@@ -14,8 +14,8 @@ import (
 // Write runs a mutation in a transaction.
 type Write struct {
 	Tx    *version.Txn
-	Args  engine.Args
-	Now   value.Value
+	Args  engine.Args   // the arguments of the mutation
+	Now   value.Value   // the value of now()
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
@@ -50,6 +50,7 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	return w.Tx.Check()
 }
 
+// insert inserts the node or edge of a statement.
 func (w *Write) insert(s plan.Insert) error {
 	t := w.Tx.Schema().Type(s.Entity, s.Type)
 	vals := make([]value.Value, len(t.Props))
@@ -136,6 +137,7 @@ func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (ui
 	return ord, nil
 }
 
+// update updates the nodes that match a statement.
 func (w *Write) update(ctx context.Context, s plan.Update) error {
 	t := w.Tx.Schema().Type(plan.Node, s.Type)
 	type assign struct {
@@ -193,6 +195,7 @@ func (w *Write) update(ctx context.Context, s plan.Update) error {
 	return nil
 }
 
+// delete deletes the nodes or edges that match a statement.
 func (w *Write) delete(ctx context.Context, s plan.Delete) error {
 	t := w.Tx.Schema().Type(s.Entity, s.Type)
 	ords, err := w.matches(ctx, t, s.Where)

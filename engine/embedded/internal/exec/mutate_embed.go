@@ -15,8 +15,8 @@ type Vectors map[embedding]value.Value
 
 // embedding is a property and a text to compute a vector from.
 type embedding struct {
-	prop *catalog.Property
-	text string
+	prop *catalog.Property // the vector property
+	text string            // its source text
 }
 
 // EmbedFor computes the vectors that a mutation needs: an insert or an update that assigns

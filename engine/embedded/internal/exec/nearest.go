@@ -15,7 +15,7 @@ import (
 // position `limit` is the greatest distance that matters: nearness keeps the vectors with a lower
 // bound of at most this distance.
 type nearness struct {
-	target         *target
+	target         *target          // the query vector
 	query          []int16          // scale·query approximates the target's direction; empty if it has none
 	scale          float64          // see query
 	residual       float64          // length of the direction minus scale·query

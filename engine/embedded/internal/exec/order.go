@@ -11,7 +11,7 @@ import (
 
 // pipe is a sequence of steps. Each step pushes frames of rows to the next one.
 type pipe struct {
-	steps  []step
+	steps  []step  // in the order in which rows pass them
 	inner  bool    // belongs to a block inside the match
 	counts counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
@@ -26,6 +26,7 @@ type planner struct {
 	estimator
 }
 
+// newPlanner returns a planner for program p. The sizes in `snap` decide the order of the steps.
 func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
 	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
 }

@@ -20,8 +20,8 @@ type profile struct {
 
 // stepProfile counts the rows that were pushed to a step, and the step's time.
 type stepProfile struct {
-	rows int64
-	time time.Duration
+	rows int64         // rows pushed to the step
+	time time.Duration // time spent in the step
 }
 
 // The phases of a run that are not steps.
@@ -32,6 +32,7 @@ const (
 	phases            // number of phases
 )
 
+// newProfile returns an empty profile.
 func newProfile() *profile {
 	return &profile{steps: map[*pipe][]stepProfile{}, tests: map[*arrangedTest]int64{}}
 }
@@ -64,6 +65,7 @@ func (r *profile) phase(n int) (done func()) {
 	return func() { r.charge(was) }
 }
 
+// noPhase does nothing. It ends a phase of a run without a profile.
 func noPhase() {}
 
 // profiled pushes a frame and records it in the profile.

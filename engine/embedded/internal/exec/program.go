@@ -39,23 +39,23 @@ type Program struct {
 // query is a read bound to a schema: the names are resolved, the types checked. It does not
 // depend on the data. The binder makes it.
 type query struct {
-	read   *plan.Read
-	params []plan.Param
-	schema *version.Schema
+	read   *plan.Read      // the read as compiled from GQ
+	params []plan.Param    // the parameters of the query
+	schema *version.Schema // the schema that the names refer to
 	types  []*version.Type // by variable
-	match  *block
-	vecs   int // number of vectors that the expressions own
-	texts  []*textMatch
+	match  *block          // the clauses that find the rows
+	vecs   int             // number of vectors that the expressions own
+	texts  []*textMatch    // the text searches in the clauses
 	// `lists` contains the constant lists of the `in` conditions. `patterns` contains the patterns
 	// of the `matches` conditions.
 	lists    []*expr
 	patterns []constPattern
 	keep     []plan.VarID // variables whose ordinals the result needs
-	columns  []projection
-	order    []orderKey
-	aggs     []aggregate
-	reads    [][]int // by variable: the properties that the result reads
-	usesNow  bool
+	columns  []projection // columns of the result
+	order    []orderKey   // sort keys, the first one first
+	aggs     []aggregate  // the aggregates, each once
+	reads    [][]int      // by variable: the properties that the result reads
+	usesNow  bool         // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
 	computes bool
 	ranking
@@ -65,10 +65,10 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body        *pipe
-	frames      int  // number of frames that the steps own
-	plannedSize int  // binary magnitude of the graph's size at the time of planning
-	countsOnly  bool // the read returns only counts of all its rows
+	body        *pipe // the steps that find the rows
+	frames      int   // number of frames that the steps own
+	plannedSize int   // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool  // the read returns only counts of all its rows
 }
 
 // projection is a column of the result.

@@ -10,10 +10,10 @@ import (
 
 // ranking holds the scores of a program.
 type ranking struct {
-	relevances []*relevance
-	distances  []*distance
-	fusions    []*fusion
-	drops      []*expr // scores that a row must have; rows without them are dropped
+	relevances []*relevance // the calls of `bm25`
+	distances  []*distance  // the calls of `nearest`
+	fusions    []*fusion    // the calls of `rrf`
+	drops      []*expr      // scores that a row must have; rows without them are dropped
 }
 
 // relevance is a bound call of `bm25`.

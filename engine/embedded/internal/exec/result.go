@@ -12,11 +12,11 @@ import (
 
 // Result is the result of a run. It holds the snapshot until it is closed.
 type Result struct {
-	run  *run // nil once closed
-	prog *Program
-	id   string // id of the commit that was read
-	next int    // index of the next row in the collector's perm
-	more bool   // the limit cut rows off
+	run  *run     // nil once closed
+	prog *Program // the program that ran
+	id   string   // id of the commit that was read
+	next int      // index of the next row in the collector's perm
+	more bool     // the limit cut rows off
 }
 
 // Columns returns the plan's columns.
@@ -72,13 +72,14 @@ func (r *Result) Close() error {
 // output makes batches of the collected rows.
 type output struct {
 	*evaluator
-	from    *collector   // holds the collected rows
-	rows    frame        // rows of the batch
-	batch   engine.Batch // the current batch; its memory is reused
-	columns []engine.Column
-	vecs    []column.Vec // for the columns that have no vector in the evaluator
+	from    *collector      // holds the collected rows
+	rows    frame           // rows of the batch
+	batch   engine.Batch    // the current batch; its memory is reused
+	columns []engine.Column // the columns of the batch
+	vecs    []column.Vec    // for the columns that have no vector in the evaluator
 }
 
+// newOutput returns an output of the rows in `from`.
 func newOutput(ev *evaluator, from *collector) output {
 	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
 	o.rows.cols = make([][]uint32, ev.width())

@@ -24,7 +24,7 @@ type Options struct {
 // and each owns its memory: steps evaluate expressions and push rows to the collector, and
 // the output reads the collected rows.
 type run struct {
-	evaluator evaluator
+	evaluator evaluator // evaluates expressions
 	matcher   matcher
 	collector collector
 	output    output

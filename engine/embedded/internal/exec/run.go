@@ -25,11 +25,12 @@ type Options struct {
 // the output reads the collected rows.
 type run struct {
 	evaluator evaluator
-	matcher   matcher
-	collector collector
-	output    output
+	matcher   matcher   // runs the steps
+	collector collector // collects the rows of the match
+	output    output    // makes batches of the collected rows
 }
 
+// newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
 	r := &run{evaluator: newEvaluator(p)}
 	r.collector = newCollector(&r.evaluator)

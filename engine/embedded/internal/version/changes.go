@@ -19,7 +19,7 @@ type Difference struct {
 	Nodes, Edges engine.ChangeCounts // numbers of entities that differ, by kind of change
 
 	was, is *Snapshot        // the earlier and the later state
-	types   []typeDifference // types with changes
+	types   []typeDifference // the types of both schemas
 }
 
 // typeDifference holds the changes between two types of the same name, one in each schema. One of

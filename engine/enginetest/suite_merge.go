@@ -253,6 +253,7 @@ func mergeCases() []testCase {
 	return append(all, mergeConstraintCases()...)
 }
 
+// headOf returns the head of a branch.
 func (s *session) headOf(branch string) engine.Commit {
 	s.Helper()
 	snap, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: branch})

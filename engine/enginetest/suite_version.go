@@ -42,6 +42,7 @@ func (s *session) ages(at engine.Target) string {
 	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
 }
 
+// expectAges checks the names and ages of the persons on a branch.
 func (s *session) expectAges(branch, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Branch: branch}); got != want {
@@ -58,6 +59,7 @@ func expectError[E error](s *session, err error) {
 	}
 }
 
+// crowdAges lists the names and ages of the persons in the crowd, for expectAges.
 const crowdAges = "ann 30, bob 25, cid 30, dan null, eve 41"
 
 func branchCases() []testCase {

@@ -41,6 +41,7 @@ func (s *session) expectEdges(typ, want string) {
 	s.expect(p, want)
 }
 
+// crowdPeople lists the persons in the crowd, for expectPeople.
 const crowdPeople = `
 	ann | 30 | glad
 	bob | 25 | sad
@@ -331,6 +332,7 @@ func (s *session) expectViolation(err error, rule, property string) {
 	}
 }
 
+// expectKeyConflict checks that err is a *engine.KeyConflict with these fields.
 func (s *session) expectKeyConflict(err error, entity, typ, id string) {
 	s.Helper()
 	var k *engine.KeyConflict

@@ -60,9 +60,9 @@ func vectors() (all []value.Value) {
 // The types to draw from for scalar properties, for members of keys and for numeric parameters. A
 // type occurs in a list as often as the row of its kind says.
 var (
-	scalarTypes  = drawnTypes(func(k drawnKind) int { return k.share })                     // for properties
-	keyTypes     = drawnTypes(func(k drawnKind) int { return k.keys })                      // for members of keys
-	numericTypes = drawnTypes(func(k drawnKind) int { return boolInt(k.kind.IsNumeric()) }) // for operands of computations
+	scalarTypes  = drawnTypes(func(k drawnKind) int { return k.share })
+	keyTypes     = drawnTypes(func(k drawnKind) int { return k.keys })
+	numericTypes = drawnTypes(func(k drawnKind) int { return boolInt(k.kind.IsNumeric()) })
 )
 
 // drawnTypes repeats the type of each kind as often as `count` says.

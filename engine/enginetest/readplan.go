@@ -14,7 +14,7 @@ import (
 type readPlan struct {
 	schema *catalog.Schema // schema of the graph to read
 	q      *plan.Query     // the plan
-	built  bool            // `done` has been called
+	built  bool            // `query` has been called
 }
 
 // newRead returns an empty plan of a read.

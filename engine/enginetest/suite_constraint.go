@@ -46,6 +46,7 @@ const stock = `
 {"edge":"Near","from":"b1","to":"b2","data":{"id":"n1"}}
 `
 
+// constraintCases returns the cases of writes that keep or break a rule of the schema.
 func constraintCases() []testCase {
 	item := func(props set) set {
 		all := set{"aisle": "c", "number": 1, "kind": "food"}

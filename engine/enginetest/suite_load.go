@@ -39,6 +39,7 @@ func (s *session) expectLines(err error, want string) {
 	}
 }
 
+// loadCases returns the cases of loads.
 func loadCases() []testCase {
 	cases := writeCases("load", map[string]func(s *session){
 		"counts": func(s *session) {
@@ -237,6 +238,7 @@ func (s *session) expectLineNumbers(err error, want ...int64) {
 	}
 }
 
+// loadFaultCases returns the cases of loads with bad lines.
 func loadFaultCases() []testCase {
 	// bad loads a bad line between two good ones. The number of the bad line is 3, because a blank
 	// line comes before it. The load must store nothing.

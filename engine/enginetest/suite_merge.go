@@ -46,6 +46,7 @@ func (s *session) expectConflicts(want string) {
 	}
 }
 
+// mergeCases returns the cases of merges of branches.
 func mergeCases() []testCase {
 	update := func(s *session, branch, name string, props set) {
 		s.Helper()

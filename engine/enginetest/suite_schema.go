@@ -169,6 +169,7 @@ func (s *session) expectNamed(branch, name, want string) {
 	}
 }
 
+// schemaCases returns the cases of schema changes.
 func schemaCases() []testCase {
 	cases := map[string]func(s *session){
 		"a schema that changes nothing commits nothing": func(s *session) {

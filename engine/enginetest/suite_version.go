@@ -62,6 +62,7 @@ func expectError[E error](s *session, err error) {
 // crowdAges lists the names and ages of the persons in the crowd, for expectAges.
 const crowdAges = "ann 30, bob 25, cid 30, dan null, eve 41"
 
+// branchCases returns the cases of branches.
 func branchCases() []testCase {
 	age := func(s *session, name string, age int) *mutationPlan {
 		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
@@ -221,6 +222,7 @@ func branchCases() []testCase {
 	})
 }
 
+// writeOptionCases returns the cases of the options of writes.
 func writeOptionCases() []testCase {
 	birth := func(s *session, name string) *mutationPlan {
 		return s.change().insert("Person", set{"name": name, "age": 0})

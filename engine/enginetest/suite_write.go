@@ -49,6 +49,7 @@ const crowdPeople = `
 	dan | null | null
 	eve | 41 | calm`
 
+// insertCases returns the cases of inserts.
 func insertCases() []testCase {
 	return writeCases("insert", map[string]func(s *session){
 		"keyed": func(s *session) {
@@ -182,6 +183,7 @@ func insertCases() []testCase {
 	})
 }
 
+// updateCases returns the cases of updates.
 func updateCases() []testCase {
 	return writeCases("update", map[string]func(s *session){
 		"every match, and the other properties stay": func(s *session) {
@@ -245,6 +247,7 @@ func updateCases() []testCase {
 	})
 }
 
+// deleteCases returns the cases of deletions.
 func deleteCases() []testCase {
 	return writeCases("delete", map[string]func(s *session){
 		"node and its edges": func(s *session) {

@@ -15,7 +15,7 @@ import (
 type mutationPlan struct {
 	schema *catalog.Schema // schema of the graph to change
 	q      *plan.Query     // the plan
-	built  bool            // `done` has been called
+	built  bool            // `query` has been called
 }
 
 // newMutation returns an empty plan of a mutation.

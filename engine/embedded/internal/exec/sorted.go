@@ -38,7 +38,7 @@ const (
 	// there are more, and they exceed the share maxSortedShare of all entities, they are read in
 	// the order of their rows.
 	fewSorted      = 64
-	maxSortedShare = 1.0 / 6
+	maxSortedShare = 1.0 / 6 // see fewSorted
 )
 
 // sorted finds the filters that limit an indexed property of a variable. It returns nil if there

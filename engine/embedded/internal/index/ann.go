@@ -23,7 +23,7 @@ import (
 // column.Codes. The codes and links of a stored graph are read by pieces; see [storedGraph].
 type VectorGraph struct {
 	dim    int // number of components of a vector
-	stride int // number of codes per node: `dim`, rounded up
+	stride int // codes per node, with padding; see column.Codes
 	// Node i is the vector of ordinal ords[i], taken from row rows[i]. The rows ascend.
 	ords, rows []uint32
 	codes      [][]int8     // chunks of chunkNodes nodes; each node has `stride` codes

@@ -15,7 +15,7 @@ type Scored struct {
 const (
 	// minSpan and maxSpan are the limits of the number of documents in a span; see spanFor.
 	minSpan = 1 << 9
-	maxSpan = 1 << 15
+	maxSpan = 1 << 15 // see minSpan
 	// spanPostings is the approximate number of postings in a span. With fewer, a search spends
 	// more time on its spans than on the postings. With more, the maximum impact of a block is a
 	// less exact bound of the scores.

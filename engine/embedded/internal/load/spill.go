@@ -29,8 +29,8 @@ type spilled struct {
 	computed map[int]column.Source
 	missing  map[int]int // by property: the number of vectors that are missing in `rest`
 
-	hasIDs      bool // `rest` contains a column of ids
-	opened      bool
+	hasIDs      bool   // `rest` contains a column of ids
+	opened      bool   // whether batch.open was called
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids
 }

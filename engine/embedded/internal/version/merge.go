@@ -77,7 +77,7 @@ type entityState struct {
 	there    bool          // whether the entity exists
 	ord      uint32        // ordinal in the state
 	from, to string        // ids of an edge's ends
-	vals     []value.Value // by property of the target's type
+	vals     []value.Value // by property
 }
 
 // conflict notes a conflict about an entity or one of its properties.

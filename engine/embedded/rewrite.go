@@ -22,7 +22,7 @@ const (
 // write lock of the branch.
 type journal struct {
 	entries []journalEntry // oldest first
-	bulk    bool           // one of them has entity numbers in its record, which the rewrite changes
+	bulk    bool           // a record has entity numbers, which the rewrite changes
 }
 
 // journalEntry is a commit that was made during a rewrite.

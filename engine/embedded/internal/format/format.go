@@ -42,7 +42,7 @@ var (
 	Log         = Kind{"log file", 1}         // a file of the write-ahead log
 	SegmentFile = Kind{"segment", 2}          // a segment file of package store
 	StoreRoot   = Kind{"manifest", 1}         // the file header of a manifest
-	End         = Kind{"END", 0}              // the file that names the last record after a clean close
+	End         = Kind{"END", 0}              // names the last record after a clean close
 	Manifest    = Kind{"manifest payload", 3} // the content of a manifest; see package version
 	Record      = Kind{"commit record", 3}    // a record with the changes of a commit
 	Branching   = Kind{"branch record", 1}    // a record that creates or deletes a branch

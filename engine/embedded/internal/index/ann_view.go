@@ -17,7 +17,7 @@ type VectorView struct {
 	later []*laterVectors // vectors that the graph does not have
 	rows  Rows            // by ordinal: the entity's current row
 	next  uint32          // number of ordinals assigned
-	added int             // number of vectors in `later`, including vectors that do not count any more
+	added int             // vectors in `later`, with those that do not count any more
 	gone  int             // an upper bound of the number of nodes that do not count
 }
 

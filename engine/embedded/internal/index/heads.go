@@ -4,8 +4,8 @@ package index
 // children. Pages are small because a commit copies one page of each level for each place
 // that it changes, and these places are far apart.
 const (
-	headBits   = 4                       // bits of a position that select a place in a leaf
-	branchBits = 5                       // bits of a position that select a child of an upper or lower node
+	headBits   = 4                       // bits of a position that select its place in a leaf
+	branchBits = 5                       // bits that select a child of an upper or lower node
 	headsBits  = headBits + 2*branchBits // bits of a position below the root
 )
 

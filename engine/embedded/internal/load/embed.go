@@ -103,9 +103,9 @@ func (b *batch) embedSpilled(prop, source int, w *waiting, scratch Scratch) erro
 
 // waiting holds the texts for the next call of the embedding function.
 type waiting struct {
-	embed func(line int64, texts []string) ([][]float32, error) // computes the vectors; the line is for errors
+	embed func(line int64, texts []string) ([][]float32, error) // computes the vectors
 	texts []string                                              // texts to embed
-	at    []vectorPlace                                         // for each text, the destination of its vector
+	at    []vectorPlace                                         // by text: where its vector goes
 }
 
 // vectorPlace is the destination of a vector.

@@ -77,7 +77,7 @@ type Store struct {
 	end         uint64                      // LSN that END names
 	hasEnd      bool                        // whether the file END exists
 	fullSignal  chan struct{}               // capacity 1; signals that full was set
-	full        error                       // why the last write was refused for space; nil once Retry succeeded
+	full        error                       // why a write was refused for space; nil once Retry succeeded
 	closed      bool                        // Close was called
 }
 

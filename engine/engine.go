@@ -154,9 +154,9 @@ type Target struct {
 
 // Schema is a schema with its source.
 type Schema struct {
-	Source  string // the .pg text
-	Catalog *catalog.Schema
-	Digest  string // "sha256:" and hex digits; does not depend on layout or comments
+	Source  string          // the .pg text
+	Catalog *catalog.Schema // the resolved types and rules
+	Digest  string          // "sha256:" and hex digits; does not depend on layout or comments
 }
 
 // Commit is one published change of a graph.
@@ -172,21 +172,21 @@ type Commit struct {
 
 // Branch is a named pointer to a commit, its head.
 type Branch struct {
-	Name string
-	Head Commit
+	Name string // name of the branch
+	Head Commit // the commit that it points to
 }
 
 // Snapshot describes one state of a graph.
 type Snapshot struct {
-	Commit Commit
+	Commit Commit      // the commit that made the state
 	Nodes  []TypeCount // in schema order
-	Edges  []TypeCount
+	Edges  []TypeCount // in schema order
 }
 
 // TypeCount is the number of entities of one type.
 type TypeCount struct {
-	Type  string
-	Count int64
+	Type  string // name of the type
+	Count int64  // number of entities
 }
 
 // WriteOptions say where to write, as which actor, and under which conditions.
@@ -220,9 +220,9 @@ type LoadMode uint8
 // The load modes. Merge replaces whole rows. Append fails with a *KeyConflict if an id exists.
 // Overwrite first removes every entity of each type that occurs in the input.
 const (
-	Merge LoadMode = iota
-	Append
-	Overwrite
+	Merge     LoadMode = iota // replaces the rows of entities that exist
+	Append                    // fails if an entity exists
+	Overwrite                 // first removes the entities of the types in the input
 )
 
 // String returns merge, append or overwrite.
@@ -241,7 +241,7 @@ func ParseLoadMode(name string) (LoadMode, bool) {
 // LoadOptions say how to load.
 type LoadOptions struct {
 	WriteOptions
-	Mode LoadMode
+	Mode LoadMode // what to do with entities that exist
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one
 	// goroutine calls it at a time.
 	Progress func(lines int64)
@@ -249,8 +249,8 @@ type LoadOptions struct {
 
 // LoadResult is the outcome of a load. The counts are of entities in the input.
 type LoadResult struct {
-	Commit *Commit // nil if nothing changed
-	Head   Commit
+	Commit *Commit     // nil if nothing changed
+	Head   Commit      // head of the branch after the load
 	Nodes  []TypeCount // types that occur in the input, in schema order
-	Edges  []TypeCount
+	Edges  []TypeCount // like Nodes
 }

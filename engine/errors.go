@@ -16,7 +16,7 @@ type Error interface {
 // NotFound says that a graph, branch, commit or entity does not exist.
 type NotFound struct {
 	What string // "branch", "commit", "node", …
-	Name string
+	Name string // name or id of what does not exist
 	// Reclaimed is true if a cleanup has removed the state of the commit with the id Name. That
 	// commit is still listed.
 	Reclaimed bool
@@ -28,14 +28,14 @@ type Conflict struct{ Reason string }
 // KeyConflict says that an insert requires a new id, but an entity with that id exists.
 type KeyConflict struct {
 	Entity string // "node" or "edge"
-	Type   string
+	Type   string // name of the type
 	ID     string
 }
 
 // ConstraintViolation says that a write would break a rule of the schema.
 type ConstraintViolation struct {
 	Entity   string // "node" or "edge"
-	Type     string
+	Type     string // name of the type
 	ID       string // id of the offending entity, if it has one
 	Property string // empty if the rule is about the whole entity
 	Rule     string // "required", "type", "endpoint", "unique", "range", "check", "enum", "cardinality", "key"
@@ -45,7 +45,7 @@ type ConstraintViolation struct {
 // BadArgument says that an argument of a query does not fit its parameter.
 type BadArgument struct {
 	Param  string // name of the parameter, without $
-	Detail string
+	Detail string // what is wrong with the argument
 }
 
 // SchemaMismatch says that a plan does not fit the schema of a target.
@@ -53,7 +53,7 @@ type SchemaMismatch struct{ Detail string }
 
 // Unsupported says that this engine cannot run a construct of the language.
 type Unsupported struct {
-	Construct string
+	Construct string // the construct, as messages name it
 	// NoEmbedder is true if the construct needs vectors of texts and the graph was opened without
 	// an Embedder.
 	NoEmbedder bool
@@ -62,7 +62,7 @@ type Unsupported struct {
 // TooLarge says that a call exceeded a limit.
 type TooLarge struct {
 	Resource      string // the limited thing, in plural, such as "bytes of one commit"
-	Limit, Actual int64
+	Limit, Actual int64  // the limit, and the amount that exceeds it
 	Hint          string // what the caller can do about it; may be empty
 }
 
@@ -72,7 +72,7 @@ type Unavailable struct{ Reason string }
 // Busy says that the calls in progress have used up a shared resource.
 type Busy struct {
 	Resource string // the limited thing, in plural
-	Limit    int64
+	Limit    int64  // the amount of the resource that exists
 }
 
 // Indeterminate says that the outcome of a commit is unknown: the commit may or may not have become
@@ -82,20 +82,20 @@ type Indeterminate struct{ Err error }
 // Corrupt says that stored data differs from the data that was written.
 type Corrupt struct {
 	Object string // file or record
-	Detail string
+	Detail string // what is wrong with the data
 }
 
 // LoadErrors lists the bad lines of a load, at most a hundred.
 type LoadErrors struct {
-	Lines []LineError
-	More  bool // there are bad lines that Lines leaves out
+	Lines []LineError // in the order of the input
+	More  bool        // there are bad lines that Lines leaves out
 }
 
 // LineError is one bad line of a load.
 type LineError struct {
 	Line  int64  // line number, from 1
 	Field string // the member at fault, such as data.age; empty if the whole line is
-	Err   error
+	Err   error  // what is wrong with the line
 }
 
 func (e *NotFound) Error() string { return fmt.Sprintf("%s %q not found", e.What, e.Name) }
@@ -191,6 +191,7 @@ func (e *LoadErrors) Unwrap() []error {
 // Unwrap returns the cause.
 func (e *Indeterminate) Unwrap() error { return e.Err }
 
+// Retryable implements [Error].
 func (*NotFound) Retryable() bool            { return false }
 func (*Conflict) Retryable() bool            { return false }
 func (*KeyConflict) Retryable() bool         { return false }

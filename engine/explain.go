@@ -10,14 +10,14 @@ import (
 // Explanation describes how an engine runs a query. The engine chooses the names of operators and
 // the wording of their details, and may change both between versions.
 type Explanation struct {
-	Commit   string      `json:"commit"` // the estimates and row counts are for this commit
-	Analyzed bool        `json:"analyzed"`
-	Plan     []*Operator `json:"plan"` // one operator for a read; one per statement for a mutation
+	Commit   string      `json:"commit"`   // the estimates and row counts are for this commit
+	Analyzed bool        `json:"analyzed"` // the query was run to measure the operators
+	Plan     []*Operator `json:"plan"`     // one operator for a read; one per statement for a mutation
 }
 
 // Operator is a step of a plan. It consumes the rows of its children and yields its own.
 type Operator struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // kind of step, chosen by the engine
 	// Detail lists the types, index, direction and condition that the operator uses, with the
 	// graph's own names.
 	Detail string `json:"detail,omitempty"`
@@ -28,7 +28,7 @@ type Operator struct {
 	// Time is the time in nanoseconds that the operator took, without its children; 0 unless
 	// analyzed.
 	Time     time.Duration `json:"time_ns,omitempty"`
-	Children []*Operator   `json:"children,omitempty"`
+	Children []*Operator   `json:"children,omitempty"` // the steps that yield its input
 }
 
 // String renders the plan as an indented tree, one operator per line. The root, which yields the
@@ -41,6 +41,7 @@ func (e *Explanation) String() string {
 	return b.String()
 }
 
+// write writes the operator and its children as indented lines.
 func (o *Operator) write(b *strings.Builder, depth int) {
 	b.WriteString(strings.Repeat("  ", depth))
 	b.WriteString(o.Name)

@@ -12,9 +12,9 @@ type ChangeKind uint8
 
 // The kinds of change.
 const (
-	Inserted ChangeKind = iota
-	Updated
-	Deleted
+	Inserted ChangeKind = iota // the entity is new
+	Updated                    // the entity existed and differs
+	Deleted                    // the entity is gone
 )
 
 // String returns inserted, updated or deleted.
@@ -23,16 +23,16 @@ func (k ChangeKind) String() string { return [...]string{"inserted", "updated", 
 // PropertyChange is the change of the value of one property. The ends of an edge are reported as
 // the properties "from" and "to". The values of both are strings that contain node ids.
 type PropertyChange struct {
-	Name     string
+	Name     string      // name of the property
 	Old, New value.Value // null if the property has no value in that state
 }
 
 // EntityChange is the change that a commit made to one entity. If a commit deletes an entity and
 // inserts another with the same type and id, the two count as one update.
 type EntityChange struct {
-	Kind   ChangeKind
-	Entity string // "node" or "edge"
-	Type   string
+	Kind   ChangeKind // inserted, updated or deleted
+	Entity string     // "node" or "edge"
+	Type   string     // name of the type
 	// TypeID identifies the type in all commits of the graph. It stays the same when the type is
 	// renamed. A type that takes the name of a dropped type has another id.
 	TypeID   string
@@ -56,8 +56,8 @@ type Image struct {
 
 // PropertyValue is a property with its value, which may be null.
 type PropertyValue struct {
-	Name  string
-	Value value.Value
+	Name  string      // name of the property
+	Value value.Value // may be null
 }
 
 // Position returns the entity's place in the order of changes.
@@ -105,7 +105,7 @@ func sizeOf(v value.Value) int {
 // edges. Nodes and edges are each ordered by the name of the type and then by id, byte by byte.
 type ChangePosition struct {
 	Entity string // "node" or "edge"; empty for the position before the first change
-	Type   string
+	Type   string // name of the type
 	ID     string
 }
 
@@ -121,9 +121,9 @@ type ChangeRange struct {
 	MaxBytes int
 	// Entities, Types and Kinds select a change if its entity, type and kind are in these lists. An
 	// empty list selects all. A type that neither state has selects nothing.
-	Entities []string // "node" or "edge"
-	Types    []string // names as the schema writes them
-	Kinds    []ChangeKind
+	Entities []string     // "node" or "edge"
+	Types    []string     // names as the schema writes them
+	Kinds    []ChangeKind // inserted, updated or deleted
 	// Images asks for EntityChange.Before and EntityChange.After in place of Properties.
 	Images bool
 }
@@ -141,10 +141,10 @@ type ChangeCounts struct{ Inserted, Updated, Deleted int64 }
 // Changes are the differences between a commit and its first parent. For the first commit of a
 // graph, they are the differences from the empty graph.
 type Changes struct {
-	Commit       Commit
-	Nodes, Edges ChangeCounts // counts of all changes, regardless of the range
-	List         []EntityChange
-	More         bool // the range selects changes after the last of List
+	Commit       Commit         // the commit with the changes
+	Nodes, Edges ChangeCounts   // counts of all changes, regardless of the range
+	List         []EntityChange // changes in the range, in order of position
+	More         bool           // the range selects changes after the last of List
 }
 
 // CleanupOptions select the commits that stay readable in addition to the heads of branches and the

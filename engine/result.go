@@ -30,8 +30,8 @@ type Result interface {
 
 // Batch is a sequence of rows, stored by column.
 type Batch struct {
-	Len     int // number of rows
-	Columns []Column
+	Len     int      // number of rows
+	Columns []Column // in the order of the query's columns
 }
 
 // Column is one column of a batch. Its type determines which of the slices is set. The slice has an
@@ -46,14 +46,14 @@ type Batch struct {
 //	[T]                                   Lists
 //	a whole node                          Fields, one column per field
 type Column struct {
-	Type    value.Type
-	Valid   Bitmap  // nil if no row is null
-	Ints    []int64 // see the table above
-	Floats  []float64
-	Strings []string // may point into the engine's memory: clone what must outlive the batch
-	Vectors [][]float32
+	Type    value.Type    // type of the values
+	Valid   Bitmap        // nil if no row is null
+	Ints    []int64       // see the table above
+	Floats  []float64     // see the table above
+	Strings []string      // may point into the engine's memory: clone what must outlive the batch
+	Vectors [][]float32   // see the table above
 	Lists   []value.Value // each value is null or a list
-	Fields  []Column
+	Fields  []Column      // see the table above
 }
 
 // IsNull reports whether row i is null.

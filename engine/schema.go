@@ -59,8 +59,8 @@ type DataLoss struct{ Steps []catalog.Step }
 
 // ConstraintViolations lists the rules of a schema that stored data breaks, at most a hundred.
 type ConstraintViolations struct {
-	Violations []*ConstraintViolation
-	More       bool // there are violations that the list leaves out
+	Violations []*ConstraintViolation // at most a hundred
+	More       bool                   // there are violations that the list leaves out
 }
 
 // SchemasDiverge says that two branches cannot be merged because neither schema descends from the
@@ -109,6 +109,7 @@ func (*DataLoss) Retryable() bool             { return false }
 func (*ConstraintViolations) Retryable() bool { return false }
 func (*SchemasDiverge) Retryable() bool       { return false }
 
+// stepLines returns the steps as text, each after a line break.
 func stepLines(steps []catalog.Step) string {
 	var b strings.Builder
 	for _, s := range steps {

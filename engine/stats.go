@@ -3,7 +3,7 @@ package engine
 // Stats are figures of a graph for monitoring. A figure is 0 if the engine has nothing to count for
 // it.
 type Stats struct {
-	Branches int
+	Branches int   // branches that exist
 	Commits  int64 // commits of all branches, including those that a cleanup made unreadable
 	Calls    int64 // calls in progress
 

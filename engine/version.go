@@ -55,10 +55,10 @@ type ExportOptions struct {
 
 // MergeOptions name the actor of a merge and the conditions for it; see [WriteOptions].
 type MergeOptions struct {
-	Actor          string
+	Actor          string // recorded in the commit
 	IfCommit       string // required head of the target
-	IdempotencyKey string
-	DryRun         bool
+	IdempotencyKey string // see WriteOptions
+	DryRun         bool   // see WriteOptions
 }
 
 // MergeOutcome says how a merge ended.
@@ -68,9 +68,9 @@ type MergeOutcome uint8
 // committed. FastForward: the target had no commits that the source lacked. Merged: both sides had
 // commits that the other lacked.
 const (
-	AlreadyUpToDate MergeOutcome = iota
-	FastForward
-	Merged
+	AlreadyUpToDate MergeOutcome = iota // see above
+	FastForward                         // see above
+	Merged                              // see above
 )
 
 // String returns already_up_to_date, fast_forward or merged.
@@ -80,11 +80,11 @@ func (o MergeOutcome) String() string {
 
 // MergeResult is the outcome of a merge.
 type MergeResult struct {
-	Outcome MergeOutcome
-	Commit  *Commit // on the target; nil if nothing changed and in a dry run
-	Head    Commit  // head of the target after the merge
-	Nodes   int64   // nodes of the target inserted, updated or deleted
-	Edges   int64
+	Outcome MergeOutcome // how the merge ended
+	Commit  *Commit      // on the target; nil if nothing changed and in a dry run
+	Head    Commit       // head of the target after the merge
+	Nodes   int64        // nodes of the target inserted, updated or deleted
+	Edges   int64        // edges of the target inserted, updated or deleted
 }
 
 // ConflictKind says why a merge cannot combine two changes.
@@ -108,6 +108,7 @@ const (
 	ValueConstraintViolation
 )
 
+// conflictKinds holds the names of the kinds, by number.
 var conflictKinds = [...]string{"divergent_insert", "divergent_update", "delete_vs_update", "orphan_edge", "unique_violation",
 	"cardinality_violation", "value_constraint_violation"}
 
@@ -116,16 +117,16 @@ func (k ConflictKind) String() string { return conflictKinds[k] }
 
 // MergeConflict is one reason why a merge is impossible.
 type MergeConflict struct {
-	Kind   ConflictKind
-	Entity string // "node" or "edge"
-	Type   string
+	Kind   ConflictKind // what kind of conflict it is
+	Entity string       // "node" or "edge"
+	Type   string       // name of the type
 	// ID is the id of the entity. For a CardinalityViolation, it is the id of the node that the
 	// edges of Type lead from.
 	ID string
 	// Property is the property at fault: "from" or "to" for the ends of an edge, or the members of
 	// a unique rule joined by ", ". It is empty if the whole entity is at fault.
 	Property string
-	Message  string
+	Message  string // the reason as a sentence
 }
 
 // MergeConflicts lists all conflicts of a merge. The merge published nothing.

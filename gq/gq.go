@@ -23,7 +23,7 @@ type Source struct{ Name, Text string }
 
 // Query is a checked query with its source and the contents of its annotations.
 type Query struct {
-	Plan *plan.Query
+	Plan *plan.Query // the compiled query
 	Info *check.Info // the positions of its parameters and variables
 	File string      // name of the source
 	Span Span        // the whole query in File

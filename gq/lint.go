@@ -14,8 +14,8 @@ import (
 
 // Catalog is the input of Lint.
 type Catalog struct {
-	Schema  Source
-	Queries []Source
+	Schema  Source   // the schema file
+	Queries []Source // the query files
 
 	// Selected maps the name of each stored query to the name of its source. Other queries are not
 	// stored, and only the rules about single queries apply to them. If Selected is nil, all queries

@@ -157,7 +157,7 @@ func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *versi
 
 // storedIndexes are indexes that are stored, but that no manifest lists yet.
 type storedIndexes struct {
-	ids  []store.SegmentID
+	ids  []store.SegmentID  // the segments with the indexes
 	what []version.Unstored // the parts of indexes that the segments hold
 }
 

@@ -42,8 +42,8 @@ type DirOption func(*dirOptions)
 // dirOptions holds the options of [OpenDir]; schema is nil without [OrCreate].
 type dirOptions struct {
 	Options
-	source string
-	schema *catalog.Schema
+	source string          // text of the schema; see OrCreate
+	schema *catalog.Schema // see above
 }
 
 // OrCreate makes a graph with a schema if the folder holds none. It also makes the folder, in a

@@ -14,12 +14,13 @@ import (
 // opener opens the segments of tables. Tables that share a segment share its mapping and the parts
 // of it that were read. Segments in one file share the file's mapping.
 type opener struct {
-	files  *segmentFiles
-	ctx    context.Context
+	files  *segmentFiles               // opens the segments that are not open yet
+	ctx    context.Context             // ends the reads of files when it is done
 	opened map[string]*version.Segment // by version.SegmentKey
 	mapped map[string]*store.Segment   // by name of the file
 }
 
+// opener returns an opener without open segments, which reads files until ctx is done.
 func (f *segmentFiles) opener(ctx context.Context) *opener {
 	return &opener{files: f, ctx: ctx, opened: map[string]*version.Segment{}, mapped: map[string]*store.Segment{}}
 }

@@ -14,7 +14,7 @@ const (
 	// packRows and packBytes bound a segment of rows that shares a file with others. Each file
 	// costs a few milliseconds and a page, and stays until no state needs any part of it.
 	packRows  = 1 << 10
-	packBytes = 16 << 10
+	packBytes = 16 << 10 // in bytes
 	// packParts bounds the number of segments in one file.
 	packParts = 256
 )
@@ -26,10 +26,10 @@ const (
 // All parts of a file have the same type. So when a property is dropped for good on every
 // branch, no state needs a file that has values of it.
 type packer struct {
-	files   *segmentFiles
+	files   *segmentFiles                        // writes the files
 	small   map[*version.Type][]*version.Segment // small segments that are not stored yet
 	types   []*version.Type                      // the keys of small, in order of arrival
-	written []store.SegmentID
+	written []store.SegmentID                    // ids of the files written so far
 }
 
 // add stores a large segment at once. It keeps a small one until there are packParts of its type,
@@ -115,8 +115,10 @@ type source struct {
 	prefix string // prefix of the names of the segment's blocks; empty for a whole file
 }
 
+// Block implements column.Source.
 func (s source) Block(name string) ([]byte, error) { return s.Segment.Block(s.prefix + name) }
 
+// Pieces implements column.Source.
 func (s source) Pieces(name string) (column.Pieces, error) {
 	return s.Segment.Pieces(s.prefix + name)
 }

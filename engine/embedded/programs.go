@@ -14,19 +14,19 @@ import (
 // more for every partsCounted parts. When the maximum is reached, all programs are dropped, because
 // binding a plan again takes some microseconds.
 const (
-	maxPrograms  = 1024
-	partsCounted = 256
+	maxPrograms  = 1024 // see above
+	partsCounted = 256  // see above
 )
 
 // programs caches the bound programs of plans.
 type programs struct {
-	of    sync.Map // *exec.Program by *plan.Query: the program that the plan ran last
-	count atomic.Int64
+	of    sync.Map     // *exec.Program by *plan.Query: the program that the plan ran last
+	count atomic.Int64 // number of programs, as maxPrograms counts them
 
 	// others is for plans that read branches with different schemas. It has the programs of a plan
 	// for all schemas except the one that the plan ran on last.
 	mu     sync.Mutex
-	others map[programKey]*exec.Program
+	others map[programKey]*exec.Program // by plan and schema
 }
 
 // programKey is a plan and the schema that its program is bound to.

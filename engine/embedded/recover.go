@@ -47,6 +47,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	return g.ids.resume(g.history.Latest())
 }
 
+// recoverHistory reads the segments of the history that the manifest lists.
 func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	n := 0
 	for _, h := range m.History {
@@ -65,12 +66,13 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 // replay replays the records of a log.
 type replay struct {
 	g    *Graph
-	open *opener
+	open *opener // opens the segments that records name
 	// wanted has an entry for each commit at which a record of the log makes a branch: its
 	// state, or nil until the replay has reached it.
 	wanted map[string]*version.Snapshot
 }
 
+// replayAll applies the log records after the manifest, in their order.
 func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *opener) error {
 	p := &replay{g: g, open: open, wanted: map[string]*version.Snapshot{}}
 	for _, r := range records {

@@ -19,10 +19,10 @@ const keptStates = 8
 // retention keeps. Callers that need the same state at the same time share the work, and the last
 // states stay in memory.
 type restorer struct {
-	history   *version.History
-	files     *segmentFiles
-	branches  *branches
-	retention *retention
+	history   *version.History // the commits of all branches
+	files     *segmentFiles    // reads stored states and rows
+	branches  *branches        // the heads of the branches
+	retention *retention       // the kept anchors and records
 
 	// reading is held for reading while a state is read from files, and for writing while a
 	// checkpoint may remove files.
@@ -31,14 +31,14 @@ type restorer struct {
 	running sync.WaitGroup // the goroutines that restore states
 
 	mu      sync.Mutex
-	epoch   uint64 // incremented when files or commits may have been removed
-	pending map[string]*pending
-	states  []restored // in order of use, the most recent last
+	epoch   uint64              // incremented when files or commits may have been removed
+	pending map[string]*pending // by commit id
+	states  []restored          // in order of use, the most recent last
 }
 
 // restored is a state in memory.
 type restored struct {
-	snap *version.Snapshot
+	snap *version.Snapshot // the state
 	// borrowed reports whether rows of snap may be in segments that only a head needs.
 	borrowed bool
 }
@@ -50,7 +50,7 @@ type pending struct {
 	waiting int                // number of callers that wait
 	cancel  context.CancelFunc // cancels the work when the last caller stops waiting
 	restored
-	err error
+	err error // why the state was not restored
 }
 
 // state returns the state of a commit that is an ancestor of a live branch's head. For other
@@ -140,7 +140,8 @@ func (r *restorer) forget(all bool) {
 	r.states = slices.DeleteFunc(r.states, func(s restored) bool { return all || s.borrowed })
 }
 
-// replaceFiles runs f while no state is read from files. The function f replaces or removes files.
+// replaceFiles runs f, which replaces or removes files. Until f returns, no state is read from
+// files.
 func (r *restorer) replaceFiles(f func() error) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()

@@ -19,7 +19,7 @@ const (
 	// version of each page that its line has changed since: about a megabyte for a thousand changes
 	// far apart.
 	anchorRecords = 1024
-	anchorBytes   = 4 << 20
+	anchorBytes   = 4 << 20 // in bytes
 )
 
 // notKept is the field What of a *engine.NotFound for a commit that is known, but has a state that
@@ -35,15 +35,15 @@ const notKept = "state of commit"
 // Only a checkpoint removes records or anchors. It does so with restorer.reading locked for
 // writing.
 type retention struct {
-	history *version.History
-	files   *segmentFiles
+	history *version.History // the commits of all branches
+	files   *segmentFiles    // stores and removes segments
 
 	mu       sync.Mutex
-	archive  []version.ArchiveSegment
-	archived int                // the records of commits below this number are in the archive
-	fresh    []version.Archived // the records of the commits from number `archived` on
-	anchors  map[string]*anchor // by commit id
-	removed  bool               // whether a branch was deleted since the last checkpoint
+	archive  []version.ArchiveSegment // segments with the records of old commits, oldest first
+	archived int                      // the records of commits below this number are in the archive
+	fresh    []version.Archived       // the records of the commits from number `archived` on
+	anchors  map[string]*anchor       // by commit id
+	removed  bool                     // whether a branch was deleted since the last checkpoint
 	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or
 	// anchors. Recovery could then not restore a state that a log record needs.
 	stale bool
@@ -55,7 +55,7 @@ type anchor struct {
 	version.Anchor                   // Name is empty until the anchor is stored
 	snap           *version.Snapshot // nil when the state has to be read
 	lsn            uint64            // LSN of the commit's record
-	branch         *branch
+	branch         *branch           // branch of the commit
 }
 
 // lineage holds the data that retention keeps about a branch. Guarded by retention.mu.
@@ -67,8 +67,8 @@ type lineage struct {
 // run counts the commits of a line after its last anchor: their records and their bytes of
 // operations.
 type run struct {
-	records int
-	bytes   int
+	records int // number of records
+	bytes   int // total size of their operations
 }
 
 // note archives the record of a commit that has its place in the log, and makes the commit an
@@ -200,8 +200,8 @@ func (r *retention) archiveComplete() bool {
 
 // keptCommit is the data that retention keeps of one commit.
 type keptCommit struct {
-	anchored bool // whether the commit has an anchor
-	anchor   version.Anchor
+	anchored bool              // whether the commit has an anchor
+	anchor   version.Anchor    // valid if anchored
 	snap     *version.Snapshot // the anchor's state if it is in memory
 	record   version.Archived  // the record, if number is -1
 	number   int               // the commit's number if its record is archived, else -1
@@ -275,6 +275,7 @@ func (r *retention) setStale() {
 	r.mu.Unlock()
 }
 
+// isStale returns the field `stale`.
 func (r *retention) isStale() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,15 +21,15 @@ const (
 // journal records the commits of a branch that are made during a rewrite. Guarded by the
 // write lock of the branch.
 type journal struct {
-	entries []journalEntry
-	bulk    bool // one of them has entity numbers in its record, which the rewrite changes
+	entries []journalEntry // oldest first
+	bulk    bool           // a record has entity numbers, which the rewrite changes
 }
 
 // journalEntry is a commit that was made during a rewrite.
 type journalEntry struct {
-	commit engine.Commit
-	lsn    uint64
-	ops    []byte // the operations of the commit's record
+	commit engine.Commit // the commit
+	lsn    uint64        // LSN of the commit's record
+	ops    []byte        // the operations of the commit's record
 }
 
 // note adds a commit to the journal. If the journal is nil, note does nothing.

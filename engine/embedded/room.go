@@ -11,7 +11,7 @@ const (
 	// While the disk is full, the graph checks for free space after firstRetry. It doubles the
 	// time after each check, up to lastRetry.
 	firstRetry = 250 * time.Millisecond
-	lastRetry  = 5 * time.Second
+	lastRetry  = 5 * time.Second // see above
 )
 
 // watchRoom waits for a full disk, checks it until there is free space, and requests the

@@ -159,6 +159,7 @@ func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
 	return -1
 }
 
+// report describes a change by its steps and the digests of the schemas before and after it.
 func report(steps []catalog.Step, from, to string) engine.SchemaChange {
 	m := catalog.Migration{Steps: steps}
 	return engine.SchemaChange{Steps: steps, Supported: m.Supported(), Destructive: m.Destructive(), From: from, To: to}

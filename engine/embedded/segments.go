@@ -70,9 +70,9 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 
 // scratchFiles creates the temporary files of a load.
 type scratchFiles struct {
-	ctx   context.Context
-	store *store.Store
-	used  atomic.Bool // whether the load has begun a file
+	ctx   context.Context // ends the writes when it is done
+	store *store.Store    // holds the files
+	used  atomic.Bool     // whether the load has begun a file
 }
 
 // create creates a temporary file of blocks.

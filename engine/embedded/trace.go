@@ -36,12 +36,12 @@ func (g *Graph) tracedRun(ctx context.Context, parent trace.Span, prog *exec.Pro
 type traced struct {
 	*exec.Result
 	ctx    context.Context // context of the span, for the operators' spans
-	tracer trace.Tracer
-	span   trace.Span
-	start  time.Time
-	query  *plan.Query
-	rows   int64 // rows read so far
-	closed bool
+	tracer trace.Tracer    // makes the operators' spans
+	span   trace.Span      // span of the read
+	start  time.Time       // when the read began
+	query  *plan.Query     // plan of the read
+	rows   int64           // rows read so far
+	closed bool            // Close was called
 }
 
 // Next returns the next batch and counts its rows; see [engine.Result].

@@ -15,9 +15,9 @@ import (
 // vectorBuilds builds the approximate indexes of @ann properties in the background. Until an index
 // is built, `nearest` compares all vectors.
 type vectorBuilds struct {
-	opts        *Options
-	branches    *branches
-	checkpoints *checkpoints
+	opts        *Options     // options of the graph
+	branches    *branches    // the heads to build for
+	checkpoints *checkpoints // store the indexes
 
 	logged    atomic.Int64  // log bytes since the last request
 	requested chan struct{} // contains a token when the graph may need a build

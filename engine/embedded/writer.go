@@ -12,28 +12,29 @@ import (
 // Nothing else appends to the log. writer has no lock: a commit holds the write lock of its branch
 // while it is staged, and branches.mu while its record gets its place in the log.
 type writer struct {
-	opts        *Options
-	store       *store.Store
-	files       *segmentFiles
-	ids         *ids
-	history     *version.History
-	layout      *layout
-	branches    *branches
-	restorer    *restorer
-	checkpoints *checkpoints
+	opts        *Options         // options of the graph
+	store       *store.Store     // has the log
+	files       *segmentFiles    // stores segments
+	ids         *ids             // makes ids of commits and entities
+	history     *version.History // gets each new commit
+	layout      *layout          // the lock on the row layout
+	branches    *branches        // the tips of the branches
+	restorer    *restorer        // restores states of old commits
+	checkpoints *checkpoints     // make checkpoints when the log is long
 }
 
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
-	actor    string
-	ifCommit string // required id of the head of the branch; empty for any
-	dryRun   bool
+	actor    string            // recorded in the commit
+	ifCommit string            // required id of the head of the branch; empty for any
+	dryRun   bool              // commit nothing
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
 	source   *version.Snapshot // for a merge, the state of from
 	staged   func()            // if set, called once stage has returned or panicked
 }
 
+// newWrite returns the parameters for the options of a call.
 func newWrite(opts engine.WriteOptions) *write {
 	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
 }
@@ -69,8 +70,8 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 // receipted is a receipt and the commit that holds it, which may be in flight.
 type receipted struct {
 	version.Receipted
-	branch *branch
-	lsn    uint64 // 0 if recovery restored the commit
+	branch *branch // branch that the call wrote to
+	lsn    uint64  // 0 if recovery restored the commit
 }
 
 // waitDurable waits until the commit of the receipt is durable.
@@ -111,9 +112,9 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 
 // staged is a commit with a record that has its place in the log.
 type staged struct {
-	ticket *store.Ticket
-	bytes  int64 // size of the record and of the rows that the commit copied
-	bulk   bool  // whether the rows are in segments that the record lists
+	ticket *store.Ticket // place of the record in the log
+	bytes  int64         // size of the record and of the rows that the commit copied
+	bulk   bool          // whether the rows are in segments that the record lists
 }
 
 // stage holds the branch's write lock. It turns the transaction that the function `build` fills

@@ -46,10 +46,10 @@ type reporter interface {
 
 // testCase is one named case: it runs statements on a new graph with a schema.
 type testCase struct {
-	name   string
-	schema func() *catalog.Schema
-	large  bool // the case is too large for the model
-	run    func(s *session)
+	name   string                 // name of the subtest
+	schema func() *catalog.Schema // makes the schema of the graph
+	large  bool                   // the case is too large for the model
+	run    func(s *session)       // runs and checks the statements
 }
 
 // suite returns the cases of all groups.
@@ -64,6 +64,7 @@ func suite() []testCase {
 	return all
 }
 
+// runCase runs a case on a graph that `open` returns, and closes the graph.
 func runCase(t reporter, c testCase, open func(*catalog.Schema) engine.Graph) {
 	schema := c.schema()
 	g := open(schema)
@@ -78,9 +79,9 @@ func runCase(t reporter, c testCase, open func(*catalog.Schema) engine.Graph) {
 // session is one run of a case.
 type session struct {
 	reporter
-	ctx    context.Context
-	schema *catalog.Schema
-	graph  engine.Graph
+	ctx    context.Context // passed to each call of the graph
+	schema *catalog.Schema // schema of the graph
+	graph  engine.Graph    // the tested graph
 }
 
 // read starts a read plan for the session's schema.
@@ -159,6 +160,7 @@ func (s *session) expect(p *readPlan, want string, args ...any) {
 	}
 }
 
+// unindent returns the lines without blank lines and without white space at their ends.
 func unindent(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -179,6 +181,7 @@ func (s *session) load(mode engine.LoadMode, lines string) *engine.LoadResult {
 	return res
 }
 
+// tryLoad loads NDJSON lines, and returns the error of the load.
 func (s *session) tryLoad(mode engine.LoadMode, lines string) (*engine.LoadResult, error) {
 	return s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: mode})
 }
@@ -193,6 +196,7 @@ func (s *session) mutate(m *mutationPlan, args ...any) engine.Change {
 	return change
 }
 
+// tryMutate runs a mutation, and returns its error.
 func (s *session) tryMutate(m *mutationPlan, args ...any) (engine.Change, error) {
 	return s.graph.Mutate(s.ctx, m.query(), arguments(args), engine.WriteOptions{})
 }

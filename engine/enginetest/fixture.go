@@ -32,6 +32,7 @@ func enumOf(values ...string) value.Type {
 // vectorOf returns the type of vectors of a length.
 func vectorOf(dim int) value.Type { return value.Type{Kind: value.Vector, Dim: dim} }
 
+// property returns a property with a name and a type.
 func property(name string, t value.Type) *catalog.Property {
 	return &catalog.Property{Name: name, Type: t}
 }
@@ -105,12 +106,13 @@ const crowd = `
 
 // readCase is a case that reads the crowd.
 type readCase struct {
-	name  string
-	build func(p *readPlan)
-	args  []any
-	want  string
+	name  string            // name of the case within its group
+	build func(p *readPlan) // builds the plan of the read
+	args  []any             // arguments of the read
+	want  string            // the expected rows, one per line
 }
 
+// readCases returns test cases named group/name that load the crowd and check a read.
 func readCases(group string, cases []readCase) []testCase {
 	var all []testCase
 	for _, c := range cases {

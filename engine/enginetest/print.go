@@ -55,18 +55,21 @@ func schemaText(s *catalog.Schema) string {
 	return b.String()
 }
 
+// propertiesText writes one line for each property.
 func propertiesText(b *strings.Builder, props []*catalog.Property) {
 	for _, p := range props {
 		fmt.Fprintf(b, "  %s: %s\n", p.Name, p.Type)
 	}
 }
 
+// uniqueText writes one line for each unique rule.
 func uniqueText(b *strings.Builder, unique [][]string) {
 	for _, u := range unique {
 		fmt.Fprintf(b, "  @unique(%s)\n", strings.Join(u, ", "))
 	}
 }
 
+// endText returns one end of a range as text; it is empty for an open end.
 func endText(v *value.Value) string {
 	if v == nil {
 		return ""
@@ -74,6 +77,7 @@ func endText(v *value.Value) string {
 	return value.Text(*v)
 }
 
+// argsText returns the arguments of a query as text.
 func argsText(args engine.Args) string {
 	texts := make([]string, len(args))
 	for i, a := range args {

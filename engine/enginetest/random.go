@@ -116,21 +116,21 @@ func (d *drawer) seedData() string {
 // step is one statement of a script: a read, a mutation or a load, or one of the alternatives
 // below.
 type step struct {
-	branch    string     // branch of the statement; empty for main
-	branching *branching // if set, replaces the statement
-	migration *migration // if set, replaces the statement
-	export    bool       // exports the branch; replaces the statement
-	history   *history   // if set, replaces the statement
-	back      int        // for a read: how many commits before the head of the branch to read
-	ifCommit  condition  // precondition of a write
-	key       string     // idempotency key of a write
-	dryRun    bool
-	query     *plan.Query // the read or mutation; nil for other statements
-	args      engine.Args
-	held      bool   // the read is opened at this step, and its rows are read after the next write
-	unnamed   string // see writeDraw
-	load      string // the NDJSON lines of a load
-	mode      engine.LoadMode
+	branch    string          // branch of the statement; empty for main
+	branching *branching      // if set, replaces the statement
+	migration *migration      // if set, replaces the statement
+	export    bool            // exports the branch; replaces the statement
+	history   *history        // if set, replaces the statement
+	back      int             // for a read: how many commits before the head of the branch to read
+	ifCommit  condition       // precondition of a write
+	key       string          // idempotency key of a write
+	dryRun    bool            // the option DryRun of a write
+	query     *plan.Query     // the read or mutation; nil for other statements
+	args      engine.Args     // arguments of the query
+	held      bool            // the read is opened at this step, and its rows are read after the next write
+	unnamed   string          // see writeDraw
+	load      string          // the NDJSON lines of a load
+	mode      engine.LoadMode // mode of the load
 }
 
 func (s step) String() string {
@@ -171,6 +171,7 @@ func (s step) writes() bool {
 	return !s.export && (s.query == nil || s.query.Read == nil)
 }
 
+// scriptText returns the numbered steps of a script as text.
 func scriptText(script []step) string {
 	var b strings.Builder
 	for i, s := range script {
@@ -181,10 +182,10 @@ func scriptText(script []step) string {
 
 // pair is an engine and the model, which must stay in equal states.
 type pair struct {
-	ctx    context.Context
-	schema *catalog.Schema
-	engine engine.Graph
-	model  *naive.Graph
+	ctx    context.Context                // passed to each call of the graphs
+	schema *catalog.Schema                // the schema of the current branch
+	engine engine.Graph                   // the tested graph
+	model  *naive.Graph                   // the graph that the results are compared with
 	branch string                         // branch of the current step
 	back   int                            // back of the current step
 	held   []heldRead                     // results that opened before the next write and are read after it
@@ -197,9 +198,9 @@ type pair struct {
 
 // heldRead is an open result that will be read after the next write.
 type heldRead struct {
-	query  *plan.Query
-	result engine.Result
-	want   [][]cell // the rows that the model returned
+	query  *plan.Query   // the read
+	result engine.Result // the open result of the engine
+	want   [][]cell      // the rows that the model returned
 }
 
 // stepTimeout is far more than any statement on a small graph takes.

@@ -12,7 +12,7 @@ import (
 
 // branching is a step that creates, deletes or merges a branch.
 type branching struct {
-	create, remove string
+	create, remove string // name of the branch to create or to delete; else empty
 	from           string // branch on which a new one is based
 	back           int    // how many commits before the head of from
 	source, target string // branches of a merge
@@ -32,9 +32,9 @@ func (b *branching) String() string {
 type condition uint8
 
 const (
-	anyHead   condition = iota
-	thisHead            // requires the current head
-	firstHead           // requires the branch's first commit
+	anyHead   condition = iota // requires nothing
+	thisHead                   // requires the current head
+	firstHead                  // requires the branch's first commit
 )
 
 // options describes the options of a write as text.
@@ -114,6 +114,7 @@ func (s *step) drawOptions(d *drawer) {
 	}
 }
 
+// target returns the head of the current branch.
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
 
 // missing reports whether the model lacks the branch, which can happen in a shrunken script. If so,
@@ -189,6 +190,7 @@ func (p *pair) runBranching(ctx context.Context, s step) string {
 	return difference
 }
 
+// runMerge merges branches in the engine and the model, and describes how the results differ.
 func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr, gotErr error) {
 	merge := func(g engine.Graph) (*engine.MergeResult, error) {
 		at := s

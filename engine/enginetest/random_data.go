@@ -139,6 +139,7 @@ func (d *drawer) loadLines(n, badPercent int) []string {
 	return lines
 }
 
+// loadLine draws an NDJSON line of a load, for a node or an edge.
 func (d *drawer) loadLine() string {
 	if e := d.edgeType(); d.percent(55) && (d.linked(e) || d.percent(15)) {
 		return d.edgeLine(e)
@@ -163,6 +164,7 @@ func (d *drawer) linked(e *catalog.Edge) bool {
 	return len(d.ids[key(plan.Node, e.From)]) > 0 && len(d.ids[key(plan.Node, e.To)]) > 0
 }
 
+// nodeLine draws the NDJSON line of a node of type n.
 func (d *drawer) nodeLine(n *catalog.Node) string {
 	data := d.jsonProperties(plan.Node, n.Name)
 	if n.Key == nil {
@@ -171,6 +173,7 @@ func (d *drawer) nodeLine(n *catalog.Node) string {
 	return fmt.Sprintf(`{"type":%q,"data":{%s}}`, n.Name, strings.Join(data, ","))
 }
 
+// edgeLine draws the NDJSON line of an edge of type e.
 func (d *drawer) edgeLine(e *catalog.Edge) string {
 	data := append(d.jsonProperties(plan.Edge, e.Name), `"id":`+jsonText(d.entityID(plan.Edge, e.Name)))
 	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, jsonText(d.nodeID(e.From)), jsonText(d.nodeID(e.To)),
@@ -195,6 +198,7 @@ func (d *drawer) spoil(line string) string {
 	}
 }
 
+// jsonProperties draws the properties of an entity, as members of a JSON object in name order.
 func (d *drawer) jsonProperties(kind plan.Entity, typ string) []string {
 	props := d.properties(kind, typ)
 	var data []string
@@ -233,6 +237,7 @@ func (d *drawer) json(v value.Value) string {
 	return value.Text(v)
 }
 
+// jsonText returns a text as a JSON string.
 func jsonText(s string) string {
 	b, err := json.Marshal(s)
 	must(err)

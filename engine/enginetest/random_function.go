@@ -11,7 +11,7 @@ import (
 // an operand that is not computed.
 type computed struct {
 	*drawer
-	leaf func() (plan.Expr, value.Type)
+	leaf func() (plan.Expr, value.Type) // see above
 }
 
 // maxTries is the maximum number of times that arguments are drawn for a function. The draws stop

@@ -24,6 +24,7 @@ func (h *history) String() string {
 	return fmt.Sprintf("list the changes of the commit %d back, %d on a page, entities %v, types %v, kinds %v", h.back, h.limit, h.only.Entities, h.only.Types, h.only.Kinds)
 }
 
+// drawHistory draws a cleanup or a list of changes.
 func (d *drawer) drawHistory() *history {
 	if d.percent(35) {
 		keep := d.IntN(10)
@@ -153,6 +154,7 @@ func changeText(c *engine.EntityChange) string {
 	return text + "\n"
 }
 
+// imageText returns the values of an entity before or after a change as text.
 func imageText(i *engine.Image) string {
 	if i == nil {
 		return " nothing"

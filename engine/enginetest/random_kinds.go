@@ -9,7 +9,7 @@ import (
 
 // drawnKind says how often the random comparison draws a kind, and which values.
 type drawnKind struct {
-	kind  value.Kind
+	kind  value.Kind    // the kind that the other fields are about
 	share int           // relative share of this kind among scalar properties
 	keys  int           // relative share of this kind among members of keys
 	pool  []value.Value // the few values to draw from, so that keys, unique rules and comparisons often meet equal values
@@ -65,6 +65,7 @@ var (
 	numericTypes = drawnTypes(func(k drawnKind) int { return boolInt(k.kind.IsNumeric()) })
 )
 
+// drawnTypes repeats the type of each kind as often as `count` says.
 func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 	for _, k := range drawnKinds {
 		types = append(types, slices.Repeat([]value.Type{value.Of(k.kind)}, count(k))...)

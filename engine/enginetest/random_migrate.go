@@ -13,9 +13,9 @@ import (
 
 // migration is a step that applies a schema.
 type migration struct {
-	schema *catalog.Schema
-	allow  bool // the option AllowDataLoss
-	hard   bool // the option Hard
+	schema *catalog.Schema // the schema to apply
+	allow  bool            // the option AllowDataLoss
+	hard   bool            // the option Hard
 }
 
 func (m *migration) String() string {
@@ -85,6 +85,7 @@ func (d *drawer) evolve(s *catalog.Schema) {
 	}
 }
 
+// evolveNode changes the node type n of schema s at random.
 func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 	switch draw := d.IntN(100); {
 	case draw < 8:
@@ -147,6 +148,7 @@ func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 	}
 }
 
+// evolveEdge changes the edge type e of schema s at random.
 func (d *drawer) evolveEdge(s *catalog.Schema, e *catalog.Edge) {
 	switch draw := d.IntN(100); {
 	case draw < 10:
@@ -220,6 +222,7 @@ func (p *pair) follow() {
 	}
 }
 
+// runMigration applies the schema to the engine and the model, and describes how they differ.
 func (p *pair) runMigration(ctx context.Context, s step) string {
 	apply := func(g engine.Graph) (*engine.SchemaChange, error) {
 		return g.ApplySchema(ctx, sourceText, s.migration.schema,

@@ -17,7 +17,7 @@ const maxProduct = 4000
 type readDraw struct {
 	*drawer
 	*readPlan
-	args    engine.Args
+	args    engine.Args  // arguments of the read
 	product int          // product, over all variables, of the number of entities
 	outer   []plan.VarID // variables that are bound outside `not` blocks
 	ranked  bool         // the read gets a limit; nearest and rrf require one
@@ -252,6 +252,7 @@ func (r *readDraw) compare(left plan.Expr, op plan.Op, t value.Type, v value.Val
 	return c
 }
 
+// compareRight draws a comparison of `left` with the literal v, or with a parameter.
 func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v value.Value) plan.Compare {
 	c := plan.Compare{Op: op, Left: left, Right: plan.Lit{Value: v}, Unless: plan.NoParam}
 	if r.percent(50) {
@@ -474,4 +475,5 @@ func (r *readDraw) aggregate() plan.Expr {
 	return count(id(v))
 }
 
+// schemaNodes returns the node types of the current schema.
 func (r *readDraw) schemaNodes() []*catalog.Node { return r.drawer.schema.Nodes }

@@ -72,7 +72,7 @@ func RunRandom(t testing.TB, open Opener, o Options) int {
 type randomRun struct {
 	Options
 	t     testing.TB
-	open  Opener
+	open  Opener    // opens a graph of the engine
 	begin time.Time // when the comparison began
 
 	mu          sync.Mutex
@@ -81,7 +81,7 @@ type randomRun struct {
 	differences int       // number of graphs that differ so far
 	broken      bool      // a worker ended before its graph was finished
 	reported    time.Time // when the last line of progress was printed
-	seen        tally
+	seen        tally     // the statements by kind and outcome
 }
 
 // work compares graphs until none is left.
@@ -116,6 +116,7 @@ func (r *randomRun) take() (seed uint64, ok bool) {
 	return r.next - 1, true
 }
 
+// compare runs the script of a seed on the engine and the model, and reports a difference.
 func (r *randomRun) compare(seed uint64) {
 	d, seen := newDrawer(seed), tally{}
 	openBoth := func() *pair {

@@ -14,7 +14,7 @@ import (
 // drawer draws schemas, data and statements.
 type drawer struct {
 	*rand.Rand
-	schema *catalog.Schema
+	schema *catalog.Schema // the current schema
 	// wild holds the numeric properties, as Type.name, that may have extreme values.
 	wild map[string]bool
 	// wordy holds the String properties, as Type.name, that have sentences as values.
@@ -28,13 +28,14 @@ type drawer struct {
 	// evolving says whether the graph has changes of schema. schemas holds all earlier schemas, and
 	// named is the number of names that were invented for the changes.
 	evolving bool
-	schemas  []*catalog.Schema
-	named    int
+	schemas  []*catalog.Schema // see evolving
+	named    int               // see evolving
 	// params draws the annotations of parameters. It has its own random numbers, so that other
 	// annotations do not change the statements that a seed draws.
 	params *drawer
 }
 
+// newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
 		params: &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed))}}
@@ -53,6 +54,7 @@ func (d *drawer) between(low, high int) int { return low + d.IntN(high-low+1) }
 // pick draws an element.
 func pick[T any](d *drawer, from []T) T { return from[d.IntN(len(from))] }
 
+// drawSchema draws the first schema of a graph.
 func (d *drawer) drawSchema() *catalog.Schema {
 	var nodes []*catalog.Node
 	for _, name := range []string{"Apple", "Berry", "Cherry"}[:d.between(1, 3)] {
@@ -65,6 +67,7 @@ func (d *drawer) drawSchema() *catalog.Schema {
 	return schemaOf(nodes, edges)
 }
 
+// drawNode draws a node type.
 func (d *drawer) drawNode(name string) *catalog.Node {
 	n := &catalog.Node{Name: name}
 	if d.percent(65) {
@@ -103,6 +106,7 @@ func (d *drawer) drawNode(name string) *catalog.Node {
 	return n
 }
 
+// drawProperty draws property i of the named type.
 func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
 	name := fmt.Sprintf("p%d", i)
 	t := pick(d, scalarTypes)
@@ -128,6 +132,7 @@ func (d *drawer) drawProperty(typ string, i int) *catalog.Property {
 	return property(name, t)
 }
 
+// drawEdge draws an edge type between two of the node types.
 func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 	e := &catalog.Edge{Name: name, From: pick(d, nodes).Name, To: pick(d, nodes).Name}
 	if d.percent(40) {
@@ -190,6 +195,7 @@ func comparable(t value.Type) bool {
 // key returns the key of a type in the drawer's tables.
 func key(kind plan.Entity, typ string) string { return strings.Repeat(":", int(kind)) + typ }
 
+// boolInt returns 1 for true and 0 for false.
 func boolInt(b bool) int {
 	if b {
 		return 1

@@ -14,7 +14,7 @@ import (
 type writeDraw struct {
 	*drawer
 	*mutationPlan
-	args engine.Args
+	args engine.Args // arguments of the mutation
 	// unnamed is the type of the one entity that the mutation inserts without an id, in the form
 	// that [key] returns. It is empty if the mutation inserts none.
 	unnamed string
@@ -44,6 +44,7 @@ func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	return w.query(), w.args, w.unnamed
 }
 
+// drawChange adds an insert, an update or a deletion to the mutation.
 func (w *writeDraw) drawChange() {
 	switch draw := w.IntN(100); {
 	case draw < 35:
@@ -124,12 +125,14 @@ func (w *writeDraw) expr(v value.Value, t value.Type) any {
 	return w.argument(v, t)
 }
 
+// argument declares a parameter of type t with the argument v.
 func (w *writeDraw) argument(v value.Value, t value.Type) plan.ParamRef {
 	p := w.param(fmt.Sprintf("x%d", len(w.q.Params)), t)
 	w.args = append(w.args, w.annotate(&w.q.Params[p.Index], v))
 	return p
 }
 
+// drawUpdate adds an update of a node type to the mutation.
 func (w *writeDraw) drawUpdate() {
 	n := pick(w.drawer, w.drawer.schema.Nodes)
 	props := w.properties(plan.Node, n.Name)
@@ -148,6 +151,7 @@ func (w *writeDraw) drawUpdate() {
 	w.update(n.Name, w.exprs(plan.Node, n.Name, props), name, op, x)
 }
 
+// drawDelete adds a deletion of nodes or edges to the mutation.
 func (w *writeDraw) drawDelete() {
 	if w.percent(40) {
 		n := pick(w.drawer, w.drawer.schema.Nodes)

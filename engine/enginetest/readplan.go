@@ -12,11 +12,12 @@ import (
 
 // readPlan builds the plan of a read.
 type readPlan struct {
-	schema *catalog.Schema
-	q      *plan.Query // the plan
-	built  bool        // `done` has been called
+	schema *catalog.Schema // schema of the graph to read
+	q      *plan.Query     // the plan
+	built  bool            // `query` has been called
 }
 
+// newRead returns an empty plan of a read.
 func newRead(schema *catalog.Schema) *readPlan {
 	return &readPlan{schema: schema, q: &plan.Query{Name: "read", Read: &plan.Read{Limit: plan.NoLimit}}}
 }
@@ -40,6 +41,7 @@ func (p *readPlan) bind(name, typ string) plan.VarID {
 	return v
 }
 
+// match adds clauses to the match.
 func (p *readPlan) match(clauses ...plan.Clause) *readPlan {
 	p.q.Read.Match = append(p.q.Read.Match, clauses...)
 	return p
@@ -64,6 +66,7 @@ func (p *readPlan) ret(exprs ...plan.Expr) *readPlan {
 	return p
 }
 
+// column adds a column to the result.
 func (p *readPlan) column(name string, e plan.Expr) {
 	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
 	if w, ok := e.(plan.Whole); ok {
@@ -72,15 +75,21 @@ func (p *readPlan) column(name string, e plan.Expr) {
 	p.q.Read.Columns = append(p.q.Read.Columns, c)
 }
 
+// orderBy adds an ascending sort key.
 func (p *readPlan) orderBy(e plan.Expr) *readPlan { return p.sort(plan.Order{Expr: e}) }
+
+// orderDesc adds a descending sort key.
 func (p *readPlan) orderDesc(e plan.Expr) *readPlan {
 	return p.sort(plan.Order{Expr: e, Desc: true})
 }
+
+// sort adds a sort key.
 func (p *readPlan) sort(o plan.Order) *readPlan {
 	p.q.Read.Order = append(p.q.Read.Order, o)
 	return p
 }
 
+// limit sets the maximum number of rows.
 func (p *readPlan) limit(n int64) *readPlan { p.q.Read.Limit = n; return p }
 
 // query completes the plan, unless an earlier call did, and returns it.
@@ -129,6 +138,7 @@ func retie(r *plan.Read) {
 	r.Ties = slices.Compact(r.Ties)
 }
 
+// typeOf returns the type of the values of an expression.
 func (p *readPlan) typeOf(e plan.Expr) value.Type {
 	switch e := e.(type) {
 	case plan.Lit:
@@ -168,6 +178,7 @@ func wholeFields(n *catalog.Node) []plan.Field {
 	return fields
 }
 
+// propertyType returns the type of a property of the node or edge type `typ`.
 func propertyType(schema *catalog.Schema, kind plan.Entity, typ, name string) value.Type {
 	var p *catalog.Property
 	if kind == plan.Node {
@@ -259,6 +270,10 @@ func from(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v} }
 func to(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v, To: true} }
 
 // whole returns the whole entity of a variable.
-func whole(v plan.VarID) plan.Whole            { return plan.Whole{Var: v} }
-func count(e plan.Expr) plan.Agg               { return plan.Agg{Func: plan.Count, Arg: e} }
+func whole(v plan.VarID) plan.Whole { return plan.Whole{Var: v} }
+
+// count counts the values of e.
+func count(e plan.Expr) plan.Agg { return plan.Agg{Func: plan.Count, Arg: e} }
+
+// agg applies the aggregate function f to e.
 func agg(f plan.AggFunc, e plan.Expr) plan.Agg { return plan.Agg{Func: f, Arg: e} }

@@ -12,9 +12,9 @@ import (
 
 // cell is a value of a row, or the fields of a whole node.
 type cell struct {
-	value  value.Value
-	whole  bool
-	fields []value.Value
+	value  value.Value   // the value; null for a whole node
+	whole  bool          // the cell is a whole node
+	fields []value.Value // the fields of a whole node
 }
 
 // cells copies the rows of a batch out of the engine's memory. It fails if the layout of the batch
@@ -80,10 +80,12 @@ func own(v value.Value) value.Value {
 	return v
 }
 
+// equalRows reports whether two results have equal rows in the same order.
 func equalRows(a, b [][]cell) bool {
 	return slices.EqualFunc(a, b, func(a, b []cell) bool { return slices.EqualFunc(a, b, equalCells) })
 }
 
+// equalCells reports whether two cells hold the same values.
 func equalCells(a, b cell) bool {
 	return a.whole == b.whole && value.Equal(a.value, b.value) && slices.EqualFunc(a.fields, b.fields, value.Equal)
 }

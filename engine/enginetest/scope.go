@@ -66,6 +66,9 @@ func binders(clauses []plan.Clause) []plan.VarID {
 	return vars
 }
 
+// scopedClauses reports whether the clauses of a shrunken plan are valid. They may use only
+// variables that they bind themselves or that `outer` lists, and no block may be empty or unrelated
+// to the variables around it.
 func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 	bound := append(slices.Clone(outer), binders(clauses)...)
 	for _, c := range clauses {
@@ -207,6 +210,7 @@ func (f renaming) of(v plan.VarID) plan.VarID {
 	return f[v]
 }
 
+// clauses returns the clauses with their variables replaced.
 func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
 	out := make([]plan.Clause, len(clauses))
 	for i, c := range clauses {
@@ -250,6 +254,7 @@ func withBlock(c plan.Clause, clauses []plan.Clause) plan.Clause {
 	return c
 }
 
+// match returns the text match with its variable replaced.
 func (f renaming) match(m plan.TextMatch) plan.TextMatch {
 	m.Prop.Var = f.of(m.Prop.Var)
 	return m

@@ -36,9 +36,9 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 // shrinker reduces a script that ends in a difference between the engine and the model.
 type shrinker struct {
 	open       func() *pair // opens an empty engine and model
-	script     []step
-	difference string    // the difference that the script ends in
-	end        time.Time // when to stop shrinking
+	script     []step       // the shortest script so far with that difference
+	difference string       // the difference that the script ends in
+	end        time.Time    // when to stop shrinking
 }
 
 // size is the measure that shrinking reduces.

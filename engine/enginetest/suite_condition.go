@@ -18,6 +18,7 @@ func textList(list ...string) value.Value {
 	return value.OfList(value.String, elems)
 }
 
+// conditionCases returns the cases of conditions in a match.
 func conditionCases() []testCase {
 	const everybody = "ann\nbob\ncid\ndan\neve"
 	// person returns a test case that reads the persons for which a condition holds.

@@ -35,6 +35,7 @@ func shop() *catalog.Schema {
 	})
 }
 
+// stock is the data of the constraint cases, as NDJSON lines.
 const stock = `
 {"type":"Item","data":{"aisle":"a","number":1,"kind":"food","code":"x-1","left":1,"right":1,"price":5}}
 {"type":"Item","data":{"aisle":"a","number":2,"kind":"tool","left":1,"right":2}}
@@ -45,6 +46,7 @@ const stock = `
 {"edge":"Near","from":"b1","to":"b2","data":{"id":"n1"}}
 `
 
+// constraintCases returns the cases of writes that keep or break a rule of the schema.
 func constraintCases() []testCase {
 	item := func(props set) set {
 		all := set{"aisle": "c", "number": 1, "kind": "food"}
@@ -171,6 +173,7 @@ func freed(s *session) {
 	s.expectChange(s.change().update("Item", set{"code": "x-1"}, "aisle", plan.Eq, "b"), 1, 0, true)
 }
 
+// sortedKeys returns the keys of a map in ascending order.
 func sortedKeys[V any](m map[string]V) []string {
 	var keys []string
 	for k := range m {

@@ -35,6 +35,7 @@ func (p *pair) runExport(ctx context.Context) string {
 	return ""
 }
 
+// exportCases returns the cases of exports.
 func exportCases() []testCase {
 	export := func(s *session, at engine.Target, types ...string) string {
 		s.Helper()

@@ -25,6 +25,7 @@ func test(left plan.Expr, op plan.Op, right any) plan.Test {
 	return plan.Test{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
 }
 
+// functionCases returns the cases of operators and functions.
 func functionCases() []testCase {
 	// of returns a test case that reads some expressions for each person.
 	of := func(name, want string, exprs func(get func(name string) plan.Prop) []plan.Expr) readCase {

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// versionCases returns the cases of reads during writes, and of the commits that results name.
 func versionCases() []testCase {
 	names := func(s *session) *plan.Query {
 		p := s.read()
@@ -109,6 +110,7 @@ func versionCases() []testCase {
 	})
 }
 
+// callCases returns the cases of the targets, arguments and contexts of calls.
 func callCases() []testCase {
 	everybody := func(s *session) *readPlan {
 		p := s.read()

@@ -72,6 +72,7 @@ func (s *session) expectChanges(commit string, r engine.ChangeRange, want string
 	return c
 }
 
+// historyCases returns the cases of commits, changes and cleanups.
 func historyCases() []testCase {
 	age := func(s *session, name string, age int) *mutationPlan {
 		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)

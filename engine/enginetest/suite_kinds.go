@@ -25,6 +25,7 @@ func kindCases() (all []testCase) {
 	return all
 }
 
+// eachKind returns a schema with a key, a property and a list of kind k.
 func eachKind(k value.Kind) *catalog.Schema {
 	t := value.Of(k)
 	return schemaOf([]*catalog.Node{{Name: "Each", Key: []string{"k"}, Index: [][]string{{"v"}}, Properties: []*catalog.Property{

@@ -39,6 +39,7 @@ func (s *session) expectLines(err error, want string) {
 	}
 }
 
+// loadCases returns the cases of loads.
 func loadCases() []testCase {
 	cases := writeCases("load", map[string]func(s *session){
 		"counts": func(s *session) {
@@ -237,6 +238,7 @@ func (s *session) expectLineNumbers(err error, want ...int64) {
 	}
 }
 
+// loadFaultCases returns the cases of loads with bad lines.
 func loadFaultCases() []testCase {
 	// bad loads a bad line between two good ones. The number of the bad line is 3, because a blank
 	// line comes before it. The load must store nothing.
@@ -308,6 +310,7 @@ func loadFaultCases() []testCase {
 	})
 }
 
+// keyTwice checks that a load fails if two lines have the same key.
 func keyTwice(s *session) {
 	_, err := s.tryLoad(engine.Merge, `{"type":"Person","data":{"name":"fay"}}
 {"type":"Person","data":{"name":"fay","age":1}}`)
@@ -315,12 +318,14 @@ func keyTwice(s *session) {
 	s.expectPeople(crowdPeople)
 }
 
+// overwrittenEndpoint checks that an overwrite fails if it removes the end of a new edge.
 func overwrittenEndpoint(s *session) {
 	_, err := s.tryLoad(engine.Overwrite, `{"edge":"LivesIn","from":"ann","to":"c2","data":{"id":"l9"}}
 {"type":"City","data":{"id":"c1","name":"Oslo"}}`)
 	s.expectLineNumbers(err, 1)
 }
 
+// everyBadLine checks that a failed load reports each bad line.
 func everyBadLine(s *session) {
 	_, err := s.tryLoad(engine.Merge, `{"type":"City"}
 {"type":"City","data":{"id":"c3","name":"Bern"}}
@@ -330,6 +335,7 @@ func everyBadLine(s *session) {
 	s.expectLineNumbers(err, 1, 3, 5)
 }
 
+// overHundred checks that a load reports at most a hundred bad lines.
 func overHundred(s *session) {
 	_, err := s.tryLoad(engine.Merge, strings.Repeat(`{"type":"Town"}`+"\n", 150))
 	var bad *engine.LoadErrors

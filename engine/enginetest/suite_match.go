@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// bindingCases returns the cases of variables that a match binds to nodes.
 func bindingCases() []testCase {
 	return readCases("bind", []readCase{
 		{name: "every node of a type in id order", build: func(p *readPlan) {
@@ -89,6 +90,7 @@ func bindingCases() []testCase {
 	})
 }
 
+// filterCases returns the cases of comparisons in a match.
 func filterCases() []testCase {
 	f32 := func(f float32) value.Value { return value.OfF32(f) }
 	compare := func(name string, prop string, op plan.Op, x any, want string) readCase {
@@ -197,6 +199,7 @@ func filterCases() []testCase {
 	})
 }
 
+// textCases returns the cases of text matches.
 func textCases() []testCase {
 	match := func(name string, kind plan.TextKind, words, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {

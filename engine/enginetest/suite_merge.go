@@ -46,6 +46,7 @@ func (s *session) expectConflicts(want string) {
 	}
 }
 
+// mergeCases returns the cases of merges of branches.
 func mergeCases() []testCase {
 	update := func(s *session, branch, name string, props set) {
 		s.Helper()
@@ -253,6 +254,7 @@ func mergeCases() []testCase {
 	return append(all, mergeConstraintCases()...)
 }
 
+// headOf returns the head of a branch.
 func (s *session) headOf(branch string) engine.Commit {
 	s.Helper()
 	snap, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: branch})

@@ -34,10 +34,12 @@ const shelf = `
 {"edge":"Cites","from":"c","to":"g","data":{"id":"x3","why":"grass"}}
 `
 
+// bm25 returns the BM25 score of property p for some words.
 func bm25(p plan.Prop, words string) plan.BM25 {
 	return plan.BM25{Prop: p, Query: plan.Lit{Value: value.OfString(words)}}
 }
 
+// nearest returns the cosine distance of property p to the vector v.
 func nearest(p plan.Prop, v ...float32) plan.Nearest {
 	return plan.Nearest{Prop: p, Vector: plan.Lit{Value: value.OfVector(v)}}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// aggregateCases returns the cases of aggregates and groups.
 func aggregateCases() []testCase {
 	// all returns a case that applies aggregates to a property of all persons.
 	all := func(name, prop, want string, funcs ...plan.AggFunc) readCase {
@@ -110,6 +111,7 @@ func aggregateCases() []testCase {
 	})
 }
 
+// orderCases returns the cases of sort keys and limits.
 func orderCases() []testCase {
 	sorted := func(name, prop string, desc bool, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
@@ -174,6 +176,7 @@ func orderCases() []testCase {
 	})
 }
 
+// columnCases returns the cases of result columns.
 func columnCases() []testCase {
 	cases := readCases("column", []readCase{
 		{name: "every kind", want: `

@@ -96,16 +96,19 @@ func edgeType(name string, change func(e *catalog.Edge)) func(c *catalog.Schema)
 	return func(c *catalog.Schema) { change(c.Edge(name)) }
 }
 
+// addProperty returns a change of a schema: it adds a property to Person.
 func addProperty(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Properties = append(n.Properties, property(name, t)) })
 }
 
+// dropProperty returns a change of a schema: it removes a property of Person.
 func dropProperty(name string) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) {
 		n.Properties = slices.DeleteFunc(n.Properties, func(p *catalog.Property) bool { return p.Name == name })
 	})
 }
 
+// renameProperty returns a change of a schema: it renames a property of Person.
 func renameProperty(was, now string) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) {
 		p := n.Property(was)
@@ -137,6 +140,7 @@ func retype(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Property(name).Type = t })
 }
 
+// dropNode returns a change of a schema: it removes a node type and the edge types at it.
 func dropNode(name string) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) {
 		c.Nodes = slices.DeleteFunc(c.Nodes, func(n *catalog.Node) bool { return n.Name == name })
@@ -165,6 +169,7 @@ func (s *session) expectNamed(branch, name, want string) {
 	}
 }
 
+// schemaCases returns the cases of schema changes.
 func schemaCases() []testCase {
 	cases := map[string]func(s *session){
 		"a schema that changes nothing commits nothing": func(s *session) {

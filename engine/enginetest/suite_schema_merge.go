@@ -17,6 +17,7 @@ func (s *session) put(branch string, schema *catalog.Schema) {
 	}
 }
 
+// schemaMergeCases returns the cases of merges of branches with different schemas.
 func schemaMergeCases() []testCase {
 	age := func(s *session, age int, name string) *mutationPlan {
 		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)

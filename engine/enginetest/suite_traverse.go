@@ -2,6 +2,7 @@ package enginetest
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
+// traversalCases returns the cases of traversals with a fixed number of hops.
 func traversalCases() []testCase {
 	// known makes a case in which filters by name fix an end of a hop: the source, the target, both
 	// or neither. So the cases test every choice of start that an engine can make.
@@ -125,6 +126,7 @@ func traversalCases() []testCase {
 	})
 }
 
+// walkCases returns the cases of traversals with a variable number of hops.
 func walkCases() []testCase {
 	// reach walks Follows from one node, with bounds. The edges are ann → bob → cid → ann, cid →
 	// dan, dan → dan, dan → eve.
@@ -228,6 +230,7 @@ func walkCases() []testCase {
 	})
 }
 
+// notCases returns the cases of `not` blocks.
 func notCases() []testCase {
 	return readCases("not", []readCase{
 		{name: "without an edge", want: "dan\neve", build: func(p *readPlan) {

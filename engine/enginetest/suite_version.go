@@ -42,6 +42,7 @@ func (s *session) ages(at engine.Target) string {
 	return strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " ")
 }
 
+// expectAges checks the names and ages of the persons on a branch.
 func (s *session) expectAges(branch, want string) {
 	s.Helper()
 	if got := s.ages(engine.Target{Branch: branch}); got != want {
@@ -58,8 +59,10 @@ func expectError[E error](s *session, err error) {
 	}
 }
 
+// crowdAges lists the names and ages of the persons in the crowd, for expectAges.
 const crowdAges = "ann 30, bob 25, cid 30, dan null, eve 41"
 
+// branchCases returns the cases of branches.
 func branchCases() []testCase {
 	age := func(s *session, name string, age int) *mutationPlan {
 		return s.change().update("Person", set{"age": age}, "name", plan.Eq, name)
@@ -219,6 +222,7 @@ func branchCases() []testCase {
 	})
 }
 
+// writeOptionCases returns the cases of the options of writes.
 func writeOptionCases() []testCase {
 	birth := func(s *session, name string) *mutationPlan {
 		return s.change().insert("Person", set{"name": name, "age": 0})

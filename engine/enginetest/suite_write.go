@@ -41,6 +41,7 @@ func (s *session) expectEdges(typ, want string) {
 	s.expect(p, want)
 }
 
+// crowdPeople lists the persons in the crowd, for expectPeople.
 const crowdPeople = `
 	ann | 30 | glad
 	bob | 25 | sad
@@ -48,6 +49,7 @@ const crowdPeople = `
 	dan | null | null
 	eve | 41 | calm`
 
+// insertCases returns the cases of inserts.
 func insertCases() []testCase {
 	return writeCases("insert", map[string]func(s *session){
 		"keyed": func(s *session) {
@@ -181,6 +183,7 @@ func insertCases() []testCase {
 	})
 }
 
+// updateCases returns the cases of updates.
 func updateCases() []testCase {
 	return writeCases("update", map[string]func(s *session){
 		"every match, and the other properties stay": func(s *session) {
@@ -244,6 +247,7 @@ func updateCases() []testCase {
 	})
 }
 
+// deleteCases returns the cases of deletions.
 func deleteCases() []testCase {
 	return writeCases("delete", map[string]func(s *session){
 		"node and its edges": func(s *session) {
@@ -331,6 +335,7 @@ func (s *session) expectViolation(err error, rule, property string) {
 	}
 }
 
+// expectKeyConflict checks that err is a *engine.KeyConflict with these fields.
 func (s *session) expectKeyConflict(err error, entity, typ, id string) {
 	s.Helper()
 	var k *engine.KeyConflict

@@ -25,6 +25,7 @@ func (t tally) add(kind, result string) {
 	}
 }
 
+// read counts a read of the given kind by its number of rows.
 func (t tally) read(kind string, rows int) {
 	switch {
 	case rows == 0:
@@ -38,6 +39,7 @@ func (t tally) read(kind string, rows int) {
 	}
 }
 
+// write counts a write of the given kind by its outcome.
 func (t tally) write(kind string, commit *engine.Commit, err error) {
 	switch {
 	case err != nil:
@@ -49,6 +51,7 @@ func (t tally) write(kind string, commit *engine.Commit, err error) {
 	}
 }
 
+// load counts a load by its outcome.
 func (t tally) load(res *engine.LoadResult, err error) {
 	if err != nil {
 		t.add("load", "refused: "+refusal(err))
@@ -57,6 +60,7 @@ func (t tally) load(res *engine.LoadResult, err error) {
 	t.write("load", res.Commit, nil)
 }
 
+// branch counts the creation, deletion or merge of a branch by its outcome.
 func (t tally) branch(b *branching, err error) {
 	kind := "merge"
 	switch {

@@ -13,11 +13,12 @@ import (
 
 // mutationPlan builds the plan of a mutation.
 type mutationPlan struct {
-	schema *catalog.Schema
-	q      *plan.Query // the plan
-	built  bool        // `done` has been called
+	schema *catalog.Schema // schema of the graph to change
+	q      *plan.Query     // the plan
+	built  bool            // `query` has been called
 }
 
+// newMutation returns an empty plan of a mutation.
 func newMutation(schema *catalog.Schema) *mutationPlan {
 	return &mutationPlan{schema: schema, q: &plan.Query{Name: "mutation", Mutation: &plan.Mutation{}}}
 }
@@ -25,11 +26,13 @@ func newMutation(schema *catalog.Schema) *mutationPlan {
 // change starts a mutation plan for the session's schema.
 func (s *session) change() *mutationPlan { return newMutation(s.schema) }
 
+// param declares a parameter.
 func (m *mutationPlan) param(name string, t value.Type) plan.ParamRef {
 	m.q.Params = append(m.q.Params, plan.Param{Name: name, Type: t})
 	return plan.ParamRef{Index: len(m.q.Params) - 1}
 }
 
+// add adds a statement to the plan.
 func (m *mutationPlan) add(s plan.Statement) *mutationPlan {
 	m.q.Mutation.Statements = append(m.q.Mutation.Statements, s)
 	return m
@@ -51,6 +54,8 @@ func (m *mutationPlan) link(typ string, from, to any, props set) *mutationPlan {
 		ID: explicitID(nil, props), Set: m.assigns(plan.Edge, typ, props)})
 }
 
+// explicitID returns the id in `props`, or nil if there is none or the type declares the property
+// id.
 func explicitID(declared *catalog.Property, props set) plan.Expr {
 	if x, ok := props["id"]; ok && declared == nil {
 		return expression(x, nil)
@@ -77,6 +82,7 @@ func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
 }
 
+// assigns returns the assignments of `props` to properties of the type `typ`.
 func (m *mutationPlan) assigns(kind plan.Entity, typ string, props set) []plan.Assign {
 	var assigns []plan.Assign
 	for _, p := range properties(m.schema, kind, typ) {
@@ -87,6 +93,7 @@ func (m *mutationPlan) assigns(kind plan.Entity, typ string, props set) []plan.A
 	return assigns
 }
 
+// pred returns the comparison of a property, or of the id or an end, with x.
 func (m *mutationPlan) pred(kind plan.Entity, typ, name string, op plan.Op, x any) plan.Pred {
 	t := value.Of(value.String)
 	for _, p := range properties(m.schema, kind, typ) {
@@ -106,6 +113,7 @@ func (m *mutationPlan) query() *plan.Query {
 	return m.q
 }
 
+// properties returns the properties of the node or edge type `typ`.
 func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog.Property {
 	if kind == plan.Edge {
 		return schema.Edge(typ).Properties
@@ -113,6 +121,7 @@ func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog
 	return schema.Node(typ).Properties
 }
 
+// valueExpr returns x if it is an expression, and else the literal of type t for x.
 func valueExpr(x any, t value.Type) plan.Expr {
 	if e, ok := x.(plan.Expr); ok {
 		return e
@@ -159,6 +168,7 @@ func literal(x any, t value.Type) value.Value {
 	panic(fmt.Sprintf("enginetest: %T is not a literal", x))
 }
 
+// literalText returns the value of the given kind that the text s writes.
 func literalText(s string, kind value.Kind) value.Value {
 	if !kind.HasText() {
 		return value.OfString(s)
@@ -177,6 +187,7 @@ func arguments(xs []any) engine.Args {
 	return args
 }
 
+// must panics if err is not nil.
 func must(err error) {
 	if err != nil {
 		panic("enginetest: " + err.Error())
@@ -218,10 +229,11 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 
 // useList collects the types and properties that a plan uses, each once.
 type useList struct {
-	schema *catalog.Schema
-	list   []plan.Use
+	schema *catalog.Schema // schema of the plan's graph
+	list   []plan.Use      // the parts used, by first use
 }
 
+// add adds a part that the plan uses, if it is not in the list yet.
 func (u *useList) add(use plan.Use) {
 	same := func(o plan.Use) bool {
 		return o.Entity == use.Entity && o.Type == use.Type && o.Property == use.Property
@@ -252,12 +264,14 @@ func (u *useList) property(kind plan.Entity, typ, name string, write bool) {
 	}
 }
 
+// assigns adds the properties that the plan assigns.
 func (u *useList) assigns(kind plan.Entity, typ string, set []plan.Assign) {
 	for _, a := range set {
 		u.property(kind, typ, a.Name, true)
 	}
 }
 
+// clauses adds the types and properties that clauses use.
 func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 	for _, c := range clauses {
 		switch c := c.(type) {
@@ -280,6 +294,7 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 	}
 }
 
+// expr adds the properties that an expression uses.
 func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	switch e := e.(type) {
 	case plan.Prop:

@@ -19,7 +19,7 @@ const encodingVersion = 1
 // envelope is the JSON form of an encoded schema.
 type envelope struct {
 	Version int     `json:"version"` // encodingVersion of the program that wrote it
-	Schema  *Schema `json:"schema"`
+	Schema  *Schema `json:"schema"`  // the encoded schema
 }
 
 // Encode encodes a schema for Decode. Equal schemas have equal encodings.
@@ -73,10 +73,10 @@ func Digest(s *Schema) string {
 
 // rangeJSON is the JSON form of a Range.
 type rangeJSON struct {
-	Property string  `json:"property"`
+	Property string  `json:"property"`      // name of the property
 	Kind     string  `json:"kind"`          // name of the kind of Min and Max
 	Min      *string `json:"min,omitempty"` // in decimal
-	Max      *string `json:"max,omitempty"`
+	Max      *string `json:"max,omitempty"` // in decimal
 }
 
 // MarshalJSON writes the ends as decimal strings, so that no precision is lost.

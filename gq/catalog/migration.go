@@ -18,43 +18,43 @@ type StepCode string
 // The supported steps. A step that adds a constraint fails when the stored data violates it; the
 // other steps always succeed.
 const (
-	RenameNode      StepCode = "rename_node"
-	RenameEdge      StepCode = "rename_edge"
-	DropNode        StepCode = "drop_node"
-	DropEdge        StepCode = "drop_edge"
-	DropInterface   StepCode = "drop_interface"
-	AddInterface    StepCode = "add_interface"
-	ChangeInterface StepCode = "change_interface"
-	AddNode         StepCode = "add_node"
-	AddEdge         StepCode = "add_edge"
-	RenameProperty  StepCode = "rename_property"
-	DropProperty    StepCode = "drop_property"
-	AddProperty     StepCode = "add_property"
-	MakeNullable    StepCode = "make_nullable"
-	WidenType       StepCode = "widen_type"
-	WidenEnum       StepCode = "widen_enum"
-	ChangeEmbed     StepCode = "change_embed"
-	ChangeANN       StepCode = "change_ann"
-	DropIndex       StepCode = "drop_index"
-	AddIndex        StepCode = "add_index"
-	DropConstraint  StepCode = "drop_constraint"
-	AddConstraint   StepCode = "add_constraint"
-	Implement       StepCode = "implement"
-	Annotate        StepCode = "annotate"
-	Reorder         StepCode = "reorder"
+	RenameNode      StepCode = "rename_node"      // gives a node type a new name
+	RenameEdge      StepCode = "rename_edge"      // gives an edge type a new name
+	DropNode        StepCode = "drop_node"        // removes a node type with its entities
+	DropEdge        StepCode = "drop_edge"        // removes an edge type with its entities
+	DropInterface   StepCode = "drop_interface"   // removes an interface
+	AddInterface    StepCode = "add_interface"    // adds an interface
+	ChangeInterface StepCode = "change_interface" // changes the properties of an interface
+	AddNode         StepCode = "add_node"         // adds a node type
+	AddEdge         StepCode = "add_edge"         // adds an edge type
+	RenameProperty  StepCode = "rename_property"  // gives a property a new name
+	DropProperty    StepCode = "drop_property"    // removes a property with its values
+	AddProperty     StepCode = "add_property"     // adds a property that may be null
+	MakeNullable    StepCode = "make_nullable"    // lets a property be null
+	WidenType       StepCode = "widen_type"       // changes a property to a wider type
+	WidenEnum       StepCode = "widen_enum"       // adds values to an enum
+	ChangeEmbed     StepCode = "change_embed"     // adds, removes or changes @embed
+	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
+	DropIndex       StepCode = "drop_index"       // removes an index
+	AddIndex        StepCode = "add_index"        // adds an index
+	DropConstraint  StepCode = "drop_constraint"  // removes a rule
+	AddConstraint   StepCode = "add_constraint"   // adds a rule
+	Implement       StepCode = "implement"        // changes the interfaces of a node type
+	Annotate        StepCode = "annotate"         // changes a description or annotations
+	Reorder         StepCode = "reorder"          // changes the order of a list
 )
 
 // The changes that Diff cannot allow from the schemas alone; Step.Reason says why. A caller that
 // has the data may find that a change is possible and then clears the reason.
 const (
-	AddRequired     StepCode = "add_required"
-	MakeRequired    StepCode = "make_required"
-	NarrowEnum      StepCode = "narrow_enum"
-	ChangeType      StepCode = "change_type"
-	ChangeKey       StepCode = "change_key"
-	ChangeEndpoints StepCode = "change_endpoints"
-	ReplaceEmbed    StepCode = "replace_embed"
-	AmbiguousRename StepCode = "ambiguous_rename"
+	AddRequired     StepCode = "add_required"     // adds a property that may not be null
+	MakeRequired    StepCode = "make_required"    // forbids null in a property
+	NarrowEnum      StepCode = "narrow_enum"      // removes values from an enum
+	ChangeType      StepCode = "change_type"      // changes the type of a property in another way
+	ChangeKey       StepCode = "change_key"       // changes the key of a node type
+	ChangeEndpoints StepCode = "change_endpoints" // changes the node types of an edge
+	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed
+	AmbiguousRename StepCode = "ambiguous_rename" // the name in @rename_from is in use
 )
 
 // TypeKind identifies one of the three name spaces of types.
@@ -62,9 +62,9 @@ type TypeKind string
 
 // The kinds of type.
 const (
-	InterfaceType TypeKind = "interface"
-	NodeType      TypeKind = "node"
-	EdgeType      TypeKind = "edge"
+	InterfaceType TypeKind = "interface" // an interface
+	NodeType      TypeKind = "node"      // a node type
+	EdgeType      TypeKind = "edge"      // an edge type
 )
 
 // DropMode says what happens to the values of a dropped type or property.
@@ -74,14 +74,14 @@ type DropMode string
 // are kept. After a soft drop, the values also stay in the files until the rows are rewritten. A
 // hard drop removes them at once from the files of the branch's head.
 const (
-	SoftDrop DropMode = "soft"
-	HardDrop DropMode = "hard"
+	SoftDrop DropMode = "soft" // values stay in files for a time
+	HardDrop DropMode = "hard" // values leave the files at once
 )
 
 // Step is one change of a schema. The code determines which of the other fields are set.
 type Step struct {
-	Code StepCode `json:"code"`
-	Kind TypeKind `json:"kind"`
+	Code StepCode `json:"code"` // what the step does
+	Kind TypeKind `json:"kind"` // kind of the type
 	// The name of the type after the renames. Empty when the step reorders the list of types.
 	Type     string `json:"type,omitempty"`
 	Property string `json:"property,omitempty"` // name after the renames; empty in a step on a type
@@ -92,7 +92,7 @@ type Step struct {
 	// For a reordering: the name of the list (types, properties, unique, index, range, check or
 	// enum), and its elements in the new order, as a schema writes them.
 	List  string   `json:"list,omitempty"`
-	Order []string `json:"order,omitempty"`
+	Order []string `json:"order,omitempty"` // see List
 
 	Drop   DropMode `json:"drop,omitempty"`   // only for a dropped type or property
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
@@ -124,11 +124,12 @@ type Approximate bool
 
 // Notes are the description and annotations of a type or property.
 type Notes struct {
-	Description string       `json:"description,omitempty"`
+	Description string       `json:"description,omitempty"` // text of the type or property
 	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
-	Annotations []Annotation `json:"annotations,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"` // in source order
 }
 
+// element implements Element.
 func (*Interface) element()  {}
 func (*Node) element()       {}
 func (*Edge) element()       {}

@@ -13,8 +13,8 @@ import (
 // [Decode] return only indexed schemas.
 type Schema struct {
 	Interfaces []*Interface `json:"interfaces,omitempty"` // in source order, like Nodes and Edges
-	Nodes      []*Node      `json:"nodes"`
-	Edges      []*Edge      `json:"edges"`
+	Nodes      []*Node      `json:"nodes"`                // node types
+	Edges      []*Edge      `json:"edges"`                // edge types
 
 	nodes map[string]*Node // by name
 	edges map[string]*Edge // by lower-case name
@@ -23,48 +23,48 @@ type Schema struct {
 // Interface is a named set of properties that node types share. Each node type that implements
 // it has a copy of the properties.
 type Interface struct {
-	Name       string      `json:"name"`
-	Properties []*Property `json:"properties"`
+	Name       string      `json:"name"`       // name of the interface
+	Properties []*Property `json:"properties"` // in source order
 }
 
 // Node is a node type.
 type Node struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description,omitempty"`
+	Name        string       `json:"name"`                  // name of the type
+	Description string       `json:"description,omitempty"` // text from @description, or ""
 	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Implements  []string     `json:"implements,omitempty"`  // names of interfaces
 	Properties  []*Property  `json:"properties"`            // those of its interfaces first, in their order, then its own
 	Key         []string     `json:"key,omitempty"`         // property names, sorted; nil without a key
 	Unique      [][]string   `json:"unique,omitempty"`      // property names as written
 	Index       [][]string   `json:"index,omitempty"`       // property names as written
-	Ranges      []Range      `json:"ranges,omitempty"`
-	Checks      []Check      `json:"checks,omitempty"`
-	Annotations []Annotation `json:"annotations,omitempty"`
+	Ranges      []Range      `json:"ranges,omitempty"`      // rules about numbers
+	Checks      []Check      `json:"checks,omitempty"`      // rules about texts
+	Annotations []Annotation `json:"annotations,omitempty"` // in source order
 
 	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Edge is an edge type.
 type Edge struct {
-	Name        string       `json:"name"`
+	Name        string       `json:"name"` // name of the type
 	From        string       `json:"from"` // From and To are names of node types
 	To          string       `json:"to"`
-	Description string       `json:"description,omitempty"`
+	Description string       `json:"description,omitempty"` // text from @description, or ""
 	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
-	Properties  []*Property  `json:"properties,omitempty"`
-	Unique      [][]string   `json:"unique,omitempty"` // property names, "src" and "dst"
-	Index       [][]string   `json:"index,omitempty"`  // property names, "src" and "dst"
-	Card        *Cardinality `json:"card,omitempty"`   // nil without @card
-	Annotations []Annotation `json:"annotations,omitempty"`
+	Properties  []*Property  `json:"properties,omitempty"`  // in source order
+	Unique      [][]string   `json:"unique,omitempty"`      // property names, "src" and "dst"
+	Index       [][]string   `json:"index,omitempty"`       // property names, "src" and "dst"
+	Card        *Cardinality `json:"card,omitempty"`        // nil without @card
+	Annotations []Annotation `json:"annotations,omitempty"` // in source order
 
 	byName map[string]*Property // the properties; see IndexProperties
 }
 
 // Property is a property of a node, an edge or an interface.
 type Property struct {
-	Name        string     `json:"name"`
-	Type        value.Type `json:"type"`
-	Description string     `json:"description,omitempty"`
+	Name        string     `json:"name"`                  // name of the property
+	Type        value.Type `json:"type"`                  // type of its values
+	Description string     `json:"description,omitempty"` // text from @description, or ""
 	RenameFrom  string     `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Embed       *Embed     `json:"embed,omitempty"`       // nil without @embed
 	// Approximate says that nearest may search an approximate index of this Vector (@ann).
@@ -81,15 +81,15 @@ type Embed struct {
 // Cardinality bounds the number of edges of one type for each source node. Max is -1 for no
 // upper bound.
 type Cardinality struct {
-	Min int `json:"min"`
-	Max int `json:"max"`
+	Min int `json:"min"` // least number of edges
+	Max int `json:"max"` // greatest number of edges, or -1
 }
 
 // Range bounds a numeric property. Both ends are inclusive; a nil end is unbounded.
 type Range struct {
-	Property string       `json:"property"`
-	Min      *value.Value `json:"min,omitempty"`
-	Max      *value.Value `json:"max,omitempty"`
+	Property string       `json:"property"`      // name of the property
+	Min      *value.Value `json:"min,omitempty"` // least value; nil for no bound
+	Max      *value.Value `json:"max,omitempty"` // greatest value; nil for no bound
 }
 
 // Bounds returns the ends of the range.
@@ -98,13 +98,13 @@ func (r Range) Bounds() value.Bounds { return value.Bounds{Min: r.Min, Max: r.Ma
 // Check requires a String property to match a regular expression (RE2 syntax,
 // unanchored).
 type Check struct {
-	Property string `json:"property"`
-	Pattern  string `json:"pattern"` // the regular expression
+	Property string `json:"property"` // name of the property
+	Pattern  string `json:"pattern"`  // the regular expression
 }
 
 // Annotation is an annotation that the schema keeps and does not interpret.
 type Annotation struct {
-	Name string   `json:"name"`
+	Name string   `json:"name"`           // name without the @
 	Args []string `json:"args,omitempty"` // as written
 }
 

@@ -14,11 +14,11 @@ type AggFunc uint8
 
 // The aggregate functions.
 const (
-	Count AggFunc = 0
-	Sum   AggFunc = 1
-	Avg   AggFunc = 2
-	Min   AggFunc = 3
-	Max   AggFunc = 4
+	Count AggFunc = 0 // number of values or rows
+	Sum   AggFunc = 1 // sum of numbers
+	Avg   AggFunc = 2 // mean of numbers
+	Min   AggFunc = 3 // least value
+	Max   AggFunc = 4 // greatest value
 	// Median is the middle one of the sorted values. Of an even number of values, it is the
 	// mean of the two in the middle, rounded once. NaN sorts last.
 	Median AggFunc = 5
@@ -28,7 +28,7 @@ const (
 // the documentation. An engine adds the evaluation. Every aggregate ignores nulls, except
 // that count of a whole node counts rows.
 type Aggregate struct {
-	Func AggFunc
+	Func AggFunc   // identifies the function
 	Name string    // in the language
 	Arg  *Argument // what the argument may be
 	// Result returns the type of the result for an argument of a type that Arg accepts. The type is

@@ -17,6 +17,7 @@ type Any struct{ Conds []Clause }
 // as those of Any. If all of them are dropped, the All is dropped too.
 type All struct{ Conds []Clause }
 
+// clause implements Clause.
 func (Exists) clause() {}
 func (Any) clause()    {}
 func (All) clause()    {}
@@ -24,10 +25,11 @@ func (All) clause()    {}
 // NullTest tests whether the expression is null. If Not is set, it tests whether the expression is
 // not null.
 type NullTest struct {
-	Expr Expr
-	Not  bool
+	Expr Expr // the tested expression
+	Not  bool // test for not null
 }
 
+// cond implements Cond.
 func (NullTest) cond() {}
 
 // Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.

@@ -191,10 +191,10 @@ func pointer[T any](c *coder, p **T, members func(*coder, *T)) {
 
 // The flags of a type, in the bits below its kind.
 const (
-	nullableType = 1 << iota
-	listType
-	enumType
-	kindShift = iota
+	nullableType = 1 << iota // the type is nullable
+	listType                 // the type is a list
+	enumType                 // the type is an enum
+	kindShift    = iota      // number of bits below the kind
 )
 
 // typ encodes or decodes a type.

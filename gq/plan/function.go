@@ -12,47 +12,48 @@ type Func uint8
 
 // The operators and functions.
 const (
-	Add      Func = 0
-	Subtract Func = 1
-	Multiply Func = 2
-	Divide   Func = 3
+	Add      Func = 0 // + of numbers
+	Subtract Func = 1 // - of numbers
+	Multiply Func = 2 // * of numbers
+	Divide   Func = 3 // / of numbers; the result is an F64
 	Modulo   Func = 4 // the remainder, with the sign of the dividend
 	Concat   Func = 5 // + of Strings
 
 	// The shifts of a point in time. The second argument is the number of units, or a Duration.
 	AddDays          Func = 6
-	AddHours         Func = 7
-	AddMinutes       Func = 8
-	AddSeconds       Func = 9
-	AddDuration      Func = 10
-	SubtractDays     Func = 11
-	SubtractHours    Func = 12
-	SubtractMinutes  Func = 13
-	SubtractSeconds  Func = 14
-	SubtractDuration Func = 15
+	AddHours         Func = 7  // adds a number of hours
+	AddMinutes       Func = 8  // adds a number of minutes
+	AddSeconds       Func = 9  // adds a number of seconds
+	AddDuration      Func = 10 // adds a Duration
+	SubtractDays     Func = 11 // subtracts a number of days
+	SubtractHours    Func = 12 // subtracts a number of hours
+	SubtractMinutes  Func = 13 // subtracts a number of minutes
+	SubtractSeconds  Func = 14 // subtracts a number of seconds
+	SubtractDuration Func = 15 // subtracts a Duration
 
-	Lower          Func = 16
-	Upper          Func = 17
-	Trim           Func = 18
-	Length         Func = 19
-	Substring      Func = 20
-	Abs            Func = 21
-	Round          Func = 22
-	Floor          Func = 23
-	Ceil           Func = 24
-	Year           Func = 25
-	Month          Func = 26
-	Day            Func = 27
-	Hour           Func = 28
-	Weekday        Func = 29
-	DateOf         Func = 30
-	DaysBetween    Func = 31
-	SecondsBetween Func = 32
-	Size           Func = 33
-	ToString       Func = 34
-	ToInt          Func = 35
-	ToFloat        Func = 36
-	Coalesce       Func = 37
+	// The functions; Function.Doc says what each of them returns.
+	Lower          Func = 16 // a text in lower case
+	Upper          Func = 17 // a text in upper case
+	Trim           Func = 18 // a text without white space at its ends
+	Length         Func = 19 // number of code points in a text
+	Substring      Func = 20 // a part of a text
+	Abs            Func = 21 // a number without its sign
+	Round          Func = 22 // rounds to a whole number
+	Floor          Func = 23 // rounds down to a whole number
+	Ceil           Func = 24 // rounds up to a whole number
+	Year           Func = 25 // the year of a time
+	Month          Func = 26 // the month of a time, from 1 to 12
+	Day            Func = 27 // the day of the month of a time
+	Hour           Func = 28 // the hour of a time, from 0 to 23
+	Weekday        Func = 29 // the day of the week, from 1 for Monday
+	DateOf         Func = 30 // the Date of a time or a text
+	DaysBetween    Func = 31 // number of calendar days between two times
+	SecondsBetween Func = 32 // number of whole seconds between two times
+	Size           Func = 33 // number of elements in a list
+	ToString       Func = 34 // the text of a scalar
+	ToInt          Func = 35 // the I64 of a number or a text
+	ToFloat        Func = 36 // the F64 of a number or a text
+	Coalesce       Func = 37 // the first argument that is not null
 	If             Func = 38
 )
 
@@ -64,14 +65,15 @@ const MaxText = 16 << 20
 // argument is null. It is also null if there is no result or the result does not fit its type, as
 // in a division by zero; in an assignment, this is an error instead.
 type Apply struct {
-	Func Func
-	Args []Expr
+	Func Func       // the operator or function
+	Args []Expr     // its arguments, in order
 	Type value.Type // type of the result
 }
 
 // Test is the result of a condition, as a Bool. It is never null.
 type Test struct{ Cond Cond }
 
+// expr implements Expr.
 func (Apply) expr() {}
 func (Test) expr()  {}
 
@@ -121,12 +123,12 @@ const (
 // Function describes an operator or a function to the checker, the engines and the documentation.
 // An engine adds the evaluation.
 type Function struct {
-	Func  Func
+	Func  Func   // identifies the function
 	Name  string // name of a Call; symbol of an Infix or a Shift
 	Unit  string // for a Shift by a number of units: the unit, such as days
-	Form  Form
-	Least int // minimum number of arguments
-	Most  int // maximum number of arguments, or AnyNumber
+	Form  Form   // how a query writes it
+	Least int    // minimum number of arguments
+	Most  int    // maximum number of arguments, or AnyNumber
 	// Result returns the type of the result for arguments of the given types. It reports false if
 	// the function does not take them.
 	Result func(args []value.Type) (value.Type, bool)

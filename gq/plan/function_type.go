@@ -17,6 +17,8 @@ func isNumber(t value.Type) bool   { return !t.List && t.Kind.IsNumeric() }
 func isDateTime(t value.Type) bool { return !t.List && t.Kind == value.DateTime }
 func isDuration(t value.Type) bool { return !t.List && t.Kind == value.Duration }
 func isList(t value.Type) bool     { return t.List }
+
+// isMoment reports whether t is the type of a point in time.
 func isMoment(t value.Type) bool {
 	return !t.List && (t.Kind == value.Date || t.Kind == value.DateTime)
 }
@@ -112,22 +114,26 @@ func absolute(args []value.Type) (value.Type, bool) {
 	return t, ok
 }
 
+// dateOf is the typing rule of date.
 func dateOf(args []value.Type) (value.Type, bool) {
 	t := args[0]
 	return value.Type{Kind: value.Date, Nullable: t.Nullable || t.Kind == value.String}, isMoment(t) || isString(t)
 }
 
+// toString is the typing rule of string.
 func toString(args []value.Type) (value.Type, bool) {
 	t := args[0]
 	return value.Type{Kind: value.String, Nullable: t.Nullable || t.Kind.IsFloat()}, !t.List && t.Kind.IsComparable()
 }
 
+// toInt is the typing rule of int.
 func toInt(args []value.Type) (value.Type, bool) {
 	t := args[0]
 	certain := t.Kind == value.I64 || t.Kind.IsInteger() && t.Kind.Widens(value.I64)
 	return value.Type{Kind: value.I64, Nullable: t.Nullable || !certain}, isNumber(t) || isString(t)
 }
 
+// toFloat is the typing rule of float.
 func toFloat(args []value.Type) (value.Type, bool) {
 	t := args[0]
 	return value.Type{Kind: value.F64, Nullable: t.Nullable || t.Kind == value.String}, isNumber(t) || isString(t)

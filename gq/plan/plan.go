@@ -13,18 +13,18 @@ import (
 
 // Query is one checked query. Exactly one of Read and Mutation is set.
 type Query struct {
-	Name     string
-	Params   []Param
-	Read     *Read
-	Mutation *Mutation
-	Uses     []Use // parts of the schema that the query uses, by first use, without duplicates
+	Name     string    // name of the query
+	Params   []Param   // declared parameters, in order
+	Read     *Read     // set for a query that returns rows
+	Mutation *Mutation // set for a query that writes
+	Uses     []Use     // parts of the schema that the query uses, by first use, without duplicates
 }
 
 // Param is a declared parameter. Arguments are passed by position. An argument may be null if
 // [Param.Optional] is true.
 type Param struct {
-	Name string
-	Type value.Type
+	Name string     // name without the $
+	Type value.Type // type of the argument
 
 	// Default replaces a null argument. Default itself is null if the parameter has no default. The
 	// type of a parameter with a default is not nullable.
@@ -33,7 +33,7 @@ type Param struct {
 	// Bounds and Pattern restrict the argument or, for a list, each element. Pattern is nil for a
 	// parameter without one.
 	Bounds  value.Bounds
-	Pattern *value.Pattern
+	Pattern *value.Pattern // see Bounds
 
 	Examples []value.Value // examples of the argument or, if it is a list, of one element
 }
@@ -43,8 +43,8 @@ type Entity uint8
 
 // The kinds of entity.
 const (
-	Node Entity = iota
-	Edge
+	Node Entity = iota // a node
+	Edge               // an edge
 )
 
 // String returns node or edge.
@@ -80,9 +80,9 @@ const NoLimit int64 = -1
 // Read is a query that returns rows. A match assigns entities to the variables outside blocks so that
 // all clauses hold. The read yields the distinct matches. The order of clauses has no meaning.
 type Read struct {
-	Vars    []Var
-	Match   []Clause
-	Columns []Column
+	Vars    []Var    // variables, by VarID
+	Match   []Clause // clauses that must all hold
+	Columns []Column // columns of the result, in order
 	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
 	Grouped bool
 	Order   []Order // most significant key first
@@ -139,6 +139,7 @@ type Filter struct{ Cond Cond }
 // clauses are; see [Dropped].
 type Not struct{ Match []Clause }
 
+// clause implements Clause.
 func (Bind) clause()     {}
 func (Traverse) clause() {}
 func (Filter) clause()   {}
@@ -156,10 +157,10 @@ const (
 	Le
 	Gt
 	Ge
-	Contains
-	StartsWith
-	In      // whether the list on the right contains the value on the left
-	Matches // whether the String on the left matches the pattern on the right, a Lit or a ParamRef
+	Contains   // see above
+	StartsWith // whether the String on the left starts with that on the right
+	In         // whether the list on the right contains the value on the left
+	Matches    // whether the String on the left matches the pattern on the right, a Lit or a ParamRef
 )
 
 // String returns the operator as the language writes it.
@@ -177,8 +178,8 @@ type Cond interface{ cond() }
 // the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
-	Left, Right Expr
-	Unless      int // index of a parameter, or NoParam
+	Left, Right Expr // the operands
+	Unless      int  // index of a parameter, or NoParam
 }
 
 // TextKind is a kind of text match.
@@ -186,9 +187,9 @@ type TextKind uint8
 
 // The kinds of text match: any token, the exact phrase, tokens within an edit distance.
 const (
-	Search TextKind = iota
-	Phrase
-	Fuzzy
+	Search TextKind = iota // any token
+	Phrase                 // the exact phrase
+	Fuzzy                  // tokens within an edit distance
 )
 
 // String returns the name of the function in the language.
@@ -196,12 +197,13 @@ func (k TextKind) String() string { return [...]string{"search", "match_text", "
 
 // TextMatch is true when the String property matches the query text.
 type TextMatch struct {
-	Kind     TextKind
-	Prop     Prop
-	Query    Expr // the text to search for
-	MaxEdits Expr // Fuzzy only; nil for the default of 2
+	Kind     TextKind // how the text must match
+	Prop     Prop     // the property to search in
+	Query    Expr     // the text to search for
+	MaxEdits Expr     // Fuzzy only; nil for the default of 2
 }
 
+// cond implements Cond.
 func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
@@ -217,9 +219,9 @@ type ParamRef struct{ Index int }
 
 // Prop is a property of the entity that a variable is bound to.
 type Prop struct {
-	Var  VarID
-	Name string // name of the property
-	Type value.Type
+	Var  VarID      // the variable
+	Name string     // name of the property
+	Type value.Type // type of the property
 }
 
 // ID is the id of a node or an edge. Its type is String.
@@ -240,8 +242,8 @@ type Now struct{}
 // Agg is an aggregate over the rows of a group. Count of a Whole counts rows. Every other
 // aggregate ignores nulls.
 type Agg struct {
-	Func AggFunc
-	Arg  Expr
+	Func AggFunc // the aggregate function
+	Arg  Expr    // its argument
 }
 
 // Matched is the result of a text match as a Bool.
@@ -249,14 +251,14 @@ type Matched struct{ Match TextMatch }
 
 // BM25 is the BM25 score of a String property for a query text, an F64.
 type BM25 struct {
-	Prop  Prop
+	Prop  Prop // the property to search in
 	Query Expr // the text to search for
 }
 
 // Nearest is the cosine distance of a Vector property to a vector, an F64. If the operand is a
 // String, it must be embedded first.
 type Nearest struct {
-	Prop   Prop
+	Prop   Prop // the property with the stored vectors
 	Vector Expr // a vector, or a String to embed
 }
 
@@ -266,6 +268,7 @@ type RRF struct {
 	K             Expr // nil for the default of 60
 }
 
+// expr implements Expr.
 func (Lit) expr()      {}
 func (ParamRef) expr() {}
 func (Prop) expr()     {}
@@ -281,8 +284,8 @@ func (RRF) expr()      {}
 
 // Column is a column of the result.
 type Column struct {
-	Name string
-	Expr Expr
+	Name string     // name of the column
+	Expr Expr       // computes the values
 	Type value.Type // type of a scalar or list column
 	// Fields lists the members of a Whole column in order: id, then the node's properties in
 	// schema order without blobs. It is nil for other columns.
@@ -304,13 +307,13 @@ func (c *Column) TypeText() string {
 
 // Field is a member of a Whole column.
 type Field struct {
-	Name string
-	Type value.Type
+	Name string     // name of the member
+	Type value.Type // type of the member
 }
 
 // Order is a sort key. Nulls come first in ascending order and last in descending order.
 type Order struct {
-	Expr Expr
+	Expr Expr // computes the values to sort by
 	Desc bool // in descending order
 }
 
@@ -323,8 +326,8 @@ type Statement interface{ statement() }
 // Insert adds an entity. If a node with the same key exists, Insert replaces the whole row of
 // that node.
 type Insert struct {
-	Entity   Entity
-	Type     string
+	Entity   Entity   // node or edge
+	Type     string   // name of the type
 	From, To Expr     // ids of an edge's endpoints; nil for a node
 	ID       Expr     // explicit id, or nil
 	Set      []Assign // properties to assign
@@ -332,7 +335,7 @@ type Insert struct {
 
 // Update assigns properties of every node for which the predicate holds.
 type Update struct {
-	Type  string
+	Type  string   // name of the node type
 	Set   []Assign // properties to assign
 	Where Pred     // selects the nodes
 }
@@ -340,11 +343,12 @@ type Update struct {
 // Delete removes every entity for which the predicate holds. Removing a node also removes its
 // edges.
 type Delete struct {
-	Entity Entity
-	Type   string
-	Where  Pred // selects the entities
+	Entity Entity // node or edge
+	Type   string // name of the type
+	Where  Pred   // selects the entities
 }
 
+// statement implements Statement.
 func (Insert) statement() {}
 func (Update) statement() {}
 func (Delete) statement() {}
@@ -354,7 +358,7 @@ func (Delete) statement() {}
 type Assign struct {
 	Name  string     // name of the property
 	Type  value.Type // type of the property
-	Value Expr
+	Value Expr       // the new value
 }
 
 // Pred compares a property, or one of `id`, `from` and `to`, with a value. The value is a Lit, a
@@ -363,5 +367,5 @@ type Pred struct {
 	Name  string     // name of the property, or `id`, `from` or `to`
 	Type  value.Type // type of the property; String for `id`, `from` and `to`
 	Op    Op
-	Value Expr
+	Value Expr // the value to compare with
 }

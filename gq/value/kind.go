@@ -52,17 +52,17 @@ type JSON uint8
 
 // The forms in JSON.
 const (
-	NoJSON    JSON = iota
-	JSONBool       // true or false
-	JSONNum        // a number
-	JSONWide       // a number, or a string with one, because it may not fit a float64
-	JSONText       // a string
-	JSONArray      // an array of numbers
+	NoJSON    JSON = iota // of Invalid, and of numbers that are not kinds
+	JSONBool              // true or false
+	JSONNum               // a number
+	JSONWide              // a number, or a string with one, because it may not fit a float64
+	JSONText              // a string
+	JSONArray             // an array of numbers
 )
 
 // Schema holds the members, apart from the type, of a JSON Schema for the strings of a kind.
 type Schema struct {
-	Format   string
+	Format   string // the JSON Schema format; "" for none
 	Pattern  string // a regular expression; "" for none
 	Encoding string // contentEncoding, such as base64; "" for none
 }

@@ -8,31 +8,31 @@ import "reflect"
 // tokens, and in the plans that generated code carries. A number never changes and is never given
 // to another kind; testdata/numbers.golden pins them.
 const (
-	Invalid  Kind = 0
+	Invalid  Kind = 0 // the kind of no value
 	String   Kind = 1
-	Bool     Kind = 2
-	I32      Kind = 3
-	I64      Kind = 4
-	U32      Kind = 5
-	U64      Kind = 6
-	F32      Kind = 7
-	F64      Kind = 8
-	Date     Kind = 9
-	DateTime Kind = 10
-	Blob     Kind = 11
-	Vector   Kind = 12
-	Duration Kind = 13
+	Bool     Kind = 2  // true or false
+	I32      Kind = 3  // signed 32-bit integer
+	I64      Kind = 4  // signed 64-bit integer
+	U32      Kind = 5  // unsigned 32-bit integer
+	U64      Kind = 6  // unsigned 64-bit integer
+	F32      Kind = 7  // 32-bit float
+	F64      Kind = 8  // 64-bit float
+	Date     Kind = 9  // a calendar day
+	DateTime Kind = 10 // a point in time, in milliseconds
+	Blob     Kind = 11 // bytes
+	Vector   Kind = 12 // a list of 32-bit floats
+	Duration Kind = 13 // a length of time, in nanoseconds
 )
 
 // row describes a kind. Packages that this package cannot import have a table of their own with a
 // row per kind. A test in each such package fails when a kind has no row.
 type row struct {
-	kind    Kind
-	name    string  // in a schema
-	storage Storage // how a Value stores it
-	traits  trait   // a bit for each trait that it has
-	json    JSON    // its form in JSON
-	schema  Schema
+	kind    Kind         // the kind
+	name    string       // in a schema
+	storage Storage      // how a Value stores it
+	traits  trait        // a bit for each trait that it has
+	json    JSON         // its form in JSON
+	schema  Schema       // its JSON Schema
 	goType  reflect.Type // in generated code; nil for Vector
 	wire    string       // see Kind.WireName
 	literal string       // see Kind.Literal
@@ -43,12 +43,12 @@ type row struct {
 	// Set for a kind that is stored as an integer and written as a text. `parse` returns the
 	// integer for a text, and `format` appends the text for an integer.
 	parse  func(text string) (int64, error)
-	format func(dst []byte, n int64) []byte
+	format func(dst []byte, n int64) []byte // see parse
 
 	// Set for a kind that a load also accepts as an integer. `integer` describes the accepted
 	// values, and `inside` returns an error if the kind has no value that is stored as n.
 	integer string
-	inside  func(n int64) error
+	inside  func(n int64) error // see integer
 }
 
 // trait is a set of properties of a kind.
@@ -120,11 +120,12 @@ var rows = []row{
 // byNumber, storages and traits are indexed by the number of a kind. They have 256 elements, so
 // that indexing needs no bounds check. storages and traits are columns that inner loops read.
 var (
-	byNumber [256]*row // nil for a number without a kind
-	storages [256]Storage
-	traits   [256]trait
+	byNumber [256]*row    // nil for a number without a kind
+	storages [256]Storage // by number of the kind
+	traits   [256]trait   // by number of the kind
 )
 
+// init fills the arrays from rows.
 func init() {
 	for i := range rows {
 		r := &rows[i]

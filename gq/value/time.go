@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	dateLayout     = "2006-01-02"
-	dateTimeLayout = "2006-01-02T15:04:05.000Z"
-	dayMillis      = 24 * 60 * 60 * 1000 // milliseconds per day
+	dateLayout     = "2006-01-02"               // of a Date, for package time
+	dateTimeLayout = "2006-01-02T15:04:05.000Z" // of a DateTime, for package time
+	dayMillis      = 24 * 60 * 60 * 1000        // milliseconds per day
 
 	// The years 0001 to 9999 are the range that RFC 3339 can represent.
 	minDay, maxDay       = -719162, 2932896
-	minMillis, maxMillis = minDay * dayMillis, (maxDay+1)*dayMillis - 1
+	minMillis, maxMillis = minDay * dayMillis, (maxDay+1)*dayMillis - 1 // range of a DateTime
 )
 
 // DateValue is a day of the proleptic Gregorian calendar, in days since 1970-01-01.

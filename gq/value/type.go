@@ -8,10 +8,10 @@ import (
 
 // Type is the type of a property, a parameter or a result column.
 type Type struct {
-	Kind     Kind `json:"kind"`
-	List     bool `json:"list,omitempty"`
-	Nullable bool `json:"nullable,omitempty"` // whether null is allowed
-	Dim      int  `json:"dim,omitempty"`      // length of a Vector; 0 for every other kind
+	Kind     Kind `json:"kind"`           // kind of the value, or of a list's elements
+	List     bool `json:"list,omitempty"` // whether it is a list of values
+	Nullable bool `json:"nullable,omitempty"`
+	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
 	// The allowed values of an enum, in schema order; nil for every other type.
 	Enum []string `json:"enum,omitempty"`
 }

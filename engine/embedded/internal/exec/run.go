@@ -24,12 +24,13 @@ type Options struct {
 // and each owns its memory: steps evaluate expressions and push rows to the collector, and
 // the output reads the collected rows.
 type run struct {
-	evaluator evaluator // evaluates expressions
-	matcher   matcher
-	collector collector
-	output    output
+	evaluator evaluator
+	matcher   matcher   // runs the steps
+	collector collector // collects the rows of the match
+	output    output    // makes batches of the collected rows
 }
 
+// newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
 	r := &run{evaluator: newEvaluator(p)}
 	r.collector = newCollector(&r.evaluator)

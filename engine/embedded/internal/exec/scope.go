@@ -17,8 +17,8 @@ type scope struct {
 	open        int                           // number of filters with an unbound variable
 	tests       []*test                       // blocks that no step tests yet
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
-	pipe        *pipe
-	rows        float64 // estimated number of rows so far
+	pipe        *pipe                         // the steps so far
+	rows        float64                       // estimated number of rows so far
 }
 
 // varState is the state of a variable in a block.
@@ -70,8 +70,10 @@ func (s *scope) require(v plan.VarID) {
 	}
 }
 
+// bound reports whether a step of this block binds the variable v.
 func (s *scope) bound(v plan.VarID) bool { return s.varStates[v] == boundHere }
 
+// bind records that the last step binds the variable v, if it was not bound yet.
 func (s *scope) bind(v plan.VarID) {
 	if v == plan.NoVar || s.bound(v) {
 		return

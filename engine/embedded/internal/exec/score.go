@@ -13,12 +13,13 @@ import (
 
 // scores holds the scores of one run.
 type scores struct {
-	scorers  []scorer
-	targets  []target
+	scorers  []scorer    // by relevance of the program
+	targets  []target    // query vectors, one for each distance
 	fused    [][]float64 // by fusion and row number; 0 for a row that is in neither ranking
-	embedder Embedder
+	embedder Embedder    // computes the vector of a text
 }
 
+// newScores returns the scores for one run of a program.
 func newScores(p *Program) scores {
 	return scores{scorers: make([]scorer, len(p.relevances)), fused: make([][]float64, len(p.fusions))}
 }

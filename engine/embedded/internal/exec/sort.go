@@ -11,8 +11,8 @@ import (
 // sortKey is a key for comparing the collected rows: either a vector, or the ids of a
 // variable's entities.
 type sortKey struct {
-	vec    *column.Vec
-	desc   bool
+	vec    *column.Vec    // the values to compare; nil to compare ids
+	desc   bool           // the order is descending
 	table  *version.Table // the table that has the ids, if vec is nil
 	sorted bool           // the table's ids ascend with the ordinals
 	ords   []uint32       // by row: ordinal of the variable's entity
@@ -20,12 +20,13 @@ type sortKey struct {
 
 // sorter holds the order of the collected rows.
 type sorter struct {
-	perm    []uint32 // numbers of rows
-	sortBy  []sortKey
-	entries []entry  // the rows with the heads of their first key
-	moved   []uint32 // memory for permute
+	perm    []uint32  // numbers of rows
+	sortBy  []sortKey // sort keys, the most significant first
+	entries []entry   // the rows with the heads of their first key
+	moved   []uint32  // memory for permute
 }
 
+// newSorter returns a sorter with memory for the sort keys of a program.
 func newSorter(p *Program) sorter {
 	return sorter{sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
 }

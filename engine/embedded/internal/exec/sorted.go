@@ -14,11 +14,11 @@ import (
 // `ordered` is set, the step follows the index in order and stops once it has one row more than the
 // limit.
 type sorted struct {
-	v       plan.VarID // the variable that it binds
-	prop    int        // position in the properties of the type
-	lower   []bound    // a value must not be below these
-	upper   []bound    // a value must not be beyond these
-	ordered bool
+	v       plan.VarID   // the variable that it binds
+	prop    int          // position in the properties of the type
+	lower   []bound      // a value must not be below these
+	upper   []bound      // a value must not be beyond these
+	ordered bool         // see above
 	desc    bool         // the order is descending; only if ordered
 	share   float64      // estimated share of entities that the bounds keep
 	vars    []plan.VarID // variables that are already bound
@@ -38,7 +38,7 @@ const (
 	// there are more, and they exceed the share maxSortedShare of all entities, they are read in
 	// the order of their rows.
 	fewSorted      = 64
-	maxSortedShare = 1.0 / 6
+	maxSortedShare = 1.0 / 6 // see fewSorted
 )
 
 // sorted finds the filters that limit an indexed property of a variable. It returns nil if there
@@ -148,6 +148,7 @@ func (pl *planner) followOrder() {
 	pl.body.steps[0] = step
 }
 
+// run implements step.
 func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 	table := m.table(s.v)
 	span, view, err := s.span(m, table)

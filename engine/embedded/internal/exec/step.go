@@ -27,11 +27,13 @@ type scan struct {
 	id   int          // position in matcher.frames of the frame for the result
 }
 
+// addScan adds a step that binds v to every entity of its type.
 func (pl *planner) addScan(s *scope, v plan.VarID) {
 	s.pipe.steps = append(s.pipe.steps, &scan{v: v, id: pl.frame(), vars: slices.Clip(s.vars)})
 	s.bind(v)
 }
 
+// run implements step.
 func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 	table := m.table(s.v)
 	out := m.frame(s.id, s.vars)
@@ -60,10 +62,11 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // filter keeps the rows for which every condition is true.
 type filter struct {
-	conds []*cond
+	conds []*cond      // all of them must be true
 	vars  []plan.VarID // variables that are already bound
 }
 
+// run implements step.
 func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
 	if !s.keep(m, f) {
 		return nil
@@ -110,6 +113,7 @@ func (q *query) idCond(c *cond) *idFilter {
 	return &idFilter{v: left.v, id: right, not: c.op == plan.Ne, cond: c}
 }
 
+// run implements step.
 func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 	id := m.constant(s.id)
 	if id.IsNull() {

@@ -11,26 +11,26 @@ import (
 // sweep binds the first variable of a read to entities of its type. It binds only entities with
 // properties that satisfy comparisons with constants. sweep works on the columns block by block.
 type sweep struct {
-	v     plan.VarID // the variable that it binds
-	id    int        // position in matcher.frames of the frame for the result
-	tests []sweepTest
-	slow  filter // the same conditions, for entities that are in no block
+	v     plan.VarID  // the variable that it binds
+	id    int         // position in matcher.frames of the frame for the result
+	tests []sweepTest // all of them must be true
+	slow  filter      // the same conditions, for entities that are in no block
 }
 
 // sweepTest is a comparison of a property with a constant.
 type sweepTest struct {
-	cond     *cond
-	prop     int // position in the properties of the type
+	cond     *cond // the condition that consists of the comparison
+	prop     int   // position in the properties of the type
 	op       plan.Op
-	constant *expr
+	constant *expr // the constant operand
 }
 
 // sweeper holds the working memory of a run's sweeps.
 type sweeper struct {
-	block   version.Block
-	kernels []column.Kernel
-	order   []int    // order of the kernels, cheap ones first
-	rest    []uint32 // memory for the ordinals that Table.Sweep passes to `rest`
+	block   version.Block   // reused by Table.Sweep for each block of rows
+	kernels []column.Kernel // by test: evaluates the comparison on a block
+	order   []int           // order of the kernels, cheap ones first
+	rest    []uint32        // memory for the ordinals that Table.Sweep passes outside of blocks
 }
 
 // If a filter follows a scan, sweeps replaces the scan with a sweep. If the first step is a sorted
@@ -110,6 +110,7 @@ func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	return t, true
 }
 
+// run implements step.
 func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	table := m.table(s.v)
 	out := m.frame(s.id, nil)

@@ -20,11 +20,11 @@ const indexAfter = 64
 
 // textMatch is a bound text match.
 type textMatch struct {
-	src   plan.TextMatch
-	kind  plan.TextKind
-	prop  *expr // the property to search in
-	query *expr // the search text
-	edits *expr // nil for the default
+	src   plan.TextMatch // the match in the plan
+	kind  plan.TextKind  // any token, phrase or fuzzy
+	prop  *expr          // the property to search in
+	query *expr          // the search text
+	edits *expr          // nil for the default
 }
 
 // text binds a text match and returns its position in b.texts.
@@ -100,7 +100,7 @@ type textQuery struct {
 	// found is true once the field `set` holds the ordinals that the index proposes: the texts that
 	// match, or, for a phrase, the texts that contain its tokens.
 	found bool
-	set   engine.Bitmap
+	set   engine.Bitmap // see found
 }
 
 // textQuery returns the query of a match in this run.
@@ -245,11 +245,13 @@ func (pl *planner) textFilter(s *scope, v plan.VarID) (text int, ok bool) {
 	return 0, false
 }
 
+// addTextScan adds a step that binds v to the entities that text match number `text` proposes.
 func (pl *planner) addTextScan(s *scope, v plan.VarID, text int) {
 	s.pipe.steps = append(s.pipe.steps, &textScan{v: v, text: text, vars: slices.Clip(s.vars), id: pl.frame()})
 	s.bind(v)
 }
 
+// run implements step.
 func (s *textScan) run(m *matcher, p *pipe, at int, f *frame) error {
 	match, q := m.textQuery(s.text)
 	m.propose(match, q)

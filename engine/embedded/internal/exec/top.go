@@ -10,7 +10,7 @@ import (
 // score, including ties. If there are more entities, topStep adds one of them. This extra entity
 // shows that the limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
-	score *expr
+	score *expr      // the score that selects the entities
 	v     plan.VarID // the variable that it binds
 	id    int        // position in matcher.frames of the frame for the result
 }
@@ -62,6 +62,7 @@ func (pl *planner) firstByScore() bool {
 	return true
 }
 
+// run implements step.
 func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 	out := m.frame(s.id, []plan.VarID{s.v})
 	limit := int(min(m.maxRows, int64(m.table(s.v).Live()))) + 1

@@ -10,9 +10,9 @@ import (
 
 // hop is one direction of an edge type.
 type hop struct {
-	edges *version.Table
-	adj   *index.Adjacency
-	alive bool // every listed edge is live
+	edges *version.Table   // the edges of the type
+	adj   *index.Adjacency // the edges by their node at the start of the hop
+	alive bool             // every listed edge is live
 }
 
 // hops returns the directions in which an edge type is followed, and their number.
@@ -73,6 +73,7 @@ func (pl *planner) check(s *scope, l *link) step {
 // expand follows the edges of a node.
 type expand struct{ traverse }
 
+// run implements step.
 func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.to, s.EdgeVar)
@@ -182,6 +183,7 @@ type check struct {
 	not bool // replaces a `not` block that contains only the traversal
 }
 
+// run implements step.
 func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	if s.EdgeVar != plan.NoVar {
 		return s.bind(m, p, at, f)

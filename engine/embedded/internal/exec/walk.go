@@ -10,10 +10,10 @@ import (
 
 // walk is a set of ordinals. To clear it, only the visited ordinals are removed.
 type walk struct {
-	bits    engine.Bitmap
-	visited []uint32 // in the order of their first visit
-	counted int      // bytes that were charged to the run
-	seen    uint32   // keeps the compiler from removing spread's prefetches
+	bits    engine.Bitmap // the ordinals in the set
+	visited []uint32      // in the order of their first visit
+	counted int           // bytes that were charged to the run
+	seen    uint32        // keeps the compiler from removing spread's prefetches
 }
 
 // begin empties the set and makes room for the ordinals below n.
@@ -191,6 +191,7 @@ type reach struct {
 	set  int  // number of the walk that marks the nodes within the bounds
 }
 
+// run implements step.
 func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
 	if s.both {
 		return s.check(m, p, at, f)

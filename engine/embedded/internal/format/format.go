@@ -17,7 +17,7 @@ const Current = 5
 
 // Version is one row of the table of format numbers.
 type Version struct {
-	Number int
+	Number int    // the format number
 	Added  string // what the format number added to the store
 }
 
@@ -39,22 +39,22 @@ type Kind struct {
 
 // The kinds. A new kind has Own 0.
 var (
-	Log         = Kind{"log file", 1}
-	SegmentFile = Kind{"segment", 2}
-	StoreRoot   = Kind{"manifest", 1}
-	End         = Kind{"END", 0}
-	Manifest    = Kind{"manifest payload", 3}
-	Record      = Kind{"commit record", 3}
-	Branching   = Kind{"branch record", 1}
-	Change      = Kind{"schema change", 1}
-	History     = Kind{"history", 1}
-	Archive     = Kind{"archive", 1}
-	State       = Kind{"stored state", 1}
-	Rows        = Kind{"rows", 1}
-	Index       = Kind{"index", 1}
-	Text        = Kind{"text index", 1}
-	Sorted      = Kind{"sorted index", 0}
-	Vectors     = Kind{"index of vectors", 0}
+	Log         = Kind{"log file", 1}         // a file of the write-ahead log
+	SegmentFile = Kind{"segment", 2}          // a segment file of package store
+	StoreRoot   = Kind{"manifest", 1}         // the file header of a manifest
+	End         = Kind{"END", 0}              // names the last record after a clean close
+	Manifest    = Kind{"manifest payload", 3} // the content of a manifest; see package version
+	Record      = Kind{"commit record", 3}    // a record with the changes of a commit
+	Branching   = Kind{"branch record", 1}    // a record that creates or deletes a branch
+	Change      = Kind{"schema change", 1}    // a record that changes the schema
+	History     = Kind{"history", 1}          // a block of the commits of the history
+	Archive     = Kind{"archive", 1}          // a block of the records of old commits
+	State       = Kind{"stored state", 1}     // a stored state of an old commit
+	Rows        = Kind{"rows", 1}             // a segment of rows
+	Index       = Kind{"index", 1}            // stored bases of id, unique and edge indexes
+	Text        = Kind{"text index", 1}       // a stored text index
+	Sorted      = Kind{"sorted index", 0}     // a stored sorted index
+	Vectors     = Kind{"index of vectors", 0} // a stored approximate vector index
 )
 
 // Check returns an error unless n is a number that the kind was ever written with.

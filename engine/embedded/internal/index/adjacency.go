@@ -19,9 +19,9 @@ type adjacencyBase struct {
 
 	edges, others uint32 // the greatest elements of `edge` and `other`, plus one
 
-	pending     column.Pending
-	stored      blockPlace
-	nOff, nEdge int // lengths of `off` and `edge`; set only for a stored base
+	pending     column.Pending // whether the arrays must still be read from the segment
+	stored      blockPlace     // the blocks of a stored base
+	nOff, nEdge int            // lengths of `off` and `edge`; set only for a stored base
 }
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
@@ -104,6 +104,7 @@ func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {
 	return edges, others
 }
 
+// block opens a block of n numbers of a stored base; `suffix` ends the name of the block.
 func (b *adjacencyBase) block(suffix string, n int) column.Block[uint32] {
 	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
 }

@@ -22,17 +22,17 @@ import (
 // A VectorGraph is immutable. It contains the codes of the vectors, not the vectors themselves; see
 // column.Codes. The codes and links of a stored graph are read by pieces; see [storedGraph].
 type VectorGraph struct {
-	dim    int
-	stride int
+	dim    int // number of components of a vector
+	stride int // codes per node, with padding; see column.Codes
 	// Node i is the vector of ordinal ords[i], taken from row rows[i]. The rows ascend.
 	ords, rows []uint32
-	codes      [][]int8 // chunks of chunkNodes nodes; each node has `stride` codes
-	scale      []float32
-	lack       []float32 // by node: the bound Error of column.Codes
-	maxLack    float32   // the maximum of lack
-	links      []uint32  // by node: flatDegree places for linked nodes; unused places contain noNode
-	layers     []graphLayer
-	entry      uint32 // first node of every search; noNode in an empty graph
+	codes      [][]int8     // chunks of chunkNodes nodes; each node has `stride` codes
+	scale      []float32    // by node: the Scale of column.Codes
+	lack       []float32    // by node: the bound Error of column.Codes
+	maxLack    float32      // the maximum of lack
+	links      []uint32     // by node: flatDegree places for linked nodes; unused places contain noNode
+	layers     []graphLayer // the links of the layers above the lowest one
+	entry      uint32       // first node of every search; noNode in an empty graph
 	// Vectors that are not finite have no codes. Every search yields their entities.
 	oddOrds, oddRows []uint32
 
@@ -63,7 +63,7 @@ const (
 	flatDegree = 2 * degree
 	// chunkNodes is the number of nodes per chunk of codes, a power of two.
 	chunkNodes = 1 << 12
-	noNode     = ^uint32(0)
+	noNode     = ^uint32(0) // stands for no node
 	// MaxVectorDim is the maximum number of components of the vectors in a graph. Up to it, the
 	// inner product of two vectors of codes stays below 2³¹.
 	MaxVectorDim = 1 << 16
@@ -157,6 +157,7 @@ func (g *VectorGraph) similar(a, b, ahead uint32) float32 {
 // number has the lower closeness.
 type closeness uint64
 
+// closenessOf combines a node and its similarity to a target.
 func closenessOf(similarity float32, node uint32) closeness {
 	b := math.Float32bits(similarity)
 	if b>>31 != 0 {
@@ -167,6 +168,7 @@ func closenessOf(similarity float32, node uint32) closeness {
 	return closeness(uint64(^b)<<32 | uint64(node))
 }
 
+// node returns the node of a closeness.
 func (c closeness) node() uint32 { return uint32(c) }
 
 // similarity is the inverse of closenessOf.
@@ -181,10 +183,12 @@ func (c closeness) similarity() float32 {
 // graphTarget is a vector with which nodes are compared: the codes of a node, or a query. One of
 // the two fields is nil.
 type graphTarget struct {
-	narrow []int8
-	wide   []int16
+	narrow []int8  // the codes of a node, 8 bits each
+	wide   []int16 // the components of a query, 16 bits each
 }
 
+// sum returns the inner product of the target and the codes x. It prefetches the codes `ahead`,
+// which the caller will probably compare next.
 func (t *graphTarget) sum(x, ahead []int8) int32 {
 	if t.narrow != nil {
 		return dot8(x, t.narrow, ahead)

@@ -22,7 +22,7 @@ const (
 // graphBuilder adds nodes to a graph under construction.
 type graphBuilder struct {
 	*VectorGraph
-	workers  int
+	workers  int            // number of goroutines that insert nodes
 	searches []*graphSearch // by worker
 	linked   uint32         // nodes with lower numbers are in the graph
 }
@@ -81,8 +81,8 @@ func (g *VectorGraph) editable() *VectorGraph {
 
 // joint contains the links that an inserted node gets in one layer.
 type joint struct {
-	node  uint32
-	layer int
+	node  uint32 // the inserted node
+	layer int    // number of the layer
 	to    []closeness
 }
 

@@ -22,7 +22,7 @@ func (g *VectorGraph) LaterBytes() int { return g.stride + 56 }
 // laterCollector collects the vectors that are added to a view.
 type laterCollector struct {
 	Work
-	vector Vectors
+	vector Vectors      // returns the vector of a row
 	size   int          // LaterBytes of the graph
 	places []laterPlace // of the vectors that are not null
 	paid   int          // number of vectors for which Spend was called

@@ -4,14 +4,15 @@ import "slices"
 
 // graphSearch is memory that searches in a graph reuse. Only one search at a time may use it.
 type graphSearch struct {
-	visited []uint64 // a bit for each node
-	words   []uint32 // the words of visited that are not zero
-	open    []closeness
-	best    []closeness
-	fresh   []uint32
-	near    []closeness
+	visited []uint64    // a bit for each node
+	words   []uint32    // the words of visited that are not zero
+	open    []closeness // a heap of nodes whose links are not followed yet, the closest on top
+	best    []closeness // a heap of the closest nodes found, the farthest on top
+	fresh   []uint32    // unvisited nodes that the current node links to
+	near    []closeness // nodes at which the search begins
 }
 
+// begin prepares the memory for a search in a graph with the given number of nodes.
 func (s *graphSearch) begin(nodes int) {
 	for _, w := range s.words {
 		s.visited[w] = 0
@@ -54,6 +55,8 @@ func (g *VectorGraph) descend(t *graphTarget, down int) closeness {
 	return at
 }
 
+// measure returns the similarity of a node and the target. It prefetches the codes of the node
+// `ahead`, which the caller will probably measure next.
 func (g *VectorGraph) measure(t *graphTarget, node, ahead uint32) float32 {
 	return float32(t.sum(g.vector(node), g.vector(ahead))) * g.scale[node]
 }

@@ -68,9 +68,9 @@ func (g *VectorGraph) Mapped() *VectorGraph {
 // verifies only the pieces that it needs. After many reads both blocks are read whole; see
 // [column.Pending.ByPieces].
 type storedGraph struct {
-	unread column.Pending // whether the codes and links of the graph must be read
-	codes  column.Block[int8]
-	links  column.Block[uint32]
+	unread column.Pending       // whether the codes and links of the graph must be read
+	codes  column.Block[int8]   // the stored codes, node by node
+	links  column.Block[uint32] // the stored links, node by node
 }
 
 // byPieces reports whether codes and links must be read from g.stored, which must not be nil. If it
@@ -86,6 +86,7 @@ func (g *VectorGraph) load() {
 	}
 }
 
+// read reads all codes and links of a stored graph into memory.
 func (g *VectorGraph) read() {
 	src := g.place.source
 	codes, links := column.Read[int8](src, "codes", g.stored.codes.Len()), column.Read[uint32](src, "links", g.stored.links.Len())

@@ -13,12 +13,12 @@ import (
 // the same row as in the state of the graph. A VectorView is immutable. Views of later states share
 // its parts.
 type VectorView struct {
-	graph *VectorGraph
-	later []*laterVectors
-	rows  Rows
-	next  uint32
-	added int // number of vectors in `later`, including vectors that do not count any more
-	gone  int // an upper bound of the number of nodes that do not count
+	graph *VectorGraph    // the graph that the view extends
+	later []*laterVectors // vectors that the graph does not have
+	rows  Rows            // by ordinal: the entity's current row
+	next  uint32          // number of ordinals assigned
+	added int             // vectors in `later`, with those that do not count any more
+	gone  int             // an upper bound of the number of nodes that do not count
 }
 
 // Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
@@ -123,15 +123,15 @@ func (g *VectorGraph) ScatteredCost(n int) float64 {
 // CodedVector is a vector that a search yields: the entity, the inner product of the vector's codes
 // and the query, and the Scale and Error of the codes.
 type CodedVector struct {
-	Ord          uint32
-	Sum          int32
-	Scale, Error float32
+	Ord          uint32  // ordinal of the entity
+	Sum          int32   // inner product of the codes and the query
+	Scale, Error float32 // see column.Codes
 }
 
 // VectorSearch is memory that searches in views reuse. Only one search at a time may use it.
 type VectorSearch struct {
 	graphSearch
-	sums [buildBatch]int32
+	sums [buildBatch]int32 // inner products of consecutive vectors and the query
 }
 
 // Bytes returns the size of the memory in bytes.
@@ -168,6 +168,7 @@ func (v *VectorView) Near(s *VectorSearch, query []int16, breadth, least, most i
 	return true, nil
 }
 
+// code returns the coded vector of a node, with its inner product with the target.
 func (v *VectorView) code(t *graphTarget, node, ahead uint32) CodedVector {
 	g := v.graph
 	return CodedVector{g.ords[node], t.sum(g.vector(node), g.vector(ahead)), g.scale[node], g.lack[node]}

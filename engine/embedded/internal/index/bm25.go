@@ -37,12 +37,12 @@ func normOf(length uint32, average float64) float64 {
 
 // Scorer computes BM25 scores for a query in a view. It is not safe for concurrent use.
 type Scorer struct {
-	view    *TextView
+	view    *TextView    // the indexed texts to score
 	average float64      // average number of tokens in a text
 	norms   [128]float64 // by length, for short texts
-	terms   []scoredTerm
+	terms   []scoredTerm // terms of the query
 	runs    []runWindows // by run of the view
-	top     topSearch
+	top     topSearch    // memory for the search for the best entities
 }
 
 // runWindows caches parts of the arrays of a run.

@@ -9,26 +9,26 @@ import (
 
 // spilledAdjacency is the base of an adjacency in temporary files.
 type spilledAdjacency struct {
-	descriptor       Adjacency // only the fields of a descriptor are set
-	off, edge, other *pile     // each pile has one part
-	src              column.Source
+	descriptor       Adjacency     // only the fields of a descriptor are set
+	off, edge, other *pile         // each pile has one part
+	src              column.Source // the temporary files with the piles
 }
 
 // sortedEdges sorts edges by their end nodes in bounded memory and writes them to temporary files.
 type sortedEdges struct {
 	*spilledAdjacency
-	scratch   Scratch
-	otherBits int
-	node      uint32 // the first node whose offset is not written yet
-	listed    uint32 // number of edges written
-	last      uint64 // key of the last edge
-	recs, tmp []edgeRecord
+	scratch   Scratch      // makes temporary files
+	otherBits int          // number of low bits of a key that hold the node at the other end
+	node      uint32       // the first node whose offset is not written yet
+	listed    uint32       // number of edges written
+	last      uint64       // key of the last edge
+	recs, tmp []edgeRecord // memory to sort records in
 }
 
 // edgeRecord is an edge with its sort key: the node at this end, then the node at the other end.
 type edgeRecord struct {
-	key  uint64
-	edge uint32
+	key  uint64 // node at this end, then node at the other end
+	edge uint32 // ordinal of the edge
 }
 
 // edgeParts is the number of parts into which edges are divided at a time.

@@ -29,16 +29,18 @@ const pileBuffer = 32 << 10
 // pile distributes records of numbers over parts of a temporary file. Within a part, the records
 // stay in the order in which the method `put` adds them.
 type pile struct {
-	name       string
+	name       string                               // prefix of the names of the file's blocks
 	writeBlock func(name string, data []byte) error // writes a full buffer to the temporary file
-	buffers    [][]byte
-	blocks     []int // by part: the number of its blocks
+	buffers    [][]byte                             // by part: bytes that are not written yet
+	blocks     []int                                // by part: the number of its blocks
 }
 
+// newPile returns an empty pile; `add` writes a block to the temporary file.
 func newPile(name string, parts int, add func(name string, data []byte) error) *pile {
 	return &pile{name: name, writeBlock: add, buffers: make([][]byte, parts), blocks: make([]int, parts)}
 }
 
+// put adds a record of numbers to a part.
 func (p *pile) put(part int, numbers ...uint32) error {
 	b := p.buffers[part]
 	if b == nil {
@@ -54,6 +56,7 @@ func (p *pile) put(part int, numbers ...uint32) error {
 	return nil
 }
 
+// flush writes the buffer of a part as its next block.
 func (p *pile) flush(part int) error {
 	b := p.buffers[part]
 	if len(b) == 0 {
@@ -75,6 +78,7 @@ func (p *pile) finish() error {
 	return nil
 }
 
+// block returns the name of block i of a part.
 func (p *pile) block(part, i int) string {
 	return p.name + strconv.Itoa(part) + "." + strconv.Itoa(i)
 }
@@ -107,10 +111,10 @@ var partBits = 20
 
 // spilledHash is the base of a hash index in temporary files.
 type spilledHash struct {
-	size, n uint32
-	heads   *pile // one part
-	next    *pile // by range of ordinals: ordinal and successor
-	src     column.Source
+	size, n uint32        // number of buckets; number of ordinals
+	heads   *pile         // one part
+	next    *pile         // by range of ordinals: ordinal and successor
+	src     column.Source // the temporary file with the piles
 }
 
 // SpillHash builds the base that [BuildHash] would build, in bounded memory. It returns only errors

@@ -17,6 +17,7 @@ func Dots(sums []int32, codes []int8, y []int16) {
 	dots(sums, codes[:len(sums)*len(y)], y)
 }
 
+// dotsGo computes the results of Dots in plain Go, for any CPU.
 func dotsGo(sums []int32, codes []int8, y []int16) {
 	for i := range sums {
 		x := codes[i*len(y):][:len(y)]

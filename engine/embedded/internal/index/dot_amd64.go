@@ -2,6 +2,7 @@ package index
 
 import "golang.org/x/sys/cpu"
 
+// dots is Dots for at least one sum. The length of y is a positive multiple of DotStep.
 func dots(sums []int32, codes []int8, y []int16) {
 	if !cpu.X86.HasAVX2 {
 		dotsGo(sums, codes, y)

@@ -22,14 +22,14 @@ type hashBase struct {
 	next  []uint32 // by ordinal: the next ordinal in the same bucket, plus one; 0 for none
 
 	pending       column.Pending // whether `heads` and `next` must still be read from the segment
-	stored        blockPlace
-	nHeads, nNext int // lengths of `heads` and `next`; set only for a stored base
+	stored        blockPlace     // the blocks of a stored base
+	nHeads, nNext int            // lengths of `heads` and `next`; set only for a stored base
 }
 
 // entry is an entry of the overlay of a [Hash]. The entries of a bucket form a linked list.
 type entry struct {
-	hash uint64
-	ord  uint32
+	hash uint64 // hash of the indexed values
+	ord  uint32 // ordinal of the entity
 	next *entry // the next entry of the bucket
 }
 
@@ -130,12 +130,12 @@ func (x *Hash) grow(owner *Owner) {
 // Cursor iterates over the candidates for a hash: those of the overlay, then those of the
 // base. An ordinal may occur twice.
 type Cursor struct {
-	Ord   uint32 // the current candidate
-	hash  uint64
-	entry *entry // the candidate if it is in the overlay, else nil
-	first *entry // the next entry of the overlay to test
-	next  uint32 // the next ordinal in the base, plus one
-	base  *hashBase
+	Ord   uint32    // the current candidate
+	hash  uint64    // the hash to find
+	entry *entry    // the candidate if it is in the overlay, else nil
+	first *entry    // the next entry of the overlay to test
+	next  uint32    // the next ordinal in the base, plus one
+	base  *hashBase // the base to search after the overlay
 }
 
 // Find returns a cursor before the first candidate for a hash.
@@ -230,6 +230,7 @@ func (b *hashBase) byPieces() bool {
 	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, b.read)
 }
 
+// block opens a block of n numbers of a stored base; `suffix` ends the name of the block.
 func (b *hashBase) block(suffix string, n int) column.Block[uint32] {
 	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
 }

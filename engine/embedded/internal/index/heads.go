@@ -4,34 +4,34 @@ package index
 // children. Pages are small because a commit copies one page of each level for each place
 // that it changes, and these places are far apart.
 const (
-	headBits   = 4
-	branchBits = 5
-	headsBits  = headBits + 2*branchBits
+	headBits   = 4                       // bits of a position that select its place in a leaf
+	branchBits = 5                       // bits that select a child of an upper or lower node
+	headsBits  = headBits + 2*branchBits // bits of a position below the root
 )
 
 // heads is a persistent array of heads of persistent lists: a copy of the struct is a
 // snapshot. A place without a page holds an empty list.
 type heads[T any] struct {
-	root  []*upper[T]
-	owner *Owner // owner of root
+	root  []*upper[T] // by the high bits of a position
+	owner *Owner      // owner of root
 }
 
 // upper is a node of the first level, under the root.
 type upper[T any] struct {
-	owner *Owner // the transaction that may change the node in place
-	below [1 << branchBits]*lower[T]
+	owner *Owner                     // the transaction that may change the node in place
+	below [1 << branchBits]*lower[T] // nil for a part without lists
 }
 
 // lower is a node of the second level, above the leaves.
 type lower[T any] struct {
-	owner  *Owner // the transaction that may change the node in place
-	leaves [1 << branchBits]*headLeaf[T]
+	owner  *Owner                        // the transaction that may change the node in place
+	leaves [1 << branchBits]*headLeaf[T] // nil for a part without lists
 }
 
 // headLeaf is a leaf of the tree: it holds the heads of neighbouring lists.
 type headLeaf[T any] struct {
-	owner  *Owner // the transaction that may change the leaf in place
-	places [1 << headBits]*T
+	owner  *Owner            // the transaction that may change the leaf in place
+	places [1 << headBits]*T // heads of the lists; nil for an empty list
 }
 
 // get returns the head of list i, or nil.

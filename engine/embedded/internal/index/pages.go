@@ -8,10 +8,10 @@ import "slices"
 
 // A page tree has leaves of 256 places under nodes of 64 leaves.
 const (
-	leafBits = 8
+	leafBits = 8             // bits of a position that select a place in a leaf
 	leafSize = 1 << leafBits // places in a leaf
 	nodeSize = 64            // leaves under a node
-	nodeBits = leafBits + 6
+	nodeBits = leafBits + 6  // bits of a position below the root
 )
 
 // Owner identifies the pages that one transaction has copied and may change in place. Owners are
@@ -21,20 +21,20 @@ type Owner struct{ _ byte }
 // Pages is a persistent array: a copy of the struct is a snapshot. The zero Pages has no
 // pages. The caller decides the value of a place without a page.
 type Pages[T any] struct {
-	root  []*node[T]
-	owner *Owner // owner of root
+	root  []*node[T] // by the high bits of a position
+	owner *Owner     // owner of root
 }
 
 // node is a page below the root, with the leaves of 64 ranges of places.
 type node[T any] struct {
-	owner  *Owner // the transaction that may change the node in place
-	leaves [nodeSize]*leaf[T]
+	owner  *Owner             // the transaction that may change the node in place
+	leaves [nodeSize]*leaf[T] // nil for a leaf that does not exist
 }
 
 // leaf is a page of 256 places.
 type leaf[T any] struct {
-	owner  *Owner // the transaction that may change the leaf in place
-	places [leafSize]T
+	owner  *Owner      // the transaction that may change the leaf in place
+	places [leafSize]T // the elements
 }
 
 // Empty reports whether the array has no pages.

@@ -145,9 +145,9 @@ func (s *Sorted) Between(below, beyond func(row uint32) bool) Span {
 // Walk iterates over a span in ascending or descending order.
 type Walk struct {
 	s       *Sorted
-	left    Span // the part of the span that is not visited yet
-	desc    bool
-	compare func(a, b uint32) int
+	left    Span                  // the part of the span that is not visited yet
+	desc    bool                  // in descending order
+	compare func(a, b uint32) int // compares the values in two rows
 }
 
 // Walk returns a walk before the first entity of a span.

@@ -22,16 +22,16 @@ import (
 // SortedBase lists the live entities of one state of a table in the order of a property. Indexes of
 // later states share it. A stored base is opened on first use; its ordinals are read in pieces.
 type SortedBase struct {
-	ords []uint32
-	rows Rows   // the rows of the state
-	next uint32 // number of ordinals that the state had assigned
+	ords []uint32 // ordinals of the entities, in the order of their values
+	rows Rows     // the rows of the state
+	next uint32   // number of ordinals that the state had assigned
 
 	segment atomic.Pointer[string] // name of the segment that holds the base; nil until it is stored
 
-	unopened column.Pending // whether the blocks `sorted` and `pages` of a stored base must be read
-	unread   column.Pending // whether `ords` must be read
-	place    blockPlace
-	subject  string
+	unopened column.Pending       // whether the blocks `sorted` and `pages` of a stored base must be read
+	unread   column.Pending       // whether `ords` must be read
+	place    blockPlace           // the blocks of a stored base
+	subject  string               // the indexed property, as the segment names it
 	block    column.Block[uint32] // of `ords`; set only for a stored base
 }
 
@@ -102,6 +102,7 @@ func (b *SortedBase) open() {
 	}
 }
 
+// readMeta reads and checks the description of a stored base, from the block `sorted`.
 func (b *SortedBase) readMeta() {
 	src := b.place.source
 	meta := column.RawBlock(src, "sorted")
@@ -139,6 +140,7 @@ func (b *SortedBase) readMeta() {
 	}
 }
 
+// read reads the ordinals of a stored base into memory.
 func (b *SortedBase) read() {
 	ords := column.Read[uint32](b.place.source, "ords", b.block.Len())
 	for _, ord := range ords {

@@ -25,8 +25,8 @@ import (
 
 // blockPlace says where a base is stored.
 type blockPlace struct {
-	source column.Source
-	name   string // first part of the names of its blocks
+	source column.Source // the segment with the blocks
+	name   string        // first part of the names of its blocks
 }
 
 // fail throws an *engine.Corrupt for the stored base.

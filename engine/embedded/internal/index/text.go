@@ -25,10 +25,10 @@ type Text struct {
 	rows numbers // by document: its row
 	lens numbers // by document: number of tokens
 
-	terms      int
+	terms      int  // number of terms
 	groups     blob // by group of terms: where it starts
 	dictionary blob // the terms, ascending
-	postings   blob
+	postings   blob // by term: the documents that contain it, and how often
 
 	limit  uint32        // exclusive upper bound of the ordinals
 	source column.Source // the blobs alias it, if they were read from storage
@@ -39,13 +39,13 @@ type Text struct {
 
 // textDoc is a document to index.
 type textDoc struct {
-	ord, row uint32
-	text     string
+	ord, row uint32 // the entity's ordinal and its row
+	text     string // the text to index
 }
 
 // Work limits the construction of an index.
 type Work struct {
-	Ctx context.Context
+	Ctx context.Context // ends the work when it is done
 	// Spend, if set, reserves memory, in bytes. Its error ends the work.
 	Spend func(bytes int) error
 }
@@ -86,11 +86,11 @@ type gathered struct {
 	lens []uint32 // by document: number of tokens
 	sum  uint64   // sum of lens
 
-	terms     []string // ascending
-	off       []uint32 // by term: start of its postings; one more element for the end
-	docs      []uint32 // by posting: its document
-	freqs     []uint8  // by posting: occurrences; manyTimes if they are in manyFreqs
-	manyFreqs map[uint32]uint32
+	terms     []string          // ascending
+	off       []uint32          // by term: start of its postings; one more element for the end
+	docs      []uint32          // by posting: its document
+	freqs     []uint8           // by posting: occurrences; manyTimes if they are in manyFreqs
+	manyFreqs map[uint32]uint32 // by posting: occurrences that do not fit into freqs
 }
 
 // manyTimes in gathered.freqs means that the number of occurrences is in gathered.manyFreqs.
@@ -104,15 +104,15 @@ type textBuilder struct {
 	spend     func(bytes int) bool // returns false to abort
 	x         gathered
 	a         *text.Analyzer
-	tokens    []uint32   // of the current document
-	count     []uint32   // by token: occurrences in the current document
-	df        []uint32   // by token: number of documents that contain it
-	ends      []uint32   // by document: number of postings up to and including it
-	terms     [][]uint32 // by posting, in document order
-	freqs     [][]uint8  // by posting, in document order
-	n         uint32     // number of postings so far
-	manyFreqs map[uint32]uint32
-	failed    bool // spend returned false
+	tokens    []uint32          // of the current document
+	count     []uint32          // by token: occurrences in the current document
+	df        []uint32          // by token: number of documents that contain it
+	ends      []uint32          // by document: number of postings up to and including it
+	terms     [][]uint32        // by posting, in document order
+	freqs     [][]uint8         // by posting, in document order
+	n         uint32            // number of postings so far
+	manyFreqs map[uint32]uint32 // by posting: occurrences that do not fit into freqs
+	failed    bool              // spend returned false
 }
 
 // add indexes a document. It returns false if the function `spend` returned false.
@@ -203,6 +203,7 @@ func textBytes(parts []*gathered) int {
 	return n
 }
 
+// setMany records that a posting has n occurrences, too many for freqs.
 func (x *gathered) setMany(posting, n uint32) {
 	if x.manyFreqs == nil {
 		x.manyFreqs = map[uint32]uint32{}

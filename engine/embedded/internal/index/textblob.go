@@ -10,15 +10,17 @@ import (
 
 // blob is a block of a text index, either in memory or in a stored segment.
 type blob struct {
-	name   string
-	size   int
+	name   string        // name of the block
+	size   int           // in bytes
 	memory []byte        // all bytes; nil if the block is read through `pieces`
 	pieces column.Pieces // of the stored block
 	file   string        // of the segment, for faults
 }
 
+// inMemory returns a blob with the given name and bytes.
 func inMemory(name string, data []byte) blob { return blob{name: name, size: len(data), memory: data} }
 
+// fail throws an *engine.Corrupt that names the block.
 func (b *blob) fail(format string, args ...any) {
 	corruption.Corrupt(b.file, "index of texts, block "+b.name+": "+format, args...)
 }
@@ -43,8 +45,8 @@ const windowBytes = 1 << 16
 
 // window caches a part of a blob for reads that are near each other. The zero window is empty.
 type window struct {
-	from int
-	data []byte
+	from int    // offset of the cached bytes in the blob
+	data []byte // the cached bytes
 }
 
 // at returns n bytes of a blob, beginning at offset i. All calls for one window must use the same
@@ -65,9 +67,9 @@ func (w *window) at(b *blob, i, n int) []byte {
 // numbers contains one number for each document. The number of document d is base plus element d of
 // the array, or base plus d if there is no array.
 type numbers struct {
-	base  uint32
-	width int // bytes of a number in the array: 1, 2 or 4; 0 without an array
-	array blob
+	base  uint32 // added to each element of the array
+	width int    // bytes of a number in the array: 1, 2 or 4; 0 without an array
+	array blob   // the elements, `width` bytes each
 }
 
 // numbersOf returns a list as numbers in the shortest form.

@@ -65,6 +65,7 @@ func (r *termReader) next(e *termEntry) (ok bool) {
 	return true
 }
 
+// number reads the next number of the dictionary.
 func (r *termReader) number() uint64 {
 	n, k := binary.Uvarint(r.data)
 	if k <= 0 {

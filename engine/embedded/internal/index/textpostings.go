@@ -39,10 +39,10 @@ func (p *postings) peak(b int) uint8 { return p.heads[b*headBytes+8] }
 
 // block is one block of postings, read in place.
 type block struct {
-	first, last uint32
+	first, last uint32 // the first and the last document
 	n           int
-	docBits     uint
-	freqBits    uint
+	docBits     uint   // bits of a document in docs
+	freqBits    uint   // bits of a number of occurrences in freqs
 	impacts     []byte // by posting; see impactOf
 	docs        []byte // by posting: the document less first, in docBits bits
 	freqs       []byte // by posting: occurrences less one, in freqBits bits

@@ -8,8 +8,8 @@ import (
 
 // candidate is a document of the span and an upper bound of its score.
 type candidate struct {
-	at    uint32 // the document less base
-	bound float32
+	at    uint32  // the document less base
+	bound float32 // upper bound of its score
 }
 
 // least returns the least impact that term i must have in a document so that the document reaches

@@ -152,15 +152,15 @@ func (b *blob) open(src column.Source, size int) {
 
 // TextPart identifies a stored index.
 type TextPart struct {
-	Name   string
-	Source column.Source
+	Name   string        // name of the segment
+	Source column.Source // the blocks of the segment
 }
 
 // storedView identifies the stored indexes of a view.
 type storedView struct {
-	pending column.Pending
-	parts   []TextPart
-	covered uint32 // the parts cover the rows below this number
+	pending column.Pending // whether the indexes must still be read
+	parts   []TextPart     // the stored indexes
+	covered uint32         // the parts cover the rows below this number
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows

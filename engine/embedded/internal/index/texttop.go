@@ -8,14 +8,14 @@ import (
 
 // Scored is an entity with its score.
 type Scored struct {
-	Ord   uint32
-	Score float64
+	Ord   uint32  // ordinal of the entity
+	Score float64 // its BM25 score
 }
 
 const (
 	// minSpan and maxSpan are the limits of the number of documents in a span; see spanFor.
 	minSpan = 1 << 9
-	maxSpan = 1 << 15
+	maxSpan = 1 << 15 // see minSpan
 	// spanPostings is the approximate number of postings in a span. With fewer, a search spends
 	// more time on its spans than on the postings. With more, the maximum impact of a block is a
 	// less exact bound of the scores.
@@ -26,7 +26,7 @@ const (
 type topSearch struct {
 	k     int
 	best  []float64 // a min-heap of the best k scores
-	found []Scored
+	found []Scored  // entities found so far, with their scores
 
 	terms  []topTerm // the terms that occur in the current run, in order of their texts
 	active []int     // positions in `terms` of the terms in the current span, in order of bound
@@ -37,23 +37,24 @@ type topSearch struct {
 	span       uint32               // number of documents in a span, a power of two
 	sums       *[maxSpan]float32    // by document of the span: upper bound of the score, if marked
 	marks      [maxSpan / 64]uint64 // one bit for each document of the span
-	candidates []candidate
-	histogram  [256]int
+	candidates []candidate          // documents of the span that can be among the best
+	histogram  [256]int             // number of candidates by range of their bounds
 
-	block  block // memory for the method `above`
-	placed [blockSize]placed
+	block  block             // memory for the method `above`
+	placed [blockSize]placed // memory for the result of the method `above`
 }
 
 // topTerm is a term in the current run.
 type topTerm struct {
 	*termRun
-	idf   float64
+	idf   float64 // inverse document frequency of the term
 	unit  float64 // upper bound of the contribution of one unit of impact
 	from  int     // the first block that overlaps the span
 	to    int     // the block after the last one that does
 	bound float64 // upper bound of the contribution in the span
 }
 
+// end releases the memory of the indexes after a search.
 func (t *topSearch) end() {
 	clear(t.terms[:cap(t.terms)])
 	t.terms, t.block = t.terms[:0], block{}

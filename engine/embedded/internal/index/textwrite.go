@@ -11,15 +11,16 @@ import (
 // then calls begin, then adds all terms, in ascending order.
 type textWriter struct {
 	x                Text
-	ords, rows, lens []uint32
-	average          float64
+	ords, rows, lens []uint32      // by document, as in Text
+	average          float64       // average number of tokens in a document
 	known            [8][128]uint8 // cache of impacts, by occurrences and length; 0 if unknown
 
-	groups, dictionary, postings []byte
+	groups, dictionary, postings []byte   // bytes of the blobs of the same names in Text
 	docs, freqs                  []uint32 // postings of the current term
-	buf                          []uint32
+	buf                          []uint32 // numbers to pack
 }
 
+// document adds a document with `length` tokens.
 func (w *textWriter) document(ord, row, length uint32) {
 	w.ords, w.rows, w.lens = append(w.ords, ord), append(w.rows, row), append(w.lens, length)
 	w.x.sum += uint64(length)

@@ -91,11 +91,11 @@ func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 
 // applier applies the parsed input to a transaction.
 type applier struct {
-	ctx        context.Context
+	ctx        context.Context // ends the load when it is done
 	tx         *version.Txn
 	in         *Input
-	mode       engine.LoadMode
-	store      Store
+	mode       engine.LoadMode    // what to do with entities that exist
+	store      Store              // stores a segment; nil to keep segments in memory
 	freedBytes int64              // bytes of memory released since the last collection
 	bad        *engine.LoadErrors // the faults found so far
 }
@@ -201,8 +201,11 @@ func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 	return src, dst
 }
 
+// fromIDs returns the ids of the source nodes of a batch of edges.
 func fromIDs(b *batch) *column.Builder { return b.from }
-func toIDs(b *batch) *column.Builder   { return b.to }
+
+// toIDs returns the ids of the target nodes of a batch of edges.
+func toIDs(b *batch) *column.Builder { return b.to }
 
 // failMissing records the missing end nodes of the edges of a type as faults.
 func (a *applier) failMissing(r *Rows, lost *missing) {

@@ -103,16 +103,16 @@ func (b *batch) embedSpilled(prop, source int, w *waiting, scratch Scratch) erro
 
 // waiting holds the texts for the next call of the embedding function.
 type waiting struct {
-	embed func(line int64, texts []string) ([][]float32, error)
-	texts []string
-	at    []vectorPlace // for each text, the destination of its vector
+	embed func(line int64, texts []string) ([][]float32, error) // computes the vectors
+	texts []string                                              // texts to embed
+	at    []vectorPlace                                         // by text: where its vector goes
 }
 
 // vectorPlace is the destination of a vector.
 type vectorPlace struct {
-	column *column.Builder
-	row    int   // position in the column
-	line   int64 // of the input
+	column *column.Builder // column of the batch
+	row    int             // position in the column
+	line   int64           // of the input
 }
 
 // add adds a text. It calls the embedding function once there are enough texts.

@@ -16,8 +16,8 @@ import (
 // chunk is the part of a type's effective rows that becomes one segment. It consists of the rows in
 // perm. If perm is nil, it consists of consecutive rows, the first of which has the number `start`.
 type chunk struct {
-	perm  []uint32
-	start int
+	perm  []uint32 // numbers of the rows, in order of their ids
+	start int      // number of the first row; only if perm is nil
 	n     int
 	size  int64            // size of the rows in a segment, in bytes
 	made  *version.Segment // the segment made from the rows; nil if the rows are put one by one
@@ -142,11 +142,11 @@ func (r *Rows) ascending() bool {
 type orderer struct {
 	*applier
 	r     *Rows
-	limit int64
-	small bool // all rows fit into one chunk
-	perm  []uint32
-	size  int64
-	last  []byte // the id of the last row
+	limit int64    // size at which a chunk is full, in bytes
+	small bool     // all rows fit into one chunk
+	perm  []uint32 // rows of the current chunk
+	size  int64    // size of the rows in the current chunk, in bytes
+	last  []byte   // the id of the last row
 }
 
 // add adds row k of a batch. The parameter `row` is the number of this row among all rows.
@@ -218,6 +218,7 @@ func (o *orderer) merge() error {
 	return o.cut()
 }
 
+// commonPrefix returns the bytes with which both a and b begin.
 func commonPrefix(a, b []byte) []byte {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -232,10 +233,11 @@ type cursor struct {
 	first int // number of the run's first row
 	at    int
 	id    []byte
-	head  uint64 // eight bytes of the id, after the common prefix; they decide most comparisons
-	sizes []uint32
+	head  uint64   // eight bytes of the id, after the common prefix; they decide most comparisons
+	sizes []uint32 // by row of the run: its size in a segment, in bytes
 }
 
+// read sets the id and its head for the current row; `skip` is the length of the common prefix.
 func (c *cursor) read(skip int) {
 	c.id = c.b.idColumn().Raw(c.at)
 	rest := c.id[skip:]
@@ -248,6 +250,7 @@ func (c *cursor) read(skip int) {
 	c.head = binary.BigEndian.Uint64(head[:])
 }
 
+// before reports whether the row of c comes before that of d: by id, then by line.
 func (c *cursor) before(d *cursor) bool {
 	if c.head != d.head {
 		return c.head < d.head
@@ -258,8 +261,8 @@ func (c *cursor) before(d *cursor) bool {
 // heap is a binary heap of cursors. The cursor with the least id comes first; if ids are equal, the
 // cursor with the least line.
 type heap struct {
-	runs []*cursor
-	skip int // length of the common prefix of all ids
+	runs []*cursor // the cursors, in the order of a heap
+	skip int       // length of the common prefix of all ids
 }
 
 // next moves the first cursor to its next row.

@@ -20,15 +20,15 @@ import (
 
 // parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
-	schema   *version.Schema
-	embeds   bool // missing vectors are computed later
-	nodes    []*batch
-	edges    []*batch
-	last     [2]*batch // by entity: the batch of the previous line
-	lastName [2]string // by entity: the type's name in that line
-	scan     scanner
-	line     uint32 // number in the current block
-	bad      engine.LoadErrors
+	schema   *version.Schema   // types of the entities
+	embeds   bool              // missing vectors are computed later
+	nodes    []*batch          // by node type: its rows in this block; nil if there are none
+	edges    []*batch          // by edge type: its rows in this block; nil if there are none
+	last     [2]*batch         // by entity: the batch of the previous line
+	lastName [2]string         // by entity: the type's name in that line
+	scan     scanner           // splits the text of a line into tokens
+	line     uint32            // number in the current block
+	bad      engine.LoadErrors // bad lines found so far
 
 	dec      *jsontext.Decoder // reads the line
 	inner    *jsontext.Decoder // reads heldData
@@ -40,6 +40,7 @@ type parser struct {
 	key      []byte            // memory for the id that the key determines
 }
 
+// newParser returns a parser. If `embeds` is set, missing vectors are computed later.
 func newParser(s *version.Schema, embeds bool) *parser {
 	return &parser{schema: s, embeds: embeds, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
 		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
@@ -50,7 +51,7 @@ var noInput = new(bytes.Buffer)
 
 // parsed is the content of a block of lines.
 type parsed struct {
-	batches     []*batch
+	batches     []*batch          // rows of the block, one batch for each type
 	lines       uint32            // number of lines in the block
 	bad         engine.LoadErrors // with line numbers in the block
 	lineTooLong bool              // parsing stopped at a line that is too long

@@ -167,13 +167,13 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 
 // collector joins the parsed blocks into one input.
 type collector struct {
-	opts    Options
+	opts    Options // options of the load
 	in      *Input
-	lines   int64 // number of lines collected so far
-	memory  int64 // bytes of the rows in memory, with the vectors that will be computed for them
-	bad     engine.LoadErrors
-	stopped bool  // the rest of the input does not matter
-	err     error // why rows could not be spilled
+	lines   int64             // number of lines collected so far
+	memory  int64             // bytes of the rows in memory, with the vectors that will be computed for them
+	bad     engine.LoadErrors // bad lines found so far
+	stopped bool              // the rest of the input does not matter
+	err     error             // why rows could not be spilled
 }
 
 // add adds the next block, and reports whether to continue with more blocks.
@@ -233,6 +233,7 @@ func (c *collector) rows(t *version.Type) *Rows {
 	return list[t.Index]
 }
 
+// errTooLong is the error of a line that is longer than MaxLine.
 var errTooLong = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 
 // blocks splits an input at line ends.

@@ -16,17 +16,17 @@ import (
 // Input is the parsed input: the rows of each type.
 type Input struct {
 	Nodes []*Rows // by type; nil for types that do not occur
-	Edges []*Rows
-	opts  Options
+	Edges []*Rows // by type; nil for types that do not occur
+	opts  Options // options of the load
 }
 
 // Rows holds the entities of one type in the order of the input, except that the rows of a spilled
 // batch are in the order of their ids. The rows are divided into batches of neighbouring lines. So
 // the arrays are copied only once, when they become a segment.
 type Rows struct {
-	Type    *version.Type
-	batches []*batch
-	first   []int // by batch: the number of its first row; the last element is the total
+	Type    *version.Type // type of the entities
+	batches []*batch      // the rows, in the order of the input
+	first   []int         // by batch: the number of its first row; the last element is the total
 	// newID makes the ids if the input contains no ids. The new ids ascend in the order of the
 	// rows.
 	newID func(dst []byte) []byte
@@ -40,7 +40,7 @@ type Rows struct {
 
 // batch holds rows of one type.
 type batch struct {
-	typ   *version.Type
+	typ   *version.Type     // type of the entities
 	ids   *column.Builder   // nil if a property is the id; an empty text stands for an id that is still to be made
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
@@ -57,6 +57,7 @@ type batch struct {
 // with number prop, in a row of the batch.
 type missingVector struct{ row, prop int }
 
+// newBatch returns an empty batch for entities of type t.
 func newBatch(t *version.Type) *batch {
 	b := &batch{typ: t, order: make([]int, len(t.Props)), stamp: make([]uint64, len(t.Props)), rules: make([]bool, len(t.Props))}
 	if t.IDProp < 0 {

@@ -18,9 +18,9 @@ type Scratch func(write func(add func(name string, data []byte) error) error) (c
 // run. The rows of a run are in the order of their ids; rows with equal ids are in the order of the
 // input. Without a column of ids, all rows are in the order of the input.
 type spilled struct {
-	rows   int
-	size   int64 // size of the rows in a segment, in bytes
-	name   string
+	rows   int           // number of rows
+	size   int64         // size of the rows in a segment, in bytes
+	name   string        // prefix of the names of the run's columns
 	rest   column.Source // columns of the batch; nil once they are released
 	perRow column.Source // line numbers and segment sizes of the rows, and the rows with missing vectors
 	ids    column.Source // ids that were made after `rest` was written; nil for none
@@ -29,8 +29,8 @@ type spilled struct {
 	computed map[int]column.Source
 	missing  map[int]int // by property: the number of vectors that are missing in `rest`
 
-	hasIDs      bool // `rest` contains a column of ids
-	opened      bool
+	hasIDs      bool   // `rest` contains a column of ids
+	opened      bool   // whether batch.open was called
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids
 }
@@ -283,6 +283,7 @@ func (b *batch) close() {
 	clear(b.props)
 }
 
+// open reads the column `name` of the run, with values of type t, from the file `src`.
 func (f *spilled) open(src column.Source, name string, t value.Type) *column.Builder {
 	return column.Unspill(t, f.rows, f.name+name, src)
 }
@@ -297,15 +298,17 @@ func (b *batch) line(row int) int64 {
 
 // The names of columns in a run, after the name of the run.
 const (
-	idColumn   = ".id"
-	fromColumn = ".from"
-	toColumn   = ".to"
-	lineColumn = ".line"
-	sizeColumn = ".size"
+	idColumn   = ".id"   // ids of the entities
+	fromColumn = ".from" // ids of the source nodes of edges
+	toColumn   = ".to"   // ids of the target nodes of edges
+	lineColumn = ".line" // line numbers of the rows
+	sizeColumn = ".size" // sizes of the rows in a segment
 )
 
+// textType is the type of ids.
 var textType = value.Of(value.String)
 
+// propColumn returns the name of the column with the values of property p.
 func propColumn(p int) string { return ".p" + strconv.Itoa(p) }
 
 // missingColumn returns the name of the column that lists the rows in which the vector of property

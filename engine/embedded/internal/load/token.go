@@ -218,6 +218,7 @@ const (
 	highByte           // part of a character outside ASCII
 )
 
+// class maps each byte to its class.
 var class = func() (c [256]uint8) {
 	for b := range c {
 		switch {

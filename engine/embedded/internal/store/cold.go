@@ -27,7 +27,7 @@ const (
 	coldShare = 70
 	// The sample consists of several pieces spread over the block.
 	samples     = 8
-	sampleBytes = 16 << 10
+	sampleBytes = 16 << 10 // size of each piece
 	// maxCold bounds the uncompressed size of a compressed block, in bytes. No column is
 	// larger.
 	maxCold = 1 << 36
@@ -39,6 +39,7 @@ const (
 // encoder and decoder each process whole frames. Any number of goroutines may call them
 // concurrently; they start no goroutines of their own.
 var (
+	// encoder returns the encoder for compressed blocks, which the first call makes.
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 		if err != nil {
@@ -46,6 +47,7 @@ var (
 		}
 		return e
 	})
+	// decoder returns the decoder for compressed blocks, which the first call makes.
 	decoder = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxCold))
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 // endSize is the length of the file END in bytes.
 const endSize = 32
 
+// endMagic is the start of a file END.
 var endMagic = []byte("OGEND\x00\x00\x00")
 
 // encodeEnd returns the content of END, which says that the log was durable up to the given

@@ -10,26 +10,27 @@ import (
 )
 
 const (
-	logHeaderSize   = 4096
-	frameHeaderSize = 32
-	frameAlign      = 8
+	logHeaderSize   = 4096 // in bytes
+	frameHeaderSize = 32   // in bytes
+	frameAlign      = 8    // a frame begins at a multiple of this offset, in bytes
 )
 
 var (
-	logMagic   = []byte("OGLOG\x00\x00\x00")
-	frameMagic = []byte{'O', 'G', 'L', 1}
-	le         = binary.LittleEndian // the byte order of all files
-	noBytes    [frameAlign]byte      // padding
+	logMagic   = []byte("OGLOG\x00\x00\x00") // start of a log file
+	frameMagic = []byte{'O', 'G', 'L', 1}    // start of a frame
+	le         = binary.LittleEndian         // the byte order of all files
+	noBytes    [frameAlign]byte              // padding
 )
 
 // logHeader is the header of a log file.
 type logHeader struct {
 	number uint64 // number of the log file
 	first  uint64 // LSN of the first record
-	salt   uint64
-	size   int64 // size of the file in bytes
+	salt   uint64 // makes frames of an earlier use of the file invalid
+	size   int64  // size of the file in bytes
 }
 
+// encode returns the bytes of the header, as a log file begins with them.
 func (h logHeader) encode() []byte {
 	page := make([]byte, logHeaderSize)
 	copy(page, logMagic)
@@ -83,11 +84,11 @@ func (h logHeader) seed() uint32 { return checksum(le.AppendUint64(nil, h.salt))
 
 // frameHeader is the header of a frame.
 type frameHeader struct {
-	kind       uint8
-	lsn        uint64
-	length     uint32
+	kind       uint8  // kind of the record; see Record
+	lsn        uint64 // log sequence number of the record
+	length     uint32 // bytes of the payload
 	position   uint32 // position of the record in its batch, from 1
-	payloadCRC uint32
+	payloadCRC uint32 // checksum of the payload
 }
 
 // size returns the size of the frame in the file, in bytes.

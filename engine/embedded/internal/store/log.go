@@ -21,25 +21,25 @@ const (
 
 // Ticket is a record that has its place in the log but is not written yet.
 type Ticket struct {
-	LSN uint64
+	LSN uint64 // log sequence number of the record
 
-	kind    uint8
-	crc     uint32
-	payload []byte
+	kind    uint8     // kind of the record; see Record
+	crc     uint32    // checksum of the payload
+	payload []byte    // content of the record
 	file    *nextFile // the log file that the record begins; nil if it continues the current file
 
 	// Guarded by wal.mu.
 	waiting bool
-	done    bool
-	err     error
+	done    bool          // whether the record is durable, or err is set
+	err     error         // why the record was not written
 	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead the next write
 }
 
 // wal is the log. It has no goroutine: at any time, one of the waiting callers is the leader, which
 // writes and syncs the records that all callers have enqueued.
 type wal struct {
-	fsys     fs.Dir
-	dir      string
+	fsys     fs.Dir        // file system with the lock on the directory
+	dir      string        // path of the directory
 	size     int64         // size of a log file in bytes
 	salt     func() uint64 // returns the salt of a new log file
 	onFailed func(error)   // called once, when a write fails; may be nil
@@ -62,7 +62,7 @@ type wal struct {
 	// Where the next record will go once the queue is written: the number of the last file,
 	// and the bytes that remain in it.
 	plannedFile  uint64
-	plannedBytes int64
+	plannedBytes int64 // see plannedFile
 
 	// Used by the leader only.
 	active fs.File
@@ -74,11 +74,12 @@ type wal struct {
 
 // logFile is one file of the log.
 type logFile struct {
-	number uint64
+	number uint64 // number in the name of the file
 	first  uint64 // LSN of its first record
 	size   int64  // in bytes
 }
 
+// newWAL returns a log without files. Log files have `size` bytes; `salt` returns their salts.
 func newWAL(fsys fs.Dir, dir string, size int64, salt func() uint64) *wal {
 	l := &wal{fsys: fsys, dir: dir, size: size, salt: salt, next: 1}
 	l.idle.L = &l.mu
@@ -221,6 +222,7 @@ func (l *wal) take() {
 // refusedError is the cause of a write that left the log on disk unchanged.
 type refusedError struct{ error }
 
+// Unwrap returns the error of the write.
 func (e *refusedError) Unwrap() error { return e.error }
 
 // write appends the batch to the durable records, and returns the number of bytes. The

@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	manifestHeaderSize = 48
+	manifestHeaderSize = 48 // in bytes
 	manifestEntrySize  = 24 // bytes for one segment
 )
 
+// manifestMagic is the start of a manifest file.
 var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest describes the state of the graph after a record.
@@ -23,7 +24,7 @@ type manifest struct {
 	upTo     uint64          // LSN of the last record with an effect in this manifest
 	next     SegmentID       // id of the next segment
 	segments []manifestEntry // in order of id
-	payload  []byte
+	payload  []byte          // content that the caller of Checkpoint defines
 }
 
 // manifestEntry describes a segment that a manifest lists.
@@ -33,6 +34,7 @@ type manifestEntry struct {
 	crc  uint32 // checksum of the segment's footer
 }
 
+// encode returns the bytes of the manifest file.
 func (m manifest) encode() []byte {
 	buf := make([]byte, 0, manifestHeaderSize+len(m.segments)*manifestEntrySize+len(m.payload)+4)
 	buf = append(buf, manifestMagic...)

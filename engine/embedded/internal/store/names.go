@@ -19,6 +19,7 @@ const (
 	endName     = "END"       // identifies the last record after a clean close
 )
 
+// castagnoli is the table for CRC-32C checksums.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksum returns the CRC-32C of data.
@@ -34,8 +35,8 @@ func filename(dir string, number uint64, ext string) string {
 
 // listing lists the files in a directory by kind of file. The numbers are sorted.
 type listing struct {
-	logs, free, segments, manifests []uint64
-	temps                           []string
+	logs, free, segments, manifests []uint64 // numbers of the files
+	temps                           []string // names of temporary files
 }
 
 // classify makes a listing of file names. It omits names that a store does not use.

@@ -126,7 +126,7 @@ func (s *Store) removeLeftovers(found listing, used []openLog) error {
 // openLog is a log file with its decoded header.
 type openLog struct {
 	logHeader
-	data []byte
+	data []byte // content of the file
 }
 
 // readLogs reads the log files that hold records after upTo, the last record in the manifest. It

@@ -24,6 +24,7 @@ func (s *Store) WriteScratch(ctx context.Context, write func(w *SegmentWriter) e
 	return seg, err
 }
 
+// writeScratch writes and maps a temporary file, and removes its name.
 func (s *Store) writeScratch(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (*Segment, error) {
 	temp := filename(s.dir, uint64(id), segmentExt) + tempExt
 	doing := fmt.Sprintf("writing temporary file %d", id)

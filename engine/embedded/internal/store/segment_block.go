@@ -76,6 +76,7 @@ func (g *Segment) Pieces(name string) (Pieces, error) {
 	return Pieces{g, b}, nil
 }
 
+// block returns the description of a block; the error is an *engine.NotFound if there is none.
 func (g *Segment) block(name string) (*block, error) {
 	if b := g.blocks[name]; b != nil {
 		return b, nil

@@ -13,8 +13,8 @@ import (
 
 // Segment is an open segment, mapped into memory. Its methods may be called concurrently.
 type Segment struct {
-	mapping *fs.Mapping
-	name    string
+	mapping *fs.Mapping       // the mapped file
+	name    string            // path of the file, for errors
 	size    int64             // size of the file in bytes
 	crc     uint32            // checksum of the footer
 	names   []string          // names of the blocks, in the order of the file
@@ -156,6 +156,7 @@ func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment,
 	return g, nil
 }
 
+// checkSegmentHeader returns an error unless h is the header of segment `id` in `file`.
 func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf(text, args...)}

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	segmentHeaderSize  = 64
-	segmentTrailerSize = 40
-	blockAlign         = 64
+	segmentHeaderSize  = 64 // in bytes
+	segmentTrailerSize = 40 // in bytes
+	blockAlign         = 64 // a block begins at a multiple of this offset, in bytes
 
 	// pieceSize is the number of bytes of a block that share one checksum.
 	pieceSize = 64 << 10
 )
 
 var (
-	segmentMagic    = []byte("OGSEG\x00\x00\x00")
-	segmentEndMagic = []byte("OGSEGEND")
-	zeroPadding     [blockAlign]byte
+	segmentMagic    = []byte("OGSEG\x00\x00\x00") // start of a segment file
+	segmentEndMagic = []byte("OGSEGEND")          // end of a segment file
+	zeroPadding     [blockAlign]byte              // padding between two blocks
 )
 
 // SegmentID is the number of a segment. Numbers are assigned in rising order when writing a
@@ -34,16 +34,16 @@ type SegmentID uint64
 
 // SegmentWriter writes the blocks of a segment. Only one goroutine may use it.
 type SegmentWriter struct {
-	ctx    context.Context
-	out    *bufio.Writer
-	offset int64 // number of bytes written so far
-	blocks []blockEntry
+	ctx    context.Context // ends the write when it is done
+	out    *bufio.Writer   // buffer before the file
+	offset int64           // number of bytes written so far
+	blocks []blockEntry    // descriptions of the blocks so far
 	names  map[string]bool // names of the blocks added so far
 }
 
 // blockEntry is the description of a block in a footer.
 type blockEntry struct {
-	name   string
+	name   string   // name of the block
 	offset int64    // offset of the first byte in the file
 	length int64    // in bytes, without padding
 	pieces []uint32 // checksum of each piece
@@ -181,6 +181,7 @@ func (w *SegmentWriter) write(data []byte) error {
 	return err
 }
 
+// writeSegment writes the file of segment `id` and syncs it; `write` adds its blocks.
 func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (_ *segmentState, err error) {
 	name := filename(s.dir, uint64(id), segmentExt)
 	temp := name + tempExt
@@ -249,6 +250,7 @@ func fillSegment(ctx context.Context, f fs.File, id SegmentID, doing string, wri
 	return w.offset, crc, w.out.Flush()
 }
 
+// encodeSegmentHeader returns the bytes with which the file of segment `id` begins.
 func encodeSegmentHeader(id SegmentID) []byte {
 	h := make([]byte, 0, segmentHeaderSize)
 	h = append(h, segmentMagic...)
@@ -290,6 +292,7 @@ type failingWriter struct {
 	operation string // the action, such as "writing segment 7"
 }
 
+// Write implements io.Writer.
 func (f *failingWriter) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if err != nil {

@@ -47,7 +47,7 @@ type Options struct {
 type Record struct {
 	LSN     uint64 // log sequence number, dense, from 1
 	Kind    uint8  // defined by the caller
-	Payload []byte
+	Payload []byte // content of the record, defined by the caller
 }
 
 // Recovered is the state that Open found.
@@ -61,24 +61,24 @@ type Recovered struct {
 // Store is the open directory of one graph. Its methods may be called concurrently, but
 // Close only after all other calls have returned.
 type Store struct {
-	fsys fs.FS
-	dir  string
+	fsys fs.FS  // file system of the directory
+	dir  string // path of the directory
 	lock fs.Dir // the lock on the directory; fsys is the same value
-	log  *wal
+	log  *wal   // the write-ahead log
 
 	checkpointing sync.Mutex // held by Checkpoint
 
 	mu          sync.Mutex
-	manifest    manifest // the manifest in force, without its payload
-	manifests   []uint64 // numbers of the manifests that may exist, in order
-	segments    map[SegmentID]*segmentState
-	nextSegment SegmentID     // id of the next segment
-	recovered   uint64        // LSN of the last record at Open
-	end         uint64        // LSN that END names
-	hasEnd      bool          // whether the file END exists
-	fullSignal  chan struct{} // capacity 1; signals that full was set
-	full        error         // why the last write was refused for space; nil once Retry succeeded
-	closed      bool
+	manifest    manifest                    // the manifest in force, without its payload
+	manifests   []uint64                    // numbers of the manifests that may exist, in order
+	segments    map[SegmentID]*segmentState // by id: the segments that exist
+	nextSegment SegmentID                   // id of the next segment
+	recovered   uint64                      // LSN of the last record at Open
+	end         uint64                      // LSN that END names
+	hasEnd      bool                        // whether the file END exists
+	fullSignal  chan struct{}               // capacity 1; signals that full was set
+	full        error                       // why a write was refused for space; nil once Retry succeeded
+	closed      bool                        // Close was called
 }
 
 // Create makes a store in dir. The error is an *engine.Conflict if dir already holds one.

@@ -12,7 +12,7 @@ import (
 // Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
 // state, the commits after the anchor are replayed.
 type Anchor struct {
-	Commit string
+	Commit string   // id of the commit that made the state
 	Name   string   // name of the segment
 	Block  int      // number of the block in the segment
 	Refs   []string // segments that hold the rows of the state
@@ -67,12 +67,12 @@ func (s *Snapshot) Refs() []string {
 // layoutList collects states with their tables and schemas. It lists a shared table or schema only
 // once.
 type layoutList struct {
-	schemas  []*Schema
-	schemaAt map[*Schema]uint64 // by schema: its position in schemas
-	tables   []*Table
-	tableOf  []*Schema         // by position in tables: the table's schema
-	tableAt  map[*Table]uint64 // by table: its position in tables
-	states   []*Snapshot
+	schemas  []*Schema            // each once
+	schemaAt map[*Schema]uint64   // by schema: its position in schemas
+	tables   []*Table             // each once
+	tableOf  []*Schema            // by position in tables: the table's schema
+	tableAt  map[*Table]uint64    // by table: its position in tables
+	states   []*Snapshot          // the collected states
 	stateAt  map[*Snapshot]uint64 // by state: its position in states
 }
 

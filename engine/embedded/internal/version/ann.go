@@ -35,9 +35,9 @@ type nearby struct {
 // one in the field `stored`.
 type nearbyView struct {
 	*index.VectorView
-	current bool
+	current bool               // see above
 	taken   *index.VectorGraph // the graph of another branch
-	stored  *storedVectors
+	stored  *storedVectors     // a graph that is not read yet
 }
 
 // VectorBuild is a build of a graph for one property, from one state of a table.
@@ -136,6 +136,7 @@ func (n *nearby) putLocked(p int, v nearbyView) {
 	n.views[p] = v
 }
 
+// exists reports whether there is an index, or a graph to make one from.
 func (v nearbyView) exists() bool { return v.VectorView != nil || v.taken != nil || v.stored != nil }
 
 // graph returns the graph of an index. The index must exist, and its vectors have dim components.

@@ -15,9 +15,9 @@ import (
 
 // storedVectors is a graph that a manifest lists. The first search reads it.
 type storedVectors struct {
-	name    string
-	covered uint32 // rows
-	src     column.Source
+	name    string        // name of the segment
+	covered uint32        // rows
+	src     column.Source // the blocks of the segment
 
 	mu    sync.Mutex         // guards graph
 	graph *index.VectorGraph // nil until it is read
@@ -37,9 +37,10 @@ func (s *storedVectors) open(dim int) *index.VectorGraph {
 type listed struct {
 	graph   *index.VectorGraph // nil if the graph is not read yet
 	name    string             // only without a graph
-	covered uint32
+	covered uint32             // the graph was made from the rows with lower numbers
 }
 
+// segment returns the name of the segment with the graph; empty if the graph is not stored.
 func (l listed) segment() string {
 	if l.graph != nil {
 		return l.graph.Name()

@@ -53,9 +53,9 @@ type Run struct{ First, N int }
 // ArchiveSegment describes an archive segment, as a manifest lists it. Its runs ascend, and
 // come after the runs of the previous segment.
 type ArchiveSegment struct {
-	Name  string
-	Bytes int // size of the block "records"
-	Runs  []Run
+	Name  string   // name of the segment
+	Bytes int      // size of the block "records"
+	Runs  []Run    // the commits with a record in the segment
 	Refs  []string // segments that the records name
 }
 
@@ -125,6 +125,7 @@ func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	return runs, records, r.err
 }
 
+// appendRuns appends the encoding of runs to dst.
 func appendRuns(dst []byte, runs []Run) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(runs)))
 	for _, r := range runs {

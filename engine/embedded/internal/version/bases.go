@@ -34,8 +34,8 @@ import (
 type bases struct {
 	name string // segment that holds the bases; empty until they are stored
 	file string // file that the bases were read from, if any
-	ords uint32
-	rows uint32
+	ords uint32 // number of ordinals that the bases cover
+	rows uint32 // number of rows that the bases cover
 }
 
 // Stored lists the segments that hold a table and its indexes. All rows must be stored.
@@ -116,8 +116,10 @@ func (ix basesOf) Cold(block string) (cold, delta bool) {
 	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
 }
 
+// Named implements Unstored.
 func (ix basesOf) Named(name string) { ix.t.based.name = name }
 
+// Blocks implements Unstored.
 func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
 	t := ix.t
 	meta := t.basesMeta()

@@ -20,8 +20,8 @@ import (
 
 // Branching is the record that creates or deletes a branch.
 type Branching struct {
-	Delete bool
-	Name   string
+	Delete bool      // the record deletes the branch; else it creates it
+	Name   string    // name of the branch
 	From   string    // for a create: the branch whose head the new branch starts at; empty for none
 	Commit string    // for a create: id of the commit that the new branch starts at
 	Time   time.Time // in microseconds

@@ -13,7 +13,7 @@ import (
 // Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
 // the rows of a segment.
 type Part struct {
-	Type    *Type
+	Type    *Type    // type of the entities
 	Segment *Segment // no id occurs twice
 	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
@@ -240,6 +240,7 @@ func (t *Table) reindex() {
 // concurrently.
 const parallelFrom = 1 << 12
 
+// endsAt returns the ordinals of the nodes that the edge in a row joins.
 func (t *Table) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {
 		r := t.tailRow(row)

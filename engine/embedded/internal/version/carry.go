@@ -15,7 +15,7 @@ import (
 // of the new schema, in schema order, it gives the corresponding type or property of the previous
 // schema.
 type Carry struct {
-	Nodes, Edges []TypeCarry
+	Nodes, Edges []TypeCarry // by type of the new schema
 	// Hard forbids further use of any stored segment that holds a dropped property.
 	Hard bool
 }
@@ -28,14 +28,14 @@ type TypeCarry struct {
 
 // Ancestor is an earlier schema from which another one descends.
 type Ancestor struct {
-	Digest string
+	Digest string // digest of the schema
 	Carry  *Carry // from the ancestor to the descendant
 }
 
 // Change is a change to another schema.
 type Change struct {
-	Schema *Schema
-	Carry  *Carry
+	Schema *Schema // the new schema
+	Carry  *Carry  // how the new schema takes over the entities
 }
 
 // NewCarry returns the carry between two schemas. It takes the renames from `steps`, the steps of

@@ -96,6 +96,7 @@ func (r *reader) carry() *Carry {
 	return c
 }
 
+// appendAncestors appends the encoding of a schema's ancestors to dst.
 func appendAncestors(dst []byte, s *Schema) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s.Ancestors)))
 	for _, a := range s.Ancestors {

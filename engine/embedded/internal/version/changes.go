@@ -16,23 +16,23 @@ import (
 // Difference is the difference between two states: the entities that differ, by type and
 // id.
 type Difference struct {
-	Nodes, Edges engine.ChangeCounts
+	Nodes, Edges engine.ChangeCounts // numbers of entities that differ, by kind of change
 
-	was, is *Snapshot // the earlier and the later state
-	types   []typeDifference
+	was, is *Snapshot        // the earlier and the later state
+	types   []typeDifference // the types of both schemas
 }
 
 // typeDifference holds the changes between two types of the same name, one in each schema. One of
 // the fields `was` and `is` may be nil.
 type typeDifference struct {
-	was, is *Type
+	was, is *Type     // the type in the earlier and in the later state
 	changed []changed // in id order
 }
 
 // changed is an entity that differs between two states.
 type changed struct {
 	id   string
-	kind engine.ChangeKind
+	kind engine.ChangeKind // inserted, updated or deleted
 }
 
 // Compare compares two states. If they have one schema, it compares them page by page and

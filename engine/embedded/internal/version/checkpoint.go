@@ -5,7 +5,7 @@ import "slices"
 // Checkpoint collects the flushes of tables, and builds the snapshots that use the flushed
 // segments. Several snapshots may share a table.
 type Checkpoint struct {
-	flushes map[*Table]Flush
+	flushes map[*Table]Flush  // by table: the segment that replaces its last rows
 	tables  map[*Table]*Table // by table: its flushed form, or itself if there is nothing to flush
 }
 

@@ -26,6 +26,7 @@ import (
 //	InVector           Dim × 4 bytes
 //	a list             uvarint count, values
 
+// appendRow appends the encoding of a row to dst; `vals` returns the value of property p.
 func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Value) []byte {
 	at := len(dst)
 	dst = append(dst, make([]byte, (len(props)+7)/8)...)
@@ -47,6 +48,7 @@ func appendRow(dst []byte, props []*catalog.Property, vals func(p int) value.Val
 	return dst
 }
 
+// appendScalar appends the encoding of a value that is neither null nor a list to dst.
 func appendScalar(dst []byte, v value.Value) []byte {
 	switch v.Kind().Storage() {
 	case value.InBits:
@@ -90,10 +92,10 @@ func appendTexts(dst []byte, all []string) []byte {
 // set.
 type reader struct {
 	b   []byte // the bytes not read yet
-	err error
+	err error  // the first error
 	// Only for a manifest: its format, and the segments with the indexes of its tables.
 	format  byte
-	indexes map[*Table]string
+	indexes map[*Table]string   // by table: name of the segment with its indexes
 	bases   map[basesKey]*Table // bases that several of its tables may share
 }
 
@@ -116,6 +118,7 @@ func (r *reader) bytes(n int) []byte {
 	return out
 }
 
+// byte reads one byte; 0 after an error.
 func (r *reader) byte() byte {
 	if b := r.bytes(1); b != nil {
 		return b[0]
@@ -132,6 +135,7 @@ func (r *reader) formatOf(k format.Kind) byte {
 	return n
 }
 
+// uvarint reads an unsigned number in the varint encoding; 0 after an error.
 func (r *reader) uvarint() uint64 {
 	n, k := binary.Uvarint(r.b)
 	if k <= 0 {
@@ -142,6 +146,7 @@ func (r *reader) uvarint() uint64 {
 	return n
 }
 
+// varint reads a signed number in the varint encoding; 0 after an error.
 func (r *reader) varint() int64 {
 	n, k := binary.Varint(r.b)
 	if k <= 0 {

@@ -46,9 +46,9 @@ type packed struct {
 	micros  int64     // time in microseconds
 	parents [2]uint32 // their numbers plus one; 0 for none or an unknown parent
 	branch  uint32    // branch, actor and schema index names
-	actor   uint32
-	schema  uint32
-	odd     bool // whether an oddCommit holds the commit
+	actor   uint32    // see branch
+	schema  uint32    // see branch
+	odd     bool      // whether an oddCommit holds the commit
 }
 
 // packedID parses the id of a commit. ok is false unless id is a ULID in its canonical

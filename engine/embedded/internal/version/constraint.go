@@ -93,9 +93,9 @@ func (t *Type) CheckRow(id string, vals []value.Value) error {
 // violates a unique rule. For a cardinality rule, Ord is the ordinal of a live edge of the source
 // node that violates the rule, or NoOrd if that node has no live edge.
 type Violation struct {
-	Type *Type
-	Ord  uint32
-	Err  *engine.ConstraintViolation
+	Type *Type                       // type with the rule
+	Ord  uint32                      // see above
+	Err  *engine.ConstraintViolation // the error for the caller
 }
 
 // NoOrd is a value that no entity has as its ordinal.
@@ -234,6 +234,8 @@ func Same(a, b value.Value) bool {
 	return value.Equal(a, b)
 }
 
+// uniqueViolation returns the error of entity `ord` that has the same values as entity `other` in
+// unique rule i.
 func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViolation {
 	names := make([]string, len(t.Type.Tuples[i]))
 	for k, p := range t.Type.Tuples[i] {
@@ -302,6 +304,7 @@ func (e *edit) eachTouched(yield func(ord uint32) bool) {
 	}
 }
 
+// sortedKeys returns the keys of a map in ascending order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
 	for k := range m {

@@ -2,4 +2,5 @@
 
 package version
 
+// dropTombstones makes a merge ignore the deletions of the source.
 const dropTombstones = true

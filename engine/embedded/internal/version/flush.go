@@ -11,9 +11,9 @@ import (
 // Flush is a segment that replaces the last rows of a table: the rows that no stored
 // segment holds, and the rows of the smaller segments directly before them.
 type Flush struct {
-	Table   *Table
-	Segment *Segment
-	keep    int // number of the table's segments that stay
+	Table   *Table   // the table with the rows
+	Segment *Segment // the new segment, with these rows
+	keep    int      // number of the table's segments that stay
 }
 
 // segmentBytes is the approximate size limit of a segment that merges rows of stored

@@ -19,8 +19,8 @@ import (
 
 // HistorySegment describes a stored segment of N commits.
 type HistorySegment struct {
-	Name string
-	N    int // number of commits
+	Name string // name of the segment
+	N    int    // number of commits
 }
 
 // History holds every commit of a graph. A commit's id is greater than the ids of its
@@ -234,13 +234,22 @@ func (h *History) CommonAncestor(a, b string) (id string, ok bool) {
 // newestFirst is a heap of commit numbers; the commit with the greatest id comes first.
 type newestFirst struct {
 	of   *commits // the commits that the numbers in list belong to
-	list []int
+	list []int    // the commit numbers, in the order of a heap
 }
 
-func (q *newestFirst) Len() int           { return len(q.list) }
+// Len implements heap.Interface.
+func (q *newestFirst) Len() int { return len(q.list) }
+
+// Less implements heap.Interface.
 func (q *newestFirst) Less(i, j int) bool { return q.of.compare(q.list[i], q.list[j]) > 0 }
-func (q *newestFirst) Swap(i, j int)      { q.list[i], q.list[j] = q.list[j], q.list[i] }
-func (q *newestFirst) Push(x any)         { q.list = append(q.list, x.(int)) }
+
+// Swap implements heap.Interface.
+func (q *newestFirst) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
+
+// Push implements heap.Interface.
+func (q *newestFirst) Push(x any) { q.list = append(q.list, x.(int)) }
+
+// Pop implements heap.Interface.
 func (q *newestFirst) Pop() any {
 	last := q.list[len(q.list)-1]
 	q.list = q.list[:len(q.list)-1]

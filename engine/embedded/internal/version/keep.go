@@ -24,7 +24,7 @@ type IndexFiles struct {
 	// Spill is the least number of ordinals of a table for which the indexes are built in temporary
 	// files.
 	Spill   uint32
-	Scratch index.Scratch
+	Scratch index.Scratch // makes the temporary files
 	// Open opens a stored segment of rows. The result shares nothing with other segments, so the
 	// blocks that it decompresses are freed together with it.
 	Open func(t *Type, name string) (*Segment, error)
@@ -258,6 +258,7 @@ func (t *Table) liveEnds(ord uint32) (src, dst uint32, ok bool) {
 	return src, dst, true
 }
 
+// liveEndsReversed is liveEnds with the target node first.
 func (t *Table) liveEndsReversed(ord uint32) (dst, src uint32, ok bool) {
 	src, dst, ok = t.liveEnds(ord)
 	return dst, src, ok

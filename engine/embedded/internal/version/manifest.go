@@ -62,20 +62,20 @@ import (
 // Manifest is the content of a manifest: every state that must be readable without the log,
 // with its branches, history, archive and anchors.
 type Manifest struct {
-	Branches []ManifestBranch
-	Bases    []*Snapshot // further states of formats 2 and 3; not written
-	History  []HistorySegment
-	Archive  []ArchiveSegment
-	Anchors  []Anchor
+	Branches []ManifestBranch // the branches and their heads
+	Bases    []*Snapshot      // further states of formats 2 and 3; not written
+	History  []HistorySegment // the segments with the history of commits
+	Archive  []ArchiveSegment // the segments with the records of old commits
+	Anchors  []Anchor         // the stored past states
 }
 
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
 // iterator, because there may be many.
 type ManifestBranch struct {
-	Name        string
-	Head        *Snapshot
-	Receipts    iter.Seq[Receipted]
-	NumReceipts int // length of Receipts, which may be nil if this is 0
+	Name        string              // name of the branch
+	Head        *Snapshot           // state at the head of the branch
+	Receipts    iter.Seq[Receipted] // yields the receipts of the branch
+	NumReceipts int                 // length of Receipts, which may be nil if this is 0
 }
 
 // Append appends the payload of the manifest. The states must be flushed. The function `encoded`
@@ -337,6 +337,7 @@ func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
 	return m, r.err
 }
 
+// appendManifest appends the part of a manifest that describes the table to dst.
 func (t *Table) appendManifest(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(t.next))
 	dst = binary.AppendUvarint(dst, uint64(t.live))
@@ -374,6 +375,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	return t.appendOrders(t.appendTexts(dst))
 }
 
+// readManifest reads what appendManifest wrote; `open` opens the table's segments.
 func (t *Table) readManifest(r *reader, open Opener) error {
 	t.next, t.live = r.ordinal(), r.ordinal()
 	t.sorted = r.byte() == 1
@@ -523,9 +525,9 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 // stored in the index segment `name`. If it is set, the bases were built over the row segments that
 // `name` lists.
 type basesKey struct {
-	typ  *Type
-	name string
-	rows bool
+	typ  *Type  // type of the tables
+	name string // see above
+	rows bool   // see above
 }
 
 // checkRows checks that every ordinal has an existing row or none. It skips ordinals

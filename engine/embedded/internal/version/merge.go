@@ -14,8 +14,8 @@ import (
 
 // Merged is the result of a merge.
 type Merged struct {
-	Nodes, Edges int64 // entities put or deleted
-	Conflicts    []engine.MergeConflict
+	Nodes, Edges int64                  // entities put or deleted
+	Conflicts    []engine.MergeConflict // why the merge is impossible; empty if it is possible
 }
 
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
@@ -50,19 +50,19 @@ func sortConflicts(all []engine.MergeConflict) {
 // merge is the working state of [Txn.Merge].
 type merge struct {
 	tx           *Txn
-	base, source *Snapshot
-	puts         []mergePut
-	deletes      []mergeDelete
+	base, source *Snapshot          // the common base and the state to merge
+	puts         []mergePut         // entities to insert or replace
+	deletes      []mergeDelete      // entities to delete
 	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
-	out          Merged
+	out          Merged             // the result so far
 }
 
 // mergePut is an entity that the merge inserts or replaces. It contains the ends of an edge as ids.
 type mergePut struct {
 	t        *Type
 	id       string
-	from, to string
-	vals     []value.Value
+	from, to string        // ids of an edge's ends
+	vals     []value.Value // by property
 }
 
 // mergeDelete is an entity to delete.
@@ -74,10 +74,10 @@ type mergeDelete struct {
 
 // entityState is an entity in one of the three states.
 type entityState struct {
-	there    bool // whether the entity exists
-	ord      uint32
-	from, to string // ids of an edge's ends
-	vals     []value.Value
+	there    bool          // whether the entity exists
+	ord      uint32        // ordinal in the state
+	from, to string        // ids of an edge's ends
+	vals     []value.Value // by property
 }
 
 // conflict notes a conflict about an entity or one of its properties.
@@ -211,7 +211,7 @@ func (m *merge) end(p mergePut, property string, node int, id string) (uint32, b
 // orphan is an edge that loses an end.
 type orphan struct {
 	t   *Type
-	ord uint32
+	ord uint32 // ordinal of the edge
 }
 
 // orphans lists the edges of a node to be deleted, and records a conflict for each.

@@ -18,6 +18,7 @@ const maxCovered = 1 << 18
 // merges, the result may also have common ancestors that are not the lowest.
 func (h *History) MergeBases(heads []string) []string { return h.mergeBases(heads, maxCovered) }
 
+// mergeBases is MergeBases with a given value of maxCovered.
 func (h *History) mergeBases(heads []string, maxCovered int) []string {
 	f := baseFinder{v: h.current(), reached: map[int][][]int32{}, maxCovered: maxCovered}
 	f.queue.of = &f.v
@@ -48,8 +49,8 @@ func (h *History) mergeBases(heads []string, maxCovered int) []string {
 // not yet visited. A commit is a base if it is the first one that some pair of tokens both
 // reached.
 type baseFinder struct {
-	v       commits // a view of the history
-	queue   commitQueue
+	v       commits           // a view of the history
+	queue   commitQueue       // commits to visit
 	reached map[int][][]int32 // by queued commit: the tokens of each visited child, ascending
 	paths   []int32           // by token: the number of lists in `reached` that have it
 	// covered holds the pairs of tokens for which a common ancestor was visited, in both
@@ -310,9 +311,10 @@ func (h *History) LowestWith(id string, heads []string) []string {
 // commitQueue is a heap of commit numbers; the commit with the greatest id comes first.
 type commitQueue struct {
 	of   *commits // the commits that the numbers in list belong to
-	list []int
+	list []int    // the commit numbers, in the order of a heap
 }
 
+// push adds commit n to the heap.
 func (q *commitQueue) push(n int) {
 	q.list = append(q.list, n)
 	for i := len(q.list) - 1; i > 0; {
@@ -325,6 +327,7 @@ func (q *commitQueue) push(n int) {
 	}
 }
 
+// pop removes the commit with the greatest id from the heap, and returns it.
 func (q *commitQueue) pop() int {
 	top, last := q.list[0], len(q.list)-1
 	q.list[0] = q.list[last]

@@ -12,7 +12,7 @@ import (
 // Origin says how a segment that was stored under another schema names its type and
 // columns, where these differ from the table's type.
 type Origin struct {
-	Type  string
+	Type  string       // name of the type in the segment
 	Props []OriginProp // by the table type's properties
 }
 
@@ -48,6 +48,7 @@ func (o *Origin) plain(t *Type) bool {
 	return true
 }
 
+// equal reports whether both origins give the same names. Each may be nil.
 func (o *Origin) equal(other *Origin) bool {
 	if o == nil || other == nil {
 		return o == other
@@ -124,6 +125,7 @@ func (o *Origin) open(t *Type, name string, open Opener) (*Segment, error) {
 	return s, nil
 }
 
+// append appends the encoding of the origin to dst. The origin may be nil.
 func (o *Origin) append(dst []byte) []byte {
 	if o == nil {
 		return append(dst, 0)

@@ -17,15 +17,15 @@ type Receipt struct {
 	Body [32]byte // digest of the request
 	// The response to the call, without the commit.
 	Outcome          engine.MergeOutcome // for a merge: its outcome
-	Nodes, Edges     int64
-	NodeIns, EdgeIns []engine.TypeCount // for a load: the entities in the input
-	Schema           []byte             // of a schema change: the encoding of the previous catalog
+	Nodes, Edges     int64               // numbers of entities that the call changed
+	NodeIns, EdgeIns []engine.TypeCount  // for a load: the entities in the input
+	Schema           []byte              // of a schema change: the encoding of the previous catalog
 }
 
 // Receipted is a receipt with its commit.
 type Receipted struct {
-	Commit  engine.Commit
-	Receipt Receipt
+	Commit  engine.Commit // the commit that the call made
+	Receipt Receipt       // the record of the call
 }
 
 // append appends the receipt, or nothing if it is nil:

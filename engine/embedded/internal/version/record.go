@@ -53,8 +53,8 @@ const (
 	opDeleteEdge            // deletes an edge
 	opPutNode               // inserts or replaces a node
 	opPutEdge               // inserts or replaces an edge
-	opSkipNode
-	opSkipEdge
+	opSkipNode              // assigns the ordinal of a node that the commit also deletes
+	opSkipEdge              // assigns the ordinal of an edge that the commit also deletes
 )
 
 // AppendHeader appends the header of a record. The receipt may be nil.
@@ -217,6 +217,7 @@ func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 	return ord, ok
 }
 
+// header reads the header of a record: the commit, and its receipt or nil.
 func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 	written := r.formatOf(format.Record)
 	c.ID = r.ulid()
@@ -233,12 +234,14 @@ func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 	return c, receipt
 }
 
+// ulid reads an id of 16 bytes and returns its text.
 func (r *reader) ulid() string {
 	var id ulid.ULID
 	copy(id[:], r.bytes(len(id)))
 	return id.String()
 }
 
+// appendULID appends the 16 bytes of a commit id to dst.
 func appendULID(dst []byte, id string) []byte {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {

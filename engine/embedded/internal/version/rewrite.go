@@ -43,8 +43,8 @@ func (s *Snapshot) Sparse(floor uint32) bool {
 
 // Fresh is a segment in memory that a rewrite made, for the caller to store and name.
 type Fresh struct {
-	Type    *Type
-	Segment *Segment
+	Type    *Type    // type of the rows
+	Segment *Segment // the new segment
 }
 
 // Rewrite returns a snapshot with the same entities, in which the sparse tables are
@@ -66,8 +66,8 @@ type Rewriter struct {
 	// Flushes holds the flushes of the tables that are not rewritten.
 	Flushes Checkpoint
 
-	numbers   map[*Table][]uint32 // of renumbered node tables: the new ordinals, by old ordinal
-	rewritten map[rewriteKey]*Table
+	numbers   map[*Table][]uint32   // of renumbered node tables: the new ordinals, by old ordinal
+	rewritten map[rewriteKey]*Table // by old table: its new form
 }
 
 // rewriteKey is a table. For an edge table, it also contains each of the two node tables that was

@@ -16,22 +16,22 @@ import (
 // In an indexed tuple, Source and Target stand for the ends of an edge in place of a
 // property position.
 const (
-	Source = -1
-	Target = -2
+	Source = -1 // the source node of an edge
+	Target = -2 // the target node of an edge
 )
 
 // Schema is a catalog resolved for the use of tables.
 type Schema struct {
-	Source  string // the .pg text
-	Digest  string
-	Catalog *catalog.Schema
-	Nodes   []*Type
-	Edges   []*Type
+	Source  string          // the .pg text
+	Digest  string          // see engine.Schema.Digest
+	Catalog *catalog.Schema // the types and rules as declared
+	Nodes   []*Type         // node types, in schema order
+	Edges   []*Type         // edge types, in schema order
 	// Ancestors are the schemas from which this one descends, the latest first.
 	Ancestors []Ancestor
 
 	nodes map[string]*Type // by name
-	edges map[string]*Type
+	edges map[string]*Type // by name
 }
 
 // Decoder decodes the versioned encoding of a catalog.
@@ -39,15 +39,15 @@ type Decoder func(encoded []byte) (*catalog.Schema, error)
 
 // Type is a node or edge type of a schema.
 type Type struct {
-	Entity plan.Entity
-	Index  int // position in Schema.Nodes or Schema.Edges
-	Name   string
-	Props  []*catalog.Property
-	Key    []int   // positions of the key's members, in name order; nil without a key
-	IDProp int     // position of the property that is the id itself, or -1
-	Tuples [][]int // the indexed property tuples; the first Unique ones are unique
-	Unique int     // number of unique tuples
-	From   int     // indexes of the node types at an edge's ends
+	Entity plan.Entity         // node or edge
+	Index  int                 // position in Schema.Nodes or Schema.Edges
+	Name   string              // name of the type
+	Props  []*catalog.Property // properties, in schema order
+	Key    []int               // positions of the key's members, in name order; nil without a key
+	IDProp int                 // position of the property that is the id itself, or -1
+	Tuples [][]int             // the indexed property tuples; the first Unique ones are unique
+	Unique int                 // number of unique tuples
+	From   int                 // indexes of the node types at an edge's ends
 	To     int
 	Card   *catalog.Cardinality // only for an edge type
 	Out    []int                // indexes of the edge types that leave or enter a node type
@@ -148,6 +148,7 @@ func (t *Type) AppendKey(dst []byte, members []value.Value) []byte {
 	return t.appendKey(dst, func(i int) value.Value { return members[i] })
 }
 
+// appendKey appends the id of a keyed node; `member` returns the value of key member i.
 func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 	if len(t.Key) == 1 {
 		return value.AppendText(dst, member(0))

@@ -24,8 +24,8 @@ type searches struct {
 	earlier map[int]*index.TextView // indexes of an earlier state, by property
 	damaged map[int]bool            // by property: whether a checkpoint found a text that cannot be read
 
-	orders orders
-	nearby nearby
+	orders orders // the sorted indexes
+	nearby nearby // the approximate vector indexes
 
 	// stored holds, by property, the text indexes that the next manifest lists. Only the goroutine
 	// that writes manifests may use it.

@@ -155,10 +155,10 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 
 // storedEnds holds the ends of the edges of a stored segment.
 type storedEnds struct {
-	pending  column.Pending
-	source   column.Source
-	n        uint32 // number of edges
-	src, dst []uint32
+	pending  column.Pending // whether src and dst must still be read
+	source   column.Source  // the blocks of the segment
+	n        uint32         // number of edges
+	src, dst []uint32       // by row: ordinals of the source and target nodes
 }
 
 // Ends returns the node ordinals at the ends of the segment's edges; nil for a segment of
@@ -187,6 +187,7 @@ func (s *Segment) endsOf(i uint32) (src, dst uint32) {
 	return e.src[i], e.dst[i]
 }
 
+// read reads the ends from the segment.
 func (e *storedEnds) read() {
 	e.src = column.Read[uint32](e.source, "src", int(e.n))
 	e.dst = column.Read[uint32](e.source, "dst", int(e.n))
@@ -212,8 +213,8 @@ func (t *Table) Collect(start, end uint32) (*Segment, error) {
 type collector struct {
 	t     *Table
 	s     *Segment
-	id    *column.Builder // nil if a property is the id
-	props []*column.Builder
+	id    *column.Builder   // nil if a property is the id
+	props []*column.Builder // by property: the values
 }
 
 // collector returns a collector of rows. The segment of the collector starts at row number `start`.

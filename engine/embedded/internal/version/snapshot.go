@@ -11,11 +11,11 @@ import (
 // Snapshot is an immutable state of a graph, the result of one commit. Any number of
 // goroutines may read it concurrently, for as long as they hold it.
 type Snapshot struct {
-	Commit engine.Commit
-	Schema *Schema
-	nodes  []*Table
-	edges  []*Table
-	line   *line
+	Commit engine.Commit // the commit that made the state
+	Schema *Schema       // the schema of the state
+	nodes  []*Table      // in the order of Schema.Nodes
+	edges  []*Table      // in the order of Schema.Edges
+	line   *line         // the lineage of the state
 	size   atomic.Uint64 // number of entities of all types plus one; 0 until they are counted
 }
 

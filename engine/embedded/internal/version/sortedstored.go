@@ -15,9 +15,10 @@ import (
 // orderOf implements [Unstored] for the base of a sorted index.
 type orderOf struct {
 	*index.SortedBase
-	subject string
+	subject string // see Type.orderSubject
 }
 
+// Blocks implements Unstored.
 func (o orderOf) Blocks(add func(name string, data []byte) error) error {
 	return o.SortedBase.Blocks(o.subject, add)
 }

@@ -8,10 +8,10 @@ import (
 // Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set if
 // the entity with ordinal Ord+i is alive and its current row is row First+i of the segment.
 type Block struct {
-	Segment *Segment
-	First   uint32 // in the segment; a multiple of 64
-	Ord     uint32
-	Live    []uint64
+	Segment *Segment                       // the segment with the rows
+	First   uint32                         // in the segment; a multiple of 64
+	Ord     uint32                         // ordinal of the first entity
+	Live    []uint64                       // a bit for each row; see above
 	live    [column.KernelRows / 64]uint64 // memory for Live
 }
 

@@ -15,27 +15,27 @@ import (
 // life; its current row lies in a segment or in the tail. Row numbers count through the
 // segments and then through the tail.
 type Table struct {
-	Type *Type
+	Type *Type      // type of the entities
 	Segs []*Segment // each starts where the previous one ends
 	tail []Row      // the next transaction of the lineage `line` may append after len(tail)
 	line *line      // the lineage that may append to tail
 	base uint32     // row number of tail[0]
-	rows index.Rows
-	next uint32 // number of ordinals assigned
-	live uint32 // number of live entities
-	last string // the greatest id so far, while sorted
+	rows index.Rows // by ordinal: number of the entity's current row, or index.Dead
+	next uint32     // number of ordinals assigned
+	live uint32     // number of live entities
+	last string     // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
 
-	based *bases // coverage of the indexes below
-	keys  index.Hash
+	based *bases          // coverage of the indexes below
+	keys  index.Hash      // the entities by id
 	idx   []index.Hash    // in the order of Type.Tuples
 	out   index.Adjacency // edges by their source node
 	in    index.Adjacency // edges by their target node
 
-	texts *searches
+	texts *searches // the search indexes
 
-	origin *origin
+	origin *origin // see type origin
 }
 
 // origin identifies the tables that continue one another's rows. A table that starts anew
@@ -45,8 +45,8 @@ type origin struct{ _ byte }
 // Row is one state of an entity, as a commit wrote it.
 type Row struct {
 	ID       string
-	Src, Dst uint32 // ordinals of an edge's ends
-	Vals     []value.Value
+	Src, Dst uint32        // ordinals of an edge's ends
+	Vals     []value.Value // by property
 }
 
 // detached returns a copy of the row that refers to no segment.
@@ -97,6 +97,7 @@ type Segment struct {
 	file     string           // only of a stored segment
 }
 
+// newTable returns an empty table for entities of type t.
 func newTable(t *Type) *Table {
 	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}, origin: new(origin)}
 }

@@ -14,10 +14,10 @@ import (
 // at once; no other reader sees them before Commit. A branch has one transaction at a time.
 // An abandoned transaction needs no rollback. A Txn is not safe for concurrent use.
 type Txn struct {
-	base  *Snapshot
-	owner *index.Owner
-	nodes []*edit
-	edges []*edit
+	base  *Snapshot    // the state before the transaction
+	owner *index.Owner // marks the pages that the transaction may change in place
+	nodes []*edit      // by node type: its changed table; nil without a change
+	edges []*edit      // by edge type: its changed table; nil without a change
 
 	files *IndexFiles // nil if indexes stay in memory until a checkpoint
 	kept  []string    // see KeptIndexes
@@ -37,7 +37,7 @@ func (tx *Txn) Copied() int { return tx.copied }
 // through it every state since the last checkpoint.
 type edit struct {
 	*Table
-	before  *Table
+	before  *Table          // the table before the transaction
 	touched map[uint32]bool // ordinals whose entity was put or deleted
 	reset   bool            // the table started anew: every ordinal is touched
 }
@@ -274,6 +274,7 @@ func (tx *Txn) skipOrdinal(t *Type) {
 	e.touched[ord] = true
 }
 
+// deleteEntity removes a live entity from its table and the table's indexes.
 func (tx *Txn) deleteEntity(e *edit, ord uint32) {
 	e.touched[ord] = true
 	e.removeFromIndexes(tx.owner, ord)

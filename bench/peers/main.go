@@ -35,7 +35,7 @@ func main() {
 type options struct {
 	scale   float64 // factor: 1 means 1,620,000 rows
 	seed    uint64
-	dir     string
+	dir     string        // parent of the temporary folder; "" for the system's folder
 	budget  time.Duration // time for each database and each task
 	profile string
 	root    string

@@ -140,7 +140,8 @@ func (r *restorer) forget(all bool) {
 	r.states = slices.DeleteFunc(r.states, func(s restored) bool { return all || s.borrowed })
 }
 
-// replaceFiles runs f, which may remove files, while no state is read from files.
+// replaceFiles runs f, which may replace or remove files. While f runs, replaceFiles holds r.reading
+// for writing, so that no call reads a state from files.
 func (r *restorer) replaceFiles(f func() error) error {
 	r.reading.Lock()
 	defer r.reading.Unlock()

@@ -30,7 +30,7 @@ type sweeper struct {
 	block   version.Block
 	kernels []column.Kernel
 	order   []int    // order of the kernels, cheap ones first
-	rest    []uint32 // memory for Table.Sweep
+	rest    []uint32 // memory for the lists of ordinals that Table.Sweep passes
 }
 
 // If a filter follows a scan, sweeps replaces the scan with a sweep. If the first step is a sorted

@@ -68,7 +68,8 @@ func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
 	return cfg, printFaults(cmd, err)
 }
 
-// bindings lists the policies of a cluster.
+// bindings lists the policy files of a cluster, each with the graph that it applies to. For the
+// server's policy, that graph is "".
 func bindings(cfg *cluster.Config) []bound {
 	var all []bound
 	for _, g := range cfg.Graphs {
@@ -172,8 +173,9 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// optionsOf returns the names that a policy may use. Among them are the stored queries of every
-// graph that the policy's file applies to; optionsOf reads these queries from their sources.
+// optionsOf returns the options for compiling the policy file of `b`. They list the names that the
+// policy may use. Among these are the stored queries of every graph that the policy's file applies
+// to; optionsOf reads these queries from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
 	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
 	for _, id := range o.Graphs {

@@ -14,8 +14,9 @@ import (
 
 // The errors of a Follower and a Writer. Test for them with errors.Is.
 var (
-	// ErrLost reports that another server has taken over, so that this Writer has ended. The call has
-	// written nothing. Drop all commits that are staged on the Writer and open the log again.
+	// ErrLost reports that this Writer has lost its role: another server has become the writer of
+	// the graph, and this Writer has ended. The call has written nothing. Drop all commits that are
+	// staged on the Writer and open the log again.
 	ErrLost = errors.New("another server has become the writer of this graph; nothing was written")
 
 	// ErrBehind reports that some log objects were collected before the Follower read them. The

@@ -4,7 +4,7 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 
 // Schema is a parsed .pg file: the declarations that follow the grammar, in source order.
 type Schema struct {
-	Name, Text string
+	Name, Text string // of the file
 	Decls      []Decl
 	Broken     []string  // names of the types whose declarations do not follow the grammar
 	Comments   []Comment // in source order

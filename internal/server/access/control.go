@@ -56,11 +56,11 @@ func (c *Control) HelpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// Placed replaces the commit of each grant by the branch that the commit was made on. If the commit
-// does not exist, or if the actor lacks the grant for its branch, the error is the same
-// *engine.NotFound. If the actor lacks the grant for main too, Placed instead returns the grant on
-// main, and the check of that grant then fails. Thus an actor that may read nothing cannot probe
-// for commits.
+// Placed returns the grants, with each commit replaced by the branch that the commit was made on.
+// If the actor lacks the grant for that branch, Placed returns the same *engine.NotFound as for a
+// commit that does not exist. If the actor lacks the grant for main too, Placed instead returns the
+// grant on main, and the check of that grant then fails. Thus an actor that may read nothing cannot
+// probe for commits.
 func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
 	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
 		return grants, nil

@@ -29,8 +29,9 @@ type parts struct {
 	maxBytes int64    // maximum bytes of an answer; unused if memory is nil
 }
 
-// part finishes a part with the bytes written so far, if there are enough of them. The error is a
-// *wireerror.Oversize, or an *engine.Busy if other users have the memory.
+// part ends the current part and begins the next one, if the writer makes parts and the current one
+// has nearly partSize bytes. Otherwise it does nothing. The error is a *wireerror.Oversize, or an
+// *engine.Busy if other users have the memory.
 func (e *Writer) part() error {
 	if !e.enc.Parts || len(e.buf) < partSize-partSize/16 {
 		return nil

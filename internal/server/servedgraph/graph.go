@@ -77,7 +77,7 @@ type Graph struct {
 	leftOut  []LeftOut                   // stored queries that do not fit the schema
 
 	unembedded []tool.StoredQuery // queries in leftOut that need an embedding provider
-	meta       *metatools.Tools   // finds and runs stored queries; nil if each is a tool
+	meta       *metatools.Tools   // finds and runs stored queries; nil if every stored query is a tool of its own
 
 	pages  *seal.Sealer    // makes and opens page tokens
 	record *audit.Recorder // reports the calls

@@ -55,7 +55,7 @@ var moreExamples = map[diag.Code]string{
 	strictyaml.TooLarge:    longNested,
 }
 
-// configTitles are the titles of the C codes.
+// configTitles are the titles of the diagnostic codes that begin with C.
 var configTitles = map[diag.Code]string{
 	strictyaml.Syntax: "bad YAML", strictyaml.UnknownKey: "unknown key", strictyaml.WrongType: "value of the wrong type",
 	strictyaml.Missing: "missing key or value", strictyaml.Duplicate: "duplicate", strictyaml.UnknownName: "unknown name",
@@ -64,7 +64,8 @@ var configTitles = map[diag.Code]string{
 	strictyaml.TooLarge: "file too large", strictyaml.Undetermined: "unreadable file",
 }
 
-// The example of a C code is read in a folder; clusterFiles are the other files of that folder.
+// The example of a diagnostic code that begins with C is a cluster.yaml in a folder; clusterFiles
+// are the other files of that folder.
 var clusterFiles = map[string]string{"schema.pg": goodPeople, "queries/people.gq": "", "policy.yaml": "version: 1\n"}
 
 // goodPeople is a schema without errors.

@@ -22,7 +22,8 @@ const (
 	goodQuery  = "query find($slug: String) { match { $p: Person { slug: $slug } } return { $p.name as name } }\n"
 )
 
-// module makes a module with the given files, by path, and changes to its root.
+// module creates a module with the given files, keyed by path, and makes its root the current
+// directory.
 func module(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -69,7 +69,7 @@ func TestGoGenerate(t *testing.T) {
 }
 
 // TestFaultsUnderGoGenerate checks that the paths in diagnostics are relative to the root of the
-// module if the directive is in a folder.
+// module even if the go:generate directive is in a subfolder of the module.
 func TestFaultsUnderGoGenerate(t *testing.T) {
 	for want, graphs := range map[string]string{
 		"g/a.gq:1:28: error T1: ":        "  people:\n    schema: g/schema.pg\n    queries: g/\n",

@@ -116,10 +116,10 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 // again.
 func TestFormat4(t *testing.T) { opensWhole(t, "format4") }
 
-// TestFormat5 opens a graph of format 5, the current one, as makeFormat5 made it. With -update
-// it makes the graph if the folder is missing: graphs that users have are older than the program, so
-// the fixture must stay as an earlier program wrote it. When a new format follows, remove the -update
-// branch here.
+// TestFormat5 opens a graph of format 5, the current format. With -update, the test makes the graph
+// with makeFormat5, but only if the folder is missing. It never replaces an existing graph, because
+// the graph stands for those of users, which an earlier version of the program wrote. When a new
+// format follows, remove the -update branch here.
 func TestFormat5(t *testing.T) {
 	home := filepath.Join("testdata", "format5")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {

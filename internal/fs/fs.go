@@ -63,9 +63,9 @@ type FS interface {
 	LockDir(dir, name string) (Dir, error)
 }
 
-// Dir is a directory that this process has locked. Its methods from FS take the same names
-// as the FS that locked it. For a name in the directory they work on the locked directory,
-// even after it was renamed or another directory has taken its path.
+// Dir is a directory that this process has locked. As arguments, its FS methods take the same paths
+// as those of the FS that locked it. If a path leads to a name in the directory, they use the locked
+// directory, even after it was renamed or another directory has taken its path.
 type Dir interface {
 	FS
 	io.Closer

@@ -215,7 +215,7 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 			continue
 		}
 		nullable := f.Type.Kind() == reflect.Pointer
-		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" { // the reflection's form of nullable
+		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" { // the reflection writes a nullable type like this
 			p, nullable = p.OneOf[0], true
 			s.Properties.Set(name, p)
 		}

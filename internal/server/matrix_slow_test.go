@@ -63,8 +63,8 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	}
 }
 
-// cutHeader is a header of a request. A stopping server would cancel the context of such a request,
-// so the test cancels it.
+// cutHeader marks a request whose context the function cut cancels, as a stopping server would
+// cancel it.
 const cutHeader = "Test-Cut"
 
 func cut(next http.Handler) http.Handler {

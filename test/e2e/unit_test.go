@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestUnit checks the guide's systemd unit against the server, and against the exposure that the
-// guide states.
+// TestUnit checks that the guide's systemd unit fits the server, and that `systemd-analyze security`
+// computes the exposure score that the guide states.
 func TestUnit(t *testing.T) {
 	b, err := os.ReadFile("../../docs/deployment/omnigraph.service")
 	if err != nil {

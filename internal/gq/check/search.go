@@ -10,7 +10,8 @@ import (
 // maxEdits bounds the edit distance that a call of fuzzy may allow.
 const maxEdits = 2
 
-// textClause lowers search, match_text or fuzzy in a condition.
+// textClause checks a condition that calls search, match_text or fuzzy and translates it to a
+// condition of the plan.
 func (c *checker) textClause(cl *syntax.TextClause, sc *scope) (plan.Cond, bool) {
 	if cl.Op != nil {
 		return c.filter(cl.Call, *cl.Op, cl.Right, cl.Optional, cl.Span(), sc)
@@ -18,7 +19,8 @@ func (c *checker) textClause(cl *syntax.TextClause, sc *scope) (plan.Cond, bool)
 	return c.textMatch(cl.Call.(*syntax.Call), sc)
 }
 
-// textMatch checks and lowers a call of search, match_text or fuzzy.
+// textMatch checks a call of search, match_text or fuzzy and translates it to a condition of the
+// plan.
 func (c *checker) textMatch(o *syntax.Call, sc *scope) (plan.TextMatch, bool) {
 	m := plan.TextMatch{}
 	code, most := BadSearch, 2
@@ -83,7 +85,8 @@ func constant(t typed) bool {
 	return false
 }
 
-// edits checks and lowers the number of edits of fuzzy.
+// edits checks the argument of fuzzy that gives the number of edits, and translates it to an
+// expression of the plan.
 func (c *checker) edits(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	t, ok := c.operand(o, sc)
 	if !ok {
@@ -100,7 +103,7 @@ func (c *checker) edits(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	return t.expr, ok
 }
 
-// bm25 checks and lowers a call of bm25.
+// bm25 checks a call of bm25 and translates it to an expression of the plan.
 func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
 		c.fault(BadRanking, o.Span(), "", "bm25 has %d arguments, want a property and a text", len(o.Args))
@@ -111,7 +114,7 @@ func (c *checker) bm25(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return e, ok
 }
 
-// nearestCall checks and lowers a call of nearest.
+// nearestCall checks a call of nearest and translates it to an expression of the plan.
 func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if len(o.Args) != 2 {
 		c.fault(BadOperand, o.Span(), "", "nearest has %d arguments, want a property and a vector", len(o.Args))
@@ -154,7 +157,7 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return plan.Nearest{Prop: prop, Vector: v.expr}, true
 }
 
-// rrf checks and lowers a call of rrf.
+// rrf checks a call of rrf and translates it to an expression of the plan.
 func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	if !c.limit {
 		c.fault(BadFusion, o.Span(), "add limit 10", "a query with rrf needs a limit")
@@ -188,7 +191,7 @@ func (c *checker) rrf(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	return e, ok && okK
 }
 
-// rank checks and lowers a ranking that rrf fuses.
+// rank checks a ranking that rrf fuses and translates it to an expression of the plan.
 func (c *checker) rank(o syntax.Operand, sc *scope) (plan.Expr, bool) {
 	if call, ok := o.(*syntax.Call); ok {
 		switch call.Name.Value {

@@ -125,9 +125,9 @@ func (e *Writer) Value(v any) error {
 	return err
 }
 
-// Outcome writes the answer of a call, other than a batch, and returns the commit that the answer
-// describes. The argument `reads` says whether the caller may read the branch of a write. Outcome
-// does not close the result of a read.
+// Outcome writes the answer of a single call, not of a batch, and returns the commit that the
+// answer describes. The argument `reads` says whether the caller may read the branch of a write.
+// Outcome does not close the result of a read.
 func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, reads bool) (commit string, err error) {
 	switch {
 	case out.Read != nil:

@@ -166,7 +166,8 @@ func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, 
 }
 
 // breadth returns the number of nodes that a search keeps while it looks for `limit` entities. The
-// breadth that the graph has measured is for ten entities.
+// build of the graph measured the breadth that ten entities need. For a greater `limit`, breadth
+// increases that number in proportion.
 func (m *matcher) breadth(view *index.VectorView, limit int) int {
 	b := view.Graph().Breadth()
 	return max(b, int(min(int64(b)*int64(limit)/10, math.MaxInt32)), limit)

@@ -49,7 +49,8 @@ func caught(f func()) (err error) {
 }
 
 // TestStoredByPieces looks up all entries of stored bases that are too large to be read whole on
-// first use. The results must equal those of the bases in memory that were stored.
+// first use. The results must equal those of the in-memory bases from which the stored ones were
+// written.
 func TestStoredByPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 60_000

@@ -16,8 +16,8 @@ const (
 	// laterPart bounds the same number relative to the nodes: a build also needs at least one such
 	// vector for every laterPart nodes.
 	laterPart = 32
-	// gonePart bounds the nodes of dead or changed entities: if more than one node in gonePart is
-	// such a node, the next build makes a new graph.
+	// gonePart bounds the nodes of dead or changed entities: if these are more than 1/gonePart of
+	// all nodes, and more than approximateLater, the next build makes a new graph.
 	gonePart = 4
 )
 

@@ -206,9 +206,9 @@ func (t *Table) openIndexes(name string, src column.Source) (same bool, err erro
 	return true, nil
 }
 
-// takeIndexes takes the bases of the indexes of the table o, and adds the later entities and rows.
-// The indexes of o must have no overlays. For an edge table, the parameters `from` and `to` are the
-// tables of its nodes; for a node table they are nil.
+// takeIndexes gives t the indexes of the table o, and adds to them the entities and rows of t that
+// they lack. The indexes of o must have no overlays. For an edge table, the parameters `from` and
+// `to` are the tables of its nodes; for a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
 	if b := o.based; b.ords > t.next || b.rows > t.base {
 		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but the table has only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}

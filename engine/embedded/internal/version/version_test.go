@@ -64,8 +64,9 @@ func anyRow(i int) []value.Value {
 	return append(row, value.OfVector([]float32{1, -2}))
 }
 
-// change returns a transaction on an empty snapshot with puts, an update, deletes, and an
-// ordinal that no entity keeps.
+// change returns a transaction on an empty snapshot. The transaction creates, updates and deletes
+// entities. It also changes an end of an edge; so the edge gets a new ordinal, and its old ordinal
+// belongs to no entity.
 func change(t testing.TB, s *Schema) *Txn {
 	t.Helper()
 	tx := Begin(NewSnapshot(s, first))

@@ -48,7 +48,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
 RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/...
-RACE_FLAGS ?= -short
+RACE_FLAGS ?= -short -timeout 30m
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
 	if command -v "$${cc%% *}" >/dev/null 2>&1; then \

@@ -41,6 +41,13 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 				}
 				arg, t = test, value.Of(value.Bool)
 			}
+			if row.Func == plan.Round && c.percent(70) {
+				// Round halves, too: few drawn numbers end in .5.
+				two := plan.Lit{Value: value.OfI64(2)}
+				if half, ok := plan.Divide.Row().Result([]value.Type{t, value.Of(value.I64)}); ok {
+					arg, t = plan.Apply{Func: plan.Divide, Args: []plan.Expr{arg, two}, Type: half}, half
+				}
+			}
 			e.Args, types = append(e.Args, arg), append(types, t)
 		}
 		if t, ok := row.Result(types); ok {

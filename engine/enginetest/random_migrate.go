@@ -88,7 +88,7 @@ func (d *drawer) evolve(s *catalog.Schema) {
 // evolveNode changes the node type n of schema s at random.
 func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 	switch draw := d.IntN(100); {
-	case draw < 8:
+	case draw < 14:
 		was := n.Name
 		n.Name, n.RenameFrom = d.fresh("Fruit"), was
 		for _, e := range s.Edges {
@@ -99,11 +99,11 @@ func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 				e.To = n.Name
 			}
 		}
-	case draw < 12:
+	case draw < 18:
 		n.Ranges, n.Checks = nil, nil
-	case draw < 22:
+	case draw < 28:
 		n.Unique = d.drawUnique(n.Properties)
-	case draw < 30:
+	case draw < 36:
 		for _, p := range n.Properties {
 			ranged := slices.ContainsFunc(n.Ranges, func(r catalog.Range) bool { return r.Property == p.Name })
 			if p.Type.Kind.IsNumeric() && !p.Type.List && !ranged {

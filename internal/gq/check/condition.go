@@ -164,11 +164,10 @@ func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
 	}
 	var text value.Value
 	help := "write the regular expression in RE2 syntax"
-	switch e := r.expr.(type) {
-	case plan.Lit:
-		text = e.Value
-	case plan.ParamRef:
-		text, help = c.plan.Params[e.Index].Default, "write the @default of the parameter in RE2 syntax"
+	if ref, ok := r.expr.(plan.ParamRef); ok {
+		text, help = c.plan.Params[ref.Index].Default, "write the @default of the parameter in RE2 syntax"
+	} else {
+		text = r.expr.(plan.Lit).Value
 	}
 	if text.IsNull() {
 		return true

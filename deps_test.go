@@ -114,6 +114,7 @@ var imports = []struct {
 	{"internal/sharedlog/simulation", []string{"internal/object", "internal/sharedlog"}}, // for tests only
 	{"internal/sharedlog", []string{"internal/clock", "internal/object"}},
 	{"internal/bench/social", nil},
+	{"internal/bench/measure", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},

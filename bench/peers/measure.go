@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 )
 
 // series holds the times of one repeated operation.
@@ -23,8 +25,7 @@ func (s *series) quantile(q float64) time.Duration {
 		slices.Sort(s.times)
 		s.sorted = true
 	}
-	rank := int(q*float64(len(s.times))+0.999999) - 1
-	return s.times[min(max(rank, 0), len(s.times)-1)]
+	return measure.Quantile(s.times, q)
 }
 
 // at returns quantile q of the times.

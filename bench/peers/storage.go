@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 )
 
 // loads fills every database in a separate process, and prints W11.
@@ -134,7 +133,7 @@ func (b *bench) opens(ctx context.Context) error {
 					continue // the server keeps the files open and caches their contents
 				}
 				into = cold
-				if err := dropCached(b.dirOf(p)); err != nil {
+				if err := measure.DropCached(b.dirOf(p)); err != nil {
 					return err
 				}
 			}
@@ -161,22 +160,4 @@ func (b *bench) opens(ctx context.Context) error {
 	}
 	_, err := b.child(ctx, child{task: "open", peer: omnigraph{}.name(), dir: b.dirOf(omnigraph{}), profile: filepath.Join(b.profile, "w12.pprof")})
 	return err
-}
-
-// dropCached removes the files below a folder from the page cache.
-func dropCached(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := f.Sync(); err != nil { // the page cache keeps pages that are not written yet
-			return err
-		}
-		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
@@ -136,5 +137,5 @@ func answerSize(addr, head, body string) (int, error) {
 // quantile returns the smallest time t such that the fraction q of all times is t or less.
 func quantile(d []time.Duration, q float64) time.Duration {
 	slices.Sort(d)
-	return d[min(len(d)-1, int(q*float64(len(d))))].Round(100 * time.Nanosecond)
+	return measure.Quantile(d, q).Round(100 * time.Nanosecond)
 }

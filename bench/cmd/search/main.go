@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
@@ -139,11 +140,9 @@ func compare(ctx context.Context, stdout io.Writer, o options, g *social.Graph, 
 	return nil
 }
 
-// quantile returns the smallest of the sorted times such that the fraction q of all times is at most
-// that time, in microseconds.
+// quantile returns a quantile of the sorted times, in microseconds.
 func quantile(sorted []time.Duration, q float64) time.Duration {
-	rank := int(q*float64(len(sorted))+0.999999) - 1
-	return sorted[min(max(rank, 0), len(sorted)-1)].Round(time.Microsecond)
+	return measure.Quantile(sorted, q).Round(time.Microsecond)
 }
 
 // ratio returns quantile q of the engine's times divided by that of Lucene's times.

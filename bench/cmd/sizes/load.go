@@ -9,9 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
@@ -121,34 +121,21 @@ func watch(c *costs, dir string, pid int, done <-chan error) error {
 	memory, disk := time.NewTicker(memoryInterval), time.NewTicker(diskInterval)
 	defer memory.Stop()
 	defer disk.Stop()
-	status := fmt.Sprintf("/proc/%d/status", pid)
 	for {
 		select {
 		case err := <-done:
 			return err
 		case <-memory.C:
-			// The file is gone once the process has ended; the next sample ends the loop.
-			if text, err := os.ReadFile(status); err == nil {
-				c.memory = max(c.memory, statusBytes(text, "RssAnon:"))
-				c.swap = max(c.swap, statusBytes(text, "VmSwap:"))
+			// A process that has ended has no such lines; the loop ends then.
+			if status, err := serverproc.Status(pid); err == nil {
+				anon, _ := serverproc.KiB(status, "RssAnon")
+				swap, _ := serverproc.KiB(status, "VmSwap")
+				c.memory, c.swap = max(c.memory, anon<<10), max(c.swap, swap<<10)
 			}
 		case <-disk.C:
 			c.peak = max(c.peak, diskBytes(dir))
 		}
 	}
-}
-
-// statusBytes returns the size in a line of /proc/PID/status, or 0 if the line is missing.
-func statusBytes(status []byte, name string) int64 {
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == name && f[2] == "kB" {
-			n, err := strconv.ParseInt(f[1], 10, 64)
-			if err == nil {
-				return n << 10
-			}
-		}
-	}
-	return 0
 }
 
 // diskBytes returns the size of the files in a folder. A load removes files meanwhile, so files that

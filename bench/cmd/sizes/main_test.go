@@ -19,13 +19,3 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
-
-func TestStatusBytes(t *testing.T) {
-	status := []byte("Name:\tomnigraph\nVmSwap:\t       0 kB\nRssAnon:\t    1024 kB\n")
-	if n := statusBytes(status, "RssAnon:"); n != 1<<20 {
-		t.Errorf("RssAnon is %d bytes, want 1 MiB", n)
-	}
-	if n := statusBytes(status, "VmRSS:"); n != 0 {
-		t.Errorf("a line that is missing counts %d bytes", n)
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
@@ -65,7 +66,7 @@ func open(ctx context.Context, o options, g *social.Graph, c call) ([]string, er
 			var took []time.Duration
 			for run := range o.runs + 1 {
 				if cold {
-					if err := evict(o.store(g)); err != nil {
+					if err := measure.DropCached(o.store(g)); err != nil {
 						return nil, err
 					}
 				}
@@ -78,7 +79,7 @@ func open(ctx context.Context, o options, g *social.Graph, c call) ([]string, er
 				}
 			}
 			slices.Sort(took)
-			times = append(times, fmt.Sprintf("%.1f ms (%.1f)", milliseconds(took[len(took)/2]), milliseconds(took[len(took)-1])))
+			times = append(times, fmt.Sprintf("%.1f ms (%.1f)", milliseconds(measure.Quantile(took, 0.5)), milliseconds(took[len(took)-1])))
 		}
 	}
 	return times, nil

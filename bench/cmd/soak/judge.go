@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 )
 
 // verdict compares the last third of a run with the middle third. It accepts growth within these
@@ -93,7 +95,7 @@ func (r *result) print(w io.Writer) {
 		for _, status := range slices.Sorted(maps.Keys(p.statuses)) {
 			statuses = append(statuses, fmt.Sprintf("%d: %d", status, p.statuses[status]))
 		}
-		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, len(p.took), short(quantile(p.took, 0.5)), short(quantile(p.took, 0.99)), short(quantile(p.took, 1)), strings.Join(statuses, ", "))
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\t%s\t\n", name, len(p.took), short(measure.Quantile(p.took, 0.5)), short(measure.Quantile(p.took, 0.99)), short(measure.Quantile(p.took, 1)), strings.Join(statuses, ", "))
 	}
 	fmt.Fprintf(tw, "all\t%d\t\t\t\t\t\n", calls)
 	tw.Flush()
@@ -115,12 +117,6 @@ func (r *result) print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nthe server stopped under load in %s; compared %d notes and branches of the store; %d differ\n", short(r.end.took), r.checked, len(r.lost))
-}
-
-// quantile returns the smallest t of the sorted times such that the fraction q of all times is t or
-// less.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // short rounds a time for the table.

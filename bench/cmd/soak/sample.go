@@ -29,8 +29,8 @@ func take(p *serverproc.Server, at time.Duration) (sample, error) {
 		return sample{}, err
 	}
 	s := sample{at: at, goroutines: goroutineCount(p)}
-	if s.rss, err = strconv.ParseInt(strings.TrimSuffix(status["VmRSS"], " kB"), 10, 64); err != nil {
-		return sample{}, fmt.Errorf("reading the resident memory of the server: %w", err)
+	if s.rss, err = serverproc.KiB(status, "VmRSS"); err != nil {
+		return sample{}, err
 	}
 	if s.threads, err = strconv.ParseInt(status["Threads"], 10, 64); err != nil {
 		return sample{}, fmt.Errorf("reading the number of threads of the server: %w", err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/bench/contention"
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if s.Branches > 0 {
 			s.Branches = *writers
 		}
-		rep, err := measure(ctx, filepath.Join(work, fmt.Sprint(i)), s.Options)
+		rep, err := contend(ctx, filepath.Join(work, fmt.Sprint(i)), s.Options)
 		if err != nil {
 			return fmt.Errorf("%s, %d readers: %w", s.label, s.Readers, err)
 		}
@@ -82,8 +83,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// measure runs a scenario on a new graph. After the run it reopens the graph and compares it again.
-func measure(ctx context.Context, dir string, o contention.Options) (rep *contention.Report, err error) {
+// contend runs a scenario on a new graph. After the run it reopens the graph and compares it again.
+func contend(ctx context.Context, dir string, o contention.Options) (rep *contention.Report, err error) {
 	var failed error // errors of background checkpoints; Close waits for these
 	opts := embedded.Options{Failed: func(err error) { failed = errors.Join(failed, err) }}
 	g, err := embedded.Create(ctx, fs.OS(), dir, contention.Source, contention.Schema(), opts)
@@ -106,7 +107,7 @@ func quantile(times []time.Duration, q float64) string {
 		return "–"
 	}
 	slices.Sort(times)
-	d := times[min(max(int(q*float64(len(times))+0.999999)-1, 0), len(times)-1)]
+	d := measure.Quantile(times, q)
 	if d < time.Millisecond {
 		return fmt.Sprintf("%.0f µs", float64(d)/1e3)
 	}

@@ -115,9 +115,12 @@ func (s *Server) Kill() {
 	s.ended <- <-s.ended
 }
 
-// Status returns the lines of /proc/PID/status by name, without their colons.
-func (s *Server) Status() (map[string]string, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+// Status returns the lines of the server's /proc/PID/status; see [Status].
+func (s *Server) Status() (map[string]string, error) { return Status(s.cmd.Process.Pid) }
+
+// Status returns the lines of /proc/PID/status of a process by name, without their colons.
+func Status(pid int) (map[string]string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +130,15 @@ func (s *Server) Status() (map[string]string, error) {
 		status[name] = strings.TrimSpace(value)
 	}
 	return status, nil
+}
+
+// KiB returns the size in a line of a status.
+func KiB(status map[string]string, name string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSuffix(status[name], " kB"), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("reading %s of the process: %w", name, err)
+	}
+	return n, nil
 }
 
 // ticksPerSecond is USER_HZ, the unit of the times in /proc/PID/stat; it is 100 on every

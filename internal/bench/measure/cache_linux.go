@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// evict removes the pages of a folder's files from the page cache.
-func evict(dir string) error {
+// DropCached removes the files below a folder from the page cache.
+func DropCached(dir string) error {
 	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err

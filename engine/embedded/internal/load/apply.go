@@ -30,10 +30,11 @@ type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
 func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {
+		inMemory := in.memoryBytes()
 		if err := in.spill(); err != nil {
 			return nil, err
 		}
-		runtime.GC()
+		a.collect(inMemory)
 	}
 	size := 0
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
@@ -294,11 +295,12 @@ func (a *applier) clear(r *Rows) {
 	}
 }
 
-// collectFrom is the number of released bytes that justifies a garbage collection.
+// collectFrom is the number of released bytes, in memory or in temporary files, that justifies a
+// garbage collection.
 const collectFrom = 16 << 20
 
 // collect counts released bytes and runs the garbage collector when there are enough, so
-// that the memory can be reused. A load holds a few large arrays without pointers, so a
+// that the memory can be reused and the files are removed. A load holds a few large arrays without pointers, so a
 // collection is fast. Without it, the heap could grow to twice the size of the graph before
 // the next collection.
 func (a *applier) collect(bytes int64) {

@@ -203,10 +203,12 @@ func (c *collector) add(out parsed) bool {
 		if c.err = c.in.spill(); c.err != nil {
 			return false
 		}
-		c.memory = 0
 		// Collect the memory of the rows, so that the next rows can use it. This is fast, because
 		// the rows were in a few large arrays without pointers.
-		runtime.GC()
+		if c.memory > collectFrom {
+			runtime.GC()
+		}
+		c.memory = 0
 	}
 	c.stopped = c.bad.More || out.lineTooLong
 	return !c.stopped

@@ -28,12 +28,14 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		if err == nil && len(a.bad.Lines) == 0 {
 			err = a.tx.PutSegments(made)
 		}
+		released := 0
 		for _, b := range r.batches {
+			if b.file != nil {
+				released += b.bytes()
+			}
 			b.close()
 		}
-		if a.in.Spilled() {
-			runtime.GC() // also frees the temporary files of the type
-		}
+		a.collect(int64(released))
 		err = cmp.Or(err, a.ctx.Err())
 	}
 	a.each(plan.Node, put)

@@ -91,6 +91,18 @@ type run struct {
 	left map[int][]uint32
 }
 
+// memoryBytes returns the approximate size in bytes of the rows that are in memory.
+func (in *Input) memoryBytes() (n int64) {
+	in.each(func(r *Rows) {
+		for _, b := range r.batches {
+			if b.file == nil {
+				n += int64(b.bytes())
+			}
+		}
+	})
+	return n
+}
+
 // Spilled reports whether some rows of the input are in temporary files.
 func (in *Input) Spilled() (yes bool) {
 	in.each(func(r *Rows) { yes = yes || r.spilled() })

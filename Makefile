@@ -39,16 +39,23 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 	$(GO) vet ./...
 	$(GO) test -shuffle=on -timeout 30m ./...
 	@$(MAKE) --no-print-directory test-race
+
+# A build tag puts one fault into the engine. The model holds its own faults.
+FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members
+test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine or the model
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
-	@for fault in fault_hops fault_overlay fault_tombstone fault_dropped fault_members; do \
+	@for fault in $(FAULT_TAGS); do \
 		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done
+	$(GO) test ./engine/enginetest -run '^TestSeededFaultsAreFound$$' -enginetest.faults
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
 RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/...
-RACE_FLAGS ?= -short -timeout 30m
+# RACE_SKIPS take long and start no goroutines that TestConformance does not start too.
+RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall
+RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
 	if command -v "$${cc%% *}" >/dev/null 2>&1; then \
@@ -239,4 +246,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-random test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean

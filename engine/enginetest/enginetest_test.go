@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,10 +85,13 @@ func TestShrinkKeepsADifference(t *testing.T) {
 // SumRounds, the rarest, was found 13 times in 60,048 statements.
 const faultCases = 20_000
 
-// With -short, only every fourth fault is looked for, since each takes seconds with the race detector.
+var everyFault = flag.Bool("enginetest.faults", false, "look for every seeded fault of the model")
+
+// TestSeededFaultsAreFound looks for every fourth fault, since each takes seconds; for all of them
+// with -enginetest.faults.
 func TestSeededFaultsAreFound(t *testing.T) {
 	for i, fault := range naive.Faults() {
-		if testing.Short() && i%4 != 0 {
+		if !*everyFault && i%4 != 0 {
 			continue
 		}
 		t.Run(fault.String(), func(t *testing.T) {

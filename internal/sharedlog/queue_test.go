@@ -14,11 +14,11 @@ import (
 )
 
 // slowLog counts the creations of log objects, and the largest number of creations in flight at
-// once.
+// once. If `down` is not nil, a creation waits until the channel is closed, and then gets no answer.
 type slowLog struct {
 	object.Memory
 	made, flying, most atomic.Int64
-	down               atomic.Bool
+	down               chan struct{}
 }
 
 func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
@@ -26,7 +26,8 @@ func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
 	s.most.Store(max(s.most.Load(), s.flying.Add(1)))
 	defer s.flying.Add(-1)
 	time.Sleep(time.Millisecond)
-	if s.down.Load() {
+	if s.down != nil {
+		<-s.down
 		return object.ErrUnknown
 	}
 	return s.Memory.Create(ctx, name, data)
@@ -85,7 +86,7 @@ func TestQueueFails(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
 	q := sharedlog.NewQueue(n.takeOver(t))
-	b.down.Store(true)
+	b.down = make(chan struct{})
 	first, err := q.Enqueue([]byte("first"))
 	must(t, err)
 	inFlight := make(chan error)
@@ -95,6 +96,7 @@ func TestQueueFails(t *testing.T) {
 	}
 	behind, err := q.Enqueue([]byte("behind"))
 	must(t, err)
+	close(b.down)
 	wantIs(t, <-inFlight, sharedlog.ErrIndeterminate)
 	err = q.Wait(t.Context(), behind)
 	wantIs(t, err, sharedlog.ErrUnavailable)

@@ -540,38 +540,3 @@ func TestLeases(t *testing.T) {
 	step(time.Second)
 	expired(true)
 }
-
-// slow is a bucket whose reads and lists take a second each, by the clock of a test.
-type slow struct {
-	object.Bucket
-	now *time.Time
-}
-
-func (s slow) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	data, err := s.Bucket.Read(ctx, name, offset, length)
-	*s.now = s.now.Add(time.Second)
-	return data, err
-}
-
-func (s slow) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
-	entries, err := s.Bucket.List(ctx, prefix, after, limit)
-	*s.now = s.now.Add(time.Second)
-	return entries, err
-}
-
-// TestConfirmed follows a log in slow storage. The state is as old as the request that found the end
-// of the log, not as its answer.
-func TestConfirmed(t *testing.T) {
-	now := time.UnixMilli(1_000_000)
-	o := options(slow{&object.Memory{}, &now}, &texts{})
-	o.Now = func() time.Time { return now }
-	f, err := sharedlog.Open(t.Context(), o)
-	must(t, err)
-	for range 2 {
-		began := now
-		must(t, f.CatchUp(t.Context()))
-		if got := f.Confirmed(); !got.Equal(began) || !now.After(began) {
-			t.Errorf("CatchUp ran from %v to %v and confirms the state of %v", began, now, got)
-		}
-	}
-}

@@ -22,7 +22,8 @@ const maxLayouts = 1 << 40
 // TakeOver makes this server the writer. It creates a takeover object with the next epoch at the
 // next number of the log. Call it after CatchUp, and judge preconditions only after TakeOver has
 // returned a Writer. The error matches ErrLost if another server created an object of that number
-// first: in this case follow the log and try again. After any other error, open the log again.
+// first: in this case follow the log and try again. After any other error, open the log again. If the
+// error matches ErrIndeterminate, the takeover object may be stored.
 func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	body, err := json.Marshal(takeoverBody{Node: f.Node, Incarnation: f.Incarnation, Address: f.Address})
 	if err != nil {
@@ -42,6 +43,9 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	}
 	if !f.Faults.SkipSecondLook {
 		switch _, covered, err := f.newestCheckpoint(context.WithoutCancel(ctx)); {
+		case errors.Is(err, ErrUnavailable):
+			// Not ErrUnavailable, which says that nothing was written.
+			return nil, fmt.Errorf("%w: the takeover is stored, but it may be void: %v", ErrIndeterminate, err)
 		case err != nil:
 			return nil, err
 		case covered >= e.number:

@@ -80,6 +80,35 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestQueueLargeRecords enqueues records that together do not fit into one log object, and a record that
+// fits into none. The first ones must be stored in two objects, and the last one must be refused.
+func TestQueueLargeRecords(t *testing.T) {
+	b := &slowLog{}
+	n := open(t, b)
+	q := sharedlog.NewQueue(n.takeOver(t))
+	before := b.made.Load()
+	half := make([]byte, object.MaxCreate/2)
+	err := q.Exclusive(func(w *sharedlog.Writer) error { return w.Append(t.Context(), [][]byte{half, half}) })
+	if err == nil || errors.Is(err, sharedlog.ErrUnavailable) {
+		t.Errorf("a group that is too large: error %v; want one that names its size", err)
+	}
+	var tickets []*sharedlog.Ticket
+	for range 2 {
+		ticket, err := q.Enqueue(half)
+		must(t, err)
+		tickets = append(tickets, ticket)
+		if _, err := q.Enqueue(make([]byte, object.MaxCreate)); err == nil {
+			t.Error("a record is accepted that is too large for a log object")
+		}
+	}
+	for _, ticket := range tickets {
+		must(t, q.Wait(t.Context(), ticket))
+	}
+	if made := b.made.Load() - before; made != 2 || len(n.state.records) != 2 {
+		t.Errorf("%d log objects were made, and the state has %d records; want 2 and 2", made, len(n.state.records))
+	}
+}
+
 // TestQueueFails checks that the Queue does not write records that were enqueued after a failed
 // group.
 func TestQueueFails(t *testing.T) {

@@ -63,8 +63,16 @@ func (w *Writer) Epoch() uint64 { return w.epoch }
 
 // Append stores records as one group and applies them to the State. It returns nil when they are
 // durable. The error matches ErrLost, ErrIndeterminate or ErrUnavailable. The Writer remains usable
-// after ErrUnavailable; after the other two it has ended.
+// after ErrUnavailable; after the other two it has ended. Records that do not fit into one log
+// object are refused with an error of no such kind, and the Writer remains usable.
 func (w *Writer) Append(ctx context.Context, records [][]byte) error {
+	size := 0
+	for _, r := range records {
+		size += bytesOf(r)
+	}
+	if size > maxGroup {
+		return fmt.Errorf("a group of %d bytes is too large; a log object stores at most %d, so use several groups", size, maxGroup)
+	}
 	e, err := w.newEntry(group)
 	if err != nil {
 		return err

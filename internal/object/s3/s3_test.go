@@ -54,6 +54,8 @@ func startGateway(t *testing.T) string {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	_ = gateway.Process.Kill()
+	_ = gateway.Wait() // afterwards nothing writes to `output`
 	t.Fatalf("versitygw does not accept connections; it wrote\n%s", output)
 	return ""
 }

@@ -48,7 +48,7 @@
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
-// guards lsn and stored. Only one checkpoint or cleanup can hold it at a time.
+// guards lsn, stored and newTexts. Only one checkpoint or cleanup can hold it at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
 // and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that

@@ -129,6 +129,18 @@ func Check(ctx context.Context, name string, data []byte) error {
 	return ctx.Err()
 }
 
+// CheckUpload returns an error if the name of an Upload breaks a rule of [Bucket], if the announced
+// size is negative, or if the context has ended. The error for a negative size is a [*SizeError].
+func CheckUpload(ctx context.Context, name string, size int64) error {
+	if err := Check(ctx, name, nil); err != nil {
+		return err
+	}
+	if size < 0 {
+		return &SizeError{Name: name, Size: size}
+	}
+	return nil
+}
+
 // CheckRange returns an error if the range of a Read is not valid.
 func CheckRange(name string, offset, length int64) error {
 	if offset < 0 || length < Whole {

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -45,7 +46,7 @@ func (f *Folder) Create(ctx context.Context, name string, data []byte) error {
 	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
-	return f.writeTemporary(name, strings.NewReader(string(data)), func(temporary string) error {
+	return f.writeTemporary(name, bytes.NewReader(data), func(temporary string) error {
 		err := f.fsys.Link(temporary, f.path(name))
 		switch {
 		case errors.Is(err, iofs.ErrExist):
@@ -66,7 +67,7 @@ func (f *Folder) Create(ctx context.Context, name string, data []byte) error {
 
 // Upload implements [Bucket].
 func (f *Folder) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := Check(ctx, name, nil); err != nil {
+	if err := CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
 	counted := &countingReader{r: io.LimitReader(r, size+1)}
@@ -83,7 +84,7 @@ func (f *Folder) Put(ctx context.Context, name string, data []byte) error {
 	if err := Check(ctx, name, data); err != nil {
 		return err
 	}
-	return f.writeTemporary(name, strings.NewReader(string(data)), func(temporary string) error {
+	return f.writeTemporary(name, bytes.NewReader(data), func(temporary string) error {
 		return f.replace(name, temporary)
 	})
 }

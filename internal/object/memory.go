@@ -34,7 +34,7 @@ func (m *Memory) Create(ctx context.Context, name string, data []byte) error {
 
 // Upload implements [Bucket].
 func (m *Memory) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := Check(ctx, name, nil); err != nil {
+	if err := CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
 	data, err := readAll(name, r, size)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
 // kind is the kind of a log object. The numbers are stored.
@@ -22,7 +24,13 @@ const (
 	logMagic    = "OGSHLOG\x00" // the first bytes of a log object
 	entryHeader = 112           // bytes before the body
 	sumSize     = sha256.Size   // bytes
+
+	// maxGroup is the maximum length of the body of a group, in bytes.
+	maxGroup = object.MaxCreate - entryHeader - sumSize
 )
+
+// bytesOf returns the number of bytes that a record takes in the body of a group.
+func bytesOf(record []byte) int { return 4 + len(record) }
 
 // sum is a SHA-256 checksum.
 type sum [sumSize]byte

@@ -21,7 +21,7 @@ type Follower struct {
 
 	inForce      *Checkpoint // the checkpoint of the last announcement that the Follower has applied; nil if none
 	inForceSince time.Time   // when the Follower applied that announcement
-	confirmed    time.Time   // when the Follower last made sure that it was at the end of the log
+	confirmed    time.Time   // the log had no object after the Follower's position at this time
 
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
 	// of takeovers shows which takeover objects, up to the last log object that it covers, are not
@@ -110,8 +110,8 @@ func (f *Follower) Epoch() uint64 { return f.at.epoch }
 // NextLSN returns the LSN that the next record will have.
 func (f *Follower) NextLSN() uint64 { return f.at.lsn }
 
-// Confirmed returns when the Follower last made sure that it had read the whole log. The staleness
-// of the State is measured from that time.
+// Confirmed returns the latest time for which the Follower knows that it has read the whole log:
+// the State contains all records that were stored before that time.
 func (f *Follower) Confirmed() time.Time { return f.confirmed }
 
 // WriterNode returns the id and the address of the node whose takeover the Follower applied last; ""
@@ -144,6 +144,7 @@ func (f *Follower) readToEnd(ctx context.Context) (bool, error) {
 // step reads and applies one log object. It returns false at the end of the log. If `confirm` is
 // true, step always lists the checkpoints to make sure that the log ends there.
 func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
+	asked := f.Now() // later records are not in the state, even if an answer takes long
 	e, err := f.readEntry(ctx, f.at.next)
 	if errors.Is(err, object.ErrNotFound) {
 		if !confirm && f.Now().Sub(f.confirmed) < f.Recheck {
@@ -155,7 +156,7 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 		case covered >= f.at.next:
 			return false, ErrBehind
 		}
-		f.confirmed = f.Now()
+		f.confirmed = asked
 		return false, nil
 	} else if err != nil {
 		return false, err

@@ -3,24 +3,27 @@ package sharedlog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 )
 
 // Queue lets many goroutines use one Writer. Records that arrive while a log object is in flight
-// wait and share the next log object. A Queue starts no goroutine: the first caller of Wait that
-// finds no object in flight sends the next group, on behalf of all waiting callers.
+// wait and share the next log object, as far as they fit into one. A Queue starts no goroutine: the
+// first caller of Wait that finds no object in flight sends the next group, on behalf of all callers
+// whose records are in this group.
 type Queue struct {
 	turn chan struct{} // holds an element while a goroutine uses the Writer
 	w    *Writer       // guarded by `turn`
 
-	mu   sync.Mutex
-	next *batch // the records that wait, nil if there are none
-	err  error  // why the Queue has ended, nil before that
+	mu      sync.Mutex
+	waiting []*batch // the groups that wait, in order; records may be added to the last one
+	err     error    // why the Queue has ended, nil before that
 }
 
 // batch is the records of one group.
 type batch struct {
 	records [][]byte      // in order
+	size    int           // bytes of the records in the body of the group
 	done    chan struct{} // closed when err is final
 	err     error         // why the group failed; nil if it is durable
 }
@@ -33,18 +36,26 @@ func NewQueue(w *Writer) *Queue { return &Queue{turn: make(chan struct{}, 1), w:
 
 // Enqueue gives a record its place in the log, after all records that were enqueued before. The
 // caller must call Wait for each Ticket. After a group has failed, the Queue accepts no more
-// records, because a later record may build on the failed ones.
+// records, because a later record may build on the failed ones. A record that is too large for a
+// log object is refused and leaves the Queue unchanged.
 func (q *Queue) Enqueue(record []byte) (*Ticket, error) {
+	size := bytesOf(record)
+	if size > maxGroup {
+		return nil, fmt.Errorf("the record has %d bytes; a log object stores at most %d", len(record), maxGroup-bytesOf(nil))
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.err != nil {
 		return nil, q.err
 	}
-	if q.next == nil {
-		q.next = &batch{done: make(chan struct{})}
+	last := len(q.waiting) - 1
+	if last < 0 || q.waiting[last].size+size > maxGroup {
+		q.waiting = append(q.waiting, &batch{done: make(chan struct{})})
+		last++
 	}
-	q.next.records = append(q.next.records, record)
-	return &Ticket{q.next}, nil
+	b := q.waiting[last]
+	b.records, b.size = append(b.records, record), b.size+size
+	return &Ticket{b}, nil
 }
 
 // Wait waits until the group of a record is durable or has failed. The errors are those of
@@ -69,15 +80,16 @@ func (q *Queue) Exclusive(f func(*Writer) error) error {
 	return f(q.w)
 }
 
-// send sends the waiting records as one group. REQUIRES: the caller holds `turn`.
+// send sends the first waiting group. REQUIRES: the caller holds `turn`.
 func (q *Queue) send(ctx context.Context) {
 	q.mu.Lock()
-	b := q.next
-	q.next = nil
-	q.mu.Unlock()
-	if b == nil {
+	if len(q.waiting) == 0 {
+		q.mu.Unlock()
 		return
 	}
+	b := q.waiting[0]
+	q.waiting = slices.Delete(q.waiting, 0, 1)
+	q.mu.Unlock()
 	b.err = q.w.Append(ctx, b.records)
 	close(b.done)
 	if b.err == nil {
@@ -86,9 +98,9 @@ func (q *Queue) send(ctx context.Context) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.err = fmt.Errorf("an earlier write failed, so later ones were not written: %w: %v", ErrUnavailable, b.err)
-	if q.next != nil {
-		q.next.err = q.err
-		close(q.next.done)
-		q.next = nil
+	for _, b := range q.waiting {
+		b.err = q.err
+		close(b.done)
 	}
+	q.waiting = nil
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // slowLog counts the creations of log objects, and the largest number of creations in flight at
-// once.
+// once. If `down` is not nil, a creation waits until the channel is closed, and then gets no answer.
 type slowLog struct {
 	object.Memory
 	made, flying, most atomic.Int64
-	down               atomic.Bool
+	down               chan struct{}
 }
 
 func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
@@ -26,7 +26,8 @@ func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
 	s.most.Store(max(s.most.Load(), s.flying.Add(1)))
 	defer s.flying.Add(-1)
 	time.Sleep(time.Millisecond)
-	if s.down.Load() {
+	if s.down != nil {
+		<-s.down
 		return object.ErrUnknown
 	}
 	return s.Memory.Create(ctx, name, data)
@@ -79,13 +80,42 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestQueueLargeRecords enqueues records that together do not fit into one log object, and a record that
+// fits into none. The first ones must be stored in two objects, and the last one must be refused.
+func TestQueueLargeRecords(t *testing.T) {
+	b := &slowLog{}
+	n := open(t, b)
+	q := sharedlog.NewQueue(n.takeOver(t))
+	before := b.made.Load()
+	half := make([]byte, object.MaxCreate/2)
+	err := q.Exclusive(func(w *sharedlog.Writer) error { return w.Append(t.Context(), [][]byte{half, half}) })
+	if err == nil || errors.Is(err, sharedlog.ErrUnavailable) {
+		t.Errorf("a group that is too large: error %v; want one that names its size", err)
+	}
+	var tickets []*sharedlog.Ticket
+	for range 2 {
+		ticket, err := q.Enqueue(half)
+		must(t, err)
+		tickets = append(tickets, ticket)
+		if _, err := q.Enqueue(make([]byte, object.MaxCreate)); err == nil {
+			t.Error("a record is accepted that is too large for a log object")
+		}
+	}
+	for _, ticket := range tickets {
+		must(t, q.Wait(t.Context(), ticket))
+	}
+	if made := b.made.Load() - before; made != 2 || len(n.state.records) != 2 {
+		t.Errorf("%d log objects were made, and the state has %d records; want 2 and 2", made, len(n.state.records))
+	}
+}
+
 // TestQueueFails checks that the Queue does not write records that were enqueued after a failed
 // group.
 func TestQueueFails(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
 	q := sharedlog.NewQueue(n.takeOver(t))
-	b.down.Store(true)
+	b.down = make(chan struct{})
 	first, err := q.Enqueue([]byte("first"))
 	must(t, err)
 	inFlight := make(chan error)
@@ -95,6 +125,7 @@ func TestQueueFails(t *testing.T) {
 	}
 	behind, err := q.Enqueue([]byte("behind"))
 	must(t, err)
+	close(b.down)
 	wantIs(t, <-inFlight, sharedlog.ErrIndeterminate)
 	err = q.Wait(t.Context(), behind)
 	wantIs(t, err, sharedlog.ErrUnavailable)

@@ -22,7 +22,8 @@ const maxLayouts = 1 << 40
 // TakeOver makes this server the writer. It creates a takeover object with the next epoch at the
 // next number of the log. Call it after CatchUp, and judge preconditions only after TakeOver has
 // returned a Writer. The error matches ErrLost if another server created an object of that number
-// first: in this case follow the log and try again. After any other error, open the log again.
+// first: in this case follow the log and try again. After any other error, open the log again. If the
+// error matches ErrIndeterminate, the takeover object may be stored.
 func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	body, err := json.Marshal(takeoverBody{Node: f.Node, Incarnation: f.Incarnation, Address: f.Address})
 	if err != nil {
@@ -42,6 +43,9 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	}
 	if !f.Faults.SkipSecondLook {
 		switch _, covered, err := f.newestCheckpoint(context.WithoutCancel(ctx)); {
+		case errors.Is(err, ErrUnavailable):
+			// Not ErrUnavailable, which says that nothing was written.
+			return nil, fmt.Errorf("%w: the takeover is stored, but it may be void: %v", ErrIndeterminate, err)
 		case err != nil:
 			return nil, err
 		case covered >= e.number:
@@ -59,8 +63,16 @@ func (w *Writer) Epoch() uint64 { return w.epoch }
 
 // Append stores records as one group and applies them to the State. It returns nil when they are
 // durable. The error matches ErrLost, ErrIndeterminate or ErrUnavailable. The Writer remains usable
-// after ErrUnavailable; after the other two it has ended.
+// after ErrUnavailable; after the other two it has ended. Records that do not fit into one log
+// object are refused with an error of no such kind, and the Writer remains usable.
 func (w *Writer) Append(ctx context.Context, records [][]byte) error {
+	size := 0
+	for _, r := range records {
+		size += bytesOf(r)
+	}
+	if size > maxGroup {
+		return fmt.Errorf("a group of %d bytes is too large; a log object stores at most %d, so use several groups", size, maxGroup)
+	}
 	e, err := w.newEntry(group)
 	if err != nil {
 		return err

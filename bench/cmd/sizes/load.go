@@ -94,7 +94,10 @@ func load(ctx context.Context, o options, g *social.Graph, factor float64) (cost
 	err = loader.Start()
 	r.Close()
 	if err == nil {
-		err = generator.Start()
+		if err = generator.Start(); err != nil {
+			_ = loader.Process.Kill() // fails if the process has ended
+			_ = loader.Wait()         // the error of the generator is the one to report
+		}
 	}
 	w.Close()
 	if err != nil {
@@ -102,14 +105,16 @@ func load(ctx context.Context, o options, g *social.Graph, factor float64) (cost
 	}
 	done := make(chan error, 1)
 	go func() { done <- loader.Wait() }()
-	if err := watch(&c, o.store(g), loader.Process.Pid, done); err != nil {
+	err = watch(&c, o.store(g), loader.Process.Pid, done)
+	c.wall = clock.Since(begin)
+	generated := generator.Wait() // if the loader has failed, the generator ends when it writes to the closed pipe
+	if err != nil {
 		return costs{}, fmt.Errorf("omnigraph load of %d rows: %w\n%s", c.rows, err, out.Bytes())
 	}
-	c.wall = clock.Since(begin)
-	c.processor = loader.ProcessState.UserTime() + loader.ProcessState.SystemTime()
-	if err := generator.Wait(); err != nil {
-		return costs{}, fmt.Errorf("the generator: %w", err)
+	if generated != nil {
+		return costs{}, fmt.Errorf("the generator: %w", generated)
 	}
+	c.processor = loader.ProcessState.UserTime() + loader.ProcessState.SystemTime()
 	c.disk = diskBytes(o.store(g))
 	c.peak = max(c.peak, c.disk)
 	return c, nil

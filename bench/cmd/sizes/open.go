@@ -96,16 +96,26 @@ func byCommand(ctx context.Context, o options, g *social.Graph, c call, run int)
 	}
 	cmd := exec.CommandContext(ctx, o.command("omnigraph"), "query", "--store", o.store(g),
 		"--query", filepath.Join(o.folder(g), c.name+".gq"), "--params", string(params), "--json")
+	var faults bytes.Buffer
+	cmd.Stderr = &faults
 	begin := clock.Now()
-	out, err := cmd.CombinedOutput()
+	out, err := cmd.Output()
 	took := clock.Since(begin)
 	if err != nil {
-		return 0, fmt.Errorf("omnigraph query: %w\n%s", err, out)
+		return 0, fmt.Errorf("omnigraph query: %w\n%s", err, faults.Bytes())
 	}
-	if !bytes.Contains(out, []byte(`"name"`)) && !bytes.Contains(out, []byte(`"slug"`)) {
+	if !hasRows(out) {
 		return 0, fmt.Errorf("omnigraph query %s found no row:\n%s", params, out)
 	}
 	return took, nil
+}
+
+// hasRows reports whether the JSON of a result has a row.
+func hasRows(result []byte) bool {
+	var read struct {
+		Rows []json.RawMessage `json:"rows"`
+	}
+	return json.Unmarshal(result, &read) == nil && len(read.Rows) > 0
 }
 
 // byServer returns the time from the start of `omnigraph-server` to its first answer.
@@ -139,10 +149,7 @@ func byServer(ctx context.Context, o options, g *social.Graph, c call, run int) 
 	if err != nil {
 		return 0, err
 	}
-	var read struct {
-		Rows []json.RawMessage `json:"rows"`
-	}
-	if err := json.Unmarshal(answer, &read); err != nil || resp.StatusCode != http.StatusOK || len(read.Rows) == 0 {
+	if resp.StatusCode != http.StatusOK || !hasRows(answer) {
 		return 0, fmt.Errorf("the server answered %s to %s:\n%s", resp.Status, body, answer)
 	}
 	return took, nil

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -113,7 +114,7 @@ func testUpload(t *testing.T, a, b object.Bucket, prefix string) {
 	wantContent(t, a, prefix+"large", string(large))
 	must(t, a.Upload(t.Context(), prefix+"empty", strings.NewReader(""), 0))
 	wantContent(t, b, prefix+"empty", "")
-	for _, size := range []int64{0, 2, 4} {
+	for _, size := range []int64{math.MinInt64, -1, 0, 2, 4} {
 		err := a.Upload(t.Context(), prefix+"wrong", strings.NewReader("abc"), size)
 		if wrong := (*object.SizeError)(nil); !errors.As(err, &wrong) {
 			t.Errorf("an upload of 3 bytes announced as %d: %v; want a SizeError", size, err)
@@ -138,6 +139,7 @@ func testRead(t *testing.T, a, b object.Bucket, prefix string) {
 		{10, object.Whole, ""},
 		{11, 1, ""},
 		{2, 0, ""},
+		{3, math.MaxInt64, "3456789"},
 	} {
 		got, err := b.Read(t.Context(), prefix+"x", tt.offset, tt.length)
 		if err != nil || string(got) != tt.want {

@@ -82,7 +82,7 @@ func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
 
 // Upload implements object.Bucket.
 func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := object.Check(ctx, name, nil); err != nil {
+	if err := object.CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
 	return b.replace(ctx, name, size, func(write func([]byte) error) error {

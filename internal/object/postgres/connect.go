@@ -128,10 +128,11 @@ func meaning(err error) error {
 		return nil
 	}
 	if answer := (*pgconn.PgError)(nil); errors.As(err, &answer) {
-		switch code := answer.Code; {
-		case code == "57P03", code[:2] == "53", code[:2] == "40" && code != "40003":
+		code := answer.Code
+		switch class := code[:min(2, len(code))]; {
+		case code == "57P03", class == "53", class == "40" && code != "40003":
 			return object.ErrBusy // the server is not ready, lacks resources, or rolled the statement back
-		case code == "40003", code[:2] == "57", code[:2] == "58", code[:2] == "08":
+		case code == "40003", class == "57", class == "58", class == "08":
 			return object.ErrUnknown // the server stopped or failed, maybe after the commit
 		}
 		return nil

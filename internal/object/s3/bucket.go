@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -96,7 +97,7 @@ func (b *Bucket) Put(ctx context.Context, name string, data []byte) error {
 
 // Upload implements object.Bucket. Large objects are sent in parts.
 func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int64) error {
-	if err := object.Check(ctx, name, nil); err != nil {
+	if err := object.CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
 	exact := &exactReader{r: r, left: size}
@@ -133,7 +134,7 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 	case length == 0: // a Range header cannot request an empty range
 		_, err := b.client.StatObject(ctx, b.bucket, b.prefix+name, options)
 		return nil, explain("reading", name, err)
-	case length != object.Whole:
+	case length != object.Whole && length <= math.MaxInt64-offset:
 		options.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
 	case offset > 0:
 		options.Set("Range", fmt.Sprintf("bytes=%d-", offset))

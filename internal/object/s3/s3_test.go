@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -53,6 +54,8 @@ func startGateway(t *testing.T) string {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	_ = gateway.Process.Kill()
+	_ = gateway.Wait() // afterwards nothing writes to `output`
 	t.Fatalf("versitygw does not accept connections; it wrote\n%s", output)
 	return ""
 }
@@ -152,6 +155,42 @@ func TestLostReply(t *testing.T) {
 	err := open(t, server.URL).Create(t.Context(), "x", []byte("data"))
 	if !errors.Is(err, object.ErrUnknown) || requests.Load() != 1 {
 		t.Errorf("%v after %d requests; want ErrUnknown after 1", err, requests.Load())
+	}
+}
+
+// TestRange checks the range of bytes that Read requests.
+func TestRange(t *testing.T) {
+	var asked atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.Header.Get("Range"))
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+		_, _ = io.WriteString(w, "bytes")
+	}))
+	defer server.Close()
+	b := open(t, server.URL)
+	for _, tt := range []struct {
+		offset, length int64
+		want           string
+	}{
+		{0, object.Whole, ""},
+		{3, object.Whole, "bytes=3-"},
+		{0, 5, "bytes=0-4"},
+		{3, 4, "bytes=3-6"},
+		{3, math.MaxInt64 - 3, fmt.Sprintf("bytes=3-%d", math.MaxInt64-1)},
+		{3, math.MaxInt64, "bytes=3-"}, // the last byte would have a number above math.MaxInt64
+	} {
+		if _, err := b.Read(t.Context(), "x", tt.offset, tt.length); err != nil || asked.Load() != tt.want {
+			t.Errorf("%d bytes at %d: the header Range is %q, error %v; want %q", tt.length, tt.offset, asked.Load(), err, tt.want)
+		}
+	}
+}
+
+// TestNegativeSize checks that Upload refuses a negative size without a request.
+func TestNegativeSize(t *testing.T) {
+	err := open(t, "http://127.0.0.1:1").Upload(t.Context(), "x", strings.NewReader("abc"), -1)
+	if wrong := (*object.SizeError)(nil); !errors.As(err, &wrong) {
+		t.Errorf("an upload of -1 bytes: %v; want a SizeError", err)
 	}
 }
 

@@ -46,6 +46,9 @@ func (in *Input) Embed(ctx context.Context, embed Embedding) error {
 			}}
 			err = r.embed(prop, source, w, in.opts.Scratch)
 		}
+		for _, b := range r.batches {
+			b.left = nil // so that a later spill does not list these rows as missing vectors
+		}
 	})
 	return err
 }

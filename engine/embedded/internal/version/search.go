@@ -6,9 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
@@ -109,15 +107,6 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 		return "", false
 	}
 	return c.Str(i), true
-}
-
-// EachColumn splits `ords`, a list of ordinals of live entities, into runs. The rows of a run lie
-// in one column. EachColumn calls the function `run` for each run. For each row that lies in no
-// column, it calls the function `one` with the value of property p. The argument `at` is the index
-// of the run or the row in `ords`.
-func (t *Table) EachColumn(p int, ords []uint32, scratch *[]uint32, run func(at int, c *column.Column, rows []uint32), one func(at int, v value.Value)) {
-	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) { run(at, s.Props[p], rows) },
-		func(at int, r *Row) { one(at, r.Vals[p]) })
 }
 
 // of returns the index of property p, built or not, and the index of an earlier state, if any.

@@ -6,21 +6,26 @@ import (
 	"sync"
 )
 
+// maxGroup bounds the records of one group, in bytes, unless a single record is longer. So a log
+// object stays well below object.MaxCreate.
+const maxGroup = 8 << 20
+
 // Queue lets many goroutines use one Writer. Records that arrive while a log object is in flight
-// wait and share the next log object. A Queue starts no goroutine: the first caller of Wait that
+// wait and share the next log objects. A Queue starts no goroutine: the first caller of Wait that
 // finds no object in flight sends the next group, on behalf of all waiting callers.
 type Queue struct {
 	turn chan struct{} // holds an element while a goroutine uses the Writer
 	w    *Writer       // guarded by `turn`
 
-	mu   sync.Mutex
-	next *batch // the records that wait, nil if there are none
-	err  error  // why the Queue has ended, nil before that
+	mu      sync.Mutex
+	waiting []*batch // the records that wait, in order
+	err     error    // why the Queue has ended, nil before that
 }
 
 // batch is the records of one group.
 type batch struct {
 	records [][]byte      // in order
+	bytes   int           // total size of the records
 	done    chan struct{} // closed when err is final
 	err     error         // why the group failed; nil if it is durable
 }
@@ -40,11 +45,15 @@ func (q *Queue) Enqueue(record []byte) (*Ticket, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	if q.next == nil {
-		q.next = &batch{done: make(chan struct{})}
+	n := len(q.waiting)
+	if n == 0 || q.waiting[n-1].bytes+len(record) > maxGroup {
+		q.waiting = append(q.waiting, &batch{done: make(chan struct{})})
+		n++
 	}
-	q.next.records = append(q.next.records, record)
-	return &Ticket{q.next}, nil
+	b := q.waiting[n-1]
+	b.records = append(b.records, record)
+	b.bytes += len(record)
+	return &Ticket{b}, nil
 }
 
 // Wait waits until the group of a record is durable or has failed. The errors are those of
@@ -69,15 +78,16 @@ func (q *Queue) Exclusive(f func(*Writer) error) error {
 	return f(q.w)
 }
 
-// send sends the waiting records as one group. REQUIRES: the caller holds `turn`.
+// send sends the first waiting records as one group. REQUIRES: the caller holds `turn`.
 func (q *Queue) send(ctx context.Context) {
 	q.mu.Lock()
-	b := q.next
-	q.next = nil
-	q.mu.Unlock()
-	if b == nil {
+	if len(q.waiting) == 0 {
+		q.mu.Unlock()
 		return
 	}
+	b := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.mu.Unlock()
 	b.err = q.w.Append(ctx, b.records)
 	close(b.done)
 	if b.err == nil {
@@ -86,9 +96,9 @@ func (q *Queue) send(ctx context.Context) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.err = fmt.Errorf("an earlier write failed, so later ones were not written: %w: %v", ErrUnavailable, b.err)
-	if q.next != nil {
-		q.next.err = q.err
-		close(q.next.done)
-		q.next = nil
+	for _, b := range q.waiting {
+		b.err = q.err
+		close(b.done)
 	}
+	q.waiting = nil
 }

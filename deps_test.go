@@ -46,13 +46,14 @@ var imports = []struct {
 	{"internal/fs/faultfs", []string{"internal/fs"}}, // for tests only
 	{"internal/fs", nil},
 	{"engine/embedded/internal/format", nil},
-	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs"}},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs", "internal/object", "internal/sharedlog"}},
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
+	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/fs", "internal/object", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/**", nil},

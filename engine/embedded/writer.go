@@ -13,7 +13,7 @@ import (
 // while it is staged, and branches.mu while its record gets its place in the log.
 type writer struct {
 	opts        *Options         // options of the graph
-	store       *store.Store     // has the log
+	store       store.Storage    // has the log
 	files       *segmentFiles    // stores segments
 	ids         *ids             // makes ids of commits and entities
 	history     *version.History // gets each new commit
@@ -216,7 +216,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 		b.unlock()
 		return c.out.err
 	}
-	weight := s.bytes + commitWeight
+	weight := s.bytes + r.opts.commitWeight
 	if s.bulk {
 		weight += closeBytes // ensures a checkpoint even if the graph is closed at once
 	}
@@ -224,12 +224,12 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	return nil
 }
 
-// commitWeight is the number of bytes that the graph counts for each commit, in addition to the
-// bytes of its record, when it decides on a checkpoint. It bounds the commits between two
+// defaultCommitWeight is the number of bytes that the graph counts for each commit, in addition to
+// the bytes of its record, when it decides on a checkpoint. It bounds the commits between two
 // checkpoints, to 8192 by default. So it bounds the memory that only a checkpoint frees: the
 // records, the rows that they wrote (about a kilobyte for each small commit), and one anchor per
 // anchorRecords records.
-const commitWeight = 1 << 10
+const defaultCommitWeight = 1 << 10
 
 // rowWeight is the number of bytes that the graph counts for each copied row. The first commit of a
 // branch copies the rows written before it since the last checkpoint. rowWeight bounds the rows

@@ -32,6 +32,8 @@ type SharedPlace struct {
 	// Poll is how long a [Follower] waits at the end of the log before it reads on. 0 means
 	// DefaultPoll. With a negative value it reads only in Follow and CatchUp.
 	Poll time.Duration
+
+	reload uint64 // Reload of store.SharedOptions
 }
 
 // DefaultPoll is one second.
@@ -109,7 +111,7 @@ func (at *SharedPlace) options(opts Options, a store.Applier) store.SharedOption
 	}
 	return store.SharedOptions{
 		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Node: at.Node, Incarnation: at.Incarnation,
-		Address: at.Address, Patience: at.Patience, Applier: a, Failed: opts.LogFailed,
+		Address: at.Address, Patience: at.Patience, Reload: at.reload, Applier: a, Failed: opts.LogFailed,
 	}
 }
 

@@ -31,7 +31,7 @@ func TestRandomShared(t *testing.T) {
 
 // twoServers is a graph in shared storage and two servers: the writer, which makes all writes, and
 // a follower, which answers all reads after it has caught up. After every fourth write the follower
-// takes over, and a new server follows it. Every other new server begins with an empty cache.
+// takes over, and a new server follows it. Most new servers begin with the cache of a former writer.
 type twoServers struct {
 	t     testing.TB
 	place embedded.SharedPlace
@@ -69,7 +69,7 @@ func openTwoServers(t testing.TB, source string, schema *catalog.Schema) engine.
 func (s *twoServers) at(cache int) embedded.SharedPlace {
 	p := s.place
 	p.Cache = fmt.Sprintf("cache-%d", cache)
-	return p
+	return p.Reloading(uint64(10 * (cache % 2)))
 }
 
 // follow opens the follower.

@@ -30,6 +30,12 @@ type SharedOptions struct {
 	// default of package sharedlog.
 	Patience time.Duration
 
+	// Reload is the number of records after which a server that follows the log loads the next
+	// checkpoint, to free the memory of the records. 0 means 8192. If the log is longer than 64 times
+	// that number, the server loads it after a 64th of the log, because the time of a load grows with
+	// the length of the history.
+	Reload uint64
+
 	Applier Applier // receives the state of the graph and its changes
 
 	// Failed, if set, is called once when a write of the log fails or another server takes over.
@@ -68,9 +74,10 @@ type Shared struct {
 
 	mu          sync.Mutex
 	loaded      bool                         // the log has a checkpoint in force
-	tail        []Record                     // the records after the checkpoint in force
+	tail        []Record                     // the records after the state that was last loaded or stored
+	applied     uint64                       // number of records that were applied since the last load
 	round       uint64                       // number of checkpoints that this server loaded or made
-	covered     uint64                       // LSN of the last record in the checkpoint in force
+	covered     uint64                       // LSN of the last record before the tail
 	recovered   uint64                       // LSN of the last record at the takeover
 	nextLSN     uint64                       // of the next record that is enqueued
 	nextSegment SegmentID                    // id of the next segment

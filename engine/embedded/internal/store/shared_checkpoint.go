@@ -62,7 +62,7 @@ func (s *Shared) load(checkpoint []byte) error {
 		}
 		state.segmentState = segmentState{known: true, size: e.size, crc: e.crc, manifest: round}
 	}
-	s.loaded, s.tail, s.covered = true, records, m.upTo
+	s.loaded, s.tail, s.covered, s.applied = true, records, m.upTo, 0
 	s.mu.Unlock()
 	rec := &Recovered{Manifest: m.payload, ManifestLSN: m.upTo, Records: records}
 	for _, e := range m.segments {
@@ -77,10 +77,26 @@ func (s *Shared) load(checkpoint []byte) error {
 }
 
 // Checkpoint implements [Storage]. The checkpoint contains the manifest and the durable records
-// after upTo, so that it covers all log objects before it. Every checkpoint counts as a new layout
-// of rows: a reader that follows the log continues from the checkpoint, and frees the memory of the
-// records before it.
+// after upTo, so that it covers all log objects before it.
 func (s *Shared) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error {
+		c, err := w.Checkpoint(ctx, state)
+		if err != nil {
+			return err
+		}
+		return w.Announce(ctx, c)
+	})
+}
+
+// Rewrite implements [Storage]. The checkpoint has a new layout, so every server that follows the
+// log loads it.
+func (s *Shared) Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error { return w.Rewrite(ctx, state) })
+}
+
+// checkpoint does the work of Checkpoint and Rewrite. The function `put` stores the state of the
+// checkpoint and announces it.
+func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(w *sharedlog.Writer, state []byte) error) error {
 	q := s.queue.Load()
 	if q == nil {
 		return ErrReader
@@ -99,7 +115,7 @@ func (s *Shared) Checkpoint(ctx context.Context, payload []byte, upTo uint64, se
 		if err != nil {
 			return err
 		}
-		return w.Rewrite(ctx, encodeShared(m, tail))
+		return put(w, encodeShared(m, tail))
 	})
 	if err != nil {
 		if err := s.checkWriter(q); err != nil {

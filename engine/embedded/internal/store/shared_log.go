@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,14 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 		for range maxTakeovers {
 			if err := s.follower.CatchUp(ctx); err != nil {
 				return err
+			}
+			if !s.follower.LoadedInForce() {
+				// The next checkpoint of this server must not list segments that are condemned.
+				s.follower = nil
+				if err := s.reopen(ctx); err != nil {
+					return err
+				}
+				continue
 			}
 			w, err := s.follower.TakeOver(ctx)
 			if errors.Is(err, sharedlog.ErrLost) {
@@ -120,8 +129,22 @@ func (s *Shared) logOptions() sharedlog.Options {
 	o := s.opts
 	return sharedlog.Options{
 		Bucket: o.Bucket, Prefix: o.Prefix, State: (*sharedState)(s), Patience: o.Patience,
-		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address,
+		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address, Reload: s.wantsCheckpoint,
 	}
+}
+
+// The numbers of records after which a server that follows the log loads a checkpoint; see
+// SharedOptions.Reload.
+const (
+	defaultReload = 8192
+	reloadPart    = 64
+)
+
+// wantsCheckpoint reports whether the server should load the checkpoint that is being announced.
+func (s *Shared) wantsCheckpoint() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.Load() == nil && s.applied >= max(cmp.Or(s.opts.Reload, defaultReload), s.durable.Load()/reloadPart)
 }
 
 // sharedState is the [sharedlog.State] of a Shared.
@@ -152,6 +175,7 @@ func (s *sharedState) Apply(r sharedlog.Record) error {
 	s.mu.Lock()
 	loaded := s.loaded
 	s.tail = append(s.tail, record)
+	s.applied++
 	s.mu.Unlock()
 	if !loaded {
 		return &engine.Corrupt{Object: s.opts.Prefix + "log", Detail: fmt.Sprintf("record %d comes before the first checkpoint", r.LSN)}

@@ -71,6 +71,11 @@ type Segments interface {
 type Checkpoints interface {
 	// Checkpoint stores the effect of all records up to `upTo` and puts it into force.
 	Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error
+
+	// Rewrite is a Checkpoint of a state that differs from the one that an earlier checkpoint and
+	// the records make: rows have other numbers, or the past was removed. The records after it can
+	// only be applied to this state.
+	Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error
 }
 
 var (

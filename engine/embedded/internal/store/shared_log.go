@@ -28,13 +28,21 @@ func (s *Shared) CatchUp(ctx context.Context) error {
 		}
 		return s.fail(err)
 	}
-	return s.follow(ctx, func() error { return s.follower.CatchUp(ctx) })
+	return s.follow(ctx, func(opened bool) error {
+		if opened {
+			return nil // the log was read to its end
+		}
+		return s.follower.CatchUp(ctx)
+	})
 }
 
 // Next reads the next object of the log. It returns false at the end of the log, which it may know
 // from up to a minute ago.
 func (s *Shared) Next(ctx context.Context) (more bool, err error) {
-	err = s.follow(ctx, func() (err error) {
+	err = s.follow(ctx, func(opened bool) (err error) {
+		if opened {
+			return nil
+		}
 		more, err = s.follower.Next(ctx)
 		return err
 	})
@@ -44,7 +52,7 @@ func (s *Shared) Next(ctx context.Context) (more bool, err error) {
 // TakeOver makes this server the writer of the graph. Before it returns, the Applier has received
 // all records of earlier writers. Afterwards the former writer cannot write any more.
 func (s *Shared) TakeOver(ctx context.Context) error {
-	return s.follow(ctx, func() error {
+	return s.follow(ctx, func(bool) error {
 		for range maxTakeovers {
 			if err := s.follower.CatchUp(ctx); err != nil {
 				return err
@@ -52,7 +60,7 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 			if !s.follower.LoadedInForce() {
 				// The next checkpoint of this server must not list segments that are condemned.
 				s.follower = nil
-				if err := s.reopen(ctx); err != nil {
+				if _, err := s.reopen(ctx); err != nil {
 					return err
 				}
 				continue
@@ -77,8 +85,9 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 }
 
 // follow runs f, which reads the log with s.follower, and publishes the state that was read. If
-// log objects were collected before this server read them, follow opens the log again.
-func (s *Shared) follow(ctx context.Context, f func() error) error {
+// log objects were collected before this server read them, follow opens the log again. The argument
+// of f tells whether follow has just opened the log and so has read it to its end.
+func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 	select {
 	case s.following <- struct{}{}:
 	case <-ctx.Done():
@@ -93,14 +102,14 @@ func (s *Shared) follow(ctx context.Context, f func() error) error {
 	}
 	s.ctx = ctx
 	defer func() { s.ctx = nil }()
-	err := s.reopen(ctx)
+	opened, err := s.reopen(ctx)
 	if err == nil {
-		err = f()
+		err = f(opened)
 	}
 	if errors.Is(err, sharedlog.ErrBehind) {
 		s.follower = nil
-		if err = s.reopen(ctx); err == nil {
-			err = f()
+		if opened, err = s.reopen(ctx); err == nil {
+			err = f(opened)
 		}
 	}
 	switch {
@@ -115,13 +124,14 @@ func (s *Shared) follow(ctx context.Context, f func() error) error {
 	return s.mapped(err)
 }
 
-// reopen opens the log, unless it is open. REQUIRES: the caller holds `following`.
-func (s *Shared) reopen(ctx context.Context) (err error) {
+// reopen opens the log and reads it to its end, unless it is open. REQUIRES: the caller holds
+// `following`.
+func (s *Shared) reopen(ctx context.Context) (opened bool, err error) {
 	if s.follower != nil {
-		return nil
+		return false, nil
 	}
 	s.follower, err = sharedlog.Open(ctx, s.logOptions())
-	return err
+	return true, err
 }
 
 // logOptions returns the options of the log.

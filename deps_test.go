@@ -108,7 +108,9 @@ var imports = []struct {
 	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
-	{"internal/object/objecttest", []string{"internal/object"}}, // for tests only
+	{"internal/object/objecttest", []string{"internal/object"}},                     // for tests only
+	{"internal/object/postgres/postgrestest", []string{"internal/object/postgres"}}, // for tests only
+	{"internal/object/s3/s3test", []string{"internal/object/s3"}},                   // for tests only
 	{"internal/object/postgres", []string{"internal/object"}},
 	{"internal/object/s3", []string{"internal/object"}},
 	{"internal/object", []string{"internal/fs"}},

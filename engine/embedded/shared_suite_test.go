@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -16,11 +17,47 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
 )
 
 // TestConformanceShared runs the suite on two servers that share a bucket: one writes, and the
 // other one follows and answers all reads.
 func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
+
+// TestSharedStorage runs the suite in the same way on each kind of shared storage that is installed.
+func TestSharedStorage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the storages take longer than memory")
+	}
+	for name, open := range map[string]func(t *testing.T) object.Bucket{
+		"folder": func(t *testing.T) object.Bucket {
+			b, err := object.NewFolder(fs.OS(), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		},
+		"postgres": func(t *testing.T) object.Bucket {
+			b, err := postgres.Open(t.Context(), postgrestest.New(t).URL("schema=graphs"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(b.Close)
+			return b
+		},
+		"s3": func(t *testing.T) object.Bucket { return s3test.Open(t, s3test.Start(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bucket := open(t)
+			var graphs atomic.Int64
+			enginetest.Run(t, func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+				return openServersIn(t, bucket, fmt.Sprintf("graph/%d/", graphs.Add(1)), source, schema)
+			})
+		})
+	}
+}
 
 // TestRandomShared compares the answers of the server that follows with those of the model.
 func TestRandomShared(t *testing.T) {
@@ -47,9 +84,15 @@ type twoServers struct {
 
 func openTwoServers(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 	t.Helper()
+	return openServersIn(t, &object.Memory{}, "graph/1/", source, schema)
+}
+
+// openServersIn makes a graph below a prefix in a bucket, and its two servers.
+func openServersIn(t testing.TB, b object.Bucket, prefix, source string, schema *catalog.Schema) engine.Graph {
+	t.Helper()
 	fsys := fs.NewMem()
 	fsys.PoisonMappings()
-	s := &twoServers{t: t, opts: conformanceOptions, place: embedded.SharedPlace{Bucket: &object.Memory{}, Prefix: "graph/1/", FS: fsys, Poll: -1}}
+	s := &twoServers{t: t, opts: conformanceOptions, place: embedded.SharedPlace{Bucket: b, Prefix: prefix, FS: fsys, Poll: -1}}
 	s.opts.CheckpointBytes = 20_000
 	s.opts.Failed = func(err error) {
 		var lost *engine.Unavailable

@@ -164,12 +164,12 @@
 //
 // A record in a log object is its kind, one byte, and its payload. The state in a checkpoint is:
 //
-//	 0  u64  length of the manifest
-//	 8       a manifest, with the bytes of a manifest file; its number is 0
-//	         for each record that the checkpoint covers and the manifest does not contain:
-//	           u32  length of the payload
-//	           u8   kind
-//	           payload
+//	0  u64  length of the manifest
+//	8       a manifest, with the bytes of a manifest file; its number is 0
+//	        for each record that the checkpoint covers and the manifest does not contain:
+//	          u32  length of the payload
+//	          u8   kind
+//	          payload
 //
 // Each server has a cache folder, which it locks with the file LOCK. The folder contains copies of
 // segments under the names that they have in the directory of a Store. A segment is uploaded before

@@ -78,8 +78,13 @@ func (f *Follower) end() {
 	f.running.Wait()
 }
 
-// follow reads the log until ctx ends. It waits at its end, and after an error.
+// maxRetry is the longest time between two attempts to read a log that cannot be read.
+const maxRetry = time.Minute
+
+// follow reads the log until ctx ends. It waits at its end. After an error it waits, too, and each
+// time twice as long as before.
 func (f *Follower) follow(ctx context.Context) {
+	wait := f.poll
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -89,13 +94,20 @@ func (f *Follower) follow(ctx context.Context) {
 		case <-timer.C:
 		}
 		more, err := f.store.Next(ctx)
-		if err != nil && ctx.Err() == nil && f.opts.Failed != nil {
-			f.opts.Failed(err)
-		}
-		if more {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			if f.opts.Failed != nil {
+				f.opts.Failed(err)
+			}
+			wait = min(2*wait, max(maxRetry, f.poll))
+			timer.Reset(wait)
+		case more:
 			timer.Reset(0)
-		} else {
-			timer.Reset(f.poll)
+		default:
+			wait = f.poll
+			timer.Reset(wait)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
@@ -168,6 +169,11 @@ func (s script) checkTakenOver(t *testing.T, b object.Bucket, allowed []string, 
 	var missing *engine.NotFound
 	g, err := OpenShared(ctx, placeIn(b), crashOptions)
 	if errors.As(err, &missing) && allowed[0] == "" {
+		g, err := CreateShared(ctx, placeIn(b), "// people", people(), crashOptions)
+		if err != nil {
+			t.Fatalf("%s: create again: %v", what, err)
+		}
+		g.Close()
 		return
 	}
 	if err != nil {
@@ -345,9 +351,16 @@ func TestFollowerReads(t *testing.T) {
 		wantError[*engine.Unavailable](t, "a write", err)
 		wantError[*engine.Unavailable](t, "the failure", f.Failure())
 
-		place := placeIn(memory)
+		var down atomic.Bool
+		var failed atomic.Int32
+		place := placeIn(hookedBucket{memory, func(_ request, send func() error) error {
+			if down.Load() {
+				return object.ErrUnknown
+			}
+			return send()
+		}})
 		place.Poll = time.Second
-		polling := follow(t, place, Options{})
+		polling := follow(t, place, Options{Failed: func(error) { failed.Add(1) }})
 		if err := insert("", "bob", 31).do(leader); err != nil {
 			t.Fatal(err)
 		}
@@ -356,10 +369,50 @@ func TestFollowerReads(t *testing.T) {
 		if s, err := polling.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != 2 {
 			t.Errorf("after two seconds: %+v, %v; want two persons", s, err)
 		}
+		down.Store(true)
+		time.Sleep(time.Hour)
+		if n := failed.Load(); n < 60 || n > 70 {
+			t.Errorf("in an hour without storage the follower reported %d failures, want one a minute", n)
+		}
+		if s, err := polling.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != 2 {
+			t.Errorf("without storage: %+v, %v; want two persons", s, err)
+		}
+		down.Store(false)
+		if err := insert("", "cat", 32).do(leader); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if s, err := polling.Snapshot(ctx, engine.Target{}); err != nil || s.Nodes[0].Count != 3 {
+			t.Errorf("with storage again: %+v, %v; want three persons", s, err)
+		}
 		polling.Close()
 		_, err = polling.Snapshot(ctx, engine.Target{})
 		wantError[*engine.Unavailable](t, "a read after Close", err)
 	})
+}
+
+// TestCommitTimesAscend lets a server with a slower clock take over. The times and ids of its commits
+// must not be before those of the former writer.
+func TestCommitTimesAscend(t *testing.T) {
+	ctx := t.Context()
+	memory := &object.Memory{}
+	at := func(shift time.Duration) Options {
+		return Options{Now: func() time.Time { return clocktest.Start.Add(shift) }}
+	}
+	first := createShared(t, placeIn(memory), at(time.Hour))
+	before, err := first.Mutate(ctx, insertPerson, engine.Args{str("ann"), num(1)}, engine.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := openShared(t, placeIn(memory), at(0))
+	after, err := second.Mutate(ctx, insertPerson, engine.Args{str("bob"), num(1)}, engine.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, a := before.Commit, after.Commit; a.Time.Before(b.Time) || a.ID <= b.ID || a.Seq != b.Seq+1 {
+		t.Errorf("commit %+v comes after %+v", a, b)
+	}
 }
 
 // TestSharedPlaces checks the errors of Create and Open.

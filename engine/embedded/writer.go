@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
@@ -160,9 +161,10 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: r.opts.time(), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
+		c.Time = laterOf(c.Time, w.source.Commit.Time)
 	}
 	if parts != nil && b.stale {
 		r.checkpoints.request()
@@ -188,6 +190,15 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	enqueued = true
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
+}
+
+// laterOf returns the later of two times. With it, no commit has a time before that of a parent, even
+// if the clock was set back, or if another server with a faster clock made the parent.
+func laterOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // errLogFailed is the error of writes to a branch after a write to the log has failed.

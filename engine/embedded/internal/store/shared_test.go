@@ -148,6 +148,7 @@ func TestSharedFollows(t *testing.T) {
 		t.Errorf("durable up to %d and %d, want 4", f.Durable(), w.Durable())
 	}
 
+	must(t, w.CatchUp(ctx)) // the writer is still the writer
 	must(t, late.TakeOver(ctx))
 	wantEvents(t, "the candidate", late.take(), fmt.Sprintf("load anew up to 3, segments [%d]\nthen 4 4 four", id))
 	if next := late.segment(t, []byte("more")); next <= id || next/epochSegments != id/epochSegments+1 {
@@ -164,6 +165,10 @@ func TestSharedFollows(t *testing.T) {
 	}
 	must(t, f.CatchUp(ctx))
 	wantEvents(t, "after the takeover", f.take(), "apply 5 5 five")
+	must(t, openServer(t, b, nil).TakeOver(ctx))
+	if err := late.CatchUp(ctx); !errors.As(err, &lost) || !late.MustReopen() {
+		t.Errorf("a writer that looks whether it still is the writer: %v, must reopen %t", err, late.MustReopen())
+	}
 	if _, err := f.Enqueue(1, nil); !errors.As(err, &lost) {
 		t.Errorf("a write of a reader: %v", err)
 	}

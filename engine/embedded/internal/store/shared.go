@@ -67,7 +67,8 @@ type Shared struct {
 	// following holds an element while a goroutine uses `follower` and calls the Applier. Only its
 	// holder sets `queue` and `ctx`.
 	following chan struct{}
-	follower  *sharedlog.Follower             // nil after an error: the log must be opened again
+	follower  *sharedlog.Follower             // nil if the log must be opened again
+	broken    bool                            // the state or the follower cannot be used after an error
 	ctx       context.Context                 // of the call that follows the log
 	queue     atomic.Pointer[sharedlog.Queue] // the log of the writer; nil while the server only reads
 	durable   atomic.Uint64                   // LSN of the last record that was read or written

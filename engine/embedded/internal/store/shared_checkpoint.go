@@ -68,7 +68,7 @@ func (s *Shared) load(checkpoint []byte) error {
 	for _, e := range m.segments {
 		rec.Segments = append(rec.Segments, e.id)
 	}
-	s.durable.Store(m.upTo + uint64(len(records)))
+	s.reached(m.upTo + uint64(len(records)))
 	if err := s.opts.Applier.Load(s.ctx, s, rec); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, se
 		return put(w, encodeShared(m, tail))
 	})
 	if err != nil {
-		if err := s.checkWriter(q); err != nil {
+		if ended := q.Exclusive(func(w *sharedlog.Writer) error { return w.Check() }); ended != nil {
 			return s.fail(err)
 		}
 		return s.mapped(err)
@@ -159,11 +159,6 @@ func (s *Shared) prepare(m *manifest) ([]Record, error) {
 		return nil, nil
 	}
 	return s.tail[first:], nil
-}
-
-// checkWriter returns an error if the Writer of the queue has ended.
-func (s *Shared) checkWriter(q *sharedlog.Queue) error {
-	return q.Exclusive(func(w *sharedlog.Writer) error { return w.Check() })
 }
 
 // entry returns the manifest's entry for a segment.

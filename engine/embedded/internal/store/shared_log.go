@@ -70,6 +70,7 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 				continue // an object has just been added at this number
 			}
 			if err != nil {
+				s.broken = true // the takeover object may be there
 				return err
 			}
 			s.mu.Lock()
@@ -112,11 +113,10 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 			err = f(opened)
 		}
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		s.opts.Applier.Publish()
-	case !errors.Is(err, sharedlog.ErrUnavailable):
-		s.follower = nil // its state may be incomplete
+	} else if s.broken || !errors.Is(err, sharedlog.ErrUnavailable) {
+		s.follower = nil
 	}
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -130,7 +130,11 @@ func (s *Shared) reopen(ctx context.Context) (opened bool, err error) {
 	if s.follower != nil {
 		return false, nil
 	}
-	s.follower, err = sharedlog.Open(ctx, s.logOptions())
+	s.broken = false
+	f, err := sharedlog.Open(ctx, s.logOptions())
+	if err == nil {
+		s.follower = f
+	}
 	return true, err
 }
 
@@ -165,7 +169,6 @@ func (s *sharedState) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.loaded, s.tail, s.covered = false, nil, 0
-	s.durable.Store(0)
 }
 
 // Load implements [sharedlog.State]. The writer made the checkpoint itself, so it ignores it.
@@ -173,7 +176,9 @@ func (s *sharedState) Load(checkpoint []byte) error {
 	if s.queue.Load() != nil {
 		return nil
 	}
-	return (*Shared)(s).load(checkpoint)
+	err := (*Shared)(s).load(checkpoint)
+	s.broken = s.broken || err != nil
+	return err
 }
 
 // Apply implements [sharedlog.State]. The writer has applied its records before it wrote them.
@@ -190,11 +195,21 @@ func (s *sharedState) Apply(r sharedlog.Record) error {
 	if !loaded {
 		return &engine.Corrupt{Object: s.opts.Prefix + "log", Detail: fmt.Sprintf("record %d comes before the first checkpoint", r.LSN)}
 	}
-	s.durable.Store(r.LSN)
+	(*Shared)(s).reached(r.LSN)
 	if s.queue.Load() != nil {
 		return nil
 	}
-	return s.opts.Applier.Apply(s.ctx, record)
+	err = s.opts.Applier.Apply(s.ctx, record)
+	s.broken = s.broken || err != nil
+	return err
+}
+
+// reached notes that a record is durable. While the log is opened again, it does not go back to
+// earlier records, because reads of the former state go on.
+func (s *Shared) reached(lsn uint64) {
+	if lsn > s.durable.Load() {
+		s.durable.Store(lsn)
+	}
 }
 
 // encodeRecord returns the bytes of a record in a log object.

@@ -14,12 +14,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 // applied is an Applier that lists what it received.
 type applied struct {
 	mu     sync.Mutex
 	events []string
+	refuse string // content of a record for which Apply fails once
 }
 
 func (a *applied) note(format string, args ...any) {
@@ -37,6 +39,10 @@ func (a *applied) Load(_ context.Context, _ *Shared, found *Recovered) error {
 }
 
 func (a *applied) Apply(_ context.Context, r Record) error {
+	if a.refuse == string(r.Payload) {
+		a.refuse = ""
+		return fmt.Errorf("a segment of the record cannot be fetched: %w", sharedlog.ErrUnavailable)
+	}
 	a.note("apply %d %d %s", r.LSN, r.Kind, r.Payload)
 	return nil
 }
@@ -172,6 +178,34 @@ func TestSharedFollows(t *testing.T) {
 	if _, err := f.Enqueue(1, nil); !errors.As(err, &lost) {
 		t.Errorf("a write of a reader: %v", err)
 	}
+}
+
+// TestSharedApplyFails lets the second record of a group fail once. The server must begin anew with
+// the checkpoint, and must not apply the first record twice.
+func TestSharedApplyFails(t *testing.T) {
+	ctx := t.Context()
+	b := &object.Memory{}
+	w := newShared(t, b)
+	f := openServer(t, b, nil)
+	f.take()
+	var last *Ticket
+	for _, text := range []string{"one", "two", "three"} {
+		var err error
+		last, err = w.Enqueue(1, []byte(text))
+		must(t, err)
+	}
+	must(t, w.Wait(last))
+	f.refuse = "two"
+	var unavailable *engine.Unavailable
+	if err := f.CatchUp(ctx); !errors.As(err, &unavailable) {
+		t.Errorf("a record that cannot be applied: %v", err)
+	}
+	wantEvents(t, "the first attempt", f.take(), "apply 1 1 one")
+	must(t, f.CatchUp(ctx))
+	wantEvents(t, "the second attempt", f.take(), "load empty up to 0, segments []\napply 1 1 one\napply 2 1 two\napply 3 1 three")
+	must(t, f.TakeOver(ctx))
+	must(t, f.Checkpoint(ctx, []byte("tail"), 0, nil))
+	wantEvents(t, "another server", openServer(t, b, nil).take(), "load tail up to 0, segments []\nthen 1 1 one\nthen 2 1 two\nthen 3 1 three")
 }
 
 // TestSharedReloads checks that a server loads a checkpoint of the same layout after the number of

@@ -36,8 +36,8 @@ type Follower struct {
 
 var _ engine.Graph = (*Follower)(nil)
 
-// Follow opens a graph in shared storage for reading. The error is a *engine.NotFound if there is no
-// graph.
+// Follow opens a graph in shared storage for reading. The error is a *engine.NotFound if no graph has
+// the prefix. The Follower reports to [Options.Failed] each attempt to read the log that fails.
 func Follow(ctx context.Context, at SharedPlace, opts Options) (*Follower, error) {
 	f := &Follower{opts: opts.shared(), poll: at.Poll, calls: newInflight()}
 	f.state.opts = f.opts

@@ -73,7 +73,7 @@ func CreateShared(ctx context.Context, at SharedPlace, source string, schema *ca
 	return g, nil
 }
 
-// newGraphs is the Applier of a new graph. It ignores what the storage contains.
+// newGraphs is the Applier of a new graph. It ignores a graph that the storage already contains.
 type newGraphs struct{}
 
 func (newGraphs) Load(context.Context, *store.Shared, *store.Recovered) error { return nil }
@@ -81,7 +81,7 @@ func (newGraphs) Apply(context.Context, store.Record) error                   { 
 func (newGraphs) Publish()                                                    {}
 
 // OpenShared opens a graph in shared storage as its writer. From then on, the former writer cannot
-// write any more. The error is a *engine.NotFound if there is no graph.
+// write any more. The error is a *engine.NotFound if no graph has the prefix.
 func OpenShared(ctx context.Context, at SharedPlace, opts Options) (*Graph, error) {
 	at.Poll = -1
 	f, err := Follow(ctx, at, opts)

@@ -44,7 +44,7 @@ type SharedOptions struct {
 	Failed func(error)
 }
 
-// Applier builds a graph in memory from what its server reads. [Shared] calls the methods one at a
+// Applier builds a graph in memory from the log that its server reads. [Shared] calls the methods one at a
 // time, and none of them once the server is the writer.
 type Applier interface {
 	// Load begins anew with the state of a checkpoint in `s`. Readers must not see it before Publish.
@@ -58,8 +58,8 @@ type Applier interface {
 }
 
 // Shared is the storage of one graph in a bucket that several servers use. At first its server only
-// reads: it follows the log, and hands the Applier what it reads. After TakeOver its server is the
-// writer. The package's documentation draws the objects.
+// reads: it follows the log, and passes each checkpoint and record to the Applier. After TakeOver its
+// server is the writer. The package's documentation draws the objects.
 type Shared struct {
 	opts  SharedOptions
 	cache fs.Dir // the locked folder of the cache

@@ -100,12 +100,12 @@ func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error
 			return nil, err
 		}
 		if state == nil {
-			continue // another call has just fetched the file, or failed to
+			continue // the fetch of another call has ended
 		}
 		seg, err := mapSegment(s.cache, s.file(id), id)
 		if errors.Is(err, iofs.ErrNotExist) {
 			s.mu.Lock()
-			state.cached = false // somebody has emptied the cache
+			state.cached = false // another program has removed the file
 			s.mu.Unlock()
 			continue
 		}

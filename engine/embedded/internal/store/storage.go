@@ -10,7 +10,7 @@ type Storage interface {
 	Segments
 	Checkpoints
 
-	// Verify reads what is stored. The error joins an *engine.Corrupt for each fault.
+	// Verify reads the stored data. The error joins an *engine.Corrupt for each fault.
 	Verify(ctx context.Context) error
 
 	// Failure returns nil while the storage accepts writes, and otherwise the *engine.Unavailable

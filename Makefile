@@ -153,6 +153,7 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
 	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -count=1
 
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.

@@ -46,13 +46,14 @@ var imports = []struct {
 	{"internal/fs/faultfs", []string{"internal/fs"}}, // for tests only
 	{"internal/fs", nil},
 	{"engine/embedded/internal/format", nil},
-	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs"}},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/fs", "internal/object", "internal/sharedlog"}},
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
+	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/fs", "internal/object", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/**", nil},
@@ -107,7 +108,9 @@ var imports = []struct {
 	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
-	{"internal/object/objecttest", []string{"internal/object"}}, // for tests only
+	{"internal/object/objecttest", []string{"internal/object"}},                     // for tests only
+	{"internal/object/postgres/postgrestest", []string{"internal/object/postgres"}}, // for tests only
+	{"internal/object/s3/s3test", []string{"internal/object/s3"}},                   // for tests only
 	{"internal/object/postgres", []string{"internal/object"}},
 	{"internal/object/s3", []string{"internal/object"}},
 	{"internal/object", []string{"internal/fs"}},

@@ -109,6 +109,13 @@ func (b *branch) settle(lsn uint64, durable bool) {
 	}
 }
 
+// show makes a durable commit that was never pending the head.
+func (b *branch) show(c *commit) {
+	b.mu.Lock()
+	b.head.Store(c)
+	b.mu.Unlock()
+}
+
 // replaceLocked applies f to every state that may still be read or built on (the head, the pending
 // commits after it, and the tip) and stores the result in its place. REQUIRES: b.writing is held.
 func (b *branch) replaceLocked(f func(*commit) *version.Snapshot) {

@@ -16,7 +16,7 @@ import (
 // tips, and the merge bases that they hold. A record gets its place in the log with mu locked, so
 // the holder of mu sees one state of all branches.
 type branches struct {
-	store     *store.Store     // the stored files of the graph
+	store     store.Log        // the log of the graph
 	history   *version.History // all commits of the graph
 	retention *retention       // owns the data about earlier commits
 	main      *branch          // does not change after the graph was opened
@@ -397,3 +397,10 @@ func (l *branches) atTipLocked(c engine.Commit) *branch {
 
 // byName orders branches by name for a binary search.
 func byName(b *branch, name string) int { return strings.Compare(b.name, name) }
+
+// named returns a branch by name, or nil.
+func (l *branches) named(name string) *branch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byName[name]
+}

@@ -18,7 +18,7 @@ const closeBytes = 256 << 10
 // checkpoint stores the state of the graph and makes it the state from which Open begins.
 type checkpoints struct {
 	opts      *Options         // options of the graph
-	store     *store.Store     // the stored files of the graph
+	store     store.Storage    // the stored data of the graph
 	files     *segmentFiles    // writes and removes segments
 	history   *version.History // all commits of the graph
 	layout    *layout          // the lock on the numbers of rows

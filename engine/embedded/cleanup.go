@@ -219,6 +219,7 @@ func (c *checkpoints) reclaimLocked(ctx context.Context, cut *cut, k *kept) erro
 		p.anchored(a)
 	}
 	p.replacesAll = true
+	cut.rewrite = true // so that servers that follow the log forget the past, too
 	made, err := c.thinArchive(ctx, p, k)
 	if err == nil {
 		c.retention.setStale() // stale until a new manifest is certainly in force

@@ -15,6 +15,7 @@ type cut struct {
 	bases    []*version.Snapshot // the merge bases in memory
 	commits  int                 // number of commits in the history
 	retained retained            // the archive and the anchors that the manifest must contain
+	rewrite  bool                // whether the checkpoint is one for Rewrite of store.Checkpoints
 }
 
 // cutBranch is the state of one branch in a cut.

@@ -4,6 +4,11 @@
 // [OpenDir] opens a graph in a folder, and [OpenMemory] makes one in memory. [Open] and [Create]
 // also take a file system. Its type is internal, so only this module calls these two functions.
 //
+// [CreateShared], [OpenShared] and [Follow] are for a graph in storage that several servers use. One
+// server has the [Graph] and writes; every other one has a [Follower], which reads the writer's log
+// and applies it to a Graph of its own. A Follower's Graph has no goroutines, makes no checkpoints
+// and is changed by [replay] alone, which takes the locks of a writer.
+//
 // # Owners of state
 //
 // [Graph] is a front. It counts the calls and hands each to the part that owns the state:
@@ -23,6 +28,7 @@
 //	checkpoints, rewrites and cleanups                checkpoints   checkpoint.go, manifest.go,
 //	                                                                rewrite.go, cleanup.go
 //	log, segments, manifests, END, LOCK               store.Store   package store
+//	the same in shared storage, and the cache         store.Shared  package store
 //
 // Two parts have no state. writer (writer.go, record.go, branching.go) is the only one that appends
 // to the log. segmentFiles (segments.go, opener.go, pack.go) is the only one that writes and opens
@@ -104,6 +110,7 @@
 //
 //	store.Store.checkpointing, then Store.mu or wal.preparing, then wal.mu;
 //	Store.mu and wal.mu are never held together
+//	store.Shared: the turn of the sharedlog.Queue, then Shared.mu, then Queue.mu
 //	version: the lock of a text, sorted or approximate index while it is built, then searches.mu,
 //	orders.mu or nearby.mu, then index.TextView.mu
 //	column.wholeLock, then column.Pending.mu, then the mutex of a block in store.Segment, then the table of
@@ -127,6 +134,9 @@
 // which may hold the locks of DeleteBranch. Therefore it must not call the graph.
 //
 // # Goroutines
+//
+// A Follower has one goroutine, which reads the log (Follower.follow). It holds Shared.following
+// while it applies a record, and takes the locks above after it.
 //
 // A graph has these goroutines: one that makes checkpoints (checkpoints.loop), one that builds
 // approximate indexes (vectorBuilds.loop), one that checks a full disk for free space (watchRoom),

@@ -14,6 +14,12 @@ func (o Options) Sparse(n uint32) Options {
 	return o
 }
 
+// Reloading returns the place, changed so that a follower loads a checkpoint after n records.
+func (p SharedPlace) Reloading(n uint64) SharedPlace {
+	p.reload = n
+	return p
+}
+
 // Indexed returns the options, changed so that indexes are stored for tables of at least n
 // ordinals.
 func (o Options) Indexed(n uint32) Options {

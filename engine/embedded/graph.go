@@ -15,9 +15,9 @@ import (
 // graph that owns the state; the package's documentation lists the owners, their locks and the
 // lock order.
 type Graph struct {
-	opts  Options      // options of the graph
-	store *store.Store // the stored files of the graph
-	calls inflight     // closed by Close
+	opts  Options       // options of the graph
+	store store.Storage // the stored data of the graph
+	calls inflight      // closed by Close
 
 	ids         ids             // makes ids of commits and entities
 	history     version.History // all commits of the graph
@@ -150,13 +150,12 @@ func newGraph(opts Options) *Graph {
 }
 
 // attachStore sets the store in the parts of the graph that need it.
-func (g *Graph) attachStore(st *store.Store) {
+func (g *Graph) attachStore(st store.Storage) {
 	g.store, g.files.store, g.branches.store, g.checkpoints.store, g.writer.store = st, st, st, st, st
 }
 
 // start begins the work in the background. The graph may be shared afterwards.
 func (g *Graph) start() {
-	g.branches.main = g.branches.byName[engine.MainBranch]
 	ctx, cancel := context.WithCancel(context.Background())
 	g.stop = cancel
 	g.background.Go(func() { g.checkpoints.loop(ctx) })

@@ -62,7 +62,11 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	if err == nil {
 		// Checkpoint may remove files, so no state may be read from files meanwhile.
 		err = c.restorer.replaceFiles(func() error {
-			if err := c.store.Checkpoint(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
+			put := c.store.Checkpoint
+			if cut.rewrite {
+				put = c.store.Rewrite
+			}
+			if err := put(ctx, m.Append(nil, encode), cut.lsn, ids); err != nil {
 				return err
 			}
 			c.restorer.forget(c.retention.adopt(cut))

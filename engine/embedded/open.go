@@ -113,20 +113,26 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
 	g := newGraph(opts.complete())
-	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
-	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
-	manifest := initial.Append(nil, encode)
+	manifest := g.begin(s)
 	st, err := store.Create(ctx, fsys, dir, store.Options{LogSize: opts.LogSize, Manifest: manifest, Failed: opts.LogFailed})
 	if err != nil {
 		return nil, err
 	}
 	g.attachStore(st)
+	g.start()
+	return g, nil
+}
+
+// begin gives a new graph its first commit. It returns the manifest with this commit.
+func (g *Graph) begin(s *version.Schema) (manifest []byte) {
+	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
 	g.history.Add(first.Commit, 0)
 	b := recoveredBranch(engine.MainBranch, first, 0)
 	g.branches.addLocked(b)
+	g.branches.main = b
 	g.retention.begin(b)
-	g.start()
-	return g, nil
+	initial := version.Manifest{Branches: []version.ManifestBranch{{Name: engine.MainBranch, Head: first}}}
+	return initial.Append(nil, encode)
 }
 
 // Open opens the graph in a directory. The error is a *engine.NotFound if the directory holds

@@ -50,6 +50,9 @@ type Options struct {
 	// refused.
 	Embedder Embedder
 
+	// commitWeight is the number of bytes that each commit counts towards CheckpointBytes, in
+	// addition to the bytes of its record. 0 means defaultCommitWeight.
+	commitWeight int64
 	// quiet disables checkpoints in the background.
 	quiet bool
 	// sparse is the maximum number of holes in a table that does not need a rewrite. 0 means
@@ -125,6 +128,9 @@ func (o Options) complete() Options {
 	}
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = DefaultCheckpointBytes
+	}
+	if o.commitWeight == 0 {
+		o.commitWeight = defaultCommitWeight
 	}
 	if o.indexed == 0 {
 		o.indexed = defaultIndexed

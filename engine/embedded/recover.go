@@ -13,8 +13,8 @@ import (
 )
 
 // recover restores the state of the graph from the manifest and the log records that the store
-// found. No other goroutine has access to the graph yet, so recovery does not lock the graph's
-// parts.
+// found. No other goroutine has access to the graph yet, so recovery of the manifest does not lock
+// the graph's parts.
 func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	open := g.files.opener(ctx)
 	m, err := version.ReadManifest(found.Manifest, catalog.Decode, open)
@@ -40,6 +40,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if g.branches.byName[engine.MainBranch] == nil {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch main is missing; the manifest holds %d other branches", len(m.Branches))}
 	}
+	g.branches.main = g.branches.byName[engine.MainBranch]
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
@@ -63,12 +64,14 @@ func (g *Graph) recoverHistory(ctx context.Context, m *version.Manifest) error {
 	return nil
 }
 
-// replay replays the records of a log.
+// replay replays the records of a log, for a graph that is being opened and for a graph that
+// follows a writer. It takes the locks that a writer takes, because a graph that follows is read
+// meanwhile. Only one goroutine replays records, and no writer or checkpoint runs at the same time.
 type replay struct {
 	g    *Graph
 	open *opener // opens the segments that records name
 	// wanted has an entry for each commit at which a record of the log makes a branch: its
-	// state, or nil until the replay has reached it.
+	// state, or nil until the replay has reached it. It is nil for a graph that follows a writer.
 	wanted map[string]*version.Snapshot
 }
 
@@ -92,18 +95,24 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		if r.Kind == version.KindBranch {
-			err = p.branching(ctx, r)
-		} else {
-			err = p.commit(r)
-		}
-		if err != nil {
+		if err := p.apply(ctx, r); err != nil {
 			return err
 		}
-		g.branches.lsn = r.LSN
-		g.checkpoints.countLogged(len(r.Payload))
 	}
+	return nil
+}
+
+// apply replays one record.
+func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
+	if r.Kind == version.KindBranch {
+		err = p.branching(ctx, r)
+	} else {
+		err = p.commit(r)
+	}
+	if err != nil {
+		return err
+	}
+	p.g.checkpoints.countLogged(len(r.Payload))
 	return nil
 }
 
@@ -120,41 +129,43 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 	if err != nil {
 		return err
 	}
-	l := &p.g.branches
-	named := l.byName[b.Name]
+	named := p.g.branches.named(b.Name)
 	if known := named != nil; known != b.Delete || b.Name == engine.MainBranch {
 		return corruptRecord(r, "branch %q: deleted %t, known %t", b.Name, b.Delete, known)
 	}
 	if b.Delete {
-		l.removeLocked(named)
-		p.g.retention.branchDeleted()
+		named.hold()
+		defer named.unlock()
+		p.g.branches.replayDelete(named, r.LSN)
+		p.g.restorer.forget(true)
+		named.err = &engine.NotFound{What: "branch", Name: b.Name}
 		return nil
 	}
-	origin, err := p.state(ctx, r, b.Commit)
+	origin, err := p.origin(ctx, r, b)
 	if err != nil {
 		return err
 	}
-	from := l.byName[b.From]
-	if b.From != "" && (from == nil || from.tip.snap.Commit.ID != b.Commit) {
-		return corruptRecord(r, "branch %q starts at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
-	}
-	made := recoveredBranch(b.Name, origin.Fork(), r.LSN)
-	if made.line.run, err = p.g.retention.runOf(from, origin); err != nil {
+	if err := p.g.branches.replayCreate(b, origin, r.LSN); err != nil {
 		return corruptRecord(r, "branch %q starts at commit %s, whose state is not stored", b.Name, b.Commit)
 	}
-	l.addLocked(made)
-	l.bases.hold(made, origin)
 	return nil
 }
 
-// state returns the state of a commit that a branch record needs.
-func (p *replay) state(ctx context.Context, r store.Record, id string) (*version.Snapshot, error) {
-	if s := p.wanted[id]; s != nil {
+// origin returns the state at which a new branch begins.
+func (p *replay) origin(ctx context.Context, r store.Record, b *version.Branching) (*version.Snapshot, error) {
+	if b.From != "" {
+		from := p.g.branches.named(b.From)
+		if from == nil || from.tip.snap.Commit.ID != b.Commit {
+			return nil, corruptRecord(r, "branch %q starts at commit %s, which is not the head of %q", b.Name, b.Commit, b.From)
+		}
+		return from.tip.snap, nil
+	}
+	if s := p.wanted[b.Commit]; s != nil {
 		return s, nil
 	}
-	s, err := p.g.restorer.restore(ctx, id)
+	s, err := p.g.restorer.restore(ctx, b.Commit)
 	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) {
-		return nil, corruptRecord(r, "the record needs the state of commit %s, which is not stored", id)
+		return nil, corruptRecord(r, "the record needs the state of commit %s, which is not stored", b.Commit)
 	}
 	return s.snap, err
 }
@@ -165,10 +176,12 @@ func (p *replay) commit(r store.Record) error {
 	if err != nil {
 		return err
 	}
-	b := p.g.branches.byName[c.Branch]
+	b := p.g.branches.named(c.Branch)
 	if b == nil {
 		return corruptRecord(r, "commit %s is on branch %q, which is unknown", c.ID, c.Branch)
 	}
+	b.hold()
+	defer b.unlock()
 	snap := b.tip.snap
 	if c.Seq != snap.Commit.Seq+1 || len(c.Parents) == 0 || c.Parents[0] != snap.Commit.ID {
 		return corruptRecord(r, "commit %s with number %d does not follow commit %s with number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
@@ -179,13 +192,9 @@ func (p *replay) commit(r store.Record) error {
 	}
 	c.Schema = tx.Schema().Digest
 	next := &commit{snap: tx.Commit(c), lsn: r.LSN}
-	p.g.branches.advanceLocked(b, next)
-	b.head.Store(next)
-	p.g.history.Add(c, r.LSN)
-	b.keys.add(&p.g.history, c, receipt)
 	// Clone `rest`, because it would keep the whole log file of the record in memory.
-	p.g.retention.note(b, b.tip, r.Kind, bytes.Clone(rest), len(rest))
-	p.reached(b.tip.snap)
+	p.g.branches.replayCommit(b, next, receipt, r.Kind, bytes.Clone(rest))
+	p.reached(next.snap)
 	if len(c.Parents) > 1 {
 		if _, known := p.g.history.Number(c.Parents[1]); !known {
 			return corruptRecord(r, "commit %s merges commit %s, which is unknown", c.ID, c.Parents[1])

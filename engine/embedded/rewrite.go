@@ -83,6 +83,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 		all = append(all, &rewriting{branch: b})
 	}
 	cut := c.branches.cut(c.opts.time())
+	cut.rewrite = true
 	if err := cut.waitDurable(ctx); err != nil {
 		return false, err
 	}

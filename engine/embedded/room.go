@@ -16,7 +16,7 @@ const (
 
 // watchRoom waits for a full disk, checks it until there is free space, and requests the
 // checkpoint that may have failed. It returns when ctx ends.
-func watchRoom(ctx context.Context, st *store.Store, c *checkpoints) {
+func watchRoom(ctx context.Context, st store.Storage, c *checkpoints) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -20,7 +20,7 @@ import (
 
 // segmentFiles writes, opens and removes the segments of a graph. It has no state of its own:
 // package store owns the files.
-type segmentFiles struct{ store *store.Store }
+type segmentFiles struct{ store store.Segments }
 
 // write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
 // segment are read from the mapped file, and the memory that they occupied is freed.
@@ -71,7 +71,7 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 // scratchFiles creates the temporary files of a load.
 type scratchFiles struct {
 	ctx   context.Context // ends the writes when it is done
-	store *store.Store    // holds the files
+	store store.Segments  // holds the files
 	used  atomic.Bool     // whether the load has begun a file
 }
 

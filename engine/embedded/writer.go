@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
@@ -13,7 +14,7 @@ import (
 // while it is staged, and branches.mu while its record gets its place in the log.
 type writer struct {
 	opts        *Options         // options of the graph
-	store       *store.Store     // has the log
+	store       store.Storage    // has the log
 	files       *segmentFiles    // stores segments
 	ids         *ids             // makes ids of commits and entities
 	history     *version.History // gets each new commit
@@ -160,9 +161,10 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: r.opts.time(), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
+		c.Time = laterOf(c.Time, w.source.Commit.Time)
 	}
 	if parts != nil && b.stale {
 		r.checkpoints.request()
@@ -188,6 +190,15 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	enqueued = true
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
+}
+
+// laterOf returns the later of two times. With it, no commit has a time before that of a parent, even
+// if the clock was set back, or if another server with a faster clock made the parent.
+func laterOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // errLogFailed is the error of writes to a branch after a write to the log has failed.
@@ -216,7 +227,7 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 		b.unlock()
 		return c.out.err
 	}
-	weight := s.bytes + commitWeight
+	weight := s.bytes + r.opts.commitWeight
 	if s.bulk {
 		weight += closeBytes // ensures a checkpoint even if the graph is closed at once
 	}
@@ -224,12 +235,12 @@ func (r *writer) complete(b *branch, c *commit, s *staged) error {
 	return nil
 }
 
-// commitWeight is the number of bytes that the graph counts for each commit, in addition to the
-// bytes of its record, when it decides on a checkpoint. It bounds the commits between two
+// defaultCommitWeight is the number of bytes that the graph counts for each commit, in addition to
+// the bytes of its record, when it decides on a checkpoint. It bounds the commits between two
 // checkpoints, to 8192 by default. So it bounds the memory that only a checkpoint frees: the
 // records, the rows that they wrote (about a kilobyte for each small commit), and one anchor per
 // anchorRecords records.
-const commitWeight = 1 << 10
+const defaultCommitWeight = 1 << 10
 
 // rowWeight is the number of bytes that the graph counts for each copied row. The first commit of a
 // branch copies the rows written before it since the last checkpoint. rowWeight bounds the rows

@@ -21,6 +21,7 @@ type Follower struct {
 
 	inForce      *Checkpoint // the checkpoint of the last announcement that the Follower has applied; nil if none
 	inForceSince time.Time   // when the Follower applied that announcement
+	loaded       string      // name of the last checkpoint that the State loaded; "" if none
 	confirmed    time.Time   // the log had no object after the Follower's position at this time
 
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
@@ -106,6 +107,11 @@ func (f *Follower) CatchUp(ctx context.Context) error {
 
 // Epoch returns the epoch of the last takeover that the Follower has applied.
 func (f *Follower) Epoch() uint64 { return f.at.epoch }
+
+// LoadedInForce reports whether the State has loaded the checkpoint in force, if there is one.
+// Otherwise the State may consist of data that only earlier checkpoints need, and that the
+// announcement of the checkpoint in force has condemned.
+func (f *Follower) LoadedInForce() bool { return f.inForce == nil || f.inForce.name == f.loaded }
 
 // NextLSN returns the LSN that the next record will have.
 func (f *Follower) NextLSN() uint64 { return f.at.lsn }
@@ -227,10 +233,11 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 		f.opening = nil
 	}
 	c := &Checkpoint{name: a.Name, at: position{next: a.Covered + 1, layout: a.Layout}}
-	if a.Layout != f.at.layout {
-		if f.Faults.GuessLayout {
-			f.at.layout = a.Layout
-		} else if err := f.adoptLayout(ctx, e, a); err != nil {
+	switch {
+	case a.Layout != f.at.layout && f.Faults.GuessLayout:
+		f.at.layout = a.Layout
+	case a.Layout != f.at.layout, a.Covered == e.number-1 && f.Reload != nil && f.Reload():
+		if err := f.adopt(ctx, e, a); err != nil {
 			return err
 		}
 	}
@@ -238,9 +245,9 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// adoptLayout loads an announced checkpoint with a new layout. The checkpoint covers all log
-// objects before its announcement, so the Follower stays at its place in the log.
-func (f *Follower) adoptLayout(ctx context.Context, e *entry, a announcementBody) error {
+// adopt loads an announced checkpoint. The checkpoint covers all log objects before its
+// announcement, so the Follower stays at its place in the log.
+func (f *Follower) adopt(ctx context.Context, e *entry, a announcementBody) error {
 	c, err := f.readCheckpoint(ctx, a.Name)
 	if err != nil {
 		return err
@@ -268,6 +275,7 @@ func (f *Follower) load(c *Checkpoint) error {
 	if err := f.State.Load(c.state); err != nil {
 		return err
 	}
+	f.loaded = c.name
 	f.at = c.at
 	f.at.takeovers = slices.Clone(c.at.takeovers)
 	return nil

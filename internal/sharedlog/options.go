@@ -70,6 +70,10 @@ type Options struct {
 	// Node, Incarnation and Address identify this server in takeover objects, for operators.
 	Node, Incarnation, Address string
 
+	// Reload, if set, is called at the announcement of a checkpoint with the same layout. If it returns
+	// true, the State loads the checkpoint, for example to free the memory of the records before it.
+	Reload func() bool
+
 	// Patience is how long a call repeats requests that the storage does not answer. The default is
 	// 30 s.
 	Patience time.Duration

@@ -7,8 +7,11 @@ import (
 	"sync"
 )
 
+// sharedGroup bounds the records that share a group, in bytes. A longer record has a group of its own.
+const sharedGroup = 8 << 20
+
 // Queue lets many goroutines use one Writer. Records that arrive while a log object is in flight
-// wait and share the next log object, as far as they fit into one. A Queue starts no goroutine: the
+// wait and share the next log objects. A Queue starts no goroutine: the
 // first caller of Wait that finds no object in flight sends the next group, on behalf of all callers
 // whose records are in this group.
 type Queue struct {
@@ -49,7 +52,7 @@ func (q *Queue) Enqueue(record []byte) (*Ticket, error) {
 		return nil, q.err
 	}
 	last := len(q.waiting) - 1
-	if last < 0 || q.waiting[last].size+size > maxGroup {
+	if last < 0 || q.waiting[last].size+size > sharedGroup {
 		q.waiting = append(q.waiting, &batch{done: make(chan struct{})})
 		last++
 	}

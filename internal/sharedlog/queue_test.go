@@ -135,3 +135,29 @@ func TestQueueFails(t *testing.T) {
 	_, err = q.Enqueue([]byte("later"))
 	wantIs(t, err, sharedlog.ErrUnavailable)
 }
+
+// TestQueueBoundsGroups checks that waiting records share log objects, but no more of them than fit
+// into the size of a group.
+func TestQueueBoundsGroups(t *testing.T) {
+	b := &slowLog{}
+	q := sharedlog.NewQueue(open(t, b).takeOver(t))
+	before := b.made.Load()
+	var last *sharedlog.Ticket
+	sizes := []int{5 << 20, 5 << 20, 2 << 20, 1<<20 - 1<<10, 12 << 20}
+	for i, n := range sizes {
+		record := make([]byte, n)
+		record[0] = byte('a' + i)
+		var err error
+		last, err = q.Enqueue(record)
+		must(t, err)
+	}
+	must(t, q.Wait(t.Context(), last))
+	if made := b.made.Load() - before; made != 3 {
+		t.Errorf("the records of %v bytes went to %d log objects, want 3", sizes, made)
+	}
+	for i, r := range open(t, b).state.records {
+		if r[0] != byte('a'+i) || len(r) != sizes[i] {
+			t.Errorf("record %d begins with %q and has %d bytes", i, r[0], len(r))
+		}
+	}
+}

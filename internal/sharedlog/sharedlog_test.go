@@ -540,3 +540,29 @@ func TestLeases(t *testing.T) {
 	step(time.Second)
 	expired(true)
 }
+
+// TestReload checks that a Follower loads a checkpoint of the same layout exactly if Reload returns
+// true, and that LoadedInForce tells whether it did.
+func TestReload(t *testing.T) {
+	b := &object.Memory{}
+	n := open(t, b)
+	w := n.takeOver(t)
+	reload := false
+	state := &texts{}
+	o := options(b, state)
+	o.Reload = func() bool { return reload }
+	f, err := sharedlog.Open(t.Context(), o)
+	must(t, err)
+	for i, want := range []bool{false, true, false} {
+		reload = want
+		before := state.loads
+		must(t, w.Append(t.Context(), [][]byte{fmt.Appendf(nil, "record %d", i)}))
+		c, err := w.Checkpoint(t.Context(), n.state.encode())
+		must(t, err)
+		must(t, w.Announce(t.Context(), c))
+		must(t, f.CatchUp(t.Context()))
+		if got := state.loads > before; got != want || f.LoadedInForce() != want || len(state.records) != i+1 {
+			t.Errorf("checkpoint %d: loaded %t, the one in force is loaded %t, %d records; want %t, %t, %d", i, got, f.LoadedInForce(), len(state.records), want, want, i+1)
+		}
+	}
+}

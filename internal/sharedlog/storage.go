@@ -47,6 +47,14 @@ func (s *storage) repeat(ctx context.Context, request func() error) error {
 	}
 }
 
+// Repeat calls `request`, a request to the storage of the log, as often as a Follower repeats its
+// own. `request` must be safe to repeat. If the storage does not answer in time, the error matches
+// ErrUnavailable.
+func (o Options) Repeat(ctx context.Context, request func() error) error {
+	s := storage{o.withDefaults()}
+	return unavailable(s.repeat(ctx, request))
+}
+
 // random returns n random bytes.
 func (s *storage) random(n int) ([]byte, error) {
 	b := make([]byte, n)

@@ -84,20 +84,21 @@ func (w *Writer) Append(ctx context.Context, records [][]byte) error {
 // CatchUp makes sure that this server was still the writer when CatchUp was called. A read of the
 // State afterwards is linearizable. The error matches ErrLost if another server has taken over.
 func (w *Writer) CatchUp(ctx context.Context) error {
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
 	err := w.f.CatchUp(ctx)
 	w.ended = err != nil && !errors.Is(err, ErrUnavailable)
-	if lost := w.check(); lost != nil && err == nil {
+	if lost := w.Check(); lost != nil && err == nil {
 		return lost
 	}
 	return err
 }
 
-// check returns ErrLost if the Writer has ended. It also compares the epochs, because CatchUp may
-// have applied another server's takeover and failed afterwards.
-func (w *Writer) check() error {
+// Check returns ErrLost if this server knows that the Writer has ended. It sends no request. It also
+// compares the epochs, because CatchUp may have applied another server's takeover and failed
+// afterwards.
+func (w *Writer) Check() error {
 	if w.ended || w.f.at.epoch != w.epoch {
 		return ErrLost
 	}
@@ -126,7 +127,7 @@ func (w *Writer) Rewrite(ctx context.Context, state []byte) error {
 
 // checkpoint stores a checkpoint whose rows have the given layout.
 func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*Checkpoint, error) {
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return nil, err
 	}
 	random, err := w.f.random(8)
@@ -142,7 +143,7 @@ func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*
 // Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it.
 // The errors are those of Append.
 func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return err
 	}
 	switch {
@@ -165,7 +166,7 @@ func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
 
 // newEntry returns a log object of this Writer for the next number.
 func (w *Writer) newEntry(k kind) (*entry, error) {
-	if err := w.check(); err != nil {
+	if err := w.Check(); err != nil {
 		return nil, err
 	}
 	return w.f.newEntry(k, w.epoch)

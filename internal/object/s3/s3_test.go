@@ -6,69 +6,17 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/object/objecttest"
 	"github.com/omnigraph-go/omnigraph/internal/object/s3"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
 )
-
-// gatewayVariable names the environment variable with the path of versitygw, an S3 server that
-// keeps objects in a folder. `make test-s3` builds versitygw.
-const gatewayVariable = "OMNIGRAPH_TEST_VERSITYGW"
-
-// startGateway starts versitygw over an empty folder that has the bucket "graphs", and returns its URL.
-func startGateway(t *testing.T) string {
-	t.Helper()
-	program := os.Getenv(gatewayVariable)
-	if program == "" {
-		t.Skipf("%s does not name a versitygw; run make test-s3", gatewayVariable)
-	}
-	dir := t.TempDir()
-	must(t, os.Mkdir(dir+"/graphs", 0o755))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	address := listener.Addr().String()
-	must(t, listener.Close())
-	gateway := exec.Command(program, "--access", "key", "--secret", "secret", "--port", address, "--quiet", "posix", dir)
-	output := &bytes.Buffer{}
-	gateway.Stdout, gateway.Stderr = output, output
-	must(t, gateway.Start())
-	t.Cleanup(func() {
-		_ = gateway.Process.Kill()
-		_ = gateway.Wait()
-	})
-	for range 300 {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			conn.Close()
-			return "http://" + address
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	_ = gateway.Process.Kill()
-	_ = gateway.Wait() // afterwards nothing writes to `output`
-	t.Fatalf("versitygw does not accept connections; it wrote\n%s", output)
-	return ""
-}
-
-// open opens a Bucket at a server.
-func open(t *testing.T, endpoint string) *s3.Bucket {
-	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", "key")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	b, err := s3.Open("s3://graphs/prod/one?endpoint=" + url.QueryEscape(endpoint))
-	must(t, err)
-	return b
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -78,10 +26,10 @@ func must(t *testing.T, err error) {
 }
 
 func TestBucket(t *testing.T) {
-	endpoint := startGateway(t)
-	objecttest.Run(t, func(t *testing.T) object.Bucket { return open(t, endpoint) })
+	endpoint := s3test.Start(t)
+	objecttest.Run(t, func(t *testing.T) object.Bucket { return s3test.Open(t, endpoint) })
 	t.Run("parts", func(t *testing.T) {
-		b := open(t, endpoint)
+		b := s3test.Open(t, endpoint)
 		data := bytes.Repeat([]byte("0123456789"), 4<<20) // the library sends parts of 16 MiB
 		must(t, b.Upload(t.Context(), "large", bytes.NewReader(data), int64(len(data))))
 		got, err := b.Read(t.Context(), "large", 16<<20-5, 10)
@@ -107,7 +55,7 @@ func TestAnswers(t *testing.T) {
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>m</Message></Error>", code.Load())
 	}))
 	defer server.Close()
-	b := open(t, server.URL)
+	b := s3test.Open(t, server.URL)
 	for _, tt := range []struct {
 		status int
 		code   string
@@ -136,7 +84,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	server.Close()
-	b = open(t, server.URL) // a new client, which has no open connections
+	b = s3test.Open(t, server.URL) // a new client, which has no open connections
 	if err := b.Create(t.Context(), "x", nil); !errors.Is(err, object.ErrBusy) {
 		t.Errorf("without a server: %v; want ErrBusy, because nothing was sent", err)
 	}
@@ -152,7 +100,7 @@ func TestLostReply(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer server.Close()
-	err := open(t, server.URL).Create(t.Context(), "x", []byte("data"))
+	err := s3test.Open(t, server.URL).Create(t.Context(), "x", []byte("data"))
 	if !errors.Is(err, object.ErrUnknown) || requests.Load() != 1 {
 		t.Errorf("%v after %d requests; want ErrUnknown after 1", err, requests.Load())
 	}
@@ -168,7 +116,7 @@ func TestRange(t *testing.T) {
 		_, _ = io.WriteString(w, "bytes")
 	}))
 	defer server.Close()
-	b := open(t, server.URL)
+	b := s3test.Open(t, server.URL)
 	for _, tt := range []struct {
 		offset, length int64
 		want           string
@@ -188,7 +136,7 @@ func TestRange(t *testing.T) {
 
 // TestNegativeSize checks that Upload refuses a negative size without a request.
 func TestNegativeSize(t *testing.T) {
-	err := open(t, "http://127.0.0.1:1").Upload(t.Context(), "x", strings.NewReader("abc"), -1)
+	err := s3test.Open(t, "http://127.0.0.1:1").Upload(t.Context(), "x", strings.NewReader("abc"), -1)
 	if wrong := (*object.SizeError)(nil); !errors.As(err, &wrong) {
 		t.Errorf("an upload of -1 bytes: %v; want a SizeError", err)
 	}

@@ -85,6 +85,11 @@ func (s *Store) Checkpoint(ctx context.Context, payload []byte, upTo uint64, seg
 	return nil
 }
 
+// Rewrite does the same as Checkpoint: an Open of this store always begins with the last manifest.
+func (s *Store) Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	return s.Checkpoint(ctx, payload, upTo, segments)
+}
+
 // RemoveSegment removes a segment that no record and no manifest lists or will list, for example
 // the segment of a failed load. The error is an *engine.NotFound if the segment does not exist, and
 // an *engine.Conflict if the log or a manifest uses it.

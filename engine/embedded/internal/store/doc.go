@@ -1,5 +1,7 @@
-// Package store stores one graph durably in one directory. It has a write-ahead log with group
-// commit, immutable segment files, and manifests that list the files of the graph.
+// Package store stores one graph durably. [Store] keeps a graph in one directory: it has a
+// write-ahead log with group commit, immutable segment files, and manifests that list the files of
+// the graph. [Shared] keeps a graph in a bucket that several servers use; see the end of this page.
+// [Storage] is the interface of both.
 //
 // The package stores bytes; its caller defines the meaning of records, blocks and manifest
 // payloads. A commit is a record in the log. If a commit has too many rows for a record, the caller
@@ -150,4 +152,35 @@
 //	16  u64  LSN of the last record, 0 for none
 //	24  u32  0
 //	28  u32  checksum of bytes 0 to 28
+//
+// # Shared storage
+//
+// A [Shared] uses these objects, below the prefix of the graph:
+//
+//	log/…                         the log; see package sharedlog
+//	checkpoint/…                  the checkpoints of the log
+//	segment/00001099511627777     a segment, with the bytes of a segment file. Segment n of the
+//	                              writer of epoch e has the number e·2^40 + n
+//
+// A record in a log object is its kind, one byte, and its payload. The state in a checkpoint is:
+//
+//	0  u64  length of the manifest
+//	8       a manifest, with the bytes of a manifest file; its number is 0
+//	        for each record that the checkpoint covers and the manifest does not contain:
+//	          u32  length of the payload
+//	          u8   kind
+//	          payload
+//
+// Each server has a cache folder, which it locks with the file LOCK. The folder contains copies of
+// segments under the names that they have in the directory of a Store. A segment is uploaded before
+// a record or checkpoint can name it. A server fetches a segment whole when it first opens it, and
+// verifies all of it before the file gets its name. A server uses a file that an earlier process
+// left only if the checkpoint gives the same length and the same checksum of the footer.
+//
+// A server that follows the log applies each record in memory. It loads a checkpoint of [Store.Rewrite]
+// in any case. It loads another checkpoint only after many records, to free their memory, and before
+// it takes over. Therefore its state may need segments that the checkpoint in force does not list.
+//
+// Nothing deletes log objects, checkpoints and segments that are superfluous: no process collects
+// them yet. RemoveSegment deletes the object of a segment that was never named.
 package store

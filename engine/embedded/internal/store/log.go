@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 const (
@@ -33,6 +34,8 @@ type Ticket struct {
 	done    bool          // whether the record is durable, or err is set
 	err     error         // why the record was not written
 	wake    chan struct{} // capacity 1; signalled when the ticket is done or should lead the next write
+
+	shared *sharedlog.Ticket // place of the record in a shared log; nil in the log of a folder
 }
 
 // wal is the log. It has no goroutine: at any time, one of the waiting callers is the leader, which

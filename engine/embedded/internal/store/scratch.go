@@ -17,28 +17,28 @@ func (s *Store) WriteScratch(ctx context.Context, write func(w *SegmentWriter) e
 	if err != nil {
 		return nil, err
 	}
-	seg, err := s.writeScratch(ctx, id, write)
+	seg, err := writeScratch(ctx, s.fsys, s.dir, id, write)
 	if err != nil {
 		s.noteFull(err)
 	}
 	return seg, err
 }
 
-// writeScratch writes and maps a temporary file, and removes its name.
-func (s *Store) writeScratch(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (*Segment, error) {
-	temp := filename(s.dir, uint64(id), segmentExt) + tempExt
+// writeScratch writes and maps a temporary file in a directory, and removes its name.
+func writeScratch(ctx context.Context, fsys fs.FS, dir string, id SegmentID, write func(w *SegmentWriter) error) (*Segment, error) {
+	temp := filename(dir, uint64(id), segmentExt) + tempExt
 	doing := fmt.Sprintf("writing temporary file %d", id)
-	f, err := createTemp(s.fsys, temp)
+	f, err := createTemp(fsys, temp)
 	if err != nil {
 		return nil, unavailable(doing, err)
 	}
 	// A mapping stays readable after the name of its file is removed. If the removal fails, the
 	// next Open removes the file.
-	defer func() { _ = s.fsys.Remove(temp) }()
+	defer func() { _ = fsys.Remove(temp) }()
 	if err := fillScratch(ctx, f, id, doing, write); err != nil {
 		return nil, err
 	}
-	return mapSegment(s.fsys, temp, id)
+	return mapSegment(fsys, temp, id)
 }
 
 // fillScratch writes the segment and closes the file.

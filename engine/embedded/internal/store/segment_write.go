@@ -61,7 +61,12 @@ func (s *Store) WriteSegment(ctx context.Context, write func(w *SegmentWriter) e
 	if err != nil {
 		return 0, err
 	}
-	state, err := s.writeSegment(ctx, id, write)
+	state, err := writeSegment(ctx, s.fsys, s.dir, id, write)
+	if err == nil {
+		// Fail if the path leads elsewhere: a record that names the segment would be read
+		// there.
+		err = s.checkMoved()
+	}
 	if err != nil {
 		s.noteFull(err)
 		return 0, err
@@ -181,12 +186,12 @@ func (w *SegmentWriter) write(data []byte) error {
 	return err
 }
 
-// writeSegment writes the file of segment `id` and syncs it; `write` adds its blocks.
-func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *SegmentWriter) error) (_ *segmentState, err error) {
-	name := filename(s.dir, uint64(id), segmentExt)
+// writeSegment writes the file of segment `id` in a directory and syncs it; `write` adds its blocks.
+func writeSegment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, write func(w *SegmentWriter) error) (_ *segmentState, err error) {
+	name := filename(dir, uint64(id), segmentExt)
 	temp := name + tempExt
 	doing := fmt.Sprintf("writing segment %d", id)
-	f, err := createTemp(s.fsys, temp)
+	f, err := createTemp(fsys, temp)
 	if err != nil {
 		return nil, unavailable(doing, err)
 	}
@@ -197,7 +202,7 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 		}
 		if !made {
 			// If the removal fails, the next Open removes the file.
-			_ = s.fsys.Remove(temp)
+			_ = fsys.Remove(temp)
 		}
 	}()
 	size, crc, err := fillSegment(ctx, f, id, doing, write)
@@ -214,17 +219,12 @@ func (s *Store) writeSegment(ctx context.Context, id SegmentID, write func(w *Se
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := s.fsys.Rename(temp, name); err != nil {
+	if err := fsys.Rename(temp, name); err != nil {
 		return nil, unavailable(doing, err)
 	}
 	made = true
-	if err := s.fsys.SyncDir(s.dir); err != nil {
-		return nil, errors.Join(unavailable(doing, err), removeIfThere(s.fsys, name))
-	}
-	// Fail if the path leads elsewhere: a record that names the segment would be read
-	// there.
-	if err := s.checkMoved(); err != nil {
-		return nil, err
+	if err := fsys.SyncDir(dir); err != nil {
+		return nil, errors.Join(unavailable(doing, err), removeIfThere(fsys, name))
 	}
 	return &segmentState{known: true, size: size, crc: crc}, nil
 }

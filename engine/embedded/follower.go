@@ -1,0 +1,278 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Follower is a graph in shared storage that another server writes. It reads the log of the writer,
+// applies each commit in memory, and answers reads from the result. It refuses writes with a
+// *engine.Unavailable. [Follower.TakeOver] makes its server the writer.
+//
+// A read that states the field AtLeast of [engine.Target] first reads the log to its end if it does
+// not know the commit yet.
+type Follower struct {
+	opts  Options       // options of the graph
+	state applier       // builds the graph
+	store *store.Shared // the stored data of the graph
+	poll  time.Duration // see SharedPlace
+	calls inflight      // closed by Close and TakeOver
+
+	following sync.Mutex         // guards stop
+	stop      context.CancelFunc // makes the goroutine end; nil if there is none
+	running   sync.WaitGroup     // the goroutine that follows the log
+
+	closing  sync.Once // makes Close run once
+	closeErr error     // result of the first Close
+}
+
+var _ engine.Graph = (*Follower)(nil)
+
+// Follow opens a graph in shared storage for reading. The error is a *engine.NotFound if no graph has
+// the prefix. The Follower reports to [Options.Failed] each attempt to read the log that fails.
+func Follow(ctx context.Context, at SharedPlace, opts Options) (*Follower, error) {
+	f := &Follower{opts: opts.shared(), poll: at.Poll, calls: newInflight()}
+	f.state.opts = f.opts
+	if f.poll == 0 {
+		f.poll = DefaultPoll
+	}
+	var err error
+	if f.store, err = store.OpenShared(ctx, at.options(f.opts, &f.state)); err != nil {
+		return nil, err
+	}
+	if !f.store.Exists() {
+		return nil, errors.Join(&engine.NotFound{What: "graph in shared storage", Name: at.Prefix}, f.store.Close())
+	}
+	f.start()
+	return f, nil
+}
+
+// start makes a goroutine that follows the log.
+func (f *Follower) start() {
+	if f.poll < 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	f.following.Lock()
+	f.stop = cancel
+	f.following.Unlock()
+	f.running.Go(func() { f.follow(ctx) })
+}
+
+// end ends the goroutine that follows the log, and waits for it.
+func (f *Follower) end() {
+	f.following.Lock()
+	if f.stop != nil {
+		f.stop()
+	}
+	f.stop = nil
+	f.following.Unlock()
+	f.running.Wait()
+}
+
+// maxRetry is the longest time between two attempts to read a log that cannot be read.
+const maxRetry = time.Minute
+
+// follow reads the log until ctx ends. It waits at its end. After an error it waits, too, and each
+// time twice as long as before.
+func (f *Follower) follow(ctx context.Context) {
+	wait := f.poll
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		more, err := f.store.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			if f.opts.Failed != nil {
+				f.opts.Failed(err)
+			}
+			wait = min(2*wait, max(maxRetry, f.poll))
+			timer.Reset(wait)
+		case more:
+			timer.Reset(0)
+		default:
+			wait = f.poll
+			timer.Reset(wait)
+		}
+	}
+}
+
+// CatchUp reads everything that the log contained when CatchUp was called, so that later reads see
+// every commit that was acknowledged before.
+func (f *Follower) CatchUp(ctx context.Context) error { return f.store.CatchUp(ctx) }
+
+// TakeOver makes this server the writer of the graph, and returns the graph to write. The former
+// writer cannot write any more. If TakeOver succeeds, the Follower is closed. Otherwise it continues
+// to follow the log.
+func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
+	if !f.calls.enter() {
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	}
+	f.end()
+	err := f.store.TakeOver(ctx)
+	f.calls.leave()
+	if err != nil {
+		f.start()
+		return nil, err
+	}
+	var g *Graph
+	f.closing.Do(func() {
+		f.calls.close()
+		g = f.state.current.Load()
+	})
+	if g == nil {
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	}
+	if err := g.ids.resume(g.history.Latest()); err != nil {
+		return nil, errors.Join(err, f.store.Close())
+	}
+	g.start()
+	return g, nil
+}
+
+// Close waits for the running calls and releases the storage. Open results stay readable.
+func (f *Follower) Close() error {
+	f.closing.Do(func() {
+		f.end()
+		f.calls.close()
+		f.state.current.Load().restorer.running.Wait()
+		f.closeErr = f.store.Close()
+	})
+	return f.closeErr
+}
+
+// reading runs a read on the graph that the Follower has built. If the graph lacks the commit that
+// the target requires, reading first reads the log to its end.
+func reading[T any](ctx context.Context, f *Follower, at engine.Target, read func(g *Graph) (T, error)) (T, error) {
+	if !f.calls.enter() {
+		var none T
+		return none, &engine.Unavailable{Reason: "it is closed"}
+	}
+	defer f.calls.leave()
+	v, err := read(f.state.current.Load())
+	var missing *engine.NotFound
+	if at.AtLeast == "" || !errors.As(err, &missing) || missing.Name != at.AtLeast {
+		return v, err
+	}
+	if err := f.CatchUp(ctx); err != nil {
+		return v, err
+	}
+	return read(f.state.current.Load())
+}
+
+// Schema implements [engine.Graph].
+func (f *Follower) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
+	return reading(ctx, f, at, func(g *Graph) (*engine.Schema, error) { return g.Schema(ctx, at) })
+}
+
+// Snapshot implements [engine.Graph].
+func (f *Follower) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
+	return reading(ctx, f, at, func(g *Graph) (*engine.Snapshot, error) { return g.Snapshot(ctx, at) })
+}
+
+// Branches implements [engine.Graph].
+func (f *Follower) Branches(ctx context.Context) ([]engine.Branch, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Branch, error) { return g.Branches(ctx) })
+}
+
+// Commits implements [engine.Graph].
+func (f *Follower) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Commit, error) { return g.Commits(ctx, branch, r) })
+}
+
+// Commit implements [engine.Graph].
+func (f *Follower) Commit(ctx context.Context, id string) (engine.Commit, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (engine.Commit, error) { return g.Commit(ctx, id) })
+}
+
+// Changes implements [engine.Graph].
+func (f *Follower) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Changes, error) { return g.Changes(ctx, commit, r) })
+}
+
+// Bind implements [engine.Graph].
+func (f *Follower) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
+	_, err := reading(ctx, f, at, func(g *Graph) (struct{}, error) { return struct{}{}, g.Bind(ctx, q, at) })
+	return err
+}
+
+// Query implements [engine.Graph].
+func (f *Follower) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	return reading(ctx, f, at, func(g *Graph) (engine.Result, error) { return g.Query(ctx, q, args, at) })
+}
+
+// Explain implements [engine.Graph].
+func (f *Follower) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	return reading(ctx, f, at, func(g *Graph) (*engine.Explanation, error) { return g.Explain(ctx, q, args, at, analyze) })
+}
+
+// Export implements [engine.Graph].
+func (f *Follower) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
+	return reading(ctx, f, at, func(g *Graph) (engine.Commit, error) { return g.Export(ctx, w, at, opts) })
+}
+
+// Verify implements [engine.Graph].
+func (f *Follower) Verify(ctx context.Context) error {
+	_, err := reading(ctx, f, engine.Target{}, func(g *Graph) (struct{}, error) { return struct{}{}, g.Verify(ctx) })
+	return err
+}
+
+// Stats implements [engine.Graph].
+func (f *Follower) Stats() engine.Stats { return f.state.current.Load().Stats() }
+
+// Failure implements [engine.Graph]. It is never nil, because a Follower accepts no writes.
+func (f *Follower) Failure() error { return store.ErrReader }
+
+// MustReopen implements [engine.Graph].
+func (f *Follower) MustReopen() bool { return false }
+
+// CreateBranch refuses the write.
+func (f *Follower) CreateBranch(context.Context, string, engine.Target) (engine.Branch, error) {
+	return engine.Branch{}, store.ErrReader
+}
+
+// DeleteBranch refuses the write.
+func (f *Follower) DeleteBranch(context.Context, string) error { return store.ErrReader }
+
+// DeleteBranchAt refuses the write.
+func (f *Follower) DeleteBranchAt(context.Context, string, string) error { return store.ErrReader }
+
+// Cleanup refuses the write.
+func (f *Follower) Cleanup(context.Context, engine.CleanupOptions) (*engine.CleanupResult, error) {
+	return nil, store.ErrReader
+}
+
+// Merge refuses the write.
+func (f *Follower) Merge(context.Context, string, string, engine.MergeOptions) (*engine.MergeResult, error) {
+	return nil, store.ErrReader
+}
+
+// ApplySchema refuses the write.
+func (f *Follower) ApplySchema(context.Context, string, *catalog.Schema, engine.SchemaOptions) (*engine.SchemaChange, error) {
+	return nil, store.ErrReader
+}
+
+// Mutate refuses the write.
+func (f *Follower) Mutate(context.Context, *plan.Query, engine.Args, engine.WriteOptions) (engine.Change, error) {
+	return engine.Change{}, store.ErrReader
+}
+
+// Load refuses the write.
+func (f *Follower) Load(context.Context, io.Reader, engine.LoadOptions) (*engine.LoadResult, error) {
+	return nil, store.ErrReader
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// encodeShared returns the state in a checkpoint of a shared graph: a manifest, and the records
+// after it that the checkpoint covers.
+func encodeShared(m manifest, records []Record) []byte {
+	manifest := m.encode()
+	b := le.AppendUint64(nil, uint64(len(manifest)))
+	b = append(b, manifest...)
+	for _, r := range records {
+		b = le.AppendUint32(b, uint32(len(r.Payload)))
+		b = append(b, r.Kind)
+		b = append(b, r.Payload...)
+	}
+	return b
+}
+
+// decodeShared decodes the state in a checkpoint of a shared graph. The result aliases b.
+func decodeShared(b []byte) (m manifest, records []Record, err error) {
+	const name = "checkpoint"
+	if len(b) < 8 || le.Uint64(b) > uint64(len(b)-8) {
+		return m, nil, &engine.Corrupt{Object: name, Detail: "its manifest is cut off"}
+	}
+	length := le.Uint64(b)
+	if m, err = decodeManifest(b[8:8+length], name, 0); err != nil {
+		return m, nil, err
+	}
+	for b = b[8+length:]; len(b) > 0; {
+		if len(b) < 5 || uint64(le.Uint32(b)) > uint64(len(b)-5) {
+			return m, nil, &engine.Corrupt{Object: name, Detail: "its records are cut off"}
+		}
+		n := int(le.Uint32(b))
+		records = append(records, Record{LSN: m.upTo + 1 + uint64(len(records)), Kind: b[4], Payload: b[5 : 5+n : 5+n]})
+		b = b[5+n:]
+	}
+	return m, records, nil
+}
+
+// load passes the state of a checkpoint to the Applier, and then forgets the segments that the
+// state does not need. REQUIRES: the caller holds `following`.
+func (s *Shared) load(checkpoint []byte) error {
+	m, records, err := decodeShared(checkpoint)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.round++
+	round := s.round
+	for _, e := range m.segments {
+		state := s.segments[e.id]
+		if state == nil {
+			state = &sharedSegment{}
+			s.segments[e.id] = state
+		}
+		state.segmentState = segmentState{known: true, size: e.size, crc: e.crc, manifest: round}
+	}
+	s.loaded, s.tail, s.covered, s.applied = true, records, m.upTo, 0
+	s.mu.Unlock()
+	rec := &Recovered{Manifest: m.payload, ManifestLSN: m.upTo, Records: records}
+	for _, e := range m.segments {
+		rec.Segments = append(rec.Segments, e.id)
+	}
+	s.reached(m.upTo + uint64(len(records)))
+	if err := s.opts.Applier.Load(s.ctx, s, rec); err != nil {
+		return err
+	}
+	s.forget(func(state *sharedSegment) bool { return state.manifest != round && state.opened != round })
+	return nil
+}
+
+// Checkpoint implements [Storage]. The checkpoint contains the manifest and the durable records
+// after upTo, so that it covers all log objects before it.
+func (s *Shared) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error {
+		c, err := w.Checkpoint(ctx, state)
+		if err != nil {
+			return err
+		}
+		return w.Announce(ctx, c)
+	})
+}
+
+// Rewrite implements [Storage]. The checkpoint has a new layout, so every server that follows the
+// log loads it.
+func (s *Shared) Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error { return w.Rewrite(ctx, state) })
+}
+
+// checkpoint does the work of Checkpoint and Rewrite. The function `put` stores the state of the
+// checkpoint and announces it.
+func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(w *sharedlog.Writer, state []byte) error) error {
+	q := s.queue.Load()
+	if q == nil {
+		return ErrReader
+	}
+	m := manifest{upTo: upTo, payload: payload}
+	ids := slices.Sorted(slices.Values(segments))
+	for _, id := range slices.Compact(ids) {
+		e, err := s.entry(ctx, id)
+		if err != nil {
+			return err
+		}
+		m.segments = append(m.segments, e)
+	}
+	err := q.Exclusive(func(w *sharedlog.Writer) error {
+		tail, err := s.prepare(&m)
+		if err != nil {
+			return err
+		}
+		return put(w, encodeShared(m, tail))
+	})
+	if err != nil {
+		if ended := q.Exclusive(func(w *sharedlog.Writer) error { return w.Check() }); ended != nil {
+			return s.fail(err)
+		}
+		return s.mapped(err)
+	}
+	s.mu.Lock()
+	s.tail = slices.DeleteFunc(s.tail, func(r Record) bool { return r.LSN <= upTo })
+	s.loaded, s.covered = true, upTo
+	s.mu.Unlock()
+	s.forget(func(state *sharedSegment) bool {
+		return state.manifest != s.round && (state.manifest != 0 ||
+			state.recovered && upTo >= s.recovered ||
+			state.named != 0 && state.named <= upTo)
+	})
+	return nil
+}
+
+// prepare completes the manifest of a checkpoint, and returns the durable records after it.
+// REQUIRES: no log object is in flight.
+func (s *Shared) prepare(m *manifest) ([]Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch durable := s.durable.Load(); {
+	case s.closed:
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	case m.upTo > durable:
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover the records up to %d; only the records up to %d are durable", m.upTo, durable)}
+	case m.upTo < s.covered:
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover only the records up to %d; the last one covers the records up to %d", m.upTo, s.covered)}
+	}
+	m.next = s.nextSegment
+	// Even if the attempt fails, other servers may find this checkpoint, so its segments stay.
+	s.round++
+	for _, e := range m.segments {
+		s.segments[e.id].manifest = s.round
+	}
+	first := slices.IndexFunc(s.tail, func(r Record) bool { return r.LSN > m.upTo })
+	if first < 0 {
+		return nil, nil
+	}
+	return s.tail[first:], nil
+}
+
+// entry returns the manifest's entry for a segment.
+func (s *Shared) entry(ctx context.Context, id SegmentID) (manifestEntry, error) {
+	s.mu.Lock()
+	state := s.segments[id]
+	if state != nil && state.known {
+		defer s.mu.Unlock()
+		return manifestEntry{id: id, size: state.size, crc: state.crc}, nil
+	}
+	s.mu.Unlock()
+	seg, err := s.OpenSegment(ctx, id)
+	if err != nil {
+		return manifestEntry{}, err
+	}
+	return manifestEntry{id: id, size: seg.size, crc: seg.crc}, nil
+}

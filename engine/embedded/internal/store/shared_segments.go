@@ -1,0 +1,366 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// fetchPart is the number of bytes of a segment that one request reads.
+const fetchPart = 8 << 20
+
+// sharedSegment is a segment of a shared graph. In its segmentState, `manifest` is the round of the
+// last checkpoint that lists the segment.
+type sharedSegment struct {
+	segmentState
+	cached   bool          // whether the cache has the file
+	opened   uint64        // the round in which the segment was last opened
+	fetching chan struct{} // closed when the fetch in progress ends; nil if there is none
+}
+
+// objectName returns the name of a segment's object, without the prefix of the graph.
+func objectName(id SegmentID) string { return fmt.Sprintf("segment/%020d", id) }
+
+// newSegmentID reserves the id of a new segment.
+func (s *Shared) newSegmentID(ctx context.Context) (SegmentID, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return 0, &engine.Unavailable{Reason: "it is closed"}
+	case s.queue.Load() == nil:
+		return 0, ErrReader
+	}
+	id := s.nextSegment
+	s.nextSegment++
+	return id, nil
+}
+
+// WriteSegment implements [Storage]. It writes the file to the cache and uploads it, so the segment
+// is in the shared storage before any record can name it.
+func (s *Shared) WriteSegment(ctx context.Context, write func(w *SegmentWriter) error) (SegmentID, error) {
+	id, err := s.newSegmentID(ctx)
+	if err != nil {
+		return 0, err
+	}
+	state, err := writeSegment(ctx, s.cache, s.opts.Cache, id, write)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.upload(ctx, id, state.size); err != nil {
+		return 0, errors.Join(err, removeIfThere(s.cache, s.file(id)))
+	}
+	s.mu.Lock()
+	s.segments[id] = &sharedSegment{segmentState: *state, cached: true}
+	s.mu.Unlock()
+	return id, nil
+}
+
+// file returns the path of a segment in the cache.
+func (s *Shared) file(id SegmentID) string { return filename(s.opts.Cache, uint64(id), segmentExt) }
+
+// repeat sends a request to the storage, until it answers or the patience ends.
+func (s *Shared) repeat(ctx context.Context, request func() error) error {
+	return s.logOptions().Repeat(ctx, request)
+}
+
+// upload copies a segment from the cache to the shared storage.
+func (s *Shared) upload(ctx context.Context, id SegmentID, size int64) error {
+	f, err := s.cache.Open(s.file(id))
+	if err != nil {
+		return unavailable("reading a segment in the cache", err)
+	}
+	defer f.Close()
+	err = s.repeat(ctx, func() error {
+		return s.opts.Bucket.Upload(ctx, s.opts.Prefix+objectName(id), io.NewSectionReader(f, 0, size), size)
+	})
+	return s.mapped(err)
+}
+
+// OpenSegment implements [Storage]. If the cache does not have the file, OpenSegment fetches it.
+// Calls that need the same file at the same time share one fetch.
+func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		state, err := s.claim(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if state == nil {
+			continue // the fetch of another call has ended
+		}
+		seg, err := mapSegment(s.cache, s.file(id), id)
+		if errors.Is(err, iofs.ErrNotExist) {
+			s.mu.Lock()
+			state.cached = false // another program has removed the file
+			s.mu.Unlock()
+			continue
+		}
+		return seg, err
+	}
+}
+
+// claim returns the state of a segment whose file is in the cache. It fetches the file if it must.
+// If another call is fetching it, claim waits for that call and returns nil.
+func (s *Shared) claim(ctx context.Context, id SegmentID) (*sharedSegment, error) {
+	s.mu.Lock()
+	state := s.segments[id]
+	switch {
+	case s.closed:
+		s.mu.Unlock()
+		return nil, &engine.Unavailable{Reason: "it is closed"}
+	case state == nil:
+		state = &sharedSegment{segmentState: segmentState{recovered: true}}
+		s.segments[id] = state
+	}
+	state.opened = s.round
+	if state.cached {
+		s.mu.Unlock()
+		return state, nil
+	}
+	if waiting := state.fetching; waiting != nil {
+		s.mu.Unlock()
+		select {
+		case <-waiting:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	done := make(chan struct{})
+	state.fetching = done
+	want, kept := state.segmentState, s.kept[id]
+	s.mu.Unlock()
+
+	size, crc, err := s.fetch(ctx, id, want, kept)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state.fetching = nil
+	close(done)
+	delete(s.kept, id)
+	if err != nil {
+		return nil, err
+	}
+	state.known, state.size, state.crc, state.cached = true, size, crc, true
+	return state, nil
+}
+
+// fetch makes sure that the cache has the file of a segment, and returns the file's size and the
+// checksum of its footer. It trusts a file that an earlier process left only if `want` has the same
+// size and checksum. It verifies a fetched file completely before it gives the file its final name.
+func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState, kept bool) (size int64, crc uint32, err error) {
+	if kept && want.known {
+		if seg, err := mapSegment(s.cache, s.file(id), id); err == nil && seg.size == want.size && seg.crc == want.crc {
+			return seg.size, seg.crc, nil
+		}
+	}
+	temp := s.file(id) + tempExt
+	f, err := createTemp(s.cache, temp)
+	if err != nil {
+		return 0, 0, unavailable("making a file in the cache", err)
+	}
+	if size, err = s.download(ctx, id, f); err == nil {
+		crc, err = s.verifyFile(f, size, id, want)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = s.cache.Rename(temp, s.file(id))
+	}
+	if err != nil {
+		return 0, 0, errors.Join(err, removeIfThere(s.cache, temp))
+	}
+	return size, crc, nil
+}
+
+// download writes the object of a segment to a file, and returns its size.
+func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File) (size int64, err error) {
+	name := s.opts.Prefix + objectName(id)
+	for {
+		var part []byte
+		err := s.repeat(ctx, func() (err error) {
+			part, err = s.opts.Bucket.Read(ctx, name, size, fetchPart)
+			return err
+		})
+		switch {
+		case errors.Is(err, object.ErrNotFound):
+			return 0, &engine.NotFound{What: "segment", Name: name}
+		case err != nil:
+			return 0, s.mapped(err)
+		}
+		if _, err := f.WriteAt(part, size); err != nil {
+			return 0, unavailable("writing a segment to the cache", err)
+		}
+		if size += int64(len(part)); len(part) < fetchPart {
+			return size, nil
+		}
+	}
+}
+
+// verifyFile reads a whole file of a segment and checks it. It returns the checksum of the footer.
+func (s *Shared) verifyFile(f fs.File, size int64, id SegmentID, want segmentState) (crc uint32, err error) {
+	name := s.opts.Prefix + objectName(id)
+	seg, err := readFooter(f, size, name, id)
+	if err != nil {
+		return 0, err
+	}
+	if want.known && (want.size != seg.size || want.crc != seg.crc) {
+		return 0, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+			"the segment has %d bytes and footer checksum %08x, but the checkpoint gives %d bytes and checksum %08x", seg.size, seg.crc, want.size, want.crc)}
+	}
+	for _, block := range seg.names {
+		if err := seg.blocks[block].read(f, name); err != nil {
+			return 0, err
+		}
+	}
+	return seg.crc, nil
+}
+
+// RemoveSegment implements [Storage]. If the storage does not answer, the object remains and only
+// takes space.
+func (s *Shared) RemoveSegment(id SegmentID) error {
+	s.mu.Lock()
+	state := s.segments[id]
+	switch {
+	case state == nil:
+		s.mu.Unlock()
+		return &engine.NotFound{What: "segment", Name: objectName(id)}
+	case state.manifest != 0 || state.named != 0 || state.recovered:
+		s.mu.Unlock()
+		return &engine.Conflict{Reason: fmt.Sprintf("segment %d is in use by the log or a checkpoint", id)}
+	}
+	delete(s.segments, id)
+	s.mu.Unlock()
+	err := s.opts.Bucket.Delete(context.Background(), s.opts.Prefix+objectName(id))
+	return errors.Join(s.mapped(err), removeIfThere(s.cache, s.file(id)))
+}
+
+// forget removes the segments for which f returns true from the cache. Their objects stay in the
+// shared storage, because other servers may read them. If this server opens such a segment again,
+// for a read that began before, it fetches the object anew. f is called with s.mu locked.
+func (s *Shared) forget(f func(*sharedSegment) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, state := range s.segments {
+		if state.fetching == nil && f(state) {
+			delete(s.segments, id)
+			// A file that cannot be removed only takes space until the next process opens the cache.
+			_ = removeIfThere(s.cache, s.file(id))
+		}
+	}
+	for id := range s.kept {
+		if s.segments[id] == nil {
+			delete(s.kept, id)
+			_ = removeIfThere(s.cache, s.file(id))
+		}
+	}
+}
+
+// WriteScratch implements [Storage]. The file is only in the cache.
+func (s *Shared) WriteScratch(ctx context.Context, write func(w *SegmentWriter) error) (*Segment, error) {
+	id, err := s.newSegmentID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return writeScratch(ctx, s.cache, s.opts.Cache, id, write)
+}
+
+// Sizes implements [Storage].
+func (s *Shared) Sizes() map[SegmentID]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sizes := make(map[SegmentID]int64, len(s.segments))
+	for id, state := range s.segments {
+		sizes[id] = state.size
+	}
+	return sizes
+}
+
+// Verify implements [Storage]. It checks that the shared storage has each segment with its size,
+// and reads the segments in the cache. It does not fetch the other segments, and does not read the
+// log.
+func (s *Shared) Verify(ctx context.Context) error {
+	stored, err := s.storedSizes(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	states := make(map[SegmentID]sharedSegment, len(s.segments))
+	for id, state := range s.segments {
+		states[id] = *state
+	}
+	s.mu.Unlock()
+	faults := &faultList{}
+	for _, id := range slices.Sorted(maps.Keys(states)) {
+		state := states[id]
+		name := s.opts.Prefix + objectName(id)
+		switch size, there := stored[name]; {
+		case state.fetching != nil || !state.known && !state.cached:
+			continue // a fetch verifies it
+		case !there && s.knows(id):
+			faults.add(&engine.Corrupt{Object: name, Detail: "the object is missing"})
+		case there && state.known && size != state.size:
+			faults.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf("the object has %d bytes, expected %d", size, state.size)})
+		}
+		if !state.cached {
+			continue
+		}
+		found := &faultList{}
+		if err := found.segment(ctx, s.cache, s.opts.Cache, id, state.segmentState); err != nil {
+			return err
+		}
+		if s.knows(id) {
+			for _, fault := range found.errs {
+				faults.add(fault)
+			}
+		}
+	}
+	return faults.join()
+}
+
+// knows reports whether a checkpoint has not removed the segment meanwhile.
+func (s *Shared) knows(id SegmentID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.segments[id] != nil
+}
+
+// storedSizes lists the segments in the shared storage, by the whole name of the object.
+func (s *Shared) storedSizes(ctx context.Context) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	for after := ""; ; {
+		var list []object.Entry
+		err := s.repeat(ctx, func() (err error) {
+			list, err = s.opts.Bucket.List(ctx, s.opts.Prefix+"segment/", after, object.MaxList)
+			return err
+		})
+		if err != nil {
+			return nil, s.mapped(err)
+		}
+		for _, e := range list {
+			sizes[e.Name] = e.Size
+		}
+		if len(list) < object.MaxList {
+			return sizes, nil
+		}
+		after = list[len(list)-1].Name
+	}
+}

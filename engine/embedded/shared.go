@@ -1,0 +1,146 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// SharedPlace says where a graph in shared storage is, and which server uses it. Bucket and Cache
+// are required.
+type SharedPlace struct {
+	Bucket object.Bucket // the shared storage
+	Prefix string        // of the names of the graph's objects; ends with "/", or is empty
+	FS     fs.FS         // file system of the cache; nil means fs.OS()
+	Cache  string        // folder for copies of the graph's segments, for this process and graph alone
+
+	// Node, Incarnation and Address identify this server in the log, for operators.
+	Node, Incarnation, Address string
+
+	// Patience is how long a call repeats requests that the storage does not answer. 0 means 30 s.
+	Patience time.Duration
+
+	// Poll is how long a [Follower] waits at the end of the log before it reads on. 0 means
+	// DefaultPoll. With a negative value it reads only in Follow and CatchUp.
+	Poll time.Duration
+
+	reload uint64 // Reload of store.SharedOptions
+}
+
+// DefaultPoll is one second.
+const DefaultPoll = time.Second
+
+// sharedCommitWeight bounds the commits between two checkpoints of a shared graph to 1024, because
+// a server that opens the graph may have to read a log object for each of them.
+const sharedCommitWeight = 8 << 10
+
+// CreateShared makes a graph in shared storage and opens it as its writer; see [Create]. The error is
+// a *engine.Conflict if there is a graph already.
+func CreateShared(ctx context.Context, at SharedPlace, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+	if err != nil {
+		return nil, &engine.SchemaMismatch{Detail: err.Error()}
+	}
+	g := newGraph(opts.shared())
+	manifest := g.begin(s)
+	st, err := store.OpenShared(ctx, at.options(g.opts, newGraphs{}))
+	if err != nil {
+		return nil, err
+	}
+	if !st.Exists() {
+		err = st.TakeOver(ctx)
+	}
+	if err == nil && st.Exists() { // maybe another server made it since OpenShared
+		err = &engine.Conflict{Reason: "the shared storage already holds a graph under this prefix"}
+	}
+	if err == nil {
+		err = st.Checkpoint(ctx, manifest, 0, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	g.attachStore(st)
+	g.start()
+	return g, nil
+}
+
+// newGraphs is the Applier of a new graph. It ignores a graph that the storage already contains.
+type newGraphs struct{}
+
+func (newGraphs) Load(context.Context, *store.Shared, *store.Recovered) error { return nil }
+func (newGraphs) Apply(context.Context, store.Record) error                   { return nil }
+func (newGraphs) Publish()                                                    {}
+
+// OpenShared opens a graph in shared storage as its writer. From then on, the former writer cannot
+// write any more. The error is a *engine.NotFound if no graph has the prefix.
+func OpenShared(ctx context.Context, at SharedPlace, opts Options) (*Graph, error) {
+	at.Poll = -1
+	f, err := Follow(ctx, at, opts)
+	if err != nil {
+		return nil, err
+	}
+	g, err := f.TakeOver(ctx)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return g, nil
+}
+
+// shared returns the complete options of a graph in shared storage.
+func (o Options) shared() Options {
+	if o.commitWeight == 0 {
+		o.commitWeight = sharedCommitWeight
+	}
+	return o.complete()
+}
+
+// options returns the options of the storage.
+func (at *SharedPlace) options(opts Options, a store.Applier) store.SharedOptions {
+	fsys := at.FS
+	if fsys == nil {
+		fsys = fs.OS()
+	}
+	return store.SharedOptions{
+		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Node: at.Node, Incarnation: at.Incarnation,
+		Address: at.Address, Patience: at.Patience, Reload: at.reload, Applier: a, Failed: opts.LogFailed,
+	}
+}
+
+// applier builds the graph of a [Follower] from the log. Package store calls its methods one at a
+// time.
+type applier struct {
+	opts    Options               // options of the graph
+	next    *Graph                // the graph to which the next record is applied
+	current atomic.Pointer[Graph] // the graph that readers see; often the same as next
+}
+
+// Load implements [store.Applier]. Reads of an earlier graph continue meanwhile.
+func (a *applier) Load(ctx context.Context, st *store.Shared, found *store.Recovered) error {
+	g := newGraph(a.opts)
+	g.attachStore(st)
+	if err := g.recovery(ctx, found); err != nil {
+		return err
+	}
+	g.checkpoints.lsn = found.ManifestLSN
+	a.next = g
+	return nil
+}
+
+// Apply implements [store.Applier]. Readers of the graph see the new commit at once.
+func (a *applier) Apply(ctx context.Context, r store.Record) (err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	p := &replay{g: a.next, open: a.next.files.opener(ctx)}
+	return p.apply(ctx, r)
+}
+
+// Publish implements [store.Applier].
+func (a *applier) Publish() { a.current.Store(a.next) }

@@ -1,0 +1,225 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/engine/enginetest"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
+)
+
+// TestConformanceShared runs the suite on two servers that share a bucket: one writes, and the
+// other one follows and answers all reads.
+func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
+
+// TestSharedStorage runs the suite in the same way on each kind of shared storage that is installed.
+func TestSharedStorage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the storages take longer than memory")
+	}
+	for name, open := range map[string]func(t *testing.T) object.Bucket{
+		"folder": func(t *testing.T) object.Bucket {
+			b, err := object.NewFolder(fs.OS(), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		},
+		"postgres": func(t *testing.T) object.Bucket {
+			b, err := postgres.Open(t.Context(), postgrestest.New(t).URL("schema=graphs"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(b.Close)
+			return b
+		},
+		"s3": func(t *testing.T) object.Bucket { return s3test.Open(t, s3test.Start(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bucket := open(t)
+			var graphs atomic.Int64
+			enginetest.Run(t, func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+				return openServersIn(t, bucket, fmt.Sprintf("graph/%d/", graphs.Add(1)), source, schema)
+			})
+		})
+	}
+}
+
+// TestRandomShared compares the answers of the server that follows with those of the model.
+func TestRandomShared(t *testing.T) {
+	o := half()
+	o.Seed += 3 * reopenedSeeds
+	enginetest.RunRandom(t, openTwoServers, o)
+}
+
+// twoServers is a graph in shared storage and two servers: the writer, which makes all writes, and
+// a follower, which answers all reads after it has caught up. After every fourth write the follower
+// takes over, and a new server follows it. Most new servers begin with the cache of a former writer.
+type twoServers struct {
+	t     testing.TB
+	place embedded.SharedPlace
+	opts  embedded.Options
+
+	mu     sync.RWMutex // held for reading by reads, for writing by writes
+	writes int
+	caches int // number of caches made so far
+	writer *embedded.Graph
+	engine.Graph
+	follower *embedded.Follower // the same as Graph
+}
+
+func openTwoServers(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+	t.Helper()
+	return openServersIn(t, &object.Memory{}, "graph/1/", source, schema)
+}
+
+// openServersIn makes a graph below a prefix in a bucket, and its two servers.
+func openServersIn(t testing.TB, b object.Bucket, prefix, source string, schema *catalog.Schema) engine.Graph {
+	t.Helper()
+	fsys := fs.NewMem()
+	fsys.PoisonMappings()
+	s := &twoServers{t: t, opts: conformanceOptions, place: embedded.SharedPlace{Bucket: b, Prefix: prefix, FS: fsys, Poll: -1}}
+	s.opts.CheckpointBytes = 20_000
+	s.opts.Failed = func(err error) {
+		var lost *engine.Unavailable
+		if !errors.As(err, &lost) { // the former writer fails so if it makes a checkpoint
+			t.Errorf("in the background: %v", err)
+		}
+	}
+	var err error
+	if s.writer, err = embedded.CreateShared(context.Background(), s.at(0), source, schema, s.opts); err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	s.follow()
+	return s
+}
+
+// at returns the place of a server with the cache of the given number.
+func (s *twoServers) at(cache int) embedded.SharedPlace {
+	p := s.place
+	p.Cache = fmt.Sprintf("cache-%d", cache)
+	return p.Reloading(uint64(10 * (cache % 2)))
+}
+
+// follow opens the follower.
+func (s *twoServers) follow() {
+	s.t.Helper()
+	s.caches++
+	f, err := embedded.Follow(context.Background(), s.at(s.caches), s.opts)
+	if err != nil {
+		s.t.Fatalf("follow: %v", err)
+	}
+	s.Graph, s.follower = f, f
+}
+
+// wrote lets the follower catch up, and after every fourth write makes it the writer. REQUIRES: s.mu
+// is locked.
+func (s *twoServers) wrote() {
+	s.t.Helper()
+	ctx := context.Background()
+	if err := s.follower.CatchUp(ctx); err != nil {
+		s.t.Fatalf("catch up: %v", err)
+	}
+	if s.writes++; s.writes%4 != 0 {
+		return
+	}
+	former := s.writer
+	var err error
+	if s.writer, err = s.follower.TakeOver(ctx); err != nil {
+		s.t.Fatalf("take over: %v", err)
+	}
+	var lost *engine.Unavailable
+	if err := former.Close(); err != nil && !errors.As(err, &lost) {
+		s.t.Fatalf("close the former writer: %v", err)
+	}
+	if s.writes%8 == 0 {
+		s.caches -= 2 // the next follower uses the cache of the former writer
+		runtime.GC()
+		if err := s.writer.Verify(ctx); err != nil {
+			s.t.Errorf("verify: %v", err)
+		}
+	}
+	s.follow()
+}
+
+func (s *twoServers) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.Graph.Query(ctx, q, args, at)
+}
+
+func (s *twoServers) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.Mutate(ctx, q, args, opts)
+}
+
+func (s *twoServers) Load(ctx context.Context, in io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.Load(ctx, in, opts)
+}
+
+func (s *twoServers) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.CreateBranch(ctx, name, from)
+}
+
+func (s *twoServers) DeleteBranch(ctx context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.DeleteBranch(ctx, name)
+}
+
+func (s *twoServers) DeleteBranchAt(ctx context.Context, name, head string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.DeleteBranchAt(ctx, name, head)
+}
+
+func (s *twoServers) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.Merge(ctx, source, target, opts)
+}
+
+func (s *twoServers) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.ApplySchema(ctx, source, schema, opts)
+}
+
+func (s *twoServers) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.Cleanup(ctx, opts)
+}
+
+func (s *twoServers) Failure() error      { return s.writer.Failure() }
+func (s *twoServers) MustReopen() bool    { return s.writer.MustReopen() }
+func (s *twoServers) Stats() engine.Stats { return s.writer.Stats() }
+
+func (s *twoServers) Close() error { return errors.Join(s.follower.Close(), s.writer.Close()) }

@@ -21,8 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain makes tests read even small stored data in pieces, and single rows from records soon.
-// Benchmarks read such data whole, as usual.
+// TestMain makes tests read even small stored data in pieces, and copy the rows that they look up
+// soon. Benchmarks read such data whole, as usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {

@@ -14,7 +14,7 @@ import (
 // share of the memory limit of the Go runtime, to which they do not count.
 const (
 	copiesMost  = 256 << 20 // see above
-	copiesShare = 8         // the share is one divided by copiesShare
+	copiesShare = 16        // the share is one divided by copiesShare
 )
 
 // copied is the size of all copies, in bytes.

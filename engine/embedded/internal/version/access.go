@@ -98,7 +98,7 @@ func (t *Table) ReadAhead(ord uint32, props []int) (sum uint32) {
 	if r := s.byRow(); r != nil {
 		return r.ReadAhead(row-s.Start, r.Lines(props))
 	}
-	s.used(t)
+	s.countLookup(t)
 	for _, p := range props {
 		sum += s.Props[p].ReadAhead(row - s.Start)
 	}

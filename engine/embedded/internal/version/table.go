@@ -249,7 +249,7 @@ func (t *Table) ids(s *Segment) *column.Column {
 	return s.ID
 }
 
-// idField returns the position of the ids in the records of a segment.
+// idField returns the position of the ids in the copies of a segment's rows.
 func (t *Table) idField() int {
 	if t.Type.IDProp >= 0 {
 		return t.Type.IDProp

@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// TestRecords copies columns of every kind and compares the values in the records with those of the
+// TestRowCopies copies columns of every kind and compares the values in the records with those of the
 // columns.
-func TestRecords(t *testing.T) {
+func TestRowCopies(t *testing.T) {
 	const n = 3000
 	var cols []*Column
 	var copies []bool
@@ -33,7 +33,7 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	add(Null(value.Type{Kind: value.I64, Nullable: true}, n), false)
-	// Texts of such lengths that some are in the records and others are not, and texts that are
+	// Texts of such lengths that some are in the copies and others are not, and texts that are
 	// never in them.
 	for _, most := range []int{100, 200, 250} {
 		b := NewBuilder(value.Of(value.String))
@@ -54,29 +54,29 @@ func TestRecords(t *testing.T) {
 	stored, _ := storedForm(t, long.Finish(nil))
 	add(stored, false)
 
-	// Records of a few columns each, so that texts of each kind fit into some of them.
+	// Copies of a few columns each, so that texts of each kind fit into some of them.
 	for from := range cols {
 		some := cols[from:min(from+6, len(cols))]
 		some = append(some[:len(some):len(some)], cols[len(cols)-4:]...)
 		copied := append(copies[from:min(from+6, len(cols)):min(from+6, len(cols))], copies[len(cols)-4:]...)
-		r := NewRecords(some, n)
+		r := NewRowCopies(some, n)
 		if r == nil {
-			t.Fatalf("columns from %d: no records", from)
+			t.Fatalf("columns from %d: no copies", from)
 		}
 		for k, c := range some {
 			if r.Has(k) != copied[k] {
-				t.Fatalf("column of type %s: the records contain it: %v, expected %v", c.Type(), r.Has(k), copied[k])
+				t.Fatalf("column of type %s: it is copied: %v, expected %v", c.Type(), r.Has(k), copied[k])
 			}
 			if !copied[k] {
 				continue
 			}
-			checkRecords(t, r, k, c, n)
+			checkRowCopies(t, r, k, c, n)
 		}
 	}
 }
 
-// checkRecords compares column k of the records with the column that was copied.
-func checkRecords(t *testing.T, r *Records, k int, c *Column, n uint32) {
+// checkRowCopies compares column k of the copies with the column that was copied.
+func checkRowCopies(t *testing.T, r *RowCopies, k int, c *Column, n uint32) {
 	t.Helper()
 	rows := make([]uint32, 0, n)
 	for i := range n {
@@ -91,7 +91,7 @@ func checkRecords(t *testing.T, r *Records, k int, c *Column, n uint32) {
 	c.Gather(&want, 1, rows)
 	for i := range rows {
 		if a, b := got.Value(i+1), want.Value(i+1); !reflect.DeepEqual(a, b) {
-			t.Fatalf("column of type %s, row %d: the records have %v, the column has %v", c.Type(), rows[i], a, b)
+			t.Fatalf("column of type %s, row %d: the copy has %v, the column has %v", c.Type(), rows[i], a, b)
 		}
 		if c.Type().Kind == value.String && r.Str(k, rows[i]) != want.Strings[i+1] && !c.IsNull(rows[i]) {
 			t.Fatalf("column of type %s, row %d: Str returns %q, expected %q", c.Type(), rows[i], r.Str(k, rows[i]), want.Strings[i+1])
@@ -99,15 +99,15 @@ func checkRecords(t *testing.T, r *Records, k int, c *Column, n uint32) {
 	}
 }
 
-// TestRecordsLimit checks that copies stay below the limit of a process.
-func TestRecordsLimit(t *testing.T) {
+// TestRowCopiesLimit checks that copies stay below the limit of a process.
+func TestRowCopiesLimit(t *testing.T) {
 	a, _ := someValues(t, value.Of(value.I64), 100, 1000)
 	b, _ := someValues(t, value.Of(value.String), 100, 1000)
-	if NewRecords([]*Column{a, b}, 100) == nil {
-		t.Error("there are no records although there is memory")
+	if NewRowCopies([]*Column{a, b}, 100) == nil {
+		t.Error("there are no copies although there is memory")
 	}
-	if NewRecords([]*Column{a}, 100) != nil {
-		t.Error("there are records of a single column")
+	if NewRowCopies([]*Column{a}, 100) != nil {
+		t.Error("there are copies of a single column")
 	}
 	left := copiesLimit() - copied.Load()
 	if NewMemory(int(left)+1) != nil {
@@ -115,7 +115,7 @@ func TestRecordsLimit(t *testing.T) {
 	}
 	copied.Add(left)
 	defer copied.Add(-left)
-	if NewRecords([]*Column{a, b}, 100) != nil {
-		t.Error("there are records although the limit is reached")
+	if NewRowCopies([]*Column{a, b}, 100) != nil {
+		t.Error("there are copies although the limit is reached")
 	}
 }

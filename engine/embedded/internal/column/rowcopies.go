@@ -40,8 +40,8 @@ type field struct {
 }
 
 const (
-	cacheLine   = 64 // bytes
-	rowLines    = 4  // the most cache lines of the copy of a row
+	cacheLine = 64 // bytes
+	rowLines  = 4  // the most cache lines of the copy of a row
 	// readText and shortText limit the bytes per row of columns of texts. A column with more than
 	// readText is not read in order to copy it. The texts of a column with more than shortText are
 	// not copied, only their places.

@@ -45,7 +45,10 @@ func (pl *planner) firstLookup() (k firstLookup) {
 
 // ReadAhead loads the memory with which the first lookup of a run begins into the processor's
 // caches, so that the wait for it overlaps with the preparation of the run. The arguments need not
-// have been checked. The result has no meaning.
+// have been checked. The result has no meaning. The function is not inlined, because the compiler would
+// remove reads with unused results.
+//
+//go:noinline
 func (p *Program) ReadAhead(snap *version.Snapshot, args engine.Args) uint32 {
 	k := &p.first
 	if k.lookup == nil || k.param >= len(args) {

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
@@ -137,14 +138,19 @@ func TestBranchCostsWhatItChanges(t *testing.T) {
 		}
 		op := func() { g.walk(t, g.fork(t, true)) }
 		op()
-		var before, after runtime.MemStats
-		const times = 50
-		runtime.ReadMemStats(&before)
-		for range times {
-			op()
+		// The first lookups make the graph copy rows and edges in the background, once. Take the
+		// least of several rounds, because a round may contain this work.
+		const rounds, times = 5, 20
+		bytes[i] = math.MaxUint64
+		for range rounds {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range times {
+				op()
+			}
+			runtime.ReadMemStats(&after)
+			bytes[i] = min(bytes[i], (after.TotalAlloc-before.TotalAlloc)/times)
 		}
-		runtime.ReadMemStats(&after)
-		bytes[i] = (after.TotalAlloc - before.TotalAlloc) / times
 	}
 	t.Logf("%d bytes with 1,000 edges, %d with 40,000", bytes[0], bytes[1])
 	if bytes[1] > 2*bytes[0] {

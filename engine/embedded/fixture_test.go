@@ -21,12 +21,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestMain makes tests read even small stored data in pieces. Benchmarks read such data whole, as
-// usual.
+// TestMain makes tests read even small stored data in pieces, and copy the rows that they look up
+// soon. Benchmarks read such data whole, as usual.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		column.PieceBytes = 32
+		version.FirstLookups = 1
 	}
 	goleak.VerifyTestMain(m)
 }

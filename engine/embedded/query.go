@@ -46,6 +46,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
+	prog.ReadAhead(snap, args)
 	if args, err = exec.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}

@@ -73,10 +73,7 @@ func (co *collector) readRows() {
 	var sum uint32
 	for _, v := range co.keep {
 		if props := co.reads[v]; props != nil {
-			table := co.table(v)
-			for _, ord := range co.rows.cols[v][:n] {
-				sum += table.ReadAhead(ord, props)
-			}
+			sum += co.table(v).ReadAheadAll(co.rows.cols[v][:n], props)
 		}
 	}
 	co.ahead += sum

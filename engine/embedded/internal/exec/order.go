@@ -51,6 +51,7 @@ func (pl *planner) plan() error {
 		pl.tallying()
 	}
 	pl.lookAhead()
+	pl.first = pl.firstLookup()
 	if first != nil {
 		return nil
 	}

@@ -65,10 +65,11 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body        *pipe // the steps that find the rows
-	frames      int   // number of frames that the steps own
-	plannedSize int   // binary magnitude of the graph's size at the time of planning
-	countsOnly  bool  // the read returns only counts of all its rows
+	body        *pipe       // the steps that find the rows
+	frames      int         // number of frames that the steps own
+	plannedSize int         // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool        // the read returns only counts of all its rows
+	first       firstLookup // the lookup that the read begins with
 }
 
 // projection is a column of the result.

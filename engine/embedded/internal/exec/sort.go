@@ -110,12 +110,33 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		selectFirst(entries, int(limit), compare)
 		entries = entries[:limit]
 	}
-	slices.SortFunc(entries, compare)
+	if len(entries) <= sortedByInsertion {
+		insertionSort(entries, compare)
+	} else {
+		slices.SortFunc(entries, compare)
+	}
 	co.perm = co.perm[:len(entries)]
 	for i := range entries {
 		co.perm[i] = entries[i].row
 	}
 	return err
+}
+
+// sortedByInsertion is the greatest number of rows that insertionSort sorts faster than
+// [slices.SortFunc].
+const sortedByInsertion = 16
+
+// insertionSort sorts a few rows. It compares the heads itself, and calls the function `compare`
+// only for rows with equal heads.
+func insertionSort(rows []entry, compare func(a, b entry) int) {
+	for i := 1; i < len(rows); i++ {
+		row, at := rows[i], i
+		for at > 0 && (row.head < rows[at-1].head || row.head == rows[at-1].head && compare(row, rows[at-1]) < 0) {
+			rows[at] = rows[at-1]
+			at--
+		}
+		rows[at] = row
+	}
 }
 
 // sortKeys returns the keys for comparing the collected rows, including the tie-breaks.

@@ -15,6 +15,15 @@ type hop struct {
 	alive bool             // every listed edge is live
 }
 
+// near returns the other ends of a node's edges in the base of the index. It returns the edges too
+// unless all of them are live.
+func (h *hop) near(node uint32) (edges, others []uint32) {
+	if h.alive {
+		return nil, h.adj.Others(node)
+	}
+	return h.adj.Base(node)
+}
+
 // hops returns the directions in which an edge type is followed, and their number.
 func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
 	t := m.snap.Edges(edge)
@@ -313,7 +322,10 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 // each such edge until it returns false.
 func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false
-	edges, others := h.adj.Base(a)
+	edges, others := h.near(a)
+	if yield != nil {
+		edges, others = h.adj.Base(a)
+	}
 	at, _ := slices.BinarySearch(others, b)
 	for ; at < len(others) && others[at] == b; at++ {
 		if h.alive || h.edges.Alive(edges[at]) {

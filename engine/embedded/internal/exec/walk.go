@@ -99,8 +99,8 @@ func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 // trail visits the live neighbours of nodes.
 func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 	for _, node := range nodes {
-		edges, others := h.adj.Base(node)
-		if err := m.tick(1 + len(edges)); err != nil {
+		edges, others := h.near(node)
+		if err := m.tick(1 + len(others)); err != nil {
 			return err
 		}
 		for j, other := range others {

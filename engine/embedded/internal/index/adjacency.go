@@ -22,6 +22,8 @@ type adjacencyBase struct {
 	pending     column.Pending // whether the arrays must still be read from the segment
 	stored      blockPlace     // the blocks of a stored base
 	nOff, nEdge int            // lengths of `off` and `edge`; set only for a stored base
+	near        nearEdges      // the neighbours by node, if they were copied
+	memory      *column.Memory // contains `near` and `other`, if they were copied
 }
 
 // Hop is an edge of the overlay. Each node has a linked list of hops, the latest first.
@@ -76,7 +78,7 @@ func (b *adjacencyBase) load() { b.pending.Resolve(b.read) }
 //
 //go:noinline
 func (b *adjacencyBase) byPieces() bool {
-	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, b.read)
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, b.readForLookups)
 }
 
 // storedSpan returns the positions at which a node's edges start and end, in a base that has not
@@ -210,6 +212,9 @@ func (a *Adjacency) BaseDegree(node uint32) uint32 {
 	}
 	if uint64(node)+1 >= uint64(len(b.off)) {
 		return 0
+	}
+	if b.near.blocks != nil {
+		return b.near.blocks[uint64(node)<<b.near.shift]
 	}
 	return b.off[node+1] - b.off[node]
 }

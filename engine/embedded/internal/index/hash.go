@@ -24,6 +24,7 @@ type hashBase struct {
 	pending       column.Pending // whether `heads` and `next` must still be read from the segment
 	stored        blockPlace     // the blocks of a stored base
 	nHeads, nNext int            // lengths of `heads` and `next`; set only for a stored base
+	memory        *column.Memory // contains `heads` and `next`, if they were copied
 }
 
 // entry is an entry of the overlay of a [Hash]. The entries of a bucket form a linked list.
@@ -227,7 +228,7 @@ func (b *hashBase) load() { b.pending.Resolve(b.read) }
 //
 //go:noinline
 func (b *hashBase) byPieces() bool {
-	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, b.read)
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, b.readForLookups)
 }
 
 // block opens a block of n numbers of a stored base; `suffix` ends the name of the block.
@@ -240,6 +241,16 @@ func (b *hashBase) read() {
 	src, name := b.stored.source, b.stored.name
 	b.heads = column.Read[uint32](src, name+".h", b.nHeads)
 	b.next = column.Read[uint32](src, name+".n", b.nNext)
+}
+
+// readForLookups reads a stored base and copies it to large pages, if there is memory for the copy.
+func (b *hashBase) readForLookups() {
+	b.read()
+	if b.memory = column.NewMemory(column.Room(b.heads) + column.Room(b.next)); b.memory != nil {
+		rest := b.memory.Bytes()
+		b.heads, rest = column.Copy(rest, b.heads)
+		b.next, _ = column.Copy(rest, b.next)
+	}
 }
 
 // Multipliers of the hash: odd constants of wyhash, version 4.2.

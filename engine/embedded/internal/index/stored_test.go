@@ -292,3 +292,50 @@ func FuzzOpenSorted(f *testing.F) {
 		}
 	})
 }
+
+// TestReadForLookups reads stored edges as lookups do, with blocks of the first neighbours. Nodes with
+// few, with many and without edges must have the same edges as before.
+func TestReadForLookups(t *testing.T) {
+	for _, most := range []uint32{1, 2, 5, 14, 40, 200} {
+		t.Run(fmt.Sprintf("up to %d edges", most), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(3, uint64(most)))
+			var ends [][2]uint32
+			const nodes = 2000
+			for node := range uint32(nodes) {
+				for range r.Uint32N(most + 1) {
+					ends = append(ends, [2]uint32{node, r.Uint32N(nodes)})
+				}
+			}
+			made := BuildAdjacency(uint32(len(ends)), func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
+			src := blocks{}
+			if err := made.Blocks("a", src.add); err != nil {
+				t.Fatal(err)
+			}
+			stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil), "a", src)
+			if !ok {
+				t.Fatal("the descriptor is malformed")
+			}
+			stored.base.pending.Resolve(stored.base.readForLookups)
+			if stored.base.near.blocks == nil {
+				t.Fatal("there are no blocks")
+			}
+			inside, outside := 0, 0
+			for node := range uint32(nodes + 10) {
+				e1, o1 := made.Base(node)
+				e2, o2 := stored.Base(node)
+				if !slices.Equal(e1, e2) || !slices.Equal(o1, o2) || !slices.Equal(stored.Others(node), o1) || stored.BaseDegree(node) != uint32(len(o1)) {
+					t.Fatalf("node %d leads to %v and %v, expected %v", node, stored.Others(node), o2, o1)
+				}
+				stored.ReadAhead(node)
+				if uint32(len(o1)) <= 1<<stored.base.near.shift-nearHead {
+					inside++
+				} else {
+					outside++
+				}
+			}
+			if most > 14 && outside == 0 || inside == 0 {
+				t.Errorf("the blocks have the neighbours of %d nodes and lack those of %d", inside, outside)
+			}
+		})
+	}
+}

@@ -5,30 +5,85 @@ import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 // Finder finds the entity with an id in two steps, Likely and Found. Between the steps the
 // caller can prefetch the memory that it will most likely read.
 type Finder struct {
-	t           *Table
-	id          string
-	c           index.Cursor
-	onCandidate bool // whether c has a current candidate
+	t       *Table
+	id      string
+	guess   uint32 // the entity in whose row a serial id would be; see type serial
+	guessed bool   // whether there is such an entity
+	c       index.Cursor
+	// onCandidate says whether c has a current candidate. While guessed is set, c is not in use.
+	onCandidate bool
+}
+
+// ReadAheadID loads the memory that the search for an id will read first into the processor's
+// caches. The result has no meaning.
+func (t *Table) ReadAheadID(id string) uint32 {
+	if ord, ok := t.guess(id); ok {
+		return t.Segs[0].byRow().ReadAhead(ord, 1)
+	}
+	return t.keys.ReadAhead(index.String(id))
+}
+
+// guess returns the entity that has the id if the ids of the first segment are serial.
+func (t *Table) guess(id string) (ord uint32, ok bool) {
+	if len(t.Segs) == 0 {
+		return 0, false
+	}
+	r := t.Segs[0].byRow()
+	if r == nil {
+		return 0, false
+	}
+	// The rows of the first segment mostly have the same numbers as their entities.
+	return r.ids.row(id)
 }
 
 // Find starts a search for the entity with an id.
 func (t *Table) Find(id string) Finder {
-	f := Finder{t: t, id: id, c: t.keys.Find(index.String(id))}
-	f.onCandidate = f.c.Next()
+	f := Finder{t: t, id: id}
+	if f.guess, f.guessed = t.guess(id); !f.guessed {
+		f.search()
+	}
 	return f
 }
 
+// search starts the search in the index.
+func (f *Finder) search() {
+	f.c = f.t.keys.Find(index.String(f.id))
+	f.onCandidate = f.c.Next()
+}
+
 // Likely returns the entity that most likely has the id. It compares no ids.
-func (f *Finder) Likely() (ord uint32, ok bool) { return f.c.Ord, f.onCandidate && f.t.Alive(f.c.Ord) }
+func (f *Finder) Likely() (ord uint32, ok bool) {
+	if f.guessed {
+		return f.guess, f.t.Alive(f.guess)
+	}
+	return f.c.Ord, f.onCandidate && f.t.Alive(f.c.Ord)
+}
 
 // Found returns the entity that has the id. ok is false if the table has none.
 func (f *Finder) Found() (ord uint32, ok bool) {
+	if f.guessed {
+		if f.t.has(f.guess, f.id) {
+			return f.guess, true
+		}
+		f.guessed = false
+		f.search()
+	}
 	for ; f.onCandidate; f.onCandidate = f.c.Next() {
-		if row := f.t.rows.Get(f.c.Ord); row != index.Dead && f.t.idAt(row) == f.id {
+		if f.t.has(f.c.Ord, f.id) {
 			return f.c.Ord, true
 		}
 	}
 	return 0, false
+}
+
+// has reports whether the entity with an ordinal exists and has the id. The ordinal may come from a
+// stored index.
+func (t *Table) has(ord uint32, id string) bool {
+	if ord >= t.next {
+		return false
+	}
+	row := t.rows.Get(ord)
+	return row != index.Dead && t.idAt(row) == id
 }
 
 // ReadAhead loads properties of a live entity into the processor's caches, all at once
@@ -40,8 +95,29 @@ func (t *Table) ReadAhead(ord uint32, props []int) (sum uint32) {
 		return 0
 	}
 	s := t.segment(row)
+	if r := s.byRow(); r != nil {
+		return r.ReadAhead(row-s.Start, r.Lines(props))
+	}
+	s.countLookup(t)
 	for _, p := range props {
 		sum += s.Props[p].ReadAhead(row - s.Start)
+	}
+	return sum
+}
+
+// ReadAheadAll is [Table.ReadAhead] for several entities.
+func (t *Table) ReadAheadAll(ords []uint32, props []int) (sum uint32) {
+	if t.plain() {
+		if r := t.Segs[0].byRow(); r != nil {
+			lines := r.Lines(props)
+			for _, ord := range ords {
+				sum += r.ReadAhead(ord, lines)
+			}
+			return sum
+		}
+	}
+	for _, ord := range ords {
+		sum += t.ReadAhead(ord, props)
 	}
 	return sum
 }

@@ -61,6 +61,9 @@ func (o *Origin) equal(other *Origin) bool {
 func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))
+	if s.copies != nil {
+		n.copies = newCopies(to)
+	}
 	o := &Origin{Props: make([]OriginProp, len(props))}
 	before := s.origin(from)
 	o.Type = before.Type

@@ -106,7 +106,7 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		return nil, corrupt("%v", err)
 	}
 	entity, typeName := r.byte(), r.text()
-	s := &Segment{Name: name, N: r.ordinal(), file: src.Name()}
+	s := &Segment{Name: name, N: r.ordinal(), file: src.Name(), copies: newCopies(t)}
 	n := r.count()
 	if r.err != nil {
 		return nil, corrupt("block meta is truncated")

@@ -95,6 +95,7 @@ type Segment struct {
 	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
 	ends     *storedEnds      // only of a stored segment
 	file     string           // only of a stored segment
+	copies   *copies          // only of a stored segment of nodes
 }
 
 // newTable returns an empty table for entities of type t.
@@ -186,28 +187,37 @@ func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
 // Gather reads property p of live entities into dst. It resets dst first.
 func (t *Table) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(t.Type.Props[p].Type, len(ords))
+	if t.plain() {
+		s := t.Segs[0]
+		s.gather(p, s.Props[p], dst, 0, ords)
+		return
+	}
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		s.Props[p].Gather(dst, at, rows)
+		s.gather(p, s.Props[p], dst, at, rows)
 	}, func(at int, r *Row) { dst.Set(at, r.Vals[p]) })
 }
 
 // GatherID reads the ids of live entities into dst. It resets dst first.
 func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(value.Of(value.String), len(ords))
+	if t.plain() {
+		s := t.Segs[0]
+		s.gather(t.idField(), t.ids(s), dst, 0, ords)
+		return
+	}
 	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		t.ids(s).Gather(dst, at, rows)
+		s.gather(t.idField(), t.ids(s), dst, at, rows)
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
+
+// plain reports whether every ordinal is the number of its row, and all rows lie in one segment.
+func (t *Table) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 }
 
 // eachRun splits the list of ordinals `ords` into runs and single rows. The rows of a run lie in
 // one segment; eachRun calls the function `seg` for each run. The single rows lie in the tail;
 // eachRun calls the function `tail` for each of them. The argument `at` is the index of the run or
 // the row in `ords`.
 func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
-	if t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 {
-		seg(0, t.Segs[0], ords)
-		return
-	}
 	rows := (*scratch)[:0]
 	for i := 0; i < len(ords); {
 		row := t.rows.Get(ords[i])
@@ -239,12 +249,23 @@ func (t *Table) ids(s *Segment) *column.Column {
 	return s.ID
 }
 
+// idField returns the position of the ids in the copies of a segment's rows.
+func (t *Table) idField() int {
+	if t.Type.IDProp >= 0 {
+		return t.Type.IDProp
+	}
+	return len(t.Type.Props)
+}
+
 // idAt returns the id in a row.
 func (t *Table) idAt(row uint32) string {
 	if row >= t.base {
 		return t.tailRow(row).ID
 	}
 	s := t.segment(row)
+	if r := s.byRow(); r != nil && r.Has(t.idField()) {
+		return r.Str(t.idField(), row-s.Start)
+	}
 	return t.ids(s).Str(row - s.Start)
 }
 

@@ -1,0 +1,87 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// firstLookup describes the first step of a program, if that step looks up a node by an id that is an
+// argument.
+type firstLookup struct {
+	lookup *lookup // nil if the first step is another one
+	node   int     // index of the node type
+	param  int     // index of the parameter that has the id
+	// direct is set if the lookup is the whole match, and the columns are properties of the node. Such
+	// a read needs no frames, no sorting and no memory that depends on the data; see [run.direct].
+	direct bool
+}
+
+// firstLookup finds out whether the read begins with a lookup by an argument.
+func (pl *planner) firstLookup() (k firstLookup) {
+	l, ok := pl.body.steps[0].(*lookup)
+	if !ok || l.ahead == nil {
+		return firstLookup{}
+	}
+	id, ok := l.exs[0].src.(plan.ParamRef)
+	if !ok {
+		return firstLookup{}
+	}
+	k = firstLookup{lookup: l, node: pl.types[l.v].Index, param: id.Index}
+	k.direct = len(pl.body.steps) == 1 && !pl.read.Grouped && len(pl.fusions)+len(pl.drops)+len(pl.texts)+len(pl.lists)+len(pl.patterns) == 0
+	property := func(e *expr) bool { return e != nil && (e.kind == exprProp || e.kind == exprID) }
+	for i := range pl.columns {
+		c := &pl.columns[i]
+		k.direct = k.direct && property(c.ex) && c.fields == nil && c.agg < 0 && !c.composed
+	}
+	for _, o := range pl.order {
+		k.direct = k.direct && property(o.ex)
+	}
+	return k
+}
+
+// ReadAhead loads the memory with which the first lookup of a run begins into the processor's
+// caches, so that the wait for it overlaps with the preparation of the run. The arguments need not
+// have been checked. The result has no meaning. The function is not inlined, because the compiler would
+// remove reads with unused results.
+//
+//go:noinline
+func (p *Program) ReadAhead(snap *version.Snapshot, args engine.Args) uint32 {
+	k := &p.first
+	if k.lookup == nil || k.param >= len(args) {
+		return 0
+	}
+	id := &args[k.param]
+	if id.Kind() != value.String || id.IsList() {
+		return 0
+	}
+	return snap.Nodes(k.node).ReadAheadID(id.Str())
+}
+
+// direct does the work of [run.match] and of [collector.finish] for a program whose field
+// firstLookup.direct is set.
+func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot, args engine.Args) {
+	ev, co := &r.evaluator, &r.collector
+	ev.ctx, ev.textErr = ctx, nil
+	co.perm, co.rows.n, co.more = co.perm[:0], 0, false
+	id := &args[k.param]
+	if id.IsNull() || ev.read.LimitOf(args) == 0 {
+		return
+	}
+	table := snap.Nodes(k.node)
+	finder := table.Find(id.Str())
+	if ord, ok := finder.Likely(); ok {
+		co.ahead = table.ReadAhead(ord, k.lookup.ahead.props)
+	}
+	ord, ok := finder.Found()
+	if !ok {
+		return
+	}
+	v := k.lookup.v
+	ev.tables[v] = table
+	co.rows.cols[v] = append(co.rows.cols[v][:0], ord)
+	co.perm, co.rows.n = append(co.perm, 0), 1
+}

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		column.PieceBytes = 32
+		version.LevelEntries, version.FullLevel = 2, 8
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -209,7 +210,7 @@ func dump(s *version.Snapshot) string {
 // listings counts how often an edge is listed at a node.
 func listings(a *index.Adjacency, node, edge uint32) int {
 	n := 0
-	for o := a.Over(node); o != nil; o = o.Next {
+	for o := a.Later(node); o.Next(); {
 		if o.Edge == edge {
 			n++
 		}

@@ -60,10 +60,10 @@ func TestStoredByPieces(t *testing.T) {
 	}
 	made := BuildHash(n, func(ord uint32) (uint64, bool) { return hashes[ord], ord%7 != 0 })
 	src := blocks{}
-	if err := made.Blocks("h", src.add); err != nil {
+	if err := made.Blocks(0, "h", src.add); err != nil {
 		t.Fatal(err)
 	}
-	stored, _, ok := OpenHash(made.AppendDescriptor(nil), "h", src)
+	stored, _, ok := OpenHash(made.AppendDescriptor(nil, 0), "h", src)
 	if !ok {
 		t.Fatal("the descriptor is malformed")
 	}
@@ -91,10 +91,10 @@ func TestStoredByPieces(t *testing.T) {
 		ends[i] = [2]uint32{r.Uint32N(5000), r.Uint32N(9000)}
 	}
 	edges := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-	if err := edges.Blocks("a", src.add); err != nil {
+	if err := edges.Blocks(0, "a", src.add); err != nil {
 		t.Fatal(err)
 	}
-	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil), "a", src)
+	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil, 0), "a", src)
 	if !ok {
 		t.Fatal("the descriptor is malformed")
 	}
@@ -125,8 +125,8 @@ func TestStoredFaults(t *testing.T) {
 	hash := func(block string, at int, h uint64) func() {
 		made := BuildHash(n, func(ord uint32) (uint64, bool) { return uint64(ord / 2), true })
 		src := blocks{}
-		_ = made.Blocks("h", src.add)
-		x, _, _ := OpenHash(made.AppendDescriptor(nil), "h", spoiled(block, at, src))
+		_ = made.Blocks(0, "h", src.add)
+		x, _, _ := OpenHash(made.AppendDescriptor(nil, 0), "h", spoiled(block, at, src))
 		return func() {
 			for c := x.Find(h); c.Next(); {
 			}
@@ -135,8 +135,8 @@ func TestStoredFaults(t *testing.T) {
 	edges := func(block string, at int, node uint32) func() {
 		made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e / 8, true })
 		src := blocks{}
-		_ = made.Blocks("a", src.add)
-		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil), "a", spoiled(block, at, src))
+		_ = made.Blocks(0, "a", src.add)
+		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", spoiled(block, at, src))
 		return func() { a.Base(node) }
 	}
 	for _, c := range []struct {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		column.PieceBytes = 32
-		version.LevelEntries, version.FullLevel = 2, 8
+		index.LevelEntries, index.FullLevel = 2, 8
 	}
 	goleak.VerifyTestMain(m)
 }

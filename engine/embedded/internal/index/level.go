@@ -24,6 +24,39 @@ import (
 // adjacency has a node, the node at the other end and the edge. [level.bucket] gives the bucket of
 // a record by the first number.
 
+const (
+	// LevelGrowth: a new level takes over the level before it if that one has fewer than LevelGrowth
+	// times as many entries.
+	LevelGrowth = 4
+	// MaxLevels is the greatest number of levels. A lookup searches them all.
+	MaxLevels = 16
+)
+
+// Tests lower these numbers, so that small tables have several levels.
+var (
+	// LevelEntries is the greatest number of later entries that an index keeps outside its levels.
+	// They are in memory only: Open enters them again.
+	LevelEntries = 1 << 10
+	// FullLevel is the number of entries from which on no new level takes over a level. It bounds
+	// the cost of a new level of a large table.
+	FullLevel = 1 << 20
+)
+
+// MergeFrom returns the number of the first level that a new level takes over. The parameter
+// `entries` lists the numbers of entries of the levels, the oldest level first, and n is the number of
+// new entries. Each entry is thus merged O(log n) times. MergeFrom returns 0 if there would be too
+// many levels otherwise.
+func MergeFrom(entries []int, n int) int {
+	from := len(entries)
+	for ; from > 0 && entries[from-1] < min(LevelGrowth*n, FullLevel); from-- {
+		n += entries[from-1]
+	}
+	if from >= MaxLevels {
+		return 0
+	}
+	return from
+}
+
 // recordSize is the number of numbers in a record of a level.
 const recordSize = 3
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -54,9 +55,9 @@ func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 
 // lowLevels makes each checkpoint store a level of the indexes, until the returned function is called.
 func lowLevels() (restore func()) {
-	entries, full := LevelEntries, FullLevel
-	LevelEntries, FullLevel = 1, 1
-	return func() { LevelEntries, FullLevel = entries, full }
+	entries, full := index.LevelEntries, index.FullLevel
+	index.LevelEntries, index.FullLevel = 1, 1
+	return func() { index.LevelEntries, index.FullLevel = entries, full }
 }
 
 // indexed returns a state with two stored levels of indexes, a stored text index, and rows that are

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -21,9 +22,9 @@ func (t *Table) sizes() (all []int) {
 // TestLevels commits edges and nodes in rounds, and stores the state after each round. The levels of
 // the indexes must have the expected numbers of entries, and the stored levels must serve the state.
 func TestLevels(t *testing.T) {
-	entries, full := LevelEntries, FullLevel
-	defer func() { LevelEntries, FullLevel = entries, full }()
-	LevelEntries, FullLevel = 9, 2000
+	entries, full := index.LevelEntries, index.FullLevel
+	defer func() { index.LevelEntries, index.FullLevel = entries, full }()
+	index.LevelEntries, index.FullLevel = 9, 2000
 	s := testSchema(t)
 	nodes, edges := s.Nodes[1], s.Edges[0]
 	files := memory{}
@@ -72,7 +73,7 @@ func TestLevels(t *testing.T) {
 			if got := table.sizes(); !slices.Equal(got, c.want) {
 				t.Fatalf("round %d: the levels of %s have the sizes %d, expected %d", i, table.Type.Name, got, c.want)
 			}
-			if n := table.overlay(); n > LevelEntries {
+			if n := table.overlay(); n > index.LevelEntries {
 				t.Errorf("round %d: the overlay of %s has %d entries", i, table.Type.Name, n)
 			}
 		}
@@ -97,11 +98,11 @@ func TestLevels(t *testing.T) {
 			base = opened
 		}
 	}
-	for number := len(base.nodes[1].levels); number <= maxLevels; number++ {
-		FullLevel = 1
+	for number := len(base.nodes[1].levels); number <= index.MaxLevels; number++ {
+		index.FullLevel = 1
 		base, _ = store(t, grow(base, 10), files)
 		want := number + 1
-		if number == maxLevels {
+		if number == index.MaxLevels {
 			want = 1 // all levels are merged
 		}
 		if got := len(base.nodes[1].levels); got != want {

@@ -40,7 +40,8 @@ import (
 //	              After the text indexes, and counted with them, come the approximate
 //	              indexes of vectors (@ann), in the same form with one segment each
 //	  sorted      uvarint count of sorted indexes; for each the position of its property
-//	              (uvarint), and the segment that holds its base (text); from format 5 on
+//	              (uvarint), and the segments with its levels: uvarint count, texts; in format 5,
+//	              a text: the segment with level 0. Formats 1 to 4 have no sorted indexes
 //	states    uvarint count; for each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, index in schemas

@@ -2,6 +2,7 @@ package index
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -286,6 +287,44 @@ func BenchmarkHashFind(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// BenchmarkNewEntries enters new entities or edges into an index of n ones: as a level, or by building
+// the whole index again. The overlay with the new entries exists before the measurement.
+func BenchmarkNewEntries(b *testing.B) {
+	hash := func(ord uint32) (uint64, bool) { return MixInt(7, uint64(ord)), true }
+	ends := func(e uint32) (uint32, uint32, bool) {
+		h := uint32(MixInt(9, uint64(e)))
+		return h % (1 + e/10), h >> 8 % (1 + e/10), true
+	}
+	for _, n := range []uint32{100_000, 1_000_000, 10_000_000} {
+		ids, edges := BuildHash(n, hash), BuildAdjacency(n, ends)
+		for _, more := range []uint32{1_000, 100_000} {
+			newIDs, newEdges, owner := ids, edges, new(Owner)
+			for ord := n; ord < n+more; ord++ {
+				h, _ := hash(ord)
+				newIDs.Add(owner, h, ord)
+				here, other, _ := ends(ord)
+				newEdges.Add(owner, here, other, ord)
+			}
+			for _, c := range []struct {
+				name string
+				run  func()
+			}{
+				{"ids/level", func() { x := newIDs; x.AddLevel(1, &Rows{}, n+more, nil) }},
+				{"ids/whole", func() { BuildHash(n+more, hash) }},
+				{"edges/level", func() { x := newEdges; x.AddLevel(1, &Rows{}) }},
+				{"edges/whole", func() { BuildAdjacency(n+more, ends) }},
+			} {
+				b.Run(fmt.Sprintf("%d/%d/%s", n, more, c.name), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						c.run()
+					}
+				})
+			}
 		}
 	}
 }

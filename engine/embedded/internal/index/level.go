@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// An index has levels: the base is level 0, and each later level has the entries that a checkpoint
-// took from the overlay. A later level is stored as a descriptor and blocks of 4-byte numbers,
+// An index has levels: the base is level 0, and each later level has entries that were in the overlay
+// before. A later level is stored as a descriptor and blocks of 4-byte numbers,
 // little-endian:
 //
 //	level    records  uvarint
@@ -42,10 +42,11 @@ var (
 	FullLevel = 1 << 20
 )
 
-// MergeFrom returns the number of the first level that a new level takes over. The parameter
-// `entries` lists the numbers of entries of the levels, the oldest level first, and n is the number of
-// new entries. Each entry is thus merged O(log n) times. MergeFrom returns 0 if there would be too
-// many levels otherwise.
+// MergeFrom returns the number of the first level that a new level takes over, together with all
+// levels after it. The parameter `entries` lists the numbers of entries of the levels, the oldest
+// level first, and n is the number of new entries. The rule of LevelGrowth has the effect that each
+// entry is written O(log n) times. MergeFrom returns 0, for all levels, if there are MaxLevels levels
+// that the rule would keep.
 func MergeFrom(entries []int, n int) int {
 	from := len(entries)
 	for ; from > 0 && entries[from-1] < min(LevelGrowth*n, FullLevel); from-- {

@@ -42,8 +42,9 @@ func (s *Sorted) Levels() []*SortedLevel { return s.levels }
 
 // Update returns the index for a later state of the same table, in which rows have kept
 // their numbers. Its time is proportional to the changes since s and the changes since the last
-// level, unless it makes a new level of these changes; see [MergeFrom]. If many entries of the levels
-// are invalid, Update makes one level of all entities.
+// level. If there are more than LevelEntries changes since the last level, Update makes a new level,
+// which takes over the levels that [MergeFrom] names. If too many entries of the levels are invalid,
+// Update makes one level of all entities.
 func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *Sorted {
 	u := &Sorted{levels: s.levels, rows: rows, next: next, invalid: s.invalid}
 	var changed []uint32

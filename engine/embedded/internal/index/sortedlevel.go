@@ -11,7 +11,7 @@ import (
 // A segment that holds a level of a sorted index has these blocks, numbers little-endian:
 //
 //	sorted  format   1 byte
-//	        subject  text (uvarint length, bytes): what is sorted
+//	        subject  text (uvarint length, bytes): the property
 //	        entries  uvarint
 //	        next     uvarint: ordinals that were assigned when the level was built
 //	        pages    uvarint; 0 in a level after level 0
@@ -24,8 +24,8 @@ import (
 //	rows    in a later level: the rows of the ordinals, 4 bytes each
 
 // SortedLevel lists entities of one state of a table in the order of a property: level 0 lists all
-// live entities, a later level those that were added or changed since the level before. Indexes of
-// later states share it. A stored level is opened on first use; its entries are read in pieces.
+// live entities, a later level the entities that were added or changed since the level before.
+// Indexes of later states share a level. A stored level is opened on first use; its entries are read in pieces.
 type SortedLevel struct {
 	ords   []uint32 // ordinals of the entities, in the order of their values
 	rowOf  []uint32 // the rows of `ords`; nil in level 0

@@ -199,7 +199,7 @@ bench-branches: ## measure branches by the size of the graph, and graphs with 10
 	$(GO) test ./internal/server -run '^$$' -bench '^BenchmarkTools$$'
 
 bench-checkpoints: ## measure checkpoints by the size of the graph and the commits before them, beside a reader and a writer
-	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 30m
+	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 120m
 
 # ROWS lists the sizes, such as ROWS=1000000,100000000. The largest takes 12 GB of disk below $(DATA).
 ROWS ?= 1000000,10000000

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 	if flag.Lookup("test.bench").Value.String() == "" {
 		column.PieceBytes = 32
 		version.FirstLookups = 1
+		index.LevelEntries, index.FullLevel = 2, 8
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -210,7 +211,7 @@ func dump(s *version.Snapshot) string {
 // listings counts how often an edge is listed at a node.
 func listings(a *index.Adjacency, node, edge uint32) int {
 	n := 0
-	for o := a.Over(node); o != nil; o = o.Next {
+	for o := a.Later(node); o.Next(); {
 		if o.Edge == edge {
 			n++
 		}

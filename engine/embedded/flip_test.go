@@ -10,6 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -18,9 +20,11 @@ import (
 var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
 
 // lived makes a graph with everything that a head may refer to: rows in segments and in the
-// log, indexes, a text index, a sorted index, branches, a merge and receipts.
+// log, indexes with several levels, a text index, a sorted index, branches, a merge and receipts.
 func lived(t testing.TB, mem *fs.Mem, persons int) {
 	t.Helper()
+	defer func(full int) { index.FullLevel = full }(index.FullLevel)
+	index.FullLevel = 1 // so that the first level stays
 	ctx := context.Background()
 	g, err := Create(ctx, mem, dir, "// people", people(), flipOptions)
 	must(t, err)
@@ -40,7 +44,19 @@ func lived(t testing.TB, mem *fs.Mem, persons int) {
 	must(t, err)
 	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	must(t, err)
+	for _, name := range []string{"newcomer1", "newcomer2", "newcomer3"} {
+		_, err = g.Mutate(ctx, addTwo, engine.Args{str(name), str("p000001"), str("k " + name)}, engine.WriteOptions{})
+		must(t, err)
+	}
+	_, err = firstByName(g) // adds a level to the sorted index
+	must(t, err)
 	must(t, g.checkpoints.make(ctx))
+	head := g.branches.main.head.Load().snap
+	for _, table := range []*version.Table{head.Nodes(0), head.Edges(0)} {
+		if n := table.Levels(); n < 2 {
+			t.Fatalf("the indexes of %s have %d levels, expected 2 or more", table.Type.Name, n)
+		}
+	}
 	_, err = g.Mutate(ctx, deletePerson, engine.Args{str("p000002")}, engine.WriteOptions{})
 	must(t, err)
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("last"), num(1)}, engine.WriteOptions{Branch: "side"})

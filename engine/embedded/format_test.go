@@ -116,27 +116,47 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 // again.
 func TestFormat4(t *testing.T) { opensWhole(t, "format4") }
 
-// TestFormat5 opens a graph of format 5, the current format. With -update, the test makes the graph
-// with makeFormat5, but only if the folder is missing. It never replaces an existing graph, because
-// the graph stands for those of users, which an earlier version of the program wrote. When a new
-// format follows, remove the -update branch here.
+// TestFormat5 opens a graph of format 5, in which the indexes of a table have one level.
 func TestFormat5(t *testing.T) {
-	home := filepath.Join("testdata", "format5")
-	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat5(t, home)
-		must(t, os.Remove(filepath.Join(home, "LOCK")))
-	}
-	g, _ := openFixture(t, "format5")
-	view, err := g.branches.main.head.Load().snap.Nodes(0).SortedBy(t.Context(), 0, func(int) bool { return false })
-	must(t, err)
-	if view == nil {
-		t.Error("the sorted index is not stored")
-	}
-	must(t, g.Close())
+	hasStoredOrder(t, "format5")
 	opensWhole(t, "format5")
 }
 
-// opensWhole opens a fixture that makeFormat5, or an earlier version of it, made.
+// TestFormat6 opens a graph of format 6, the current format. With -update, the test makes the graph
+// with makeFormat6, but only if the folder is missing. It never replaces an existing graph, because
+// the graph stands for those of users, which an earlier version of the program wrote. When a new
+// format follows, remove the -update branch here.
+func TestFormat6(t *testing.T) {
+	home := filepath.Join("testdata", "format6")
+	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
+		makeFormat6(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	g, _ := openFixture(t, "format6")
+	head := g.branches.main.head.Load().snap
+	for _, table := range []*version.Table{head.Nodes(0), head.Edges(0)} {
+		if n := table.Levels(); n < 2 {
+			t.Errorf("the indexes of %s have %d levels, expected 2 or more", table.Type.Name, n)
+		}
+	}
+	must(t, g.Close())
+	hasStoredOrder(t, "format6")
+	opensWhole(t, "format6")
+}
+
+// hasStoredOrder checks that a fixture has a stored sorted index of the first property of persons.
+func hasStoredOrder(t *testing.T, name string) {
+	t.Helper()
+	g, _ := openFixture(t, name)
+	view, err := g.branches.main.head.Load().snap.Nodes(0).SortedBy(t.Context(), 0, func(int) bool { return false })
+	must(t, err)
+	if view == nil {
+		t.Errorf("%s: the sorted index is not stored", name)
+	}
+	must(t, g.Close())
+}
+
+// opensWhole opens a fixture that makeFormat6, or an earlier version of it, made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -174,10 +194,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat5 makes a graph with every kind of stored data: branches, history, a past with anchors,
-// receipts, indexes (including text indexes and sorted indexes), large commits, compressed blocks,
-// and records after the last checkpoint.
-func makeFormat5(t *testing.T, home string) {
+// makeFormat6 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
+// compressed blocks, and records after the last checkpoint.
+func makeFormat6(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -194,6 +214,9 @@ func makeFormat5(t *testing.T, home string) {
 		mutation(birthday, on(""), 77, 3),
 		merging("side", "main", engine.MergeOptions{}),
 		mutation(deletePerson, on(""), "p000002"),
+		mutation(addTwo, on(""), "newcomer1", "p000001", "k1"),
+		mutation(addTwo, on(""), "newcomer2", "p000003", "k2"),
+		mutation(addTwo, on(""), "newcomer3", "newcomer1", "k3"),
 		checkpoint,
 		forking("one", ""),
 		insert("one", "first of one", 1),
@@ -227,7 +250,7 @@ func manyNotes(n int) string {
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
 // must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4"} {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5"} {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)

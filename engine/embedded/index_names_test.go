@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
@@ -16,6 +17,8 @@ import (
 // The graph must be intact when it is opened again.
 func TestIndexOfThePast(t *testing.T) {
 	ctx := context.Background()
+	defer func(full int) { index.FullLevel = full }(index.FullLevel)
+	index.FullLevel = 1 << 20 // so that the checkpoints replace the index
 	fsys := fs.NewMem()
 	opts := Options{InlineBytes: 4000, quiet: true, indexed: 200}
 	g := create(t, fsys, opts)

@@ -135,8 +135,8 @@ func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 	alive := edges.AllLive()
 	n := uint32(0)
 	last := version.NoOrd
-	over := adj.Over(node)
-	if over == nil {
+	later := adj.Later(node)
+	if !later.Next() {
 		// The edges of the base are sorted by their other end.
 		for i, e := range list {
 			if to[i] != last && (alive || edges.Alive(e)) {
@@ -152,8 +152,8 @@ func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 			n++
 		}
 	}
-	for ; over != nil; over = over.Next {
-		if (alive || edges.Alive(over.Edge)) && seen.visit(over.Other) {
+	for more := true; more; more = later.Next() {
+		if (alive || edges.Alive(later.Edge)) && seen.visit(later.Other) {
 			n++
 		}
 	}

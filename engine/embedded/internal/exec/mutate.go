@@ -291,9 +291,9 @@ func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 			out = append(out, e)
 		}
 	}
-	for h := adj.Over(ord); h != nil; h = h.Next {
-		if edges.Alive(h.Edge) {
-			out = append(out, h.Edge)
+	for later := adj.Later(ord); later.Next(); {
+		if edges.Alive(later.Edge) {
+			out = append(out, later.Edge)
 		}
 	}
 	return out

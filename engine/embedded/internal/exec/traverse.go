@@ -141,7 +141,7 @@ func (s *expand) count(m *matcher, f *frame) (n int, err error) {
 // index, or are valid until the next call.
 func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
-	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.Over(node) == nil {
+	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.InBase(node) {
 		if wanted {
 			edges, others = h.adj.Base(node)
 		} else {
@@ -166,7 +166,7 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 				edges, others = append(edges, base[j]), append(others, other)
 			}
 		}
-		for o := h.adj.Over(node); o != nil; o = o.Next {
+		for o := h.adj.Later(node); o.Next(); {
 			switch {
 			case !h.alive && !h.edges.Alive(o.Edge):
 			case !wanted:
@@ -243,7 +243,7 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	edges := 0
 	for _, h := range j.hops[:j.n] {
 		edges += len(h.adj.Others(node))
-		for o := h.adj.Over(node); o != nil && edges < tests*markShare; o = o.Next {
+		for o := h.adj.Later(node); edges < tests*markShare && o.Next(); {
 			edges++
 		}
 	}
@@ -334,7 +334,7 @@ func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 			}
 		}
 	}
-	for o := h.adj.Over(a); o != nil; o = o.Next {
+	for o := h.adj.Later(a); o.Next(); {
 		if o.Other == b && (h.alive || h.edges.Alive(o.Edge)) {
 			if any = true; yield == nil || !yield(o.Edge) {
 				return true

@@ -108,7 +108,7 @@ func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
 				w.visit(other)
 			}
 		}
-		for o := h.adj.Over(node); o != nil; o = o.Next {
+		for o := h.adj.Later(node); o.Next(); {
 			if h.alive || h.edges.Alive(o.Edge) {
 				w.visit(o.Other)
 			}
@@ -152,7 +152,7 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 		}
 		for _, h := range hops[:n] {
 			var err error
-			if h.alive && h.adj.Overlay() == 0 {
+			if h.alive && h.adj.AllInBase() {
 				err = m.spread(w, h.adj, nodes)
 			} else {
 				err = m.trail(w, h, nodes)

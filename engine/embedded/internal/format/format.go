@@ -13,7 +13,7 @@ package format
 import "fmt"
 
 // Current is the number that is written.
-const Current = 5
+const Current = 6
 
 // Version is one row of the table of format numbers.
 type Version struct {
@@ -29,6 +29,7 @@ var Versions = []Version{
 	{3, "stored indexes, schema changes, and stored states of old commits"},
 	{4, "one format number for every kind of file; a file END that names the last record after a clean close; files that hold the rows of several segments; no common ancestors of branches in the manifest, because the history gives them"},
 	{5, "text indexes that are read in place; stored sorted indexes; blocks that are compressed in chunks of 64 KiB, so that a use decompresses only what it reads"},
+	{6, "indexes of ids, of unique values and of edges, and sorted indexes, in several levels, so that a checkpoint writes only the new entries"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

@@ -3,9 +3,10 @@ package index
 import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 
 // Adjacency lists the edges of one type by the node at one end. It is a compressed sparse
-// row matrix over node ordinals, with a copy-on-write overlay for later edges.
+// row matrix over node ordinals, with levels and a copy-on-write overlay for later edges.
 type Adjacency struct {
 	base  *adjacencyBase // nil for none
+	later []*level       // the levels after the base, the oldest first
 	over  heads[Hop]     // the overlay, by node
 	count int            // edges in the overlay
 }
@@ -219,17 +220,81 @@ func (a *Adjacency) BaseDegree(node uint32) uint32 {
 	return b.off[node+1] - b.off[node]
 }
 
-// Over returns the list of a node's edges in the overlay.
-func (a *Adjacency) Over(node uint32) *Hop {
-	if a.count == 0 {
-		return nil
+// AddLevel replaces the overlay and the levels from number `from` on, which must be at least 1, by
+// one level. The level lacks the edges that are dead in `rows`.
+func (a *Adjacency) AddLevel(from int, rows *Rows) {
+	merged := a.later[from-1:]
+	recs := make([]uint32, 0, recordSize*(countRecords(merged)+a.count))
+	recs = records(recs, merged)
+	for node, h := range a.over.all {
+		for ; h != nil; h = h.Next {
+			recs = append(recs, node, h.Other, h.Edge)
+		}
 	}
-	return a.over.get(node)
+	*a = Adjacency{base: a.base, later: append(a.later[:from-1:from-1], newLevel(alive(recs, rows)))}
 }
+
+// Later iterates over the edges of a node that are not in the base: those of the overlay, the latest
+// first, then those of the levels after the base.
+type Later struct {
+	Edge, Other uint32   // the current edge and the node at its other end
+	node        uint32   // the node with the edges
+	hop         *Hop     // the next edge of the overlay
+	levels      []*level // the levels to search after `run`
+	run         []uint32 // the records of a level to test
+}
+
+// Later returns an iterator before the first edge of a node that is not in the base.
+func (a *Adjacency) Later(node uint32) Later {
+	l := Later{node: node, levels: a.later}
+	if a.count > 0 {
+		l.hop = a.over.get(node)
+	}
+	return l
+}
+
+// Next moves to the next edge and reports whether there is one.
+func (l *Later) Next() bool {
+	if h := l.hop; h != nil {
+		l.Edge, l.Other, l.hop = h.Edge, h.Other, h.Next
+		return true
+	}
+	return len(l.levels)+len(l.run) > 0 && l.nextInLevels()
+}
+
+// nextInLevels does the work of Next for the levels.
+func (l *Later) nextInLevels() bool {
+	for {
+		for run := l.run; len(run) > 0; {
+			rec := run[:recordSize]
+			if run = run[recordSize:]; rec[0] == l.node {
+				l.Edge, l.Other, l.run = rec[2], rec[1], run
+				return true
+			}
+		}
+		l.run = nil
+		if len(l.levels) == 0 {
+			return false
+		}
+		l.run, l.levels = l.levels[0].list(l.node), l.levels[1:]
+	}
+}
+
+// InBase reports whether all edges of a node are in the base.
+func (a *Adjacency) InBase(node uint32) bool {
+	if a.AllInBase() {
+		return true
+	}
+	l := a.Later(node)
+	return !l.Next()
+}
+
+// AllInBase reports whether all listed edges are in the base.
+func (a *Adjacency) AllInBase() bool { return a.count == 0 && len(a.later) == 0 }
 
 // Overlay returns the number of edges in the overlay.
 func (a *Adjacency) Overlay() int { return a.count }
 
 // Simple reports whether it is certain that no two listed edges join the same pair of
 // nodes.
-func (a *Adjacency) Simple() bool { return a.count == 0 && (a.base == nil || !a.base.multi) }
+func (a *Adjacency) Simple() bool { return a.AllInBase() && (a.base == nil || !a.base.multi) }

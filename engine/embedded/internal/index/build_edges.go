@@ -197,7 +197,7 @@ func (s *sortedEdges) write(key uint64, edge uint32) error {
 func (a *spilledAdjacency) AppendDescriptor(dst []byte) []byte {
 	b := a.descriptor.base
 	if b == nil {
-		return a.descriptor.AppendDescriptor(dst)
+		return a.descriptor.AppendDescriptor(dst, 0)
 	}
 	for _, n := range []int{b.nOff, b.nEdge, int(b.edges), int(b.others)} {
 		dst = binary.AppendUvarint(dst, uint64(n))

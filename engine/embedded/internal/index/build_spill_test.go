@@ -34,11 +34,11 @@ func (m spillSource) Pieces(string) (column.Pieces, error) { panic("not used") }
 
 // sameBase compares a base built in temporary files with one built in memory.
 func sameBase(t *testing.T, what string, got Spilled, want interface {
-	AppendDescriptor([]byte) []byte
-	Blocks(string, func(string, []byte) error) error
+	AppendDescriptor([]byte, int) []byte
+	Blocks(int, string, func(string, []byte) error) error
 }) {
 	t.Helper()
-	if a, b := got.AppendDescriptor(nil), want.AppendDescriptor(nil); !bytes.Equal(a, b) {
+	if a, b := got.AppendDescriptor(nil), want.AppendDescriptor(nil, 0); !bytes.Equal(a, b) {
 		t.Fatalf("%s: descriptor %v, want %v", what, a, b)
 	}
 	blocks := spillSource{}
@@ -49,7 +49,7 @@ func sameBase(t *testing.T, what string, got Spilled, want interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = want.Blocks("x", func(name string, data []byte) error {
+	err = want.Blocks(0, "x", func(name string, data []byte) error {
 		if !bytes.Equal(blocks[name], data) {
 			t.Errorf("%s: block %s of %d bytes differs, want %d bytes", what, name, len(blocks[name]), len(data))
 		}

@@ -11,6 +11,7 @@ import (
 // an ordinal may have several hashes, so the caller must check the candidates.
 type Hash struct {
 	base  *hashBase    // nil for none
+	later []*level     // the levels after the base, the oldest first
 	over  heads[entry] // the overlay, by bucket
 	mask  uint32       // number of overlay buckets less one; 0 while the overlay is empty
 	count int          // entries in the overlay
@@ -120,7 +121,7 @@ func (x *Hash) grow(owner *Owner) {
 		x.mask = (x.mask+1)*8 - 1
 	}
 	x.over = heads[entry]{}
-	for e := range old.all {
+	for _, e := range old.all {
 		for ; e != nil; e = e.next {
 			slot := x.over.edit(owner, uint32(e.hash>>32)&x.mask)
 			*slot = &entry{e.hash, e.ord, *slot}
@@ -128,20 +129,42 @@ func (x *Hash) grow(owner *Owner) {
 	}
 }
 
+// AddLevel replaces the overlay and the levels from number `from` on, which must be at least 1, by
+// one level. The level lacks the entries of ordinals that are dead in `rows`. All ordinals must be
+// below `next`. If an ordinal may have several hashes, the function `hash` returns its present one,
+// or false if it has none; AddLevel then drops outdated entries. Otherwise `hash` is nil.
+func (x *Hash) AddLevel(from int, rows *Rows, next uint32, hash func(ord uint32) (uint64, bool)) {
+	merged := x.later[from-1:]
+	recs := make([]uint32, 0, recordSize*(countRecords(merged)+x.count))
+	recs = records(recs, merged)
+	for _, e := range x.over.all {
+		for ; e != nil; e = e.next {
+			recs = append(recs, uint32(e.hash), uint32(e.hash>>32), e.ord)
+		}
+	}
+	recs = alive(recs, rows)
+	if hash != nil {
+		recs = withoutOutdated(recs, next, hash)
+	}
+	*x = Hash{base: x.base, later: append(x.later[:from-1:from-1], newLevel(recs))}
+}
+
 // Cursor iterates over the candidates for a hash: those of the overlay, then those of the
-// base. An ordinal may occur twice.
+// base, then those of the later levels. An ordinal may occur twice. The base comes before the later
+// levels because it has most of the entries, and a search for an id ends with the first match.
 type Cursor struct {
 	Ord   uint32    // the current candidate
-	hash  uint64    // the hash to find
-	entry *entry    // the candidate if it is in the overlay, else nil
-	first *entry    // the next entry of the overlay to test
 	next  uint32    // the next ordinal in the base, plus one
+	hash  uint64    // the hash to find
+	first *entry    // the next entry of the overlay to test
 	base  *hashBase // the base to search after the overlay
+	later []*level  // the levels to search after the base and `run`
+	run   []uint32  // the records of a level to test
 }
 
 // Find returns a cursor before the first candidate for a hash.
 func (x *Hash) Find(hash uint64) Cursor {
-	c := Cursor{hash: hash, base: x.base}
+	c := Cursor{hash: hash, base: x.base, later: x.later}
 	if x.count > 0 {
 		c.first = x.over.get(uint32(hash>>32) & x.mask)
 	}
@@ -159,17 +182,36 @@ func (x *Hash) Find(hash uint64) Cursor {
 func (c *Cursor) Next() bool {
 	for e := c.first; e != nil; e = e.next {
 		if e.hash == c.hash {
-			c.entry, c.first, c.Ord = e, e.next, e.ord
+			c.first, c.Ord = e.next, e.ord
 			return true
 		}
 	}
-	c.first, c.entry = nil, nil
+	c.first = nil
 	if c.next == 0 {
-		return false
+		return len(c.later)+len(c.run) > 0 && c.nextLater()
 	}
 	c.Ord = c.next - 1
 	c.next = c.base.after(c.next)
 	return true
+}
+
+// nextLater does the work of Next for the levels after the base.
+func (c *Cursor) nextLater() bool {
+	low, high := uint32(c.hash), uint32(c.hash>>32)
+	for {
+		for run := c.run; len(run) > 0; {
+			rec := run[:recordSize]
+			if run = run[recordSize:]; rec[0] == low && rec[1] == high {
+				c.Ord, c.run = rec[2], run
+				return true
+			}
+		}
+		c.run = nil
+		if len(c.later) == 0 {
+			return false
+		}
+		c.run, c.later = c.later[0].list(low), c.later[1:]
+	}
 }
 
 // after returns the successor of a place in its chain. It checks the places, which may come

@@ -85,22 +85,23 @@ func (h *heads[T]) edit(owner *Owner, i uint32) **T {
 	return &(*l).places[i&(1<<headBits-1)]
 }
 
-// all yields the head of each list that is not empty.
-func (h *heads[T]) all(yield func(head *T) bool) {
-	for _, up := range h.root {
+// all yields each list that is not empty: its number and its head.
+func (h *heads[T]) all(yield func(i uint32, head *T) bool) {
+	for n, up := range h.root {
 		if up == nil {
 			continue
 		}
-		for _, lo := range up.below {
+		for j, lo := range up.below {
 			if lo == nil {
 				continue
 			}
-			for _, l := range lo.leaves {
+			for k, l := range lo.leaves {
 				if l == nil {
 					continue
 				}
-				for _, head := range l.places {
-					if head != nil && !yield(head) {
+				first := uint32(n)<<headsBits | uint32(j)<<(headBits+branchBits) | uint32(k)<<headBits
+				for i, head := range l.places {
+					if head != nil && !yield(first|uint32(i), head) {
 						return
 					}
 				}

@@ -111,10 +111,10 @@ func TestAdjacency(t *testing.T) {
 	}
 	b := a
 	b.Add(new(Owner), 0, 7, 6)
-	if h := b.Over(0); h == nil || h.Edge != 6 || h.Other != 7 || h.Next != nil {
+	if h := b.Later(0); !h.Next() || h.Edge != 6 || h.Other != 7 || h.Next() {
 		t.Errorf("the overlay has %+v", h)
 	}
-	if a.Over(0) != nil {
+	if !a.InBase(0) {
 		t.Error("a snapshot sees a later edge")
 	}
 	if (&Adjacency{}).Simple() != true {
@@ -151,7 +151,7 @@ func TestRemove(t *testing.T) {
 			for c := s.x.Find(key(k)); c.Next(); {
 				found = append(found, c.Ord)
 			}
-			for h := s.a.Over(k << 10); h != nil; h = h.Next {
+			for h := s.a.Later(k << 10); h.Next(); {
 				listed = append(listed, h.Edge)
 			}
 			slices.Sort(want)

@@ -1,7 +1,8 @@
 // Package index finds entities by hashes of their values, by the edges that join them, by
 // the order of a property, and by the words of their texts. An index has a compact base,
-// built at once, and a copy-on-write overlay for later changes. It returns candidates: the
-// caller checks that they are alive.
+// built at once, and a copy-on-write overlay for later changes. All indexes but those of texts and
+// of vectors also have immutable levels between the two. An index returns candidates: the caller
+// checks that they are alive.
 package index
 
 import "slices"

@@ -31,6 +31,27 @@ func (r *Rows) Set(owner *Owner, ord, row uint32) {
 // All yields each existing page with its first ordinal, in order.
 func (r *Rows) All(yield func(first uint32, rows *[256]uint32) bool) { r.pages.All(yield) }
 
+// end returns the least number that is above the rows of all live entities. The parameter `next` is
+// the number of ordinals.
+func (r *Rows) end(next uint32) uint32 {
+	end := uint32(0)
+	for first, rows := range r.All {
+		for i, row := range rows {
+			if row != Dead && first+uint32(i) < next {
+				end = max(end, row+1)
+			}
+		}
+	}
+	for upto := next; upto > 0; {
+		first := (upto - 1) &^ (leafSize - 1)
+		if r.Page(first) == nil {
+			return max(end, upto) // without a page, the rows are the ordinals
+		}
+		upto = first
+	}
+	return end
+}
+
 // identity sets each place to its own number, counted from `first`.
 func identity(first uint32, places *[256]uint32) {
 	for i := range places {

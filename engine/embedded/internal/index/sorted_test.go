@@ -73,7 +73,16 @@ func (s *shelf) check(t *testing.T, x *Sorted, low, high int) {
 	}
 }
 
+// lowLevels makes small indexes have several levels, until the returned function is called.
+func lowLevels() (restore func()) {
+	entries, full := LevelEntries, FullLevel
+	LevelEntries, FullLevel = 100, 2000
+	return func() { LevelEntries, FullLevel = entries, full }
+}
+
+// TestSortedFollowsChanges updates an index to random later states and compares each with a list.
 func TestSortedFollowsChanges(t *testing.T) {
+	defer lowLevels()()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, size := range []int{0, 1, 300, 5000} {
 		s := &shelf{}
@@ -81,10 +90,10 @@ func TestSortedFollowsChanges(t *testing.T) {
 			s.put(new(Owner), ord, r.IntN(500))
 		}
 		x := s.build()
-		if size > 0 && !slices.Equal(x.base.ords, s.alive(-1<<60, 1<<60)) {
-			t.Fatal("the base differs from the values that it was made from")
+		if size > 0 && !slices.Equal(x.levels[0].ords, s.alive(-1<<60, 1<<60)) {
+			t.Fatal("level 0 differs from the values that it was made from")
 		}
-		rebased := 0
+		first, remade, most := x.levels[0], 0, 0
 		for range 40 {
 			owner := new(Owner)
 			for range 1 + r.IntN(200) {
@@ -96,15 +105,18 @@ func TestSortedFollowsChanges(t *testing.T) {
 				}
 			}
 			x = x.Update(s.next, s.rows, s.compare)
-			if x.baseValid {
-				rebased++
+			if most = max(most, len(x.levels)); x.levels[0] != first {
+				first, remade = x.levels[0], remade+1
+			}
+			if n, valid := x.All().Len(), len(s.alive(-1<<60, 1<<60)); n-x.invalid != valid {
+				t.Fatalf("%d entries, of which %d are invalid, but %d entities are alive", n, x.invalid, valid)
 			}
 			low := r.IntN(500)
 			s.check(t, x, low, low+r.IntN(100))
 			s.check(t, x, -1<<60, 1<<60)
 		}
-		if size == 5000 && rebased == 0 {
-			t.Error("the base was never made anew")
+		if size == 5000 && (remade == 0 || most < 3) {
+			t.Errorf("level 0 was made anew %d times, and there were %d levels at most", remade, most)
 		}
 	}
 }

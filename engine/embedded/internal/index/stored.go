@@ -2,7 +2,9 @@ package index
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -34,8 +36,11 @@ func (p *blockPlace) fail(format string, args ...any) {
 	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
 }
 
-// AppendDescriptor appends the descriptor of the base.
-func (x *Hash) AppendDescriptor(dst []byte) []byte {
+// AppendDescriptor appends the descriptor of a level; level 0 is the base.
+func (x *Hash) AppendDescriptor(dst []byte, level int) []byte {
+	if level > 0 {
+		return x.later[level-1].appendDescriptor(dst)
+	}
 	b := x.base
 	if b == nil {
 		b = &hashBase{}
@@ -45,8 +50,11 @@ func (x *Hash) AppendDescriptor(dst []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(len(b.next)))
 }
 
-// Blocks passes the blocks of the base to `add`, one after another.
-func (x *Hash) Blocks(name string, add func(name string, data []byte) error) error {
+// Blocks passes the blocks of a level to `add`, one after another.
+func (x *Hash) Blocks(level int, name string, add func(name string, data []byte) error) error {
+	if level > 0 {
+		return x.later[level-1].addBlocks(name, add)
+	}
 	b := x.base
 	if b == nil {
 		return nil
@@ -75,12 +83,28 @@ func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte,
 	return Hash{base: b}, rest, true
 }
 
-// Load reads a stored base as a whole, and throws the faults that it finds.
+// OpenLevel adds a stored level after the others, under the same rules as [OpenHash]. All ordinals of
+// the level must be below `ords`.
+func (x *Hash) OpenLevel(desc []byte, name string, src column.Source, ords uint32) (rest []byte, ok bool) {
+	l, rest, ok := openLevel(desc, name, src, ords)
+	if ok {
+		x.later = append(slices.Clip(x.later), l) // copies of the index may share the array
+	}
+	return rest, ok
+}
+
+// Load reads the stored levels as a whole, and throws the faults that it finds.
 func (x *Hash) Load() {
 	if x.base != nil {
 		x.base.load()
 	}
+	for _, l := range x.later {
+		l.load()
+	}
 }
+
+// Records returns the number of entries in a level after the base.
+func (x *Hash) Records(level int) int { return x.later[level-1].n }
 
 // Covered returns the number of ordinals that the base covers.
 func (x *Hash) Covered() uint32 {
@@ -93,8 +117,11 @@ func (x *Hash) Covered() uint32 {
 	return uint32(len(x.base.next))
 }
 
-// AppendDescriptor appends the descriptor of the base.
-func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
+// AppendDescriptor appends the descriptor of a level; level 0 is the base.
+func (a *Adjacency) AppendDescriptor(dst []byte, level int) []byte {
+	if level > 0 {
+		return a.later[level-1].appendDescriptor(dst)
+	}
 	b := a.base
 	if b == nil {
 		b = &adjacencyBase{}
@@ -109,8 +136,11 @@ func (a *Adjacency) AppendDescriptor(dst []byte) []byte {
 	return append(dst, 0)
 }
 
-// Blocks passes the blocks of the base to `add`, one after another.
-func (a *Adjacency) Blocks(name string, add func(name string, data []byte) error) error {
+// Blocks passes the blocks of a level to `add`, one after another.
+func (a *Adjacency) Blocks(level int, name string, add func(name string, data []byte) error) error {
+	if level > 0 {
+		return a.later[level-1].addBlocks(name, add)
+	}
 	b := a.base
 	if b == nil {
 		return nil
@@ -141,24 +171,46 @@ func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, re
 	return Adjacency{base: b}, rest, true
 }
 
-// Load reads a stored base as a whole, and throws the faults that it finds.
+// OpenLevel adds a stored level after the others, under the same rules as [OpenHash]. All ordinals of
+// edges in the level must be below `edges`.
+func (a *Adjacency) OpenLevel(desc []byte, name string, src column.Source, edges uint32) (rest []byte, ok bool) {
+	l, rest, ok := openLevel(desc, name, src, edges)
+	if !ok || l.most[0] == math.MaxUint32 || l.most[1] == math.MaxUint32 { // so that Bounds does not overflow
+		return nil, false
+	}
+	a.later = append(slices.Clip(a.later), l)
+	return rest, true
+}
+
+// Load reads the stored levels as a whole, and throws the faults that it finds.
 func (a *Adjacency) Load() {
 	if a.base != nil {
 		a.base.load()
 	}
+	for _, l := range a.later {
+		l.load()
+	}
 }
 
-// Bounds returns exclusive upper bounds of the ordinals in the base: of the nodes at this
-// end, of the nodes at the other end, and of the edges.
+// Records returns the number of edges in a level after the base.
+func (a *Adjacency) Records(level int) int { return a.later[level-1].n }
+
+// Bounds returns exclusive upper bounds of the ordinals in the base and in the levels after it: of
+// the nodes at this end, of the nodes at the other end, and of the edges.
 func (a *Adjacency) Bounds() (here, others, edges uint32) {
-	b := a.base
-	switch {
+	switch b := a.base; {
 	case b == nil:
-		return 0, 0, 0
 	case b.stored.source != nil:
-		return uint32(b.nOff - 1), b.others, b.edges
+		here, others, edges = uint32(b.nOff-1), b.others, b.edges
+	default:
+		here, others, edges = uint32(len(b.off)-1), b.others, b.edges
 	}
-	return uint32(len(b.off) - 1), b.others, b.edges
+	for _, l := range a.later {
+		if l.n > 0 {
+			here, others, edges = max(here, l.most[0]+1), max(others, l.most[1]+1), max(edges, l.most[2]+1)
+		}
+	}
+	return here, others, edges
 }
 
 // readUvarints reads len(out) uvarints, each less than 1<<32.

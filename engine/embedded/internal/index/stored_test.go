@@ -60,10 +60,10 @@ func TestStoredByPieces(t *testing.T) {
 	}
 	made := BuildHash(n, func(ord uint32) (uint64, bool) { return hashes[ord], ord%7 != 0 })
 	src := blocks{}
-	if err := made.Blocks("h", src.add); err != nil {
+	if err := made.Blocks(0, "h", src.add); err != nil {
 		t.Fatal(err)
 	}
-	stored, _, ok := OpenHash(made.AppendDescriptor(nil), "h", src)
+	stored, _, ok := OpenHash(made.AppendDescriptor(nil, 0), "h", src)
 	if !ok {
 		t.Fatal("the descriptor is malformed")
 	}
@@ -91,10 +91,10 @@ func TestStoredByPieces(t *testing.T) {
 		ends[i] = [2]uint32{r.Uint32N(5000), r.Uint32N(9000)}
 	}
 	edges := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-	if err := edges.Blocks("a", src.add); err != nil {
+	if err := edges.Blocks(0, "a", src.add); err != nil {
 		t.Fatal(err)
 	}
-	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil), "a", src)
+	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil, 0), "a", src)
 	if !ok {
 		t.Fatal("the descriptor is malformed")
 	}
@@ -125,8 +125,8 @@ func TestStoredFaults(t *testing.T) {
 	hash := func(block string, at int, h uint64) func() {
 		made := BuildHash(n, func(ord uint32) (uint64, bool) { return uint64(ord / 2), true })
 		src := blocks{}
-		_ = made.Blocks("h", src.add)
-		x, _, _ := OpenHash(made.AppendDescriptor(nil), "h", spoiled(block, at, src))
+		_ = made.Blocks(0, "h", src.add)
+		x, _, _ := OpenHash(made.AppendDescriptor(nil, 0), "h", spoiled(block, at, src))
 		return func() {
 			for c := x.Find(h); c.Next(); {
 			}
@@ -135,8 +135,8 @@ func TestStoredFaults(t *testing.T) {
 	edges := func(block string, at int, node uint32) func() {
 		made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e / 8, true })
 		src := blocks{}
-		_ = made.Blocks("a", src.add)
-		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil), "a", spoiled(block, at, src))
+		_ = made.Blocks(0, "a", src.add)
+		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", spoiled(block, at, src))
 		return func() { a.Base(node) }
 	}
 	for _, c := range []struct {
@@ -162,18 +162,27 @@ func TestStoredFaults(t *testing.T) {
 	}
 }
 
-// storedSorted stores the base of an index and opens it.
-func storedSorted(t *testing.T, x *Sorted, src blocks) *Sorted {
+// storedSorted stores the levels of an index in the sources and opens them.
+func storedSorted(t testing.TB, x *Sorted, sources ...blocks) *Sorted {
 	t.Helper()
-	if err := x.Base().Blocks("node Shelf.value", src.add); err != nil {
-		t.Fatal(err)
+	var names []string
+	var open []column.Source
+	for i, l := range x.Levels() {
+		if i == len(sources) {
+			sources = append(sources, blocks{})
+		}
+		if err := l.Blocks("node Shelf.value", sources[i].add); err != nil {
+			t.Fatal(err)
+		}
+		names, open = append(names, fmt.Sprint(9+i)), append(open, sources[i])
 	}
-	return OpenSorted("9", "node Shelf.value", src)
+	return OpenSorted(names, "node Shelf.value", open)
 }
 
-// TestSortedStored stores the base of an index, opens it and updates it to later states. In these
-// states entities may have other rows, and some entities are gone.
+// TestSortedStored stores the levels of an index, opens them and updates the index to later states.
+// In these states entities may have other rows, and some entities are gone.
 func TestSortedStored(t *testing.T) {
+	defer lowLevels()()
 	r := rand.New(rand.NewPCG(8, 9))
 	for _, size := range []int{0, 1, 300, 40_000} {
 		s := &shelf{}
@@ -185,27 +194,42 @@ func TestSortedStored(t *testing.T) {
 			s.put(owner, uint32(r.IntN(size)), r.IntN(500)) // so that some rows differ from their ordinals
 		}
 		x := s.build()
-		x.Base().Named("9")
-		later := *s
-		for range 2 {
-			reopened := storedSorted(t, x, blocks{})
-			if reopened.Base().Name() != "9" {
-				t.Errorf("the base is in segment %q", reopened.Base().Name())
+		most := 0
+		for range 12 {
+			reopened := storedSorted(t, x)
+			if name := reopened.Levels()[0].Name(); name != "9" {
+				t.Errorf("level 0 is in segment %q", name)
 			}
-			u := reopened.Update(later.next, later.rows, later.compare)
-			if size == 40_000 && !u.base.unread.Left() {
-				t.Error("the update read the whole base")
+			u := reopened.Update(s.next, s.rows, s.compare)
+			if same := u.levels[0] == reopened.levels[0]; same && size == 40_000 && !u.levels[0].unread.Left() {
+				t.Error("the update read the whole level 0")
 			}
+			if n, valid := u.All().Len(), len(s.alive(-1<<60, 1<<60)); n-u.invalid != valid {
+				t.Fatalf("%d entries, of which %d are invalid, but %d entities are alive", n, u.invalid, valid)
+			}
+			most = max(most, len(u.levels))
 			low := r.IntN(500)
-			later.check(t, u, low, low+r.IntN(9))
-			later.check(t, u, -1<<60, 1<<60)
+			s.check(t, u, low, low+r.IntN(9))
+			s.check(t, u, -1<<60, 1<<60)
+			x = u
 			owner := new(Owner)
-			for range size / 50 {
-				later.rows.Set(owner, uint32(r.IntN(size)), Dead)
+			for range size / 200 {
+				s.rows.Set(owner, uint32(r.IntN(size)), Dead)
 			}
 			for range size / 50 {
-				later.put(owner, later.next, r.IntN(500))
+				s.put(owner, s.next, r.IntN(500))
 			}
+			for range size / 100 {
+				if ord := uint32(r.IntN(size)); s.rows.Get(ord) != Dead {
+					s.put(owner, ord, r.IntN(500))
+				}
+			}
+			if r.IntN(2) > 0 {
+				x = x.Update(s.next, s.rows, s.compare)
+			}
+		}
+		if size == 40_000 && most < 3 {
+			t.Errorf("there were %d levels at most", most)
 		}
 	}
 }
@@ -225,6 +249,9 @@ func TestSortedStoredFaults(t *testing.T) {
 		{"an entry too large", "ords", func(b []byte) []byte { b[4*150+2] = 9; return b }},
 		{"no pages", "pages", nil},
 		{"a page out of place", "pages", func(b []byte) []byte { b[0] = 1; return b }},
+		{"no rows", "rows", nil},
+		{"too few rows", "rows", func(b []byte) []byte { return b[4:] }},
+		{"another number", "sorted", func(b []byte) []byte { b[len(b)-1]++; return b }},
 	} {
 		s := &shelf{}
 		owner := new(Owner)
@@ -232,8 +259,17 @@ func TestSortedStoredFaults(t *testing.T) {
 			s.put(owner, ord, int(ord%7))
 		}
 		s.put(owner, 3, 5)
+		x := s.build()
 		src := blocks{}
-		x := storedSorted(t, s.build(), src)
+		if c.block == "rows" || c.name == "another number" {
+			for ord := range uint32(200) {
+				s.put(owner, 300+ord, int(ord%7))
+			}
+			x = x.Update(s.next, s.rows, s.compare).merge(1, s.compare)
+			x = storedSorted(t, x, blocks{}, src)
+		} else {
+			x = storedSorted(t, x, src)
+		}
 		if c.spoil == nil {
 			delete(src, c.block)
 		} else {
@@ -250,7 +286,7 @@ func TestSortedStoredFaults(t *testing.T) {
 		}
 	}
 	s := &shelf{values: []int{1, 2}, next: 2}
-	x := storedSorted(t, s.build(), blocks{})
+	x := storedSorted(t, s.build())
 	if err := caught(func() { x.Update(1, s.rows, s.compare) }); err == nil {
 		t.Error("a base with more ordinals than the table was accepted")
 	}
@@ -265,13 +301,19 @@ func FuzzOpenSorted(f *testing.F) {
 		s.put(owner, ord, int(ord%7))
 	}
 	s.put(owner, 3, 5)
-	src := blocks{}
-	if err := s.build().Base().Blocks("s", src.add); err != nil {
-		f.Fatal(err)
+	base := s.build()
+	for ord := uint32(20); ord < 30; ord++ {
+		s.put(owner, ord, int(ord%7))
 	}
-	f.Add(src["sorted"], src["ords"], src["pages"])
-	f.Fuzz(func(t *testing.T, meta, ords, pages []byte) {
-		x := OpenSorted("1", "s", blocks{"sorted": meta, "ords": ords, "pages": pages})
+	first, second := blocks{}, blocks{}
+	for i, l := range base.Update(s.next, s.rows, s.compare).merge(1, s.compare).Levels() {
+		if err := l.Blocks("s", []blocks{first, second}[i].add); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(first["sorted"], first["ords"], first["pages"], second["sorted"], second["ords"], second["rows"])
+	f.Fuzz(func(t *testing.T, meta, ords, pages, meta1, ords1, rows1 []byte) {
+		x := OpenSorted([]string{"1", "2"}, "s", []column.Source{blocks{"sorted": meta, "ords": ords, "pages": pages}, blocks{"sorted": meta1, "ords": ords1, "rows": rows1}})
 		rows := func(a, b uint32) int { return cmp.Compare(a, b) }
 		err := caught(func() {
 			u := x.Update(1000, Rows{}, rows)
@@ -285,7 +327,9 @@ func FuzzOpenSorted(f *testing.F) {
 					t.Fatalf("ordinal %d of 1000", ord)
 				}
 			}
-			u.Base().Load()
+			for _, l := range u.Levels() {
+				l.Load()
+			}
 		})
 		if corrupt := (*engine.Corrupt)(nil); err != nil && !errors.As(err, &corrupt) {
 			t.Fatal(fmt.Sprint(err))

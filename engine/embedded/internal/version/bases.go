@@ -4,54 +4,28 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// A segment that holds the bases of a table's indexes has these blocks:
-//
-//	meta        format   1 byte
-//	            type     entity (1 byte, 0 node, 1 edge), name (text)
-//	            covered  numbers of ordinals and rows that the bases cover, uvarints
-//	            tuples   uvarint count; for each tuple its members: uvarint count, texts
-//	            bases    descriptors, see package index: of the ids; of each tuple; of
-//	                     an edge's sources, then targets
-//	k.*         the base of the ids
-//	t0.* …      the bases of the tuples
-//	out.*, in.* the bases of an edge's ends
-
-// bases says how much of a table the bases of its indexes cover: the ordinals below `ords` and the
-// rows with numbers below `rows`. Entities and rows after these are in the overlays of the indexes.
-// Tables with the same bases share one value.
-type bases struct {
-	name string // segment that holds the bases; empty until they are stored
-	file string // file that the bases were read from, if any
-	ords uint32 // number of ordinals that the bases cover
-	rows uint32 // number of rows that the bases cover
-}
-
 // Stored lists the segments that hold a table and its indexes. All rows must be stored.
 func (t *Table) Stored() []string {
-	names := make([]string, 0, len(t.Segs)+1)
+	names := make([]string, 0, len(t.Segs)+len(t.levels))
 	for _, s := range t.Segs {
 		names = append(names, s.Name)
 	}
-	if t.based != nil && t.based.name != "" {
-		names = append(names, t.based.name)
+	for _, l := range t.storedLevels() {
+		names = append(names, l.name)
 	}
 	for _, s := range t.storedTexts {
 		names = append(names, s.names()...)
 	}
-	for _, name := range t.storedOrders {
-		names = append(names, name)
+	for _, levels := range t.storedOrders {
+		names = append(names, levels...)
 	}
 	for _, l := range t.storedVectors {
 		names = append(names, l.segment())
@@ -81,8 +55,12 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 		return nil
 	}
 	parts := slices.Concat(t.unstoredTexts(), t.unstoredOrders(), t.unstoredVectors())
-	if t.based != nil && t.based.name == "" && t.based.ords > 0 {
-		parts = append(parts, basesOf{t})
+	if t.lacksLevels() {
+		for i, l := range t.levels {
+			if l.name == "" {
+				parts = append(parts, levelOf{t, i})
+			}
+		}
 	}
 	return parts
 }
@@ -91,7 +69,12 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 // An index is large enough if it covers at least `floor` ordinals or texts. A vector index is
 // always large enough.
 func (t *Table) IndexesToStore(floor uint32) bool {
-	return t.based != nil && t.based.name == "" && t.based.ords > 0 && t.next >= floor || t.textsToStore(floor) || t.next >= floor && t.ordersToStore() || t.vectorsToStore()
+	return t.next >= floor && (t.lacksLevels() || t.ordersToStore()) || t.textsToStore(floor) || t.vectorsToStore()
+}
+
+// lacksLevels reports whether some level of the indexes should be stored and is not.
+func (t *Table) lacksLevels() bool {
+	return len(t.levels) > 0 && t.levels[0].ords > 0 && len(t.storedLevels()) < len(t.levels)
 }
 
 // Disown forgets the names of segments that no longer exist, so that the indexes in them count as
@@ -99,122 +82,26 @@ func (t *Table) IndexesToStore(floor uint32) bool {
 // indexes with listed tables, and a segment is deleted once the listed tables have other indexes.
 // Only the goroutine that writes manifests may call it.
 func (t *Table) Disown(there func(name string) bool) {
-	if t.based != nil && t.based.name != "" && !there(t.based.name) {
-		t.based.name = ""
+	for _, l := range t.levels {
+		if l.name != "" && !there(l.name) {
+			l.name = ""
+		}
 	}
 	t.disownTexts(there)
 	t.disownOrders(there)
 	t.disownVectors(there)
 }
 
-// basesOf implements [Unstored] for the bases of a table's indexes.
-type basesOf struct{ t *Table }
-
-// Cold returns false for blocks that are read in place, uncompressed. Only the id index of
-// an edge type is cold, because queries find edges by their nodes.
-func (ix basesOf) Cold(block string) (cold, delta bool) {
-	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
-}
-
-// Named implements Unstored.
-func (ix basesOf) Named(name string) { ix.t.based.name = name }
-
-// Blocks implements Unstored.
-func (ix basesOf) Blocks(add func(name string, data []byte) error) error {
-	t := ix.t
-	meta := t.basesMeta()
-	meta = t.keys.AppendDescriptor(meta)
-	for i := range t.idx {
-		meta = t.idx[i].AppendDescriptor(meta)
-	}
-	if t.Type.Entity == plan.Edge {
-		meta = t.out.AppendDescriptor(meta)
-		meta = t.in.AppendDescriptor(meta)
-	}
-	if err := add("meta", meta); err != nil {
-		return err
-	}
-	if err := t.keys.Blocks("k", add); err != nil {
-		return err
-	}
-	for i := range t.idx {
-		if err := t.idx[i].Blocks("t"+strconv.Itoa(i), add); err != nil {
-			return err
-		}
-	}
-	if t.Type.Entity != plan.Edge {
-		return nil
-	}
-	if err := t.out.Blocks("out", add); err != nil {
-		return err
-	}
-	return t.in.Blocks("in", add)
-}
-
-// openIndexes takes the bases of the indexes from a segment. The blocks of the segment are read on
-// first use. openIndexes returns false if the tuples in the segment differ from those of the type;
-// the caller then rebuilds the indexes. The error is a *engine.Corrupt.
-func (t *Table) openIndexes(name string, src column.Source) (same bool, err error) {
-	corrupt := func(text string, args ...any) (bool, error) {
-		return false, &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
-	}
-	meta, err := src.Block("meta")
-	if err != nil {
-		return false, err
-	}
-	r := &reader{b: meta}
-	if err := format.Index.Check(uint32(r.byte())); r.err == nil && err != nil {
-		return corrupt("%v", err)
-	}
-	entity, typeName := r.byte(), r.text()
-	b := &bases{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
-	same = r.sameTuples(t.Type)
-	switch {
-	case r.err != nil:
-		return corrupt("block meta is truncated")
-	case entity != byte(t.Type.Entity) || typeName != t.Type.Name:
-		return corrupt("it indexes %s, expected %s", typeName, t.Type.Name)
-	case !same:
-		return false, nil
-	}
-	ok := true
-	hash := func(x *index.Hash, name string) {
-		if ok {
-			*x, r.b, ok = index.OpenHash(r.b, name, src)
-			ok = ok && x.Covered() == b.ords
-		}
-	}
-	hash(&t.keys, "k")
-	for i := range t.idx {
-		hash(&t.idx[i], "t"+strconv.Itoa(i))
-	}
-	ends := func(a *index.Adjacency, name string) {
-		if ok {
-			*a, r.b, ok = index.OpenAdjacency(r.b, name, src)
-			_, _, edges := a.Bounds()
-			ok = ok && edges <= b.ords
-		}
-	}
-	if t.Type.Entity == plan.Edge {
-		ends(&t.out, "out")
-		ends(&t.in, "in")
-	}
-	if !ok || len(r.b) > 0 {
-		return corrupt("the descriptors in block meta do not fit %d ordinals", b.ords)
-	}
-	t.based = b
-	return true, nil
-}
-
 // takeIndexes gives t the indexes of the table o, and adds to them the entities and rows of t that
 // they lack. The indexes of o must have no overlays. For an edge table, the parameters `from` and
 // `to` are the tables of its nodes; for a node table they are nil.
 func (t *Table) takeIndexes(o *Table, from, to *Table) error {
-	if b := o.based; b.ords > t.next || b.rows > t.base {
-		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but the table has only %d ordinals and %d rows", b.ords, b.rows, t.next, t.base)}
+	ords, rows := o.covered()
+	if ords > t.next || rows > t.base {
+		return &engine.Corrupt{Object: o.indexObject(), Detail: fmt.Sprintf("the index covers %d ordinals and %d rows, but the table has only %d ordinals and %d rows", ords, rows, t.next, t.base)}
 	}
-	t.based, t.keys, t.idx, t.out, t.in = o.based, o.keys, slices.Clone(o.idx), o.out, o.in
-	t.enterLater(max(o.next, o.based.ords), max(o.base, o.based.rows), from, to)
+	t.levels, t.keys, t.idx, t.out, t.in = o.levels, o.keys, slices.Clone(o.idx), o.out, o.in
+	t.enterLater(max(o.next, ords), max(o.base, rows), from, to)
 	return nil
 }
 
@@ -342,10 +229,10 @@ func (t *Table) checkJoins(from, to *Table) error {
 	return nil
 }
 
-// indexObject returns the name of the file that holds the indexes, for errors.
+// indexObject returns the name of the file that holds the last level of the indexes, for errors.
 func (t *Table) indexObject() string {
-	if t.based != nil && t.based.file != "" {
-		return t.based.file
+	if n := len(t.levels); n > 0 && t.levels[n-1].file != "" {
+		return t.levels[n-1].file
 	}
 	return "manifest"
 }

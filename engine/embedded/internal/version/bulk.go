@@ -213,9 +213,9 @@ func (t *Table) freeze() {
 	t.tail = nil
 }
 
-// reindex rebuilds the bases of all indexes from the live entities.
+// reindex rebuilds all indexes from the live entities, with level 0 only.
 func (t *Table) reindex() {
-	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
+	t.levels = t.wholeLevel()
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
 	hashes := t.hashes()
 	tasks := []func(){func() { t.keys = index.BuildHash(t.next, hashes[0]) }}
@@ -234,6 +234,11 @@ func (t *Table) reindex() {
 		return
 	}
 	parallel.Do(tasks...)
+}
+
+// wholeLevel returns the description of a level 0 that covers the whole table.
+func (t *Table) wholeLevel() []*level {
+	return []*level{{ords: t.next, rows: t.base + uint32(len(t.tail)), entries: int(t.next)}}
 }
 
 // parallelFrom is the least number of entities for which reindex builds indexes

@@ -95,8 +95,8 @@ type reader struct {
 	err error  // the first error
 	// Only for a manifest: its format, and the segments with the indexes of its tables.
 	format  byte
-	indexes map[*Table]string   // by table: name of the segment with its indexes
-	bases   map[basesKey]*Table // bases that several of its tables may share
+	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
+	bases   map[basesKey]*Table // indexes that several tables may share
 }
 
 // fail sets err, unless it is set already.

@@ -279,7 +279,7 @@ func Degree(edges *Table, a *index.Adjacency, node uint32) int {
 			}
 		}
 	}
-	for h := a.Over(node); h != nil; h = h.Next {
+	for h := a.Later(node); h.Next(); {
 		if edges.Alive(h.Edge) {
 			n++
 		}

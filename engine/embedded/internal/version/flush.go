@@ -70,9 +70,7 @@ func (f Flush) table() *Table {
 	t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
 	t.base = f.Segment.Start + f.Segment.N
 	t.tail = nil
-	if t.overlaid() {
-		t.reindex()
-	}
+	t.addLevel()
 	return &t
 }
 
@@ -119,7 +117,7 @@ func (f Flush) adopt(now, then *Table) *Table {
 	t.Segs, t.base = then.Segs, then.base
 	late := now.tail[then.base-now.base:]
 	t.tail = slices.Clone(late)
-	t.based, t.keys, t.idx, t.out, t.in = then.based, then.keys, slices.Clone(then.idx), then.out, then.in
+	t.levels, t.keys, t.idx, t.out, t.in = then.levels, then.keys, slices.Clone(then.idx), then.out, then.in
 	owner := new(index.Owner)
 	for i := range late {
 		r := &late[i]
@@ -148,15 +146,6 @@ func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
 			t.idx[i].Add(owner, h, ord)
 		}
 	}
-}
-
-// overlaid reports whether the overlay of an index exceeds a quarter of its base.
-func (t *Table) overlaid() bool {
-	n := max(t.keys.Overlay(), t.out.Overlay())
-	for i := range t.idx {
-		n = max(n, t.idx[i].Overlay())
-	}
-	return n > 1024 && uint32(n) > t.next/5
 }
 
 // set replaces the table of t's type.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -52,10 +53,18 @@ func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 	return s, m.Append(nil, func(*Schema) []byte { return nil })
 }
 
-// indexed returns a state with stored index bases, a stored text index, and rows that are
-// newer than both.
+// lowLevels makes each checkpoint store a level of the indexes, until the returned function is called.
+func lowLevels() (restore func()) {
+	entries, full := index.LevelEntries, index.FullLevel
+	index.LevelEntries, index.FullLevel = 1, 1
+	return func() { index.LevelEntries, index.FullLevel = entries, full }
+}
+
+// indexed returns a state with two stored levels of indexes, a stored text index, and rows that are
+// newer than these.
 func indexed(t testing.TB) (*Snapshot, memory) {
 	t.Helper()
+	defer lowLevels()()
 	s := testSchema(t)
 	base := change(t, s).Commit(first)
 	for _, table := range base.Tables() {
@@ -65,6 +74,12 @@ func indexed(t testing.TB) (*Snapshot, memory) {
 	files := memory{}
 	base, _ = store(t, base, files)
 	tx := Begin(base)
+	for i, id := range []string{"later1", "later2", "any3"} {
+		tx.Put(s.Nodes[1], Row{ID: id, Vals: anyRow(20 + i)})
+		tx.Put(s.Edges[0], Row{ID: id, Src: 3, Dst: uint32(3 * i / 2), Vals: []value.Value{value.OfI32(8)}})
+	}
+	base, _ = store(t, tx.Commit(first), files)
+	tx = Begin(base)
 	tx.Put(s.Nodes[1], Row{ID: "late", Vals: anyRow(8)})
 	tx.Put(s.Nodes[1], Row{ID: "any2", Vals: anyRow(9)})
 	tx.Put(s.Edges[0], Row{ID: "late", Src: 0, Dst: 5, Vals: []value.Value{value.OfI32(8)}})
@@ -85,8 +100,11 @@ func TestStoredIndexes(t *testing.T) {
 	if a, b := content(want), content(got); !maps.Equal(a, b) {
 		t.Errorf("opened it is\n%v\nwanted\n%v", b, a)
 	}
-	if n := got.nodes[1].keys.Covered(); n == 0 || n == got.nodes[1].next || got.nodes[1].keys.Overlay() != int(got.nodes[1].next-n) {
-		t.Errorf("of %d ordinals the base covers %d and the overlay %d", got.nodes[1].next, n, got.nodes[1].keys.Overlay())
+	for _, table := range []*Table{got.nodes[1], got.edges[0]} {
+		base, rest := table.levels[0].ords, table.next-table.levels[len(table.levels)-1].ords
+		if len(table.levels) != 2 || base == 0 || rest == 0 || table.keys.Records(1) == 0 || table.keys.Overlay() != int(rest) {
+			t.Errorf("%s: of %d ordinals level 0 covers %d, level 1 has %d records, and the overlay has %d", table.Type.Name, table.next, base, table.keys.Records(1), table.keys.Overlay())
+		}
 	}
 	if _, _, unread := got.nodes[1].texts.earlier[0].Unread(); !unread {
 		t.Error("the text index has been read already")

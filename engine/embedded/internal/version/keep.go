@@ -66,7 +66,7 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 		return nil
 	}
 	write := func(w BlockWriter) error {
-		ix := basesOf{t}
+		ix := levelOf{t, 0}
 		return ix.Blocks(func(name string, data []byte) error {
 			if cold, delta := ix.Cold(name); cold {
 				return w.AddCold(name, data, delta)
@@ -88,7 +88,8 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 		return err
 	}
 	tx.kept = append(tx.kept, name)
-	if _, err := t.openIndexes(name, src); err != nil {
+	t.levels = nil
+	if _, err := t.openLevel(name, src); err != nil {
 		return err
 	}
 	fresh, err := t.fresh(f)
@@ -146,7 +147,7 @@ func (t *Table) passing(f *IndexFiles) func(ord uint32) {
 // spillIndexes builds the bases of all indexes in temporary files. Their order is the same as in a
 // segment.
 func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
-	t.based = &bases{ords: t.next, rows: t.base + uint32(len(t.tail))}
+	t.levels = t.wholeLevel()
 	n := 1 + len(t.Type.Tuples)
 	if t.Type.Entity == plan.Edge {
 		n += 2
@@ -190,7 +191,7 @@ func (t *Table) spillIndex(f *IndexFiles, i int) (index.Spilled, error) {
 
 // writeSpilled writes the segment of the bases that spillIndexes built.
 func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
-	meta := t.basesMeta()
+	meta := t.levelMeta(0)
 	for i, x := range spilled {
 		meta = x.AppendDescriptor(meta)
 		name := "k"
@@ -209,12 +210,18 @@ func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
 	return w.AddBlock("meta", meta)
 }
 
-// basesMeta returns the block `meta` of a segment of bases, without the descriptors.
-func (t *Table) basesMeta() []byte {
+// levelMeta returns the block `meta` of the segment of a level, without the descriptors.
+func (t *Table) levelMeta(number int) []byte {
+	var before level
+	if number > 0 {
+		before = *t.levels[number-1]
+	}
+	l := t.levels[number]
 	meta := []byte{format.Current, byte(t.Type.Entity)}
 	meta = appendText(meta, t.Type.Name)
-	meta = binary.AppendUvarint(meta, uint64(t.based.ords))
-	meta = binary.AppendUvarint(meta, uint64(t.based.rows))
+	for _, n := range []uint32{l.ords, l.rows, before.ords, before.rows} {
+		meta = binary.AppendUvarint(meta, uint64(n))
+	}
 	return t.Type.appendTuples(meta)
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -31,14 +32,16 @@ import (
 //	              empty for none) and kind (1 byte, value.Kind)
 //	  pages       uvarint count; for each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
-//	  indexes     text: the segment with the bases of the indexes; empty for none
+//	  indexes     the segments with the levels of the indexes: uvarint count, texts. Up to format
+//	              5, a text: the segment with level 0; empty for none
 //	  texts       uvarint count of text indexes; for each the position of its property,
 //	              the rows that it covers (uvarints), and the segments that hold it:
 //	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts.
 //	              After the text indexes, and counted with them, come the approximate
 //	              indexes of vectors (@ann), in the same form with one segment each
 //	  sorted      uvarint count of sorted indexes; for each the position of its property
-//	              (uvarint), and the segment that holds its base (text); from format 5 on
+//	              (uvarint), and the segments with its levels: uvarint count, texts; in format 5,
+//	              a text: the segment with level 0. Formats 1 to 4 have no sorted indexes
 //	states    uvarint count; for each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, index in schemas
@@ -127,7 +130,7 @@ type Opener interface {
 	Source(name string) (column.Source, error)
 }
 
-// ReadManifest reads a manifest. It reads only the stored rows that it must add to the index bases;
+// ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
@@ -367,11 +370,11 @@ func (t *Table) appendManifest(dst []byte) []byte {
 			dst = binary.LittleEndian.AppendUint32(dst, row)
 		}
 	}
-	name := ""
-	if t.based != nil {
-		name = t.based.name
+	var levels []string
+	for _, l := range t.storedLevels() {
+		levels = append(levels, l.name)
 	}
-	dst = appendText(dst, name)
+	dst = appendTexts(dst, levels)
 	return t.appendOrders(t.appendTexts(dst))
 }
 
@@ -427,9 +430,13 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	}
 	if r.format >= 3 {
 		if r.indexes == nil {
-			r.indexes = map[*Table]string{}
+			r.indexes = map[*Table][]string{}
 		}
-		r.indexes[t] = r.text()
+		if r.format >= 6 {
+			r.indexes[t] = r.texts()
+		} else if name := r.text(); name != "" {
+			r.indexes[t] = []string{name}
+		}
 		if r.err == nil {
 			if err := t.readTexts(r, open); err != nil {
 				return err
@@ -443,35 +450,25 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 }
 
 // indexTable opens or builds the indexes of a table that was read. It reads the edges that are
-// newer than the index bases, or all edges if there are no bases. It throws an *engine.Corrupt if
+// newer than the stored indexes, or all edges if there are none. It throws an *engine.Corrupt if
 // an end of an edge that it reads is not the ordinal of a node.
 func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
-	if t.based != nil {
+	if len(t.levels) > 0 {
 		return nil
 	}
 	if r.bases == nil {
 		r.bases = map[basesKey]*Table{}
 	}
-	if name := r.indexes[t]; name != "" {
-		key := basesKey{t.Type, name, false}
-		o := r.bases[key]
-		if o == nil {
-			src, err := open.Source(name)
-			if err != nil {
-				return err
-			}
-			o = newTable(t.Type)
-			same, err := o.openIndexes(name, src)
-			if err != nil {
-				return err
-			}
-			if !same {
-				t.rebuild(from, to)
-				return nil
-			}
-			r.bases[key] = o
+	if names := r.indexes[t]; len(names) > 0 {
+		o, err := r.openLevels(t.Type, names, open)
+		switch {
+		case err != nil:
+			return err
+		case o == nil:
+			t.rebuild(from, to)
+			return nil
 		}
-		return r.takeShared(t, o, name, from, to)
+		return r.takeShared(t, o, strings.Join(names, " "), from, to)
 	}
 	if o := t.commonBase(); o != nil {
 		key := basesKey{t.Type, t.Segs[0].Name, true}
@@ -487,6 +484,31 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 	return nil
 }
 
+// openLevels returns a table without rows that has the named levels of indexes, or nil if they index
+// other tuples than the type has. Tables with the same levels share them.
+func (r *reader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
+	o := newTable(typ)
+	for i, name := range names {
+		key := basesKey{typ, strings.Join(names[:i+1], " "), false}
+		if known := r.bases[key]; known != nil {
+			o = known
+			continue
+		}
+		src, err := open.Source(name)
+		if err != nil {
+			return nil, err
+		}
+		n := *o
+		n.levels, n.idx = slices.Clip(o.levels), slices.Clone(o.idx)
+		if same, err := n.openLevel(name, src); err != nil || !same {
+			return nil, err
+		}
+		o = &n
+		r.bases[key] = o
+	}
+	return o, nil
+}
+
 // sharedFrom is the least number of rows after the bases for which takeShared builds
 // overlays once for all tables that begin with the same segments.
 const sharedFrom = 64
@@ -498,7 +520,8 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 	if k < 1 || t.Type.Entity == plan.Edge {
 		return t.takeIndexes(o, from, to)
 	}
-	if n := t.Segs[k].Start; n < o.based.rows+sharedFrom || n < o.based.ords {
+	ords, rows := o.covered()
+	if n := t.Segs[k].Start; n < rows+sharedFrom || n < ords {
 		return t.takeIndexes(o, from, to)
 	}
 	key := basesKey{typ: t.Type, rows: true}
@@ -508,22 +531,22 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 	key.name += name
 	whole := r.bases[key]
 	if whole == nil {
-		if whole = t.prefix(k, o.based.ords); whole == nil {
+		if whole = t.prefix(k, ords); whole == nil {
 			return t.takeIndexes(o, from, to)
 		}
 		if err := r.takeShared(whole, o, name, from, to); err != nil {
 			return err
 		}
 		r.bases[key] = whole
-	} else if !t.identity(whole.base, o.based.ords) {
+	} else if !t.identity(whole.base, ords) {
 		return t.takeIndexes(o, from, to)
 	}
 	return t.takeIndexes(whole, from, to)
 }
 
-// basesKey identifies index bases that tables share. If the field `rows` is not set, the bases are
-// stored in the index segment `name`. If it is set, the bases were built over the row segments that
-// `name` lists.
+// basesKey identifies indexes that tables share. If the field `rows` is not set, the indexes are
+// stored in the index segments that `name` lists. If it is set, they were built over the row
+// segments that `name` lists.
 type basesKey struct {
 	typ  *Type  // type of the tables
 	name string // see above

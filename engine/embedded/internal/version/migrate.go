@@ -88,12 +88,12 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 	// A segment of stored bases belongs to one type, found by its name, and holds the bases of all
 	// its tuples.
 	if typ.Name != t.Type.Name || len(typ.Tuples) != len(t.Type.Tuples) {
-		n.based = nil
+		n.levels = nil
 	}
 	for i, tuple := range typ.Tuples {
 		j := t.Type.sameTuple(typ, tuple, tc.Props)
 		if j != i {
-			n.based = nil
+			n.levels = nil
 		}
 		if j >= 0 {
 			n.idx[i] = t.idx[j]

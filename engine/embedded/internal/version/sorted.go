@@ -14,15 +14,15 @@ import (
 )
 
 // orders holds the sorted indexes of one state of a table. The first reader that needs an
-// index builds it; the next checkpoint stores its base.
+// index builds it; the next checkpoint stores its levels.
 type orders struct {
 	mu      sync.Mutex            // guards built and earlier
 	built   map[int]*order        // by property: its index, built or being built
 	earlier map[int]*index.Sorted // indexes of an earlier state, by property
 
-	// stored holds, by property, the bases that the next manifest lists if they are stored. Only the
+	// stored holds, by property, the levels that the next manifest lists if they are stored. Only the
 	// goroutine that writes manifests may use it.
-	stored map[int]*index.SortedBase
+	stored map[int][]*index.SortedLevel
 }
 
 // order is the sorted index of one property.

@@ -8,19 +8,20 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 )
 
-// orderOf implements [Unstored] for the base of a sorted index.
+// orderOf implements [Unstored] for a level of a sorted index.
 type orderOf struct {
-	*index.SortedBase
+	*index.SortedLevel
 	subject string // see Type.orderSubject
 }
 
 // Blocks implements Unstored.
 func (o orderOf) Blocks(add func(name string, data []byte) error) error {
-	return o.SortedBase.Blocks(o.subject, add)
+	return o.SortedLevel.Blocks(o.subject, add)
 }
 
 // orderSubject returns the text that identifies property p in the segment of its sorted index.
@@ -54,19 +55,20 @@ func (t *Table) latestOrders() map[int]*index.Sorted {
 	return t.texts.orders.latest()
 }
 
-// unstoredOrders lists the bases of the sorted indexes that are not stored. The next manifest lists
-// the bases of all sorted indexes that were built.
+// unstoredOrders lists the levels of the sorted indexes that are not stored. The next manifest lists
+// the levels of all sorted indexes that were built.
 func (t *Table) unstoredOrders() (parts []Unstored) {
 	latest := t.latestOrders()
 	if latest == nil {
 		return nil
 	}
-	stored := map[int]*index.SortedBase{}
+	stored := map[int][]*index.SortedLevel{}
 	for _, p := range slices.Sorted(maps.Keys(latest)) {
-		b := latest[p].Base()
-		stored[p] = b
-		if b.Name() == "" {
-			parts = append(parts, orderOf{b, t.Type.orderSubject(p)})
+		stored[p] = latest[p].Levels()
+		for _, l := range stored[p] {
+			if l.Name() == "" {
+				parts = append(parts, orderOf{l, t.Type.orderSubject(p)})
+			}
 		}
 	}
 	t.texts.orders.stored = stored
@@ -76,7 +78,7 @@ func (t *Table) unstoredOrders() (parts []Unstored) {
 // ordersToStore reports whether the table has a sorted index that is not stored.
 func (t *Table) ordersToStore() bool {
 	for _, s := range t.latestOrders() {
-		if s.Base().Name() == "" {
+		if slices.ContainsFunc(s.Levels(), func(l *index.SortedLevel) bool { return l.Name() == "" }) {
 			return true
 		}
 	}
@@ -85,30 +87,39 @@ func (t *Table) ordersToStore() bool {
 
 // disownOrders is Disown for the sorted indexes.
 func (t *Table) disownOrders(there func(name string) bool) {
-	disown := func(b *index.SortedBase) {
-		if b.Name() != "" && !there(b.Name()) {
-			b.Named("")
+	disown := func(levels []*index.SortedLevel) {
+		for _, l := range levels {
+			if l.Name() != "" && !there(l.Name()) {
+				l.Named("")
+			}
 		}
 	}
 	for _, s := range t.latestOrders() {
-		disown(s.Base())
+		disown(s.Levels())
 	}
 	if t.texts != nil {
-		for _, b := range t.texts.orders.stored {
-			disown(b)
+		for _, levels := range t.texts.orders.stored {
+			disown(levels)
 		}
 	}
 }
 
 // storedOrders yields the segments of the sorted indexes for the manifest, in the order of the
-// properties.
-func (t *Table) storedOrders(yield func(p int, segment string) bool) {
+// properties: for each index the segments of its levels, up to one that is not stored.
+func (t *Table) storedOrders(yield func(p int, segments []string) bool) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return
 	}
 	stored := t.texts.orders.stored
 	for _, p := range slices.Sorted(maps.Keys(stored)) {
-		if name := stored[p].Name(); name != "" && !yield(p, name) {
+		var names []string
+		for _, l := range stored[p] {
+			if l.Name() == "" {
+				break
+			}
+			names = append(names, l.Name())
+		}
+		if len(names) > 0 && !yield(p, names) {
 			return
 		}
 	}
@@ -121,9 +132,9 @@ func (t *Table) appendOrders(dst []byte) []byte {
 		n++
 	}
 	dst = binary.AppendUvarint(dst, uint64(n))
-	for p, name := range t.storedOrders {
+	for p, names := range t.storedOrders {
 		dst = binary.AppendUvarint(dst, uint64(p))
-		dst = appendText(dst, name)
+		dst = appendTexts(dst, names)
 	}
 	return dst
 }
@@ -131,7 +142,16 @@ func (t *Table) appendOrders(dst []byte) []byte {
 // readOrders reads the entries of a manifest for the sorted indexes. The first use reads their segments.
 func (t *Table) readOrders(r *reader, open Opener) error {
 	for range r.count() {
-		p, name := r.index(len(t.Type.Props)), r.text()
+		p := r.index(len(t.Type.Props))
+		var names []string
+		if r.format >= 6 {
+			names = r.texts()
+		} else {
+			names = []string{r.text()}
+		}
+		if r.err == nil && len(names) == 0 {
+			r.fail("a sorted index has no segments")
+		}
 		if r.err != nil {
 			return r.err
 		}
@@ -139,15 +159,19 @@ func (t *Table) readOrders(r *reader, open Opener) error {
 			r.fail(fmt.Sprintf("%s %s: the property %s cannot have a sorted index", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name))
 			return r.err
 		}
-		src, err := open.Source(name)
-		if err != nil {
-			return err
+		sources := make([]column.Source, len(names))
+		for i, name := range names {
+			src, err := open.Source(name)
+			if err != nil {
+				return err
+			}
+			sources[i] = src
 		}
 		o := &t.texts.orders
 		if o.earlier == nil {
 			o.earlier = map[int]*index.Sorted{}
 		}
-		o.earlier[p] = index.OpenSorted(name, t.Type.orderSubject(p), src)
+		o.earlier[p] = index.OpenSorted(names, t.Type.orderSubject(p), sources)
 	}
 	return r.err
 }
@@ -157,10 +181,12 @@ func (t *Table) verifyOrders(ctx context.Context) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	latest := t.latestOrders()
 	for _, p := range slices.Sorted(maps.Keys(latest)) {
-		latest[p].Base().Load()
 		object := t.object()
-		if name := latest[p].Base().Name(); name != "" {
-			object = "segment " + name
+		for _, l := range latest[p].Levels() {
+			l.Load()
+			if l.Name() != "" {
+				object = "segment " + l.Name()
+			}
 		}
 		fault := func(format string, args ...any) error {
 			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("the sorted index of %s: ", t.Type.orderSubject(p)) + fmt.Sprintf(format, args...)}

@@ -27,11 +27,12 @@ type Table struct {
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
 
-	based *bases          // coverage of the indexes below
-	keys  index.Hash      // the entities by id
-	idx   []index.Hash    // in the order of Type.Tuples
-	out   index.Adjacency // edges by their source node
-	in    index.Adjacency // edges by their target node
+	// levels describes the levels of the indexes below. It is empty if they cannot be stored.
+	levels []*level
+	keys   index.Hash      // the entities by id
+	idx    []index.Hash    // in the order of Type.Tuples
+	out    index.Adjacency // edges by their source node
+	in     index.Adjacency // edges by their target node
 
 	texts *searches // the search indexes
 

@@ -392,7 +392,7 @@ func liveEdges(edges *Table, a *index.Adjacency, node uint32) []uint32 {
 			out = append(out, e)
 		}
 	}
-	for h := a.Over(node); h != nil; h = h.Next {
+	for h := a.Later(node); h.Next(); {
 		if edges.Alive(h.Edge) {
 			out = append(out, h.Edge)
 		}

@@ -198,7 +198,7 @@ func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 					return err
 				}
 			}
-			for h := a.Over(node); h != nil; h = h.Next {
+			for h := a.Later(node); h.Next(); {
 				if err := check(node, h.Edge, h.Other); err != nil {
 					return err
 				}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package embedded
+
+import "time"
+
+// cpuTime returns 0: it measures the processor time of the process only on Linux.
+func cpuTime() time.Duration { return 0 }

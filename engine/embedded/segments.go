@@ -114,8 +114,8 @@ const textPart = 128 << 20
 // with the id of each segment that it wrote.
 func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
-		Store: func(x *index.Text) (index.TextPart, error) {
-			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return x.Blocks(w.AddBlock) })
+		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
 			if err != nil {
 				return index.TextPart{}, err
 			}

@@ -191,8 +191,7 @@ func (s *Scorer) searchSpan(run int) {
 		m := &t.terms[t.active[j]]
 		// Looking up one document costs as much as reading about 16 postings in order.
 		if (m.to-m.from)*blockSize < 16*len(t.candidates) {
-			t.add(x, m, t.least(t.active[j]))
-			t.keepMarked(rest)
+			t.keepScanned(x, m, t.least(t.active[j]), rest)
 		} else {
 			t.keepFound(x, m, rest)
 		}

@@ -176,7 +176,7 @@ type pieceCount struct{ read, all int }
 
 // memorySource is a segment in memory.
 type memorySource struct {
-	blocks map[string][]byte
+	blocks memoryFile
 	count  *pieceCount
 }
 
@@ -213,12 +213,17 @@ func (p *countedPieces) Range(from, to int) ([]byte, error) {
 	return p.data[from:to:to], nil
 }
 
+func (p *countedPieces) Append(dst []byte, from, to int) ([]byte, error) {
+	b, err := p.Range(from, to)
+	return append(dst, b...), err
+}
+
 // reopened stores the indexes of a view and opens them again.
 func reopened(t *testing.T, v *TextView, c *corpus, count *pieceCount) *TextView {
 	t.Helper()
 	var parts []TextPart
 	for i, x := range v.Parts() {
-		m := memorySource{map[string][]byte{}, count}
+		m := memorySource{memoryFile{}, count}
 		if err := x.Blocks(func(name string, data []byte) error {
 			m.blocks[name] = slices.Clone(data)
 			return nil

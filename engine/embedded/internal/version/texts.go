@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -80,8 +81,8 @@ type TextFiles struct {
 	PartBytes int
 	// Open opens a stored segment of rows; see [IndexFiles].
 	Open func(t *Type, name string) (*Segment, error)
-	// Store makes a part durable and returns the segment that holds it.
-	Store func(x *index.Text) (index.TextPart, error)
+	// Store makes a segment durable; the function `write` adds its blocks.
+	Store func(write func(to index.TextFile) error) (index.TextPart, error)
 	// Discard removes segments that Store made.
 	Discard func(names []string)
 }
@@ -135,15 +136,54 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 		if err != nil {
 			return nil, err
 		}
-		return w.InParts(t.next, t.rows, u.textSource(p), files.PartBytes, u.passing(f), func(x *index.Text) (index.TextPart, error) {
-			part, err := files.Store(x)
-			if err == nil {
-				made = append(made, part.Name)
-			}
-			return part, err
+		return w.InParts(t.next, t.rows, index.Parts{
+			Open:  func() index.Texts { return &textRows{t: u, p: p} },
+			Bytes: files.PartBytes,
+			Begin: u.passing(f),
+			Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+				part, err := files.Store(write)
+				if err == nil {
+					made = append(made, part.Name)
+				}
+				return part, err
+			},
 		})
 	})
 	return err
+}
+
+// textRows implements [index.Texts] for property p of a table.
+type textRows struct {
+	t       *Table
+	p       int
+	segment *Segment           // the segment of the last row; nil before the first one
+	reader  *column.TextReader // reads the texts of the segment
+}
+
+// Text implements [index.Texts].
+func (x *textRows) Text(row uint32) (string, bool) {
+	if row >= x.t.base {
+		return x.t.textAt(row, x.p)
+	}
+	return x.at(row).Text(row - x.segment.Start)
+}
+
+// Size implements [index.Texts].
+func (x *textRows) Size(row uint32) int {
+	if row >= x.t.base {
+		s, _ := x.t.textAt(row, x.p)
+		return len(s)
+	}
+	return x.at(row).Size(row - x.segment.Start)
+}
+
+// at returns the reader of the segment that contains a row.
+func (x *textRows) at(row uint32) *column.TextReader {
+	if s := x.segment; s == nil || row-s.Start >= s.N {
+		x.segment = x.t.segment(row)
+		x.reader = column.NewTextReader(x.segment.Props[x.p])
+	}
+	return x.reader
 }
 
 // unstoredTexts updates the text indexes that have been used, and lists their parts that

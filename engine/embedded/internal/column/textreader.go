@@ -16,9 +16,9 @@ const (
 	windowBytes = 1 << 20
 )
 
-// TextReader reads the texts of a column of Strings, mostly in ascending order. If the column is
-// stored and not read yet, the reader keeps only a few texts in memory. It throws the faults that it
-// finds; see package corruption. Only one goroutine may use it.
+// TextReader reads the texts of a column of Strings, mostly in ascending or in descending order. If
+// the column is stored and not read yet, the reader keeps only a few texts in memory. It throws the
+// faults that it finds; see package corruption. Only one goroutine may use it.
 type TextReader struct {
 	c       *Column
 	offsets Block[uint32] // by text: where it starts; empty if the reader uses the methods of c
@@ -74,10 +74,16 @@ func (r *TextReader) Text(i uint32) (s string, ok bool) {
 		return "", true
 	}
 	if from < r.from || to > r.to {
-		// Read as many texts of the window as fit, from text i on.
-		rest := r.off[int(i)-r.first+1:]
-		n := max(1, sort.Search(len(rest), func(k int) bool { return int(rest[k])-from > windowBytes }))
-		r.from, r.to = from, int(rest[n-1])
+		// Read as many texts of the window as fit, from text i on or up to text i.
+		end := func(k int) int { return int(r.off[k]) }
+		at := int(i) - r.first
+		if to <= r.from {
+			from := sort.Search(at, func(k int) bool { return to-end(k) <= windowBytes })
+			r.from, r.to = end(from), to
+		} else {
+			n := sort.Search(r.last-int(i)-1, func(k int) bool { return end(at+k+2)-from > windowBytes })
+			r.from, r.to = from, end(at+n+1)
+		}
 		r.texts = r.data.appendBytes(r.texts[:0], r.from, r.to)
 	}
 	return unsafe.String(&r.texts[from-r.from], to-from), true
@@ -85,8 +91,10 @@ func (r *TextReader) Text(i uint32) (s string, ok bool) {
 
 // span returns where text i begins and ends among the bytes of all texts.
 func (r *TextReader) span(i int) (from, to int) {
-	if i < r.first || i >= r.last {
-		r.first, r.last = i, min(i+windowTexts, r.c.n)
+	if before := r.first; i < before || i >= r.last {
+		if r.first, r.last = i, min(i+windowTexts, r.c.n); i < before {
+			r.first, r.last = max(0, i+1-windowTexts), i+1
+		}
 		r.buffer = r.offsets.appendBytes(r.buffer[:0], r.first, r.last+1)
 		r.off, _ = Array[uint32](r.buffer, r.last+1-r.first)
 		for k, o := range r.off {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -137,7 +136,7 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 			return nil, err
 		}
 		return w.InParts(t.next, t.rows, index.Parts{
-			Open:  func() index.Texts { return &textRows{t: u, p: p} },
+			Open:  func() index.Texts { return u.textReader(p) },
 			Bytes: files.PartBytes,
 			Begin: u.passing(f),
 			Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
@@ -150,40 +149,6 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 		})
 	})
 	return err
-}
-
-// textRows implements [index.Texts] for property p of a table.
-type textRows struct {
-	t       *Table
-	p       int
-	segment *Segment           // the segment of the last row; nil before the first one
-	reader  *column.TextReader // reads the texts of the segment
-}
-
-// Text implements [index.Texts].
-func (x *textRows) Text(row uint32) (string, bool) {
-	if row >= x.t.base {
-		return x.t.textAt(row, x.p)
-	}
-	return x.at(row).Text(row - x.segment.Start)
-}
-
-// Size implements [index.Texts].
-func (x *textRows) Size(row uint32) int {
-	if row >= x.t.base {
-		s, _ := x.t.textAt(row, x.p)
-		return len(s)
-	}
-	return x.at(row).Size(row - x.segment.Start)
-}
-
-// at returns the reader of the segment that contains a row.
-func (x *textRows) at(row uint32) *column.TextReader {
-	if s := x.segment; s == nil || row-s.Start >= s.N {
-		x.segment = x.t.segment(row)
-		x.reader = column.NewTextReader(x.segment.Props[x.p])
-	}
-	return x.reader
 }
 
 // unstoredTexts updates the text indexes that have been used, and lists their parts that

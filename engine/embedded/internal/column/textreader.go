@@ -49,10 +49,11 @@ func NewTextReader(c *Column) *TextReader {
 	return r
 }
 
-// Size returns the length of text i in bytes.
+// Size returns the length of text i in bytes; 0 if it is null.
 func (r *TextReader) Size(i uint32) int {
 	if r.offsets.n == 0 {
-		return len(r.c.Str(i))
+		s, _ := r.Text(i)
+		return len(s)
 	}
 	from, to := r.span(int(i))
 	return to - from

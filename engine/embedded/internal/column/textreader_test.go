@@ -76,3 +76,23 @@ func TestTextReader(t *testing.T) {
 		}
 	}
 }
+
+// TestTextReaderInMemory reads columns that have no stored blocks.
+func TestTextReaderInMemory(t *testing.T) {
+	b := NewBuilder(value.Of(value.String))
+	if err := b.Append(value.OfString("text")); err != nil {
+		t.Fatal(err)
+	}
+	b.AppendNull()
+	some, nulls := NewTextReader(b.Finish(nil)), NewTextReader(Null(value.Of(value.String), 2))
+	for i, test := range []struct {
+		r    *TextReader
+		at   uint32
+		want string
+		ok   bool
+	}{{some, 0, "text", true}, {some, 1, "", false}, {nulls, 1, "", false}} {
+		if s, ok := test.r.Text(test.at); s != test.want || ok != test.ok || test.r.Size(test.at) != len(test.want) {
+			t.Errorf("text %d is %q of %d bytes, not null: %t", i, s, test.r.Size(test.at), ok)
+		}
+	}
+}

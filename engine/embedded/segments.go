@@ -107,7 +107,7 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *s
 }
 
 // textPart is the maximum size, in bytes, of the texts in one part of a text index that a
-// checkpoint builds. The build uses up to about five times this amount of memory.
+// checkpoint builds. The build uses about as much memory if words repeat as in ordinary texts.
 const textPart = 128 << 20
 
 // textFiles returns the functions that store text indexes in files. The function Store calls `made`

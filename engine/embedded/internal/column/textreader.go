@@ -13,15 +13,19 @@ const (
 	windowTexts = 1 << 13
 	// windowBytes is the number of bytes of text that a TextReader reads at a time, unless a single
 	// text is longer.
-	windowBytes = 1 << 20
+	windowBytes = 256 << 10
+	// maxReads is how many times a TextReader may read as many bytes as the column has. When the texts
+	// are not read in order, it reads more, and then the column is read whole.
+	maxReads = 3
 )
 
-// TextReader reads the texts of a column of Strings, mostly in ascending or in descending order. If
-// the column is stored and not read yet, the reader keeps only a few texts in memory. It throws the
-// faults that it finds; see package corruption. Only one goroutine may use it.
+// TextReader reads the texts of a column of Strings. If the column is stored and not read yet, and the
+// texts are read in ascending or in descending order, the reader keeps only a few texts in memory.
+// In any other order it reads the whole column. It throws the faults that it finds; see package
+// corruption. Only one goroutine may use it.
 type TextReader struct {
 	c       *Column
-	offsets Block[uint32] // by text: where it starts; empty if the reader uses the methods of c
+	offsets Block[uint32] // by text: where it starts
 	valid   Block[uint64] // by text: one bit, set if it is not null; empty if no text is null
 	data    Block[byte]   // the bytes of all texts
 
@@ -30,12 +34,15 @@ type TextReader struct {
 	off         []uint32 // the offsets, which alias `buffer`
 	from, to    int      // `texts` contains the bytes [from, to) of all texts
 	texts       []byte   // a part of the bytes of all texts
+	read        int      // number of bytes read so far
+	whole       bool     // the reader uses the methods of c
 }
 
 // NewTextReader returns a reader of a column of Strings.
 func NewTextReader(c *Column) *TextReader {
 	r := &TextReader{c: c}
 	if !c.pending.Left() || c.stored.flags&flagDict != 0 || c.typ.List || c.typ.Kind.Storage() != value.InText {
+		r.whole = true
 		return r
 	}
 	src, name := c.stored.src, c.stored.name
@@ -51,7 +58,7 @@ func NewTextReader(c *Column) *TextReader {
 
 // Size returns the length of text i in bytes; 0 if it is null.
 func (r *TextReader) Size(i uint32) int {
-	if r.offsets.n == 0 {
+	if r.whole {
 		s, _ := r.Text(i)
 		return len(s)
 	}
@@ -61,7 +68,7 @@ func (r *TextReader) Size(i uint32) int {
 
 // Text returns text i; ok is false if it is null. The result is valid until the next call.
 func (r *TextReader) Text(i uint32) (s string, ok bool) {
-	if r.offsets.n == 0 {
+	if r.whole {
 		if r.c.IsNull(i) {
 			return "", false
 		}
@@ -86,6 +93,7 @@ func (r *TextReader) Text(i uint32) (s string, ok bool) {
 			r.from, r.to = from, end(at+n+1)
 		}
 		r.texts = r.data.appendBytes(r.texts[:0], r.from, r.to)
+		r.count(len(r.texts))
 	}
 	return unsafe.String(&r.texts[from-r.from], to-from), true
 }
@@ -97,6 +105,7 @@ func (r *TextReader) span(i int) (from, to int) {
 			r.first, r.last = max(0, i+1-windowTexts), i+1
 		}
 		r.buffer = r.offsets.appendBytes(r.buffer[:0], r.first, r.last+1)
+		r.count(len(r.buffer))
 		r.off, _ = Array[uint32](r.buffer, r.last+1-r.first)
 		for k, o := range r.off {
 			if k > 0 && o < r.off[k-1] || int(o) > r.data.n {
@@ -105,4 +114,11 @@ func (r *TextReader) span(i int) (from, to int) {
 		}
 	}
 	return int(r.off[i-r.first]), int(r.off[i-r.first+1])
+}
+
+// count counts bytes that were read. If there are too many, the next call reads the whole column.
+func (r *TextReader) count(bytes int) {
+	if r.read += bytes; r.read > maxReads*(windowBytes+r.data.n+4*r.c.n) {
+		r.whole = true
+	}
 }

@@ -43,7 +43,7 @@ func TestTextReader(t *testing.T) {
 			t.Fatalf("the texts have only %d bytes", n)
 		}
 		reader := NewTextReader(c)
-		if reader.offsets.n == 0 {
+		if reader.whole {
 			t.Fatal("the reader would read the whole column")
 		}
 		check := func(i int) {
@@ -58,7 +58,7 @@ func TestTextReader(t *testing.T) {
 			if s != want[i] {
 				t.Fatalf("text %d is %.20q, want %.20q", i, s, want[i])
 			}
-			if n := len(reader.texts); n > 3*windowBytes { // a long text has less
+			if n := len(reader.texts); n > 4*windowBytes { // a long text has less
 				t.Fatalf("after text %d the reader holds %d bytes", i, n)
 			}
 		}
@@ -68,11 +68,14 @@ func TestTextReader(t *testing.T) {
 		for i := len(want) - 1; i >= 0; i-- {
 			check(i)
 		}
-		for range 300 {
+		if !c.pending.Left() || reader.whole {
+			t.Error("the reader has read the whole column")
+		}
+		for range 20_000 {
 			check(r.IntN(len(want)))
 		}
-		if !c.pending.Left() {
-			t.Error("the reader has read the whole column")
+		if most := (maxReads + 1) * (reader.data.n + 4*c.n + windowBytes); !reader.whole || reader.read > most {
+			t.Errorf("in random order the reader has read %d bytes, want at most %d", reader.read, most)
 		}
 	}
 }

@@ -107,15 +107,15 @@ func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *s
 }
 
 // textPart is the maximum size, in bytes, of the texts in one part of a text index that a
-// checkpoint builds. The build uses up to about five times this amount of memory.
+// checkpoint builds. The build uses about as much memory if words repeat as in ordinary texts.
 const textPart = 128 << 20
 
 // textFiles returns the functions that store text indexes in files. The function Store calls `made`
 // with the id of each segment that it wrote.
 func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
-		Store: func(x *index.Text) (index.TextPart, error) {
-			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return x.Blocks(w.AddBlock) })
+		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
 			if err != nil {
 				return index.TextPart{}, err
 			}

@@ -32,6 +32,7 @@ type options struct {
 	classes string // folder with the compiled Java program and its libraries
 	dir     string // folder for the databases, which exists
 	rounds  int    // number of timed rounds
+	repeat  int    // how often a database answers a search in a row; the shortest time counts
 	seed    uint64 // seed of the graph and of the words
 }
 
@@ -47,6 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.classes, "classes", "", "folder with the compiled Java program, and its libraries in the folder lib")
 	flags.StringVar(&o.dir, "dir", "", "folder for the databases; the default is a temporary folder")
 	flags.IntVar(&o.rounds, "rounds", 40, "number of rounds; in each, either database answers 50 searches")
+	flags.IntVar(&o.repeat, "repeat", 1, "how often a database answers each search in a row; the shortest time counts, so that other work on the machine matters less")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the graph and the words")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -56,8 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	case o.classes == "":
 		return fmt.Errorf("-classes is missing; `make bench-search` compiles the program and sets it")
-	case o.rounds < 1:
-		return fmt.Errorf("-rounds must be above 0")
+	case o.rounds < 1 || o.repeat < 1:
+		return fmt.Errorf("-rounds and -repeat must be above 0")
 	}
 	g, err := social.New(*size, o.seed)
 	if err != nil {
@@ -106,7 +108,7 @@ func compare(ctx context.Context, stdout io.Writer, o options, g *social.Graph, 
 		var answers [2][][]string
 		for _, who := range rng.Perm(2) {
 			for _, text := range texts {
-				keys, took, err := []searcher{ours, lucene}[who].search(ctx, text)
+				keys, took, err := shortest(ctx, []searcher{ours, lucene}[who], text, o.repeat)
 				if err != nil {
 					return err
 				}
@@ -138,6 +140,20 @@ func compare(ctx context.Context, stdout io.Writer, o options, g *social.Graph, 
 	fmt.Fprintf(stdout, "\nRatios: p50 %.3f, p99 %.3f. Lucene also found %.1f %% of the posts that the engine found.\n",
 		ratio(times, 0.5), ratio(times, 0.99), 100*float64(both)/float64(found))
 	return nil
+}
+
+// shortest searches several times in a row. It returns the keys found and the shortest time.
+func shortest(ctx context.Context, in searcher, words string, repeat int) (keys []string, least time.Duration, err error) {
+	for i := range repeat {
+		var took time.Duration
+		if keys, took, err = in.search(ctx, words); err != nil {
+			return nil, 0, err
+		}
+		if i == 0 || took < least {
+			least = took
+		}
+	}
+	return keys, least, nil
 }
 
 // quantile returns a quantile of the sorted times, in microseconds.

@@ -157,6 +157,10 @@ func (b wholeBlock) Len() int { return len(b) }
 
 func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
+func (b wholeBlock) Append(dst []byte, from, to int) ([]byte, error) {
+	return append(dst, b[from:to]...), nil
+}
+
 // use reads the first values of a column and returns the fault that they throw.
 func use(c *Column) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)

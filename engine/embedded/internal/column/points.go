@@ -114,6 +114,20 @@ func (b Block[T]) Range(from, to int) []T {
 	return s
 }
 
+// appendBytes appends the bytes of the values [from, to) to dst. Unlike Range, it keeps nothing in
+// memory that it decompresses.
+func (b Block[T]) appendBytes(dst []byte, from, to int) []byte {
+	if from == to {
+		return dst
+	}
+	width := int(unsafe.Sizeof(*new(T)))
+	dst, err := b.pieces.Append(dst, from*width, to*width)
+	if err != nil {
+		corruption.Throw(err)
+	}
+	return dst
+}
+
 // At returns value i.
 func (b Block[T]) At(i int) T { return b.Range(i, i+1)[0] }
 

@@ -29,6 +29,9 @@ type Pieces interface {
 	// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). The result
 	// aliases the block. Any error is an *engine.Corrupt.
 	Range(from, to int) ([]byte, error)
+	// Append appends the bytes [from, to) to dst, with the same conditions as Range. It keeps nothing
+	// in memory that it decompresses, so it is for data that is read once.
+	Append(dst []byte, from, to int) ([]byte, error)
 }
 
 // Pending tracks whether stored data must still be read. The zero Pending means that all is

@@ -60,6 +60,7 @@ type termRun struct {
 	at   int  // the current block
 	open bool // block holds the current block
 	block
+	cache window // of the bytes of the blocks
 }
 
 // Begin prepares the scorer for the tokens of a query. It sorts tokens in place.
@@ -185,7 +186,7 @@ func (t *termRun) advance(d uint32) (ok bool) {
 // load reads the current block unless it has been read.
 func (t *termRun) load(x *Text) {
 	if !t.open {
-		x.read(&t.postings, t.at, &t.block)
+		x.read(&t.postings, t.at, &t.block, &t.cache)
 		t.open = true
 	}
 }

@@ -41,6 +41,10 @@ func (b whole) Len() int { return len(b) }
 
 func (b whole) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
+func (b whole) Append(dst []byte, from, to int) ([]byte, error) {
+	return append(dst, b[from:to]...), nil
+}
+
 // caught returns the fault that f throws.
 func caught(f func()) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)

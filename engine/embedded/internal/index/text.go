@@ -3,15 +3,12 @@ package index
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
-	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
 // Text is an immutable inverted index of texts: a sorted dictionary, and for each term the
@@ -50,10 +47,28 @@ type Work struct {
 	Spend func(bytes int) error
 }
 
-// buildText indexes the documents at n places, in ascending order of ordinals. The function `each`
-// yields the documents of a range of places. buildText indexes several ranges concurrently. The
-// only possible errors are that of the context and that of Spend.
+// buildText indexes the documents at n places, in memory; see gather.
 func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
+	parts, err := w.gather(n, each)
+	if err != nil {
+		return nil, err
+	}
+	if w.Spend != nil {
+		if err := w.Spend(textBytes(parts)); err != nil {
+			return nil, err
+		}
+	}
+	var t textWriter
+	if err := t.join(parts); err != nil {
+		return nil, err
+	}
+	return t.finish(), nil
+}
+
+// gather collects the postings of the documents at n places, in ascending order of ordinals. The
+// function `each` yields the documents of a range of places. gather handles several ranges
+// concurrently. The only possible errors are that of the context and that of Spend.
+func (w Work) gather(n int, each func(from, to int, yield func(textDoc) bool)) ([]*gathered, error) {
 	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error
@@ -69,154 +84,14 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 		return failed == nil
 	}
 	parts = parts[:parallel.Ranges(n, len(parts), 1<<12, func(k, from, to int) {
-		b := &textBuilder{spend: spend, manyFreqs: map[uint32]uint32{}}
+		b := &textBuilder{spend: spend}
 		each(from, to, b.add)
 		parts[k] = b.finish()
 	})]
-	if failed != nil || !spend(textBytes(parts)) {
-		return nil, failed
+	if failed == nil {
+		failed = w.Ctx.Err()
 	}
-	return join(parts), nil
-}
-
-// gathered contains the postings of a range of documents, sorted by term.
-type gathered struct {
-	ords []uint32 // by document: its ordinal; ascending
-	rows []uint32 // by document: its row
-	lens []uint32 // by document: number of tokens
-	sum  uint64   // sum of lens
-
-	terms     []string          // ascending
-	off       []uint32          // by term: start of its postings; one more element for the end
-	docs      []uint32          // by posting: its document
-	freqs     []uint8           // by posting: occurrences; manyTimes if they are in manyFreqs
-	manyFreqs map[uint32]uint32 // by posting: occurrences that do not fit into freqs
-}
-
-// manyTimes in gathered.freqs means that the number of occurrences is in gathered.manyFreqs.
-const manyTimes = 255
-
-// chunkSize is the number of postings that a builder allocates at a time.
-const chunkSize = 1 << 15
-
-// textBuilder indexes documents one by one.
-type textBuilder struct {
-	spend     func(bytes int) bool // returns false to abort
-	x         gathered
-	a         *text.Analyzer
-	tokens    []uint32          // of the current document
-	count     []uint32          // by token: occurrences in the current document
-	df        []uint32          // by token: number of documents that contain it
-	ends      []uint32          // by document: number of postings up to and including it
-	terms     [][]uint32        // by posting, in document order
-	freqs     [][]uint8         // by posting, in document order
-	n         uint32            // number of postings so far
-	manyFreqs map[uint32]uint32 // by posting: occurrences that do not fit into freqs
-	failed    bool              // spend returned false
-}
-
-// add indexes a document. It returns false if the function `spend` returned false.
-func (b *textBuilder) add(doc textDoc) bool {
-	if b.a == nil {
-		b.a = text.NewAnalyzer()
-	}
-	x, a := &b.x, b.a
-	b.tokens = a.Append(b.tokens[:0], doc.text)
-	x.ords, x.rows, x.lens = append(x.ords, doc.ord), append(x.rows, doc.row), append(x.lens, uint32(len(b.tokens)))
-	x.sum += uint64(len(b.tokens))
-	for len(b.count) < len(a.Tokens) {
-		b.count, b.df = append(b.count, 0), append(b.df, 0)
-	}
-	for _, t := range b.tokens {
-		b.count[t]++
-	}
-	for _, t := range b.tokens {
-		n := b.count[t]
-		if n == 0 {
-			continue // counted at its first occurrence
-		}
-		b.count[t] = 0
-		b.df[t]++
-		if n >= manyTimes {
-			b.manyFreqs[b.n] = n
-			n = manyTimes
-		}
-		if b.n%chunkSize == 0 {
-			if !b.spend(5 * chunkSize) {
-				b.failed = true
-				return false
-			}
-			room := chunkSize
-			if b.n == 0 {
-				room = len(b.tokens) // the first chunk is small, because there may be few tokens
-			}
-			b.terms, b.freqs = append(b.terms, make([]uint32, 0, room)), append(b.freqs, make([]uint8, 0, room))
-		}
-		last := len(b.terms) - 1
-		b.terms[last], b.freqs[last] = append(b.terms[last], t), append(b.freqs[last], uint8(n))
-		b.n++
-	}
-	b.ends = append(b.ends, b.n)
-	return true
-}
-
-// finish sorts the postings by term and returns them.
-func (b *textBuilder) finish() *gathered {
-	x := &b.x
-	if b.failed || b.a == nil || !b.spend(5*int(b.n)) {
-		return &gathered{off: []uint32{0}}
-	}
-	ordered := make([]uint32, len(b.a.Tokens)) // tokens in order of their text
-	for i := range ordered {
-		ordered[i] = uint32(i)
-	}
-	slices.SortFunc(ordered, func(p, q uint32) int { return strings.Compare(b.a.Tokens[p], b.a.Tokens[q]) })
-	x.terms, x.off = make([]string, len(ordered)), make([]uint32, len(ordered)+1)
-	at := make([]uint32, len(ordered)) // by token: index of its next posting
-	for rank, t := range ordered {
-		x.terms[rank] = b.a.Tokens[t]
-		at[t] = x.off[rank]
-		x.off[rank+1] = x.off[rank] + b.df[t]
-	}
-	x.docs, x.freqs = make([]uint32, b.n), make([]uint8, b.n)
-	p := uint32(0)
-	for d, end := range b.ends {
-		for ; p < end; p++ {
-			t, n := b.terms[p/chunkSize][p%chunkSize], b.freqs[p/chunkSize][p%chunkSize]
-			to := at[t]
-			at[t]++
-			x.docs[to], x.freqs[to] = uint32(d), n
-			if n == manyTimes {
-				x.setMany(to, b.manyFreqs[p])
-			}
-		}
-	}
-	return x
-}
-
-// textBytes returns the approximate size, in bytes, of an index of the gathered postings in memory.
-func textBytes(parts []*gathered) int {
-	n := 0
-	for _, x := range parts {
-		n += 12*len(x.ords) + 5*len(x.docs) + 36*len(x.terms)
-	}
-	return n
-}
-
-// setMany records that a posting has n occurrences, too many for freqs.
-func (x *gathered) setMany(posting, n uint32) {
-	if x.manyFreqs == nil {
-		x.manyFreqs = map[uint32]uint32{}
-	}
-	x.manyFreqs[posting] = n
-}
-
-// freq returns the number of occurrences of posting p.
-func (x *gathered) freq(p uint32) uint32 {
-	if n := x.freqs[p]; n != manyTimes {
-		return uint32(n)
-	}
-	return x.manyFreqs[p]
+	return parts, failed
 }
 
 // document finds the document of an ordinal.

@@ -22,6 +22,26 @@ type library struct {
 
 func (l *library) source(row uint32) (string, bool) { return l.texts[row], l.texts[row] != "-" }
 
+func (l *library) Text(row uint32) (string, bool) { return l.source(row) }
+
+func (l *library) Size(row uint32) int { return len(l.texts[row]) }
+
+// memoryFile holds the blocks of a segment by name.
+type memoryFile map[string][]byte
+
+func (f memoryFile) AddBlock(name string, data []byte) error {
+	f[name] = append([]byte{}, data...)
+	return nil
+}
+
+func (f memoryFile) AddStream(name string, pieces func(put func(data []byte) error) error) error {
+	f[name] = []byte{}
+	return pieces(func(data []byte) error {
+		f[name] = append(f[name], data...)
+		return nil
+	})
+}
+
 // write sets the text of an ordinal, which is an existing one or the next new one.
 func (l *library) write(owner *Owner, ord uint32, text string) {
 	l.rows.Set(owner, ord, uint32(len(l.texts)))
@@ -198,15 +218,16 @@ func TestTextParts(t *testing.T) {
 	w := Work{Ctx: t.Context()}
 	var passed []uint32
 	stored := 0
-	store := func(x *Text) (TextPart, error) {
-		m := memorySource{map[string][]byte{}, new(pieceCount)}
-		stored++
-		return TextPart{Name: fmt.Sprint(stored), Source: m}, x.Blocks(func(name string, data []byte) error {
-			m.blocks[name] = slices.Clone(data)
-			return nil
-		})
+	parts := Parts{
+		Open: func() Texts { return c }, Bytes: 30_000,
+		Begin: func(first uint32) { passed = append(passed, first) },
+		Store: func(write func(to TextFile) error) (TextPart, error) {
+			m := memorySource{memoryFile{}, new(pieceCount)}
+			stored++
+			return TextPart{Name: fmt.Sprint(stored), Source: m}, write(m.blocks)
+		},
 	}
-	v, err := w.InParts(c.next, c.rows, c.source, 30_000, func(first uint32) { passed = append(passed, first) }, store)
+	v, err := w.InParts(c.next, c.rows, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +241,7 @@ func TestTextParts(t *testing.T) {
 		}
 	}
 	verify("after the build")
-	parts := v.Parts()
+	built := v.Parts()
 	for round := range 40 {
 		owner = new(Owner)
 		for range 20 {
@@ -233,15 +254,16 @@ func TestTextParts(t *testing.T) {
 		verify(fmt.Sprint("update ", round))
 	}
 	for i, x := range v.Parts() {
-		if i < len(parts) && x.Name() == "" && x.size() > maxMerged && x.docs > parts[i].docs {
+		if i < len(built) && x.Name() == "" && x.size() > maxMerged && x.docs > built[i].docs {
 			t.Errorf("part %d of %d bytes was merged with another", i, x.size())
 		}
 	}
-	if n := len(v.Parts()); n < len(parts) || n > len(parts)+12 {
-		t.Errorf("after the updates there are %d parts, before them %d", n, len(parts))
+	if n := len(v.Parts()); n < len(built) || n > len(built)+12 {
+		t.Errorf("after the updates there are %d parts, before them %d", n, len(built))
 	}
 	errFull := errors.New("the disk is full")
-	if _, err := w.InParts(c.next, c.rows, c.source, 30_000, func(uint32) {}, func(*Text) (TextPart, error) { return TextPart{}, errFull }); err != errFull {
+	parts.Store = func(func(TextFile) error) (TextPart, error) { return TextPart{}, errFull }
+	if _, err := w.InParts(c.next, c.rows, parts); err != errFull {
 		t.Errorf("a build whose part cannot be stored: error %v", err)
 	}
 }

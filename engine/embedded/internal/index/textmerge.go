@@ -72,7 +72,7 @@ func mergeTexts(runs ...textRun) *Text {
 			})
 			w.merge(before)
 		}
-		w.end(term)
+		_ = w.end(term) // cannot fail, because all postings stay in memory
 		for i := range in {
 			if p := &in[i]; p != least && p.any && p.term.str() == term {
 				p.any = p.terms.next(&p.term)

@@ -49,8 +49,8 @@ type block struct {
 	of          *blob
 }
 
-// read reads block b of the postings of a term.
-func (x *Text) read(p *postings, b int, to *block) {
+// read reads block b of the postings of a term; w caches bytes for the next blocks.
+func (x *Text) read(p *postings, b int, to *block, w *window) {
 	head := p.heads[b*headBytes : b*headBytes+headBytes]
 	start := uint64(0)
 	if b > 0 {
@@ -68,7 +68,7 @@ func (x *Text) read(p *postings, b int, to *block) {
 	case to.last < to.first || to.last >= x.docs || b > 0 && to.first == 0:
 		x.postings.fail("the block at offset %d has the invalid range of documents %d to %d; the index has %d documents", p.data+start, to.first, to.last, x.docs)
 	}
-	data := x.postings.slice(p.data+start, p.data+end+readAhead)
+	data := w.at(&x.postings, int(p.data+start), size+readAhead)
 	to.impacts, to.docs, to.freqs = data[:n:n], data[n:], data[docs:]
 }
 
@@ -129,8 +129,9 @@ func pack(dst []byte, numbers []uint32, width uint) []byte {
 // each calls f with the document and the occurrences of each posting, in order of documents.
 func (x *Text) each(p *postings, f func(d, freq uint32)) {
 	var k block
+	var w window
 	for b := range p.blocks() {
-		x.read(p, b, &k)
+		x.read(p, b, &k, &w)
 		least := k.first
 		for i := range k.n {
 			d := k.doc(i)

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 )
@@ -59,51 +58,45 @@ func (t *topSearch) list(x *Text, m *topTerm, least int) {
 type placed struct{ at, impact uint32 }
 
 // above returns the postings of block b that lie in the span and have an impact not lower than the
-// parameter `least`. It compares eight impacts at a time. The result is valid until the next call.
+// parameter `least`. The result is valid until the next call.
 func (t *topSearch) above(x *Text, m *topTerm, b, least int) []placed {
-	if int(m.postings.peak(b)) < least {
-		return nil
-	}
-	k := &t.block
-	x.read(&m.postings, b, k)
-	shift := k.first - t.base // wraps around if the block begins before the span
-	lo, hi := 0, k.n
-	if k.first < t.base {
-		lo = k.seek(t.base)
-	}
-	if uint64(k.last) >= uint64(t.base)+uint64(t.span) {
-		hi = k.seek(t.base + t.span)
-	}
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	y, n, docs, width := uint64(least)*ones, 0, k.docs, k.docBits
-	for i := lo &^ 7; i < hi; i += 8 {
-		var v uint64
-		if i+8 <= len(k.impacts) {
-			v = binary.LittleEndian.Uint64(k.impacts[i:])
-		} else {
-			for j, impact := range k.impacts[i:] {
-				v |= uint64(impact) << (8 * j)
-			}
-		}
-		// The top bit of a byte of `low` is set if the low 7 bits of that byte of v are at least
-		// the low 7 bits of that byte of y.
-		low := (v | tops) - (y &^ tops)
-		set := (v&^y | ^(v^y)&low) & tops
-		if i < lo {
-			set &= ^uint64(0) << (8 * (lo - i))
-		}
-		if i+8 > hi {
-			set &= ^uint64(0) >> (8 * (i + 8 - hi))
-		}
-		for ; set != 0; set &= set - 1 {
-			bit := bits.TrailingZeros64(set)
-			if at := shift + unpack(docs, i+bit/8, width); at < t.span {
-				t.placed[n%blockSize] = placed{at, uint32(v >> (bit - 7) & 0xff)}
-				n++
-			}
+	set := t.enterBlock(x, m, b, least)
+	k, n := &t.block, 0
+	shift, docs, width, impacts := k.first-t.base, k.docs, k.docBits, k.impacts // shift wraps around if the block begins before the span
+	for ; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		if at := shift + unpack(docs, i, width); at < t.span {
+			t.placed[n%blockSize] = placed{at, uint32(impacts[i])}
+			n++
 		}
 	}
 	return t.placed[:n]
+}
+
+// fewPostings is the number of postings up to which it is faster to read them than to find out which
+// of them lie in the span.
+const fewPostings = 12
+
+// enterBlock reads block b of a term. It returns a set of one bit for each posting. It contains the
+// postings that lie in the span and have an impact of at least `least`, and may contain others that
+// do not lie in the span.
+func (t *topSearch) enterBlock(x *Text, m *topTerm, b, least int) (set uint64) {
+	if int(m.postings.peak(b)) < least {
+		return 0
+	}
+	k := &t.block
+	x.read(&m.postings, b, k, &m.cache)
+	set = impactsFrom(k.impacts, uint8(least))
+	if bits.OnesCount64(set) <= fewPostings {
+		return set
+	}
+	if k.first < t.base {
+		set &= ^uint64(0) << k.seek(t.base)
+	}
+	if uint64(k.last) >= uint64(t.base)+uint64(t.span) {
+		set &= 1<<k.seek(t.base+t.span) - 1
+	}
+	return set
 }
 
 // collect clears the marks. It makes candidates of the marked documents that can reach the
@@ -131,21 +124,34 @@ func (t *topSearch) leastBound(rest float64) float32 {
 	return float32((t.threshold()/t.margin - rest) / t.margin)
 }
 
-// keepMarked adds the sums of the marked documents to the bounds of the candidates and clears the
-// marks. It drops candidates that cannot reach the threshold even if further terms contribute
-// `rest`.
-func (t *topSearch) keepMarked(rest float64) {
-	least, kept := t.leastBound(rest), t.candidates[:0]
+// keepScanned reads the postings of a term in order and adds the contribution of the term to the
+// bounds of the candidates that it finds. It drops candidates that cannot reach the threshold even if
+// further terms contribute `rest`. It skips postings with an impact lower than the parameter `least`.
+func (t *topSearch) keepScanned(x *Text, m *topTerm, least int, rest float64) {
 	for _, c := range t.candidates {
-		if t.marks[c.at/64]>>(c.at%64)&1 != 0 {
-			c.bound += t.sums[c.at]
+		t.marks[c.at/64] |= 1 << (c.at % 64)
+		t.sums[c.at] = c.bound
+	}
+	unit, k, marks := float32(m.unit), &t.block, &t.marks
+	for b := m.from; b < m.to; b++ {
+		set := t.enterBlock(x, m, b, least)
+		shift, docs, width := k.first-t.base, k.docs, k.docBits
+		for ; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			at := shift + unpack(docs, i, width)
+			if at < t.span && marks[at/64%uint32(len(marks))]>>(at%64)&1 != 0 {
+				t.sums[at%maxSpan] += unit * float32(k.impacts[i])
+			}
 		}
-		if c.bound >= least {
+	}
+	bound, kept := t.leastBound(rest), t.candidates[:0]
+	for _, c := range t.candidates {
+		t.marks[c.at/64] = 0
+		if c.bound = t.sums[c.at]; c.bound >= bound {
 			kept = append(kept, c)
 		}
 	}
 	t.candidates = kept
-	clear(t.marks[:t.span/64])
 }
 
 // keepFound looks each candidate up in the postings of a term and adds the contribution of the term

@@ -54,11 +54,19 @@ func (x *Text) Cold(string) (cold, delta bool) { return false, false }
 
 // Blocks passes the blocks of the index to `add`, one after another.
 func (x *Text) Blocks(add func(name string, data []byte) error) error {
+	if err := x.smallBlocks(add); err != nil {
+		return err
+	}
+	return add(x.postings.name, x.postings.slice(0, uint64(x.postings.size)))
+}
+
+// smallBlocks passes all blocks but the postings to `add`.
+func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
 	for _, n := range []uint64{uint64(x.docs), x.sum, uint64(x.terms)} {
 		meta = binary.AppendUvarint(meta, n)
 	}
-	blobs := []*blob{&x.groups, &x.dictionary, &x.postings}
+	blobs := []*blob{&x.groups, &x.dictionary}
 	for _, n := range []*numbers{&x.ords, &x.rows, &x.lens} {
 		meta = binary.AppendUvarint(meta, uint64(n.base))
 		meta = binary.AppendUvarint(meta, uint64(n.width))

@@ -20,6 +20,9 @@ const (
 	// more time on its spans than on the postings. With more, the maximum impact of a block is a
 	// less exact bound of the scores.
 	spanPostings = 512
+	// lookupPostings is the number of postings that can be read in order in the time of the lookup of
+	// one document. With the impacts of a block compared at once, most postings are never unpacked.
+	lookupPostings = 48
 )
 
 // topSearch is the state of one search for the best entities.
@@ -189,10 +192,8 @@ func (s *Scorer) searchSpan(run int) {
 			rest = t.below[j-1]
 		}
 		m := &t.terms[t.active[j]]
-		// Looking up one document costs as much as reading about 16 postings in order.
-		if (m.to-m.from)*blockSize < 16*len(t.candidates) {
-			t.add(x, m, t.least(t.active[j]))
-			t.keepMarked(rest)
+		if (m.to-m.from)*blockSize < lookupPostings*len(t.candidates) {
+			t.keepScanned(x, m, t.least(t.active[j]), rest)
 		} else {
 			t.keepFound(x, m, rest)
 		}

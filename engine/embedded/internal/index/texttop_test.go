@@ -176,7 +176,7 @@ type pieceCount struct{ read, all int }
 
 // memorySource is a segment in memory.
 type memorySource struct {
-	blocks map[string][]byte
+	blocks memoryFile
 	count  *pieceCount
 }
 
@@ -213,12 +213,17 @@ func (p *countedPieces) Range(from, to int) ([]byte, error) {
 	return p.data[from:to:to], nil
 }
 
+func (p *countedPieces) Append(dst []byte, from, to int) ([]byte, error) {
+	b, err := p.Range(from, to)
+	return append(dst, b...), err
+}
+
 // reopened stores the indexes of a view and opens them again.
 func reopened(t *testing.T, v *TextView, c *corpus, count *pieceCount) *TextView {
 	t.Helper()
 	var parts []TextPart
 	for i, x := range v.Parts() {
-		m := memorySource{map[string][]byte{}, count}
+		m := memorySource{memoryFile{}, count}
 		if err := x.Blocks(func(name string, data []byte) error {
 			m.blocks[name] = slices.Clone(data)
 			return nil
@@ -256,5 +261,44 @@ func TestSearchReadsItsWords(t *testing.T) {
 	}
 	if count.read > 16 {
 		t.Errorf("one search read %d of %d pieces", count.read, count.all)
+	}
+}
+
+// TestTopOfParts searches an index in two parts. The best texts are in the first part, and no text of
+// the second part can be among them. So the search must not read the postings there.
+func TestTopOfParts(t *testing.T) {
+	const best, others = 80_000, 60_000
+	c := &corpus{live: map[uint32]int{}}
+	owner := new(Owner)
+	for range best {
+		c.put(owner, c.next, []int{1, 1, 1})
+	}
+	for range others {
+		c.put(owner, c.next, []int{1, 2, 3, 4})
+	}
+	// search returns the number of pieces of the second part that a first search reads.
+	search := func(word string) int {
+		var counts []*pieceCount
+		v, err := Work{Ctx: t.Context()}.InParts(c.next, c.rows, Parts{
+			Open: func() Texts { return c }, Begin: func(uint32) {}, Bytes: best * len("w1 w1 w1 "),
+			Store: func(write func(to TextFile) error) (TextPart, error) {
+				m := memorySource{memoryFile{}, new(pieceCount)}
+				counts = append(counts, m.count)
+				return TextPart{Name: fmt.Sprint(len(counts)), Source: m}, write(m.blocks)
+			},
+		})
+		if err != nil || len(counts) != 2 {
+			t.Fatalf("%d parts, error %v", len(counts), err)
+		}
+		var s Scorer
+		s.Begin(v, []string{word})
+		defer s.End()
+		if n := len(s.Top(10)); n < 10 {
+			t.Fatalf("the search for %s found %d texts", word, n)
+		}
+		return counts[1].read
+	}
+	if few, many := search(term(1)), search(term(2)); few > many-2 {
+		t.Errorf("after the best texts a search read %d pieces of the second part; a search that needs them read %d", few, many)
 	}
 }

@@ -54,8 +54,9 @@ func (x *Text) check() error {
 		last = e.str()
 		p := x.postingsOf(&e)
 		var k block
+		var w window
 		for b := range p.blocks() {
-			x.read(&p, b, &k)
+			x.read(&p, b, &k, &w)
 			peak := uint8(0)
 			for i, impact := range k.impacts {
 				peak = max(peak, impact)

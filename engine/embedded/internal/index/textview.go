@@ -75,47 +75,6 @@ func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int,
 	}
 }
 
-// InParts is [Work.View] in bounded memory. It divides the texts into parts with at most about
-// `size` bytes of text each, and indexes one part at a time. It passes the index of each part to
-// the function `store`, which returns the segment that contains this index. The view then reads the
-// index from the segment. Before InParts reads the texts of a part, it calls `passed` with the
-// first ordinal of the part. It fails only if the context ends, or if Spend or `store` fails.
-func (w Work) InParts(next uint32, rows Rows, source Source, size int, passed func(first uint32), store func(x *Text) (TextPart, error)) (*TextView, error) {
-	v := &TextView{rows: rows, next: next}
-	for first := uint32(0); first < next; {
-		passed(first)
-		end, bytes := first, 0
-		for ; end < next && bytes < size && end-first < partTexts; end++ {
-			if end%cancelEvery == 0 && w.Ctx.Err() != nil {
-				return nil, w.Ctx.Err()
-			}
-			if row := rows.Get(end); row != Dead {
-				s, _ := source(row)
-				bytes += len(s)
-			}
-		}
-		x, err := w.buildText(int(end-first), w.rangeOf(first, rows, source))
-		if err != nil {
-			return nil, err
-		}
-		if first = end; x.docs == 0 {
-			continue
-		}
-		p, err := store(x)
-		if err != nil {
-			return nil, err
-		}
-		x, _ = openText(p.Name, p.Source, next)
-		v.docs, v.sum = v.docs+uint64(x.docs), v.sum+x.sum
-		v.runs = append(v.runs, textRun{Text: x})
-	}
-	return v, nil
-}
-
-// partTexts is the maximum number of texts in a part that InParts makes. Two parts with this number
-// of texts are together too large for the method compact to merge.
-const partTexts = 1 << 22
-
 // cancelEvery is the number of documents between two checks of the context.
 const cancelEvery = 1 << 8
 

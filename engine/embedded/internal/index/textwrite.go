@@ -15,9 +15,14 @@ type textWriter struct {
 	average          float64       // average number of tokens in a document
 	known            [8][128]uint8 // cache of impacts, by occurrences and length; 0 if unknown
 
-	groups, dictionary, postings []byte   // bytes of the blobs of the same names in Text
-	docs, freqs                  []uint32 // postings of the current term
-	buf                          []uint32 // numbers to pack
+	groups, dictionary []byte // bytes of the blobs of the same names in Text
+	// postings are the bytes of the blob of that name in Text, without those that were passed to
+	// `put`. If put is nil, all bytes stay in memory.
+	postings    []byte
+	put         func(data []byte) error
+	written     int      // number of bytes passed to `put`
+	docs, freqs []uint32 // postings of the current term
+	buf         []uint32 // numbers to pack
 }
 
 // document adds a document with `length` tokens.
@@ -34,15 +39,19 @@ func (w *textWriter) posting(doc, freq uint32) {
 	w.docs, w.freqs = append(w.docs, doc), append(w.freqs, freq)
 }
 
-// end ends the postings of a term. A term without postings is omitted.
-func (w *textWriter) end(term string) {
+// putBytes is the number of bytes of postings to pass to `put` at a time.
+const putBytes = 1 << 16
+
+// end ends the postings of a term. A term without postings is omitted. The only possible error is
+// that of `put`.
+func (w *textWriter) end(term string) error {
 	n := len(w.docs)
 	if n == 0 {
-		return
+		return nil
 	}
 	if w.x.terms%groupTerms == 0 {
 		w.groups = binary.LittleEndian.AppendUint64(w.groups, uint64(len(w.dictionary)))
-		w.groups = binary.LittleEndian.AppendUint64(w.groups, uint64(len(w.postings)))
+		w.groups = binary.LittleEndian.AppendUint64(w.groups, uint64(w.written+len(w.postings)))
 	}
 	w.x.terms++
 	start := len(w.postings)
@@ -80,6 +89,17 @@ func (w *textWriter) end(term string) {
 	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(n))
 	w.dictionary = binary.AppendUvarint(w.dictionary, uint64(len(w.postings)-start))
 	w.docs, w.freqs = w.docs[:0], w.freqs[:0]
+	if w.put == nil || len(w.postings) < putBytes {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush passes the postings to `put`.
+func (w *textWriter) flush() error {
+	err := w.put(w.postings)
+	w.written, w.postings = w.written+len(w.postings), w.postings[:0]
+	return err
 }
 
 // impact returns the impact of a posting; see [impactOf].
@@ -94,21 +114,41 @@ func (w *textWriter) impact(freq, length uint32) uint8 {
 	return *k
 }
 
-// finish returns the index.
+// finish returns the index. If the postings were passed to `put`, the index lacks them, so that it can
+// only be stored.
 func (w *textWriter) finish() *Text {
 	x := &w.x
 	x.docs, x.limit = uint32(len(w.ords)), math.MaxUint32
 	x.ords, x.lens = numbersOf("ords", w.ords), numbersOf("lens", w.lens)
 	x.rows = numbersOf("rows", w.rows)
-	w.postings = append(w.postings, make([]byte, readAhead)...)
-	x.groups, x.dictionary, x.postings = inMemory("groups", slices.Clip(w.groups)), inMemory("terms", slices.Clip(w.dictionary)), inMemory("postings", slices.Clip(w.postings))
+	x.groups, x.dictionary = inMemory("groups", slices.Clip(w.groups)), inMemory("terms", slices.Clip(w.dictionary))
+	if w.put == nil {
+		x.postings = inMemory("postings", slices.Clip(append(w.postings, make([]byte, readAhead)...)))
+	}
 	return x
 }
 
-// join makes one index of the postings of several ranges of documents. The documents of each range
-// must follow those of the range before.
-func join(parts []*gathered) *Text {
-	var w textWriter
+// store writes the blocks of the index of several ranges of documents; see join. It passes the
+// postings on while it makes them, so that they need little memory.
+func (w *textWriter) store(parts []*gathered, to TextFile) error {
+	err := to.AddStream("postings", func(put func(data []byte) error) error {
+		w.put = put
+		if err := w.join(parts); err != nil {
+			return err
+		}
+		w.postings = append(w.postings, make([]byte, readAhead)...)
+		return w.flush()
+	})
+	if err != nil {
+		return err
+	}
+	return w.finish().smallBlocks(to.AddBlock)
+}
+
+// join adds the postings of several ranges of documents, and frees a part of their memory. The
+// documents of each range must follow those of the range before. The only possible error is that of
+// `put`.
+func (w *textWriter) join(parts []*gathered) error {
 	docs := 0
 	first := make([]uint32, len(parts)) // the new number of the first document of each part
 	for i, p := range parts {
@@ -119,28 +159,29 @@ func join(parts []*gathered) *Text {
 	for _, p := range parts {
 		w.ords, w.rows, w.lens = append(w.ords, p.ords...), append(w.rows, p.rows...), append(w.lens, p.lens...)
 		w.x.sum += p.sum
+		p.ords, p.rows, p.lens = nil, nil, nil
 	}
 	w.begin()
 	next := make([]int, len(parts)) // the next term of each part
 	for {
 		least, any := "", false
 		for i, p := range parts {
-			if next[i] < len(p.terms) && (!any || p.terms[next[i]] < least) {
-				least, any = p.terms[next[i]], true
+			if next[i] < len(p.terms) && (!any || p.term(next[i]) < least) {
+				least, any = p.term(next[i]), true
 			}
 		}
 		if !any {
-			return w.finish()
+			return nil
 		}
 		for i, p := range parts {
-			if next[i] == len(p.terms) || p.terms[next[i]] != least {
+			if next[i] == len(p.terms) || p.term(next[i]) != least {
 				continue
 			}
-			for k := p.off[next[i]]; k < p.off[next[i]+1]; k++ {
-				w.posting(first[i]+p.docs[k], p.freq(k))
-			}
+			p.each(next[i], func(doc, freq uint32) { w.posting(first[i]+doc, freq) })
 			next[i]++
 		}
-		w.end(least)
+		if err := w.end(least); err != nil {
+			return err
+		}
 	}
 }

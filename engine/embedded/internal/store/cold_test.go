@@ -63,6 +63,13 @@ func TestCold(t *testing.T) {
 			if got, err := p.Range(r[0], r[1]); err != nil || !bytes.Equal(got, b.data[r[0]:r[1]]) {
 				t.Errorf("%s, range %v: %d bytes, %v", b.name, r, len(got), err)
 			}
+			want := append([]byte("before"), b.data[r[0]:r[1]]...)
+			if got, err := p.Append([]byte("before"), r[0], r[1]); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, appended range %v: %d bytes, %v", b.name, r, len(got), err)
+			}
+		}
+		if got, err := p.Append(nil, 0, n); err != nil || !bytes.Equal(got, b.data) {
+			t.Errorf("%s, appended whole: %d bytes, %v", b.name, len(got), err)
 		}
 	}
 	for _, b := range blocks {

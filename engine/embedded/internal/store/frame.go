@@ -157,13 +157,18 @@ type logScan struct {
 	tornEnd   int64    // where the remains of a torn write end; at most `end` if there are none
 }
 
-// scanLog reads the frames of a log file; data includes the file's header. It returns an
-// *engine.Corrupt if a frame that was durable is faulty.
+// scanLog reads the frames of a log file; data includes the file's header. Zeros at the end of the
+// file may be left out of data; see readUsed. scanLog returns an *engine.Corrupt if a frame that was
+// durable is faulty.
 func scanLog(data []byte, h logHeader, file string) (logScan, error) {
 	s := logScan{next: h.first, end: logHeaderSize, lastWrite: logHeaderSize}
 	seed := h.seed()
 	for s.end < int64(len(data)) {
 		frame, payload, ok := decodeFrame(data[s.end:], seed)
+		if last := s.end + frame.size(); !ok && frame.position > 0 && last > int64(len(data)) && last <= h.size {
+			whole := append(data[s.end:len(data):len(data)], make([]byte, last-int64(len(data)))...)
+			frame, payload, ok = decodeFrame(whole, seed) // the payload ends with zeros
+		}
 		if !ok || frame.lsn != s.next {
 			break
 		}

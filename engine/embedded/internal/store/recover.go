@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (s *Store) removeLeftovers(found listing, used []openLog) error {
 // openLog is a log file with its decoded header.
 type openLog struct {
 	logHeader
-	data []byte // content of the file
+	data []byte // content of the file; zeros may be left out at its end
 }
 
 // readLogs reads the log files that hold records after upTo, the last record in the manifest. It
@@ -185,17 +186,46 @@ func missingLog(dir string, number, upTo uint64) error {
 
 // readLog reads a log file, and scans its records.
 func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
-	data, err := fs.ReadFile(fsys, filename(dir, number, logExt))
+	name := filename(dir, number, logExt)
+	data, size, err := readUsed(fsys, name)
 	if err != nil {
 		return openLog{}, logScan{}, unavailable("reading the log", err)
 	}
-	name := filename(dir, number, logExt)
-	h, err := decodeLogHeader(data, int64(len(data)), name, number)
+	h, err := decodeLogHeader(data, size, name, number)
 	if err != nil {
 		return openLog{}, logScan{}, err
 	}
 	scan, err := scanLog(data, h, name)
 	return openLog{logHeader: h, data: data}, scan, err
+}
+
+// readPiece is the number of bytes that readUsed reads at a time.
+const readPiece = 64 << 10
+
+// readUsed returns the size of a file and its content. It leaves out zeros at the end of the file,
+// because most of a log file consists of them, but keeps as many as a frame header has bytes.
+func readUsed(fsys fs.FS, name string) (data []byte, size int64, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	if size, err = f.Size(); err != nil {
+		return nil, 0, err
+	}
+	piece, zeros := make([]byte, readPiece), make([]byte, readPiece)
+	for at := int64(0); at < size; at += readPiece {
+		piece = piece[:min(readPiece, size-at)]
+		if n, err := f.ReadAt(piece, at); n < len(piece) {
+			return nil, 0, err
+		}
+		if bytes.Equal(piece, zeros[:len(piece)]) {
+			continue
+		}
+		data = append(data, make([]byte, at-int64(len(data)))...)
+		data = append(data, piece...)
+	}
+	return append(data, zeros[:min(frameHeaderSize, size-int64(len(data)))]...), size, nil
 }
 
 // resume makes the last of the files the active one. It repeats the last write, because
@@ -204,11 +234,11 @@ func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
 // frames.
 func (l *wal) resume(files []openLog, last logScan) error {
 	for _, file := range files {
-		l.files = append(l.files, logFile{number: file.number, first: file.first, size: int64(len(file.data))})
+		l.files = append(l.files, logFile{number: file.number, first: file.first, size: file.size})
 	}
 	active := files[len(files)-1]
 	name := filename(l.dir, active.number, logExt)
-	f, err := l.openOwn(name, active.data)
+	f, err := l.openOwn(name, active)
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
@@ -217,7 +247,8 @@ func (l *wal) resume(files []openLog, last logScan) error {
 		return unavailable("opening the log", err)
 	}
 	l.active, l.path = f, name
-	tail := slices.Clone(active.data[last.lastWrite:max(last.end, last.tornEnd)])
+	tail := make([]byte, max(last.end, last.tornEnd)-last.lastWrite)
+	copy(tail, active.data[last.lastWrite:])
 	clear(tail[last.end-last.lastWrite:])
 	if len(tail) > 0 {
 		if _, err := f.WriteAt(tail, last.lastWrite); err != nil {
@@ -235,7 +266,7 @@ func (l *wal) resume(files []openLog, last logScan) error {
 
 // openOwn opens a log file for writing. If another directory has a hard link to the file,
 // openOwn first replaces the file with a copy.
-func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
+func (l *wal) openOwn(name string, log openLog) (fs.File, error) {
 	f, err := l.fsys.OpenWrite(name)
 	if err != nil {
 		return nil, err
@@ -246,6 +277,7 @@ func (l *wal) openOwn(name string, data []byte) (fs.File, error) {
 	}
 	f.Close()
 	if err == nil {
+		data := append(log.data, make([]byte, log.size-int64(len(log.data)))...)
 		err = replaceFile(l.fsys, l.dir, name, data)
 	}
 	if err != nil {

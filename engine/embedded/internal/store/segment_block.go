@@ -123,6 +123,34 @@ func (p Pieces) Range(from, to int) ([]byte, error) {
 	return out, nil
 }
 
+// Append appends the bytes [from, to) to dst. Unlike Range, it keeps nothing in memory that it
+// decompresses. For errors and limits see Range.
+func (p Pieces) Append(dst []byte, from, to int) ([]byte, error) {
+	b := p.b
+	if !b.inChunks() || b.verified.Load() || from == to {
+		data, err := p.Range(from, to)
+		return append(dst, data...), err
+	}
+	b.prepare()
+	for from < to {
+		i := from / chunkSize
+		start, before := i*chunkSize, len(dst)
+		if known := b.chunks[i].Load(); known != nil {
+			dst = append(dst, *known...)
+		} else {
+			var err error
+			dst, err = b.appendChunk(dst, i, b.length, p.g.name, func(from, to int64) ([]byte, error) { return b.stored(p.g, from, to) })
+			if err != nil {
+				return nil, err
+			}
+		}
+		chunk := dst[before:]
+		n := copy(chunk, chunk[from-start:min(to-start, len(chunk))])
+		dst, from = dst[:before+n], from+n
+	}
+	return dst, nil
+}
+
 // prepare makes the lists parts and chunks.
 func (b *block) prepare() {
 	b.prepared.Do(func() {

@@ -227,12 +227,18 @@ func (t *Table) levelMeta(number int) []byte {
 
 // hashes returns the functions that hash the ids and the tuples of the live entities.
 func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
+	ids := t.readRows(t.ids)
 	out := []func(ord uint32) (uint64, bool){func(ord uint32) (uint64, bool) {
-		row := t.rows.Get(ord)
-		if row == index.Dead {
+		switch row := t.rows.Get(ord); {
+		case row == index.Dead:
 			return 0, false
+		case row >= t.base:
+			return index.String(t.idAt(row)), true
+		default:
+			r, i := ids.at(row)
+			id, _ := r.Text(i)
+			return index.String(id), true
 		}
-		return index.String(t.idAt(row)), true
 	}}
 	for _, tuple := range t.Type.Tuples {
 		out = append(out, t.tupleHashes(tuple))
@@ -240,8 +246,15 @@ func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
 	return out
 }
 
-// tupleHashes returns the function that hashes a tuple of the live entities.
+// tupleHashes returns the function that hashes a tuple of the live entities. Only one goroutine may
+// use the function.
 func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
+	texts := map[int]textsOf{} // by property: reads the texts, which may be large together
+	for _, p := range tuple {
+		if p >= 0 && t.Type.Props[p].Type.Kind == value.String && !t.Type.Props[p].Type.List {
+			texts[p] = t.textReader(p)
+		}
+	}
 	return func(ord uint32) (uint64, bool) {
 		row := t.rows.Get(ord)
 		if row == index.Dead {
@@ -251,7 +264,16 @@ func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
 		if t.Type.Entity == plan.Edge {
 			src, dst = t.endsAt(row)
 		}
-		return t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst)
+		return t.tupleHash(tuple, func(p int) value.Value {
+			x, ok := texts[p]
+			if !ok {
+				return t.valueAt(row, p)
+			}
+			if s, ok := x.Text(row); ok {
+				return value.OfString(s)
+			}
+			return value.Null
+		}, src, dst)
 	}
 }
 

@@ -80,8 +80,8 @@ type TextFiles struct {
 	PartBytes int
 	// Open opens a stored segment of rows; see [IndexFiles].
 	Open func(t *Type, name string) (*Segment, error)
-	// Store makes a part durable and returns the segment that holds it.
-	Store func(x *index.Text) (index.TextPart, error)
+	// Store makes a segment durable; the function `write` adds its blocks.
+	Store func(write func(to index.TextFile) error) (index.TextPart, error)
 	// Discard removes segments that Store made.
 	Discard func(names []string)
 }
@@ -135,12 +135,17 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 		if err != nil {
 			return nil, err
 		}
-		return w.InParts(t.next, t.rows, u.textSource(p), files.PartBytes, u.passing(f), func(x *index.Text) (index.TextPart, error) {
-			part, err := files.Store(x)
-			if err == nil {
-				made = append(made, part.Name)
-			}
-			return part, err
+		return w.InParts(t.next, t.rows, index.Parts{
+			Open:  func() index.Texts { return u.textReader(p) },
+			Bytes: files.PartBytes,
+			Begin: u.passing(f),
+			Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+				part, err := files.Store(write)
+				if err == nil {
+					made = append(made, part.Name)
+				}
+				return part, err
+			},
 		})
 	})
 	return err

@@ -16,18 +16,31 @@ import (
 // parts.
 func textFiles(files memory, failAfter int, discarded *[]string) *TextFiles {
 	return &TextFiles{PartBytes: 20, Discard: func(names []string) { *discarded = append(*discarded, names...) },
-		Store: func(x *index.Text) (index.TextPart, error) {
+		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
 			if len(files) == failAfter {
 				return index.TextPart{}, errFull
 			}
 			name := fmt.Sprint("text", len(files))
 			files[name] = map[string][]byte{}
-			err := x.Blocks(func(block string, data []byte) error {
-				files[name][block] = append([]byte{}, data...)
-				return nil
-			})
+			err := write(memoryFile(files[name]))
 			return index.TextPart{Name: name, Source: source{name, files[name]}}, err
 		}}
+}
+
+// memoryFile holds the blocks of a segment by name.
+type memoryFile map[string][]byte
+
+func (f memoryFile) AddBlock(name string, data []byte) error {
+	f[name] = append([]byte{}, data...)
+	return nil
+}
+
+func (f memoryFile) AddStream(name string, pieces func(put func(data []byte) error) error) error {
+	f[name] = []byte{}
+	return pieces(func(data []byte) error {
+		f[name] = append(f[name], data...)
+		return nil
+	})
 }
 
 var errFull = errors.New("the disk is full")

@@ -349,6 +349,10 @@ func (b wholeBlock) Len() int { return len(b) }
 
 func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
+func (b wholeBlock) Append(dst []byte, from, to int) ([]byte, error) {
+	return append(dst, b[from:to]...), nil
+}
+
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)

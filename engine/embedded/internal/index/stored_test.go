@@ -356,10 +356,10 @@ func TestReadForLookups(t *testing.T) {
 			}
 			made := BuildAdjacency(uint32(len(ends)), func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
 			src := blocks{}
-			if err := made.Blocks("a", src.add); err != nil {
+			if err := made.Blocks(0, "a", src.add); err != nil {
 				t.Fatal(err)
 			}
-			stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil), "a", src)
+			stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", src)
 			if !ok {
 				t.Fatal("the descriptor is malformed")
 			}

@@ -294,6 +294,8 @@ func exprNumber(e Expr) byte {
 		return 13
 	case Test:
 		return 14
+	case Holds:
+		return 15
 	}
 	return 0
 }
@@ -349,6 +351,11 @@ func (c *coder) expr(p *Expr) {
 		})
 	case 14:
 		part(c, p, func(x *Test) { c.cond(&x.Cond) })
+	case 15:
+		part(c, p, func(x *Holds) {
+			c.clause(&x.Block)
+			slice(c, &x.Outer, integer[VarID])
+		})
 	default:
 		if n != 0 || *p != nil {
 			c.unnumbered("expression", n, *p)

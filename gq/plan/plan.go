@@ -208,7 +208,7 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply and Test.
+// Nearest, RRF, Apply, Test and Holds.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.

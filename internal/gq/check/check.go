@@ -30,13 +30,15 @@ type Symbol struct {
 	Inner bool      // bound inside a block
 }
 
-// Comparison is an inline condition or a filter.
+// Comparison is an inline condition, a filter, or a comparison within an expression.
 type Comparison struct {
 	Span diag.Span    // position in the query
 	Cond plan.Compare // the compiled condition
+	// Operand is true if the comparison is an operand of an expression, so that it filters no rows.
+	Operand bool
 }
 
-// NullTest is a test for null.
+// NullTest is a test for null, in a condition or within an expression.
 type NullTest struct {
 	Span diag.Span     // position in the query
 	Cond plan.NullTest // the compiled condition

@@ -37,7 +37,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		if !c.sameNode(&cmp, l, r, at) {
 			return cmp, false
 		}
-		c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 		return cmp, true
 	}
 	if !c.comparable(&l, &r, cmp.Op, left.Source().Span(), right.Source().Span(), at) {
@@ -47,7 +47,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 	if optional && !c.setUnless(&cmp, at, Incomparable) {
 		return cmp, false
 	}
-	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+	c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 	return cmp, true
 }
 
@@ -214,7 +214,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		}
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

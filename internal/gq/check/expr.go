@@ -67,6 +67,8 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return c.binary(o, sc)
 	case *syntax.Comparison:
 		return c.comparison(o, sc)
+	case *syntax.Condition:
+		return c.holds(o, sc)
 	case *syntax.AliasRef:
 		name := o.Tokens[0].Value
 		help, ok := foreignNames[name]
@@ -248,7 +250,7 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
-	switch _, test := arg.expr.(plan.Test); {
+	switch test := isTruth(arg.expr); {
 	case isConstant(arg.expr):
 		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
 		return t, false
@@ -256,7 +258,7 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
 		return t, false
 	case test:
-		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a comparison", row.Name)
+		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {

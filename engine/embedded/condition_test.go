@@ -131,3 +131,39 @@ func TestListMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNestedBlockMemory reads with `exists` blocks within each other, each of which binds a variable
+// and hands all variables on. The rows of the blocks must count towards the memory of the query.
+func TestNestedBlockMemory(t *testing.T) {
+	const levels = 40 // with 4 kB for each variable of each level, the blocks need more than 3 MB
+	q := read(func(r *plan.Read) {
+		var nest func(level int) plan.Clause
+		nest = func(level int) plan.Clause {
+			v := plan.VarID(level)
+			r.Vars = append(r.Vars, plan.Var{Name: fmt.Sprint("v", level), Type: "Person"})
+			match := []plan.Clause{plan.Bind{Var: v}, plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: v, Name: "name", Type: value.Of(value.String)}, Right: nameOf, Unless: plan.NoParam}}}
+			if level < levels {
+				match = append(match, nest(level+1))
+			}
+			return plan.Exists{Match: match}
+		}
+		r.Match = append(r.Match, nest(len(r.Vars)))
+	})
+	run := func(memory int64) error {
+		ctx := context.Background()
+		g := create(t, fs.NewMem(), Options{QueryMemory: memory})
+		if err := loadText(g, engine.Merge, manyPeople(0, 10)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := g.Query(ctx, q, engine.Args{value.Null}, engine.Target{})
+		if err != nil {
+			return err
+		}
+		_, err = drain(ctx, r)
+		return err
+	}
+	wantError[*engine.TooLarge](t, "nested blocks past the memory", run(1<<20))
+	if err := run(16 << 20); err != nil {
+		t.Error(err)
+	}
+}

@@ -54,6 +54,8 @@ type query struct {
 	columns  []projection // columns of the result
 	order    []orderKey   // sort keys, the first one first
 	aggs     []aggregate  // the aggregates, each once
+	holdings []*holding   // the blocks whose truth is a value
+	choosers int          // number of calls of `if` and `coalesce`
 	reads    [][]int      // by variable: the properties that the result reads
 	usesNow  bool         // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
@@ -65,10 +67,11 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body        *pipe // the steps that find the rows
-	frames      int   // number of frames that the steps own
-	plannedSize int   // binary magnitude of the graph's size at the time of planning
-	countsOnly  bool  // the read returns only counts of all its rows
+	body        *pipe           // the steps that find the rows
+	heldTests   []*arrangedTest // the blocks whose truth is a value, by position in query.holdings
+	frames      int             // number of frames that the steps own
+	plannedSize int             // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool            // the read returns only counts of all its rows
 }
 
 // projection is a column of the result.

@@ -39,7 +39,13 @@ var foreignNames = map[string]string{
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
 	"interval":     "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
 	"current_date": "write date(now())", "current_timestamp": "write now()",
+	"not": "write not { … } around the clauses that must not hold", "exists": "write exists { … }",
+	"and": "write all { … } around the conditions", "or": "write any { … } around the alternatives",
+	"in": comparisonForm, "is": comparisonForm, "matches": comparisonForm, "contains": comparisonForm, "starts_with": comparisonForm,
 }
+
+// comparisonForm is the help for a comparison with a word that is not in parentheses.
+const comparisonForm = "put a comparison that is a value into parentheses: ($p.age is null) as unknown"
 
 // noNull is the help for a comparison with null.
 const noNull = "a comparison with null is never true: write $p.x is null, or $p.x is not null"

@@ -36,6 +36,20 @@ type Param struct {
 	Pattern *value.Pattern // see Bounds
 
 	Examples []value.Value // examples of the argument or, if it is a list, of one element
+
+	// Node is the name of the node type that the argument is an id of, or "". The Type is then String.
+	Node string
+}
+
+// TypeText returns the type of the parameter as a query writes it.
+func (p *Param) TypeText() string {
+	switch {
+	case p.Node == "":
+		return p.Type.String()
+	case p.Type.Nullable:
+		return p.Node + "?"
+	}
+	return p.Node
 }
 
 // Entity distinguishes nodes and edges, which have separate name spaces.

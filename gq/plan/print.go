@@ -67,7 +67,7 @@ func (p *printer) names() {
 func (p *printer) params() string {
 	list := make([]string, len(p.q.Params))
 	for i, prm := range p.q.Params {
-		list[i] = "$" + prm.Name + ": " + prm.Type.String() + p.annotations(&prm)
+		list[i] = "$" + prm.Name + ": " + prm.TypeText() + p.annotations(&prm)
 	}
 	return strings.Join(list, ", ")
 }

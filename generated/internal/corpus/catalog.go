@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:cc1708ad555fca20a990c2e2571b5572a84ce306a7815bc18ee89cd5ad60b784",
+		SourceDigest: "sha256:3926c2429a6b5871100e0ad85efc5da76e2eff4999246c4cb93628823db8d2a7",
 	}
 }
 
@@ -51,6 +51,7 @@ var queries = []tool.StoredQuery{
 	&computedGroupsTool,
 	&putComputedTool,
 	&truthsTool,
+	&acquaintancesTool,
 }
 
 // The parts that the schemas of all tools share.

@@ -57,6 +57,7 @@ var paramTypes = map[string]reflect.Type{
 	"put_default_person":  reflect.TypeFor[corpus.PutDefaultPersonParams](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 	"truths":              reflect.TypeFor[corpus.TruthsParams](),
+	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -78,6 +79,7 @@ var rowTypes = map[string]reflect.Type{
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 	"truths":              reflect.TypeFor[corpus.TruthsRow](),
+	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

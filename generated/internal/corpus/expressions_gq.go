@@ -194,3 +194,46 @@ var truthsTool = tool.Compiled{
 		"ood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x14\x01\x03\x01\x12\x03\x00\t\b\x01\x02\x00\x00\x02^a\x01\x02\x00\x01\x02\x00\x00\x05first\x01\x02\x00\x00\x06second\b\b\x00\x00\x03\x0f\x05\x02\x02\x00\b\b\x01\x01\x00\x02\x02\x02\x00\x01\x03" +
 		"\x00\t\b\x00\x02\x00\x01\x00\x00\b\x00\x05\x00\x00\x00\x19\x19\x00\x00\x05\t\b\x19\x19\x00\x02\b\x19\x00\x05\x05\x00\x02\b\x03\f\x03\f\r\x19\x19\x00\x00\x05\x10\t\x19\x19\x00\x00\x05\x12\x18\x19\x19\x00\x00\x05\x13\r\x03\x14\x15\x19\x19\x00",
 }
+
+// AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
+type AcquaintancesParams struct {
+	// The id of a Person: its slug.
+	Who string `json:"who" jsonschema_description:"The id of a Person: its slug."`
+}
+
+// AcquaintancesRow is a row of the query acquaintances in codegen/testdata/corpus/expressions.gq.
+type AcquaintancesRow struct {
+	// A short name that nobody else has.
+	Slug string `json:"slug"`
+}
+
+// Acquaintances runs the query acquaintances in codegen/testdata/corpus/expressions.gq.
+//
+// List the people whom a person knows.
+func Acquaintances(ctx context.Context, g engine.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
+	err = acquaintancesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// acquaintancesTool serves the query acquaintances in codegen/testdata/corpus/expressions.gq as a tool.
+var acquaintancesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "acquaintances",
+		Exposed:     true,
+		Description: "List the people whom a person knows.",
+		ParamDocs:   []string{"The id of a Person: its slug."},
+		File:        "codegen/testdata/corpus/expressions.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "acquaintances",
+		Title:        "Acquaintances",
+		Description:  "List the people whom a person knows.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["who"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x03\x00\racquaintances\x02\x00\x03who\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x01\x03\x00\x01p\x00\x03\x00\x01q\x00\x03\x04\x01\x00\x03\x01\x00\x04\x00\x02\x00\x01\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x02\x00\x04s" +
+		"lug\x03\x02\a\b\b\x00\x00\x02\x03\x02\a\b\x00\x03\x00\x02\x01\x00\x00\x04\x00\x03\x00\x00\x00\b\b\x00\x02\x06\b\x00\x03\x03\x00\x00\x03\a\b\b\b\x00",
+}

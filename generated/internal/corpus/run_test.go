@@ -200,6 +200,8 @@ func TestRun(t *testing.T) {
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowEnumSchool}, w))
 	found[corpus.WalkRow](s, "walk", `{"b.slug":"ann","status":"active","b.mood":null}`)(corpus.Walk(ctx, g, corpus.WalkParams{Slug: "bob"}, at))
 
+	found[corpus.AcquaintancesRow](s, "acquaintances", `{"slug":"ada"}`+"\n"+`{"slug":"ann"}`)(corpus.Acquaintances(ctx, g, corpus.AcquaintancesParams{Who: "bob"}, at))
+
 	// Nobody knows ada from school.
 	found[corpus.TruthsRow](s, "truths", `{"slug":"ada","knows_someone":true,"unknown":true,"named":false,"silent":true,"shift":"first"}`+"\n"+
 		`{"slug":"ann","knows_someone":false,"unknown":false,"named":true,"silent":true,"shift":"second"}`+"\n"+

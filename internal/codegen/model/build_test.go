@@ -247,6 +247,8 @@ func TestInherit(t *testing.T) {
 		{"pattern", "String", "$i: Item { code: $p }", "Its code.||||^[A-Z]{2,4}$"},
 		{"pattern of RE2 only", "String", "$i: Item { odd: $p }", "||||"},
 		{"search", "String", "$i: Item search($i.code, $p)", "Its code.||||"},
+		{"a node", "Item", "$i: Item $i = $p", "The id of an Item: its slug.||||"},
+		{"a node that nothing uses", "Item", "$i: Item", "The id of an Item: its slug.||||"},
 		{"in a list", "[String]", "$i: Item $i.size in $p", "How big it is.|small,large|||"},
 		{"in a list inside any", "[String]", "$i: Item any { $i.size in $p $i.count = 1 }", "How big it is.||||"},
 		{"in a list property", "[I32]", "$i: Item $i.count in $p", "How many.||||"},

@@ -187,6 +187,9 @@ func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 		}
 		p.Doc = b.flowDoc(f)
 	}
+	if p.Doc == "" && own.Node != "" {
+		p.Doc = b.idDoc(own.Node)
+	}
 	bounds := interval{own.Bounds.Min, own.Bounds.Max}
 	if own.Pattern != nil && ecmaSafe(own.Pattern.String()) {
 		p.Pattern = own.Pattern.String()
@@ -260,6 +263,11 @@ func (b *builder) flowDoc(f flow) string {
 		}
 		return ""
 	}
+	return b.idDoc(typ)
+}
+
+// idDoc describes the id of a node.
+func (b *builder) idDoc(typ string) string {
 	doc := "The id of " + one(typ)
 	if n := b.schema.Node(typ); n != nil && len(n.Key) == 1 {
 		doc += ": its " + n.Key[0]

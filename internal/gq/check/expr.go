@@ -16,6 +16,7 @@ type typed struct {
 	typ  value.Type      // the type of a scalar, list or vector
 	node string          // the node type, if the operand is a whole node
 	lit  *syntax.Literal // the source, if the operand is a literal; else nil
+	ref  string          // the node type, if the operand is a parameter that is the id of a node
 }
 
 // String describes the operand for messages.

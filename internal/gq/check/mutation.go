@@ -110,6 +110,7 @@ func (c *checker) insert(st *syntax.Insert) {
 		if t.property(name) == nil && slices.Contains(t.builtinNames(true), name) {
 			own := &catalog.Property{Name: name, Type: value.Of(value.String)}
 			v, ok := c.assigned(a.Value, own)
+			ok = ok && c.endRef(v, t, name, a.Value.Source().Span())
 			switch {
 			case !ok:
 			case name == "id":
@@ -270,7 +271,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
 		panic("check: the parser accepted an expression as a value")
 	}
-	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) {
+	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) && (prop != nil || c.endRef(right.expr, t, name, p.Value.Source().Span())) {
 		pred.Value = right.expr
 	}
 	return pred

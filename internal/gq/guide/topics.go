@@ -40,7 +40,8 @@ returns a row for each edge, with $w.property, $w.id, $w.from and $w.to. A walk 
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
 are exact and case-sensitive. in tests for one of several values, in brackets or in a list parameter. matches tests for
 a regular expression in RE2 syntax, in any part of the text unless ^ or $ anchors it. is null and is not null test for a
-missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type. If a
+missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type, or a
+node with a parameter that has the node type as its type and the id of a node as its argument. If a
 condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
 			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},

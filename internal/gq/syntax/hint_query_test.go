@@ -44,7 +44,7 @@ var queryHabits = []habits{
 		{"$n: datetime", "datetime", "write DateTime; " + scalarList},
 		{"$n: Boolean", "Boolean", "write Bool; " + scalarList},
 		{"$n: ID", "ID", "write String; " + scalarList},
-		{"$n: Person", "Person", scalarList},
+		{"$n: Person", "", ""}, // the checker looks for a node type
 		{"$n: whatever", "whatever", scalarList},
 		{"$n: vector(3)", "vector", "write Vector(384); " + scalarList},
 		{"$n: list(String)", "list", "write a list as [String]"},

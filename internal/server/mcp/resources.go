@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -118,7 +119,7 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 			Mutation: info.Mutation, Params: []catalogParam{},
 		}
 		for j, p := range q.Plan().Params {
-			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()}
+			c := catalogParam{Name: p.Name, Type: strings.TrimSuffix(p.TypeText(), "?"), Optional: p.Optional()}
 			if j < len(info.ParamDocs) {
 				c.Description = info.ParamDocs[j]
 			}

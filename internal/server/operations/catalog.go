@@ -26,7 +26,7 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 
 // param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional()}
+	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional(), Node: p.Node}
 	if p.Type.List {
 		e.Kind, e.ItemKind = "list", string(e.Kind)
 	}

@@ -159,7 +159,33 @@ func TestBlockMemory(t *testing.T) {
 		return err
 	}
 	wantError[*engine.TooLarge](t, "a block past the memory", run(4000*variables/2))
-	if err := run(16000 * variables); err != nil {
+	if err := run(1 << 30); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestExplainBlockValue explains a read with a block as a column. The plan must show the steps of the
+// block, with the number of rows for which it is true.
+func TestExplainBlockValue(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, manyPeople(0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	q := read(func(r *plan.Read) {
+		r.Vars = append(r.Vars, plan.Var{Name: "q", Type: "Person"})
+		first := plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "name", Type: value.Of(value.String)}, Right: plan.Lit{Value: str("p000003")}, Unless: plan.NoParam}
+		same := plan.Compare{Op: plan.Eq, Left: nameOf, Right: plan.Prop{Var: 1, Name: "name", Type: value.Of(value.String)}, Unless: plan.NoParam}
+		known := plan.Holds{Block: plan.Exists{Match: []plan.Clause{plan.Bind{Var: 1}, plan.Filter{Cond: first}, plan.Filter{Cond: same}}}, Outer: []plan.VarID{0}}
+		r.Columns = []plan.Column{{Name: "known", Expr: known, Type: value.Of(value.Bool)}}
+	})
+	e, err := g.Explain(ctx, q, engine.Args{value.Null}, engine.Target{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"exists (estimate 5, rows 1,", "lookup Person $q by key name = "} {
+		if !strings.Contains(e.String(), want) {
+			t.Errorf("the plan has no %q:\n%s", want, e)
+		}
 	}
 }

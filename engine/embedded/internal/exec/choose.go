@@ -17,7 +17,7 @@ type choice struct {
 	remaining []uint32 // rows of the frame
 }
 
-// choose binds what is particular to a call of `if` or `coalesce`.
+// choose binds the parts of an `if` or a `coalesce` that other functions do not have.
 func (b *binder) choose(e plan.Apply, out *expr) {
 	out.choice = b.choosers
 	b.choosers++

@@ -105,6 +105,16 @@ func (pl *planner) arrangeHoldings() error {
 	return nil
 }
 
+// runsBlock reports whether the evaluation of an expression runs the steps of a block. The expression
+// may be nil.
+func (e *expr) runsBlock() bool {
+	if e == nil {
+		return false
+	}
+	return e.kind == exprHolds || e.kind == exprTest && (e.cond.left.runsBlock() || e.cond.right.runsBlock()) ||
+		slices.ContainsFunc(e.args, (*expr).runsBlock)
+}
+
 // evalHolds writes the truth of a block, 1 or 0, for each row of a frame into vec, beginning at
 // position `at`.
 func (ev *evaluator) evalHolds(e *expr, f *frame, vec *column.Vec, at int) {

@@ -12,9 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 )
 
-// TestBoundsBesideAnotherClient sends queries whose conditions and expressions exceed a bound. Each of
+// TestBoundsWhileOthersAreServed sends queries whose conditions and expressions exceed a bound. Each of
 // them must fail with the error of that bound, while another client is served.
-func TestBoundsBesideAnotherClient(t *testing.T) {
+func TestBoundsWhileOthersAreServed(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) {
 		o.Cluster.Server.Limits.RequestTimeout = 3 * time.Second
 		o.Cluster.Server.Limits.QueryBytes = 8 << 20

@@ -202,7 +202,7 @@ func TestRun(t *testing.T) {
 
 	found[corpus.AcquaintancesRow](s, "acquaintances", `{"slug":"ada"}`+"\n"+`{"slug":"ann"}`)(corpus.Acquaintances(ctx, g, corpus.AcquaintancesParams{Who: "bob"}, at))
 
-	// Nobody knows ada from school.
+	// No edge from school leads to ada.
 	found[corpus.TruthsRow](s, "truths", `{"slug":"ada","knows_someone":true,"unknown":true,"named":false,"silent":true,"shift":"first"}`+"\n"+
 		`{"slug":"ann","knows_someone":false,"unknown":false,"named":true,"silent":true,"shift":"second"}`+"\n"+
 		`{"slug":"bob","knows_someone":true,"unknown":false,"named":false,"silent":false,"shift":"second"}`+"\n"+

@@ -11,6 +11,7 @@ import (
 // nodeParam returns the node type that a word in the type of the parameter `name` names, or "" after it
 // reported that there is none.
 func (c *checker) nodeParam(word syntax.Token, name string) string {
+	c.step(1)
 	at := syntax.SpanOf(word)
 	if n := c.schema.Node(word.Value); n != nil {
 		return n.Name

@@ -146,7 +146,12 @@ type ParamEntry struct {
 	ItemKind    string    `json:"item_kind,omitempty"`   // the kind of the items, for a list
 	VectorDim   int       `json:"vector_dim,omitempty"`  // length of a vector; 0 for other kinds
 	Nullable    bool      `json:"nullable"`              // the parameter is optional
+	Node        string    `json:"node,omitempty"`        // the node type that the argument is an id of
 	Description string    `json:"description,omitempty"` // what the parameter means
+
+	Default json.RawMessage `json:"default,omitempty"` // replaces an argument that a call leaves out
+	Minimum json.RawMessage `json:"minimum,omitempty"` // least value of the argument or, for a list, of each element
+	Maximum json.RawMessage `json:"maximum,omitempty"` // greatest value of the argument or, for a list, of each element
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,

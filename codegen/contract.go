@@ -46,6 +46,7 @@ type ContractParam struct {
 	Type        string `json:"type"`     // as in a query, without ?
 	Optional    bool   `json:"optional"` // the caller may leave it out
 	Description string `json:"description,omitempty"`
+	Node        string `json:"node,omitempty"` // the node type that the argument is an id of
 
 	Default  json.RawMessage   `json:"default,omitempty"`  // @default; for a 64-bit integer, a string of digits
 	Range    string            `json:"range,omitempty"`    // @range as written, such as 1..100
@@ -88,7 +89,7 @@ func contract(p *model.Package) ([]byte, error) {
 
 // contractParam returns the entry of a parameter in the contract, from its plan and its model.
 func contractParam(own *plan.Param, p *model.Param) ContractParam {
-	c := ContractParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc}
+	c := ContractParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc, Node: own.Node}
 	if own.Bounds != (value.Bounds{}) {
 		c.Range = own.Bounds.String()
 	}

@@ -131,3 +131,61 @@ func TestListMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBlockMemory reads with a `not` block that binds many variables and keeps no row. The rows of the
+// block take 4 kB for each variable, which must count towards the memory of the query.
+func TestBlockMemory(t *testing.T) {
+	const variables = 200
+	q := read(func(r *plan.Read) {
+		var match []plan.Clause
+		for range variables {
+			v := plan.VarID(len(r.Vars))
+			r.Vars = append(r.Vars, plan.Var{Name: fmt.Sprint("v", v), Type: "Person"})
+			match = append(match, plan.Bind{Var: v}, plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: v, Name: "name", Type: value.Of(value.String)}, Right: nameOf, Unless: plan.NoParam}})
+		}
+		r.Match = append(r.Match, plan.Not{Match: match})
+	})
+	run := func(memory int64) error {
+		ctx := context.Background()
+		g := create(t, fs.NewMem(), Options{QueryMemory: memory})
+		if err := loadText(g, engine.Merge, manyPeople(0, 10)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := g.Query(ctx, q, engine.Args{value.Null}, engine.Target{})
+		if err != nil {
+			return err
+		}
+		_, err = drain(ctx, r)
+		return err
+	}
+	wantError[*engine.TooLarge](t, "a block past the memory", run(4000*variables/2))
+	if err := run(1 << 30); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExplainBlockValue explains a read with a block as a column. The plan must show the steps of the
+// block, with the number of rows for which it is true.
+func TestExplainBlockValue(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, manyPeople(0, 10)); err != nil {
+		t.Fatal(err)
+	}
+	q := read(func(r *plan.Read) {
+		r.Vars = append(r.Vars, plan.Var{Name: "q", Type: "Person"})
+		first := plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: 1, Name: "name", Type: value.Of(value.String)}, Right: plan.Lit{Value: str("p000003")}, Unless: plan.NoParam}
+		same := plan.Compare{Op: plan.Eq, Left: nameOf, Right: plan.Prop{Var: 1, Name: "name", Type: value.Of(value.String)}, Unless: plan.NoParam}
+		known := plan.Holds{Block: plan.Exists{Match: []plan.Clause{plan.Bind{Var: 1}, plan.Filter{Cond: first}, plan.Filter{Cond: same}}}, Outer: []plan.VarID{0}}
+		r.Columns = []plan.Column{{Name: "known", Expr: known, Type: value.Of(value.Bool)}}
+	})
+	e, err := g.Explain(ctx, q, engine.Args{value.Null}, engine.Target{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"exists (estimate 5, rows 1,", "lookup Person $q by key name = "} {
+		if !strings.Contains(e.String(), want) {
+			t.Errorf("the plan has no %q:\n%s", want, e)
+		}
+	}
+}

@@ -125,11 +125,18 @@ func (d digest) expr(e plan.Expr) {
 			d.expr(a)
 		}
 	case plan.Test:
-		d.text("test")
-		if c, ok := e.Cond.(plan.Compare); ok {
+		switch c := e.Cond.(type) {
+		case plan.Compare:
+			d.text("test")
 			d.number(int(c.Op))
 			d.expr(c.Left)
 			d.expr(c.Right)
+		case plan.NullTest:
+			d.text("null test")
+			if c.Not {
+				d.text("not")
+			}
+			d.expr(c.Expr)
 		}
 	}
 }

@@ -144,3 +144,32 @@ func TestComputedFilterMakesNoGarbage(t *testing.T) {
 		t.Errorf("36,000 more rows make %.0f more allocations: %v", more, allocs)
 	}
 }
+
+// TestBranchesThatNoRowNeeds reads an `if` and a `coalesce` with an argument whose computation would
+// fail. No row needs that argument, so the read must succeed.
+func TestBranchesThatNoRowNeeds(t *testing.T) {
+	ctx := context.Background()
+	g := create(t, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, `{"type":"Person","data":{"name":"ann","city":"`+strings.Repeat("a", plan.MaxText/2+1)+`"}}`); err != nil {
+		t.Fatal(err)
+	}
+	str := value.Of(value.String)
+	city := plan.Prop{Var: 0, Name: "city", Type: str.Optional()}
+	double := plan.Apply{Func: plan.Concat, Args: []plan.Expr{city, city}, Type: str.Optional()}
+	long := plan.Test{Cond: plan.Compare{Op: plan.Gt, Left: plan.Apply{Func: plan.Length, Args: []plan.Expr{city}, Type: value.Of(value.I32).Optional()}, Right: plan.Lit{Value: value.OfI64(9)}, Unless: plan.NoParam}}
+	name := plan.Prop{Var: 0, Name: "name", Type: str}
+	for text, e := range map[string]plan.Expr{
+		"if":       plan.Apply{Func: plan.If, Args: []plan.Expr{long, name, double}, Type: str.Optional()},
+		"coalesce": plan.Apply{Func: plan.Coalesce, Args: []plan.Expr{name, double}, Type: str},
+	} {
+		q := read(func(r *plan.Read) { r.Columns = []plan.Column{{Name: "x", Expr: e, Type: str.Optional()}} })
+		r, err := g.Query(ctx, q, engine.Args{value.Null}, engine.Target{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if n, err := drain(ctx, r); n != 1 || err != nil {
+			t.Errorf("%s: %d rows, error %v", text, n, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -93,20 +94,65 @@ func (r *readDraw) in(left plan.Expr, t value.Type, draw func() value.Value) pla
 	if r.percent(50) {
 		return c
 	}
-	typ := list.Type()
+	return r.withParam(c, list.Type(), list)
+}
+
+// withParam returns the comparison with a parameter of type t as its right side, for which the argument
+// is v. Sometimes the parameter is optional, and the argument null.
+func (r *readDraw) withParam(c plan.Compare, t value.Type, v value.Value) plan.Compare {
 	if r.percent(40) {
-		typ = typ.Optional()
+		t = t.Optional()
 		if r.percent(50) {
-			list = value.Null
+			v = value.Null
 		}
 	}
-	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), typ)
-	r.args = append(r.args, list)
+	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
+	r.args = append(r.args, r.annotate(&r.q.Params[p.Index], v))
 	c.Right = p
-	if typ.Nullable && r.percent(60) {
+	if t.Nullable && r.percent(60) {
 		c.Unless = p.Index
 	}
 	return c
+}
+
+// holds draws a block as a value. The block refers to an outer variable.
+func (r *readDraw) holds() plan.Holds {
+	var c plan.Clause
+	switch draw := r.IntN(100); {
+	case draw < 40:
+		c = plan.Exists{Match: r.block(1)}
+	case draw < 70:
+		c = r.not(1)
+	case draw < 90:
+		c = plan.Any{Conds: r.conditions(1)}
+	default:
+		c = plan.All{Conds: r.conditions(1)}
+	}
+	return plan.Holds{Block: c, Outer: outerOf(c, r.outer)}
+}
+
+// outerOf returns the variables of the list `outer` that a block uses, in ascending order.
+func outerOf(c plan.Clause, outer []plan.VarID) []plan.VarID {
+	var used []plan.VarID
+	for _, v := range mentioned([]plan.Clause{c}) {
+		if slices.Contains(outer, v) && !slices.Contains(used, v) {
+			used = append(used, v)
+		}
+	}
+	slices.Sort(used)
+	return used
+}
+
+// mentioned returns the variables in clauses and in their blocks.
+func mentioned(clauses []plan.Clause) []plan.VarID {
+	vars := binders(clauses)
+	for _, c := range clauses {
+		if f, ok := c.(plan.Filter); ok {
+			vars = append(vars, condVariables(f.Cond)...)
+		}
+		vars = append(vars, mentioned(plan.Block(c))...)
+	}
+	return vars
 }
 
 // matches draws a `matches` comparison with a regular expression, which is a literal or a
@@ -117,23 +163,10 @@ func (r *readDraw) matches(left plan.Expr) plan.Compare {
 	if r.percent(50) {
 		return c
 	}
-	v, t := value.OfString(text), stringType
-	switch {
-	case r.percent(10):
-		v = value.OfString(pick(r.drawer, []string{"(", "a)", "[", "*", "a{1001}", "(a{100}){10}"}))
-	case r.percent(40):
-		t = t.Optional()
-		if r.percent(50) {
-			v = value.Null
-		}
+	if r.percent(10) {
+		text = pick(r.drawer, []string{"(", "a)", "[", "*", "a{1001}", "(a{100}){10}"})
 	}
-	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
-	r.args = append(r.args, v)
-	c.Right = p
-	if t.Nullable && r.percent(60) {
-		c.Unless = p.Index
-	}
-	return c
+	return r.withParam(c, stringType, value.OfString(text))
 }
 
 // refused reports whether both the model and the engine refuse the argument of the same parameter.

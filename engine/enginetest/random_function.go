@@ -12,6 +12,8 @@ import (
 type computed struct {
 	*drawer
 	leaf func() (plan.Expr, value.Type) // see above
+	// holds draws a block as a value. It is nil where no block can be a value.
+	holds func() plan.Holds
 }
 
 // maxTries is the maximum number of times that arguments are drawn for a function. The draws stop
@@ -35,11 +37,11 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 		for i := range n {
 			arg, t := c.operand(depth)
 			if row.Func == plan.If && i == 0 {
-				test, ok := c.test(depth)
-				if !ok {
+				var ok bool
+				if arg, ok = c.condition(depth); !ok {
 					return e, false
 				}
-				arg, t = test, value.Of(value.Bool)
+				t = value.Of(value.Bool)
 			}
 			if row.Func == plan.Round && c.percent(70) {
 				// Round halves, too: few drawn numbers end in .5.
@@ -68,8 +70,35 @@ func (c computed) operand(depth int) (plan.Expr, value.Type) {
 	return c.leaf()
 }
 
-// test draws a comparison of two operands.
+// condition draws the condition of an `if`.
+func (c computed) condition(depth int) (plan.Expr, bool) {
+	if c.holds != nil && c.percent(30) {
+		return c.holds(), true
+	}
+	return c.test(depth)
+}
+
+// test draws a comparison of two operands, or a test of an operand.
 func (c computed) test(depth int) (plan.Test, bool) {
+	switch draw := c.IntN(100); {
+	case draw < 12:
+		e, _ := c.operand(depth)
+		return plan.Test{Cond: plan.NullTest{Expr: e, Not: c.percent(50)}}, true
+	case draw < 24:
+		if e, t := c.operand(depth); comparable(t) {
+			elems := make([]value.Value, c.IntN(4))
+			for i := range elems {
+				elems[i] = c.scalar(t.Required(), true, false)
+			}
+			list := plan.Lit{Value: value.OfList(t.Kind, elems)}
+			return plan.Test{Cond: plan.Compare{Op: plan.In, Left: e, Right: list, Unless: plan.NoParam}}, true
+		}
+	case draw < 34:
+		if e, t := c.operand(depth); t.Kind == value.String && !t.List {
+			pattern := plan.Lit{Value: value.OfString(pick(c.drawer, []string{"", "^a", "b|d", "[0-9]", "^.?$"}))}
+			return plan.Test{Cond: plan.Compare{Op: plan.Matches, Left: e, Right: pattern, Unless: plan.NoParam}}, true
+		}
+	}
 	for range maxTries {
 		a, ta := c.operand(depth)
 		b, tb := c.operand(depth)
@@ -83,7 +112,7 @@ func (c computed) test(depth int) (plan.Test, bool) {
 
 // computed returns a value that draws expressions of the variables in `scope`.
 func (r *readDraw) computed(scope []plan.VarID) computed {
-	return computed{r.drawer, func() (plan.Expr, value.Type) {
+	return computed{drawer: r.drawer, holds: r.holdsWithin(scope), leaf: func() (plan.Expr, value.Type) {
 		if r.percent(70) {
 			v := pick(r.drawer, scope)
 			declared := r.q.Read.Vars[v]
@@ -102,6 +131,19 @@ func (r *readDraw) computed(scope []plan.VarID) computed {
 		}
 		return r.operandLiteral()
 	}}
+}
+
+// holdsWithin returns a function that draws a block as a value of an expression of the variables in
+// `scope`. It returns nil if the scope is that of a block, in which further blocks cost too much.
+func (r *readDraw) holdsWithin(scope []plan.VarID) func() plan.Holds {
+	if !slices.Equal(scope, r.outer) || r.holding {
+		return nil
+	}
+	return func() plan.Holds {
+		r.holding = true
+		defer func() { r.holding = false }()
+		return r.holds()
+	}
 }
 
 // operandLiteral draws a literal for an expression, often a number or a text.
@@ -125,9 +167,14 @@ func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Valu
 		}
 		return e
 	case plan.Test:
-		c := e.Cond.(plan.Compare)
-		c.Left, c.Right = d.withArguments(c.Left, constant), d.withArguments(c.Right, constant)
-		return plan.Test{Cond: c}
+		switch c := e.Cond.(type) {
+		case plan.NullTest:
+			c.Expr = d.withArguments(c.Expr, constant)
+			return plan.Test{Cond: c}
+		case plan.Compare:
+			c.Left, c.Right = d.withArguments(c.Left, constant), d.withArguments(c.Right, constant)
+			return plan.Test{Cond: c}
+		}
 	}
 	return e
 }
@@ -163,6 +210,9 @@ func (r *readDraw) computedFilter(scope []plan.VarID) (plan.Clause, bool) {
 
 // computedColumn draws a column or a sort key that is computed.
 func (r *readDraw) computedColumn() (plan.Expr, bool) {
+	if r.percent(20) {
+		return r.holds(), true
+	}
 	if r.percent(15) {
 		e, ok := r.computed(r.outer).test(1)
 		if !ok {
@@ -186,7 +236,7 @@ func (r *readDraw) composed(exprs []plan.Expr) (plan.Expr, bool) {
 			leaves = append(leaves, e)
 		}
 	}
-	c := computed{r.drawer, func() (plan.Expr, value.Type) {
+	c := computed{drawer: r.drawer, leaf: func() (plan.Expr, value.Type) {
 		if len(leaves) > 0 && r.percent(60) {
 			e := pick(r.drawer, leaves)
 			t := r.typeOf(e)
@@ -224,7 +274,7 @@ func scores(e plan.Expr) bool {
 // computedValue draws an expression of literals and arguments for a property. Either the value of
 // the expression fits the property, or the expression has no value.
 func (w *writeDraw) computedValue(t value.Type) (plan.Expr, bool) {
-	e, ok := computed{w.drawer, w.operandLiteral}.apply(2)
+	e, ok := computed{drawer: w.drawer, leaf: w.operandLiteral}.apply(2)
 	if !ok || e.Type.List != t.List || e.Type.Kind != t.Kind && !(e.Type.Kind.IsNumeric() && t.Kind.IsNumeric()) {
 		return nil, false
 	}

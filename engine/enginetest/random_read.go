@@ -21,6 +21,7 @@ type readDraw struct {
 	product int          // product, over all variables, of the number of entities
 	outer   []plan.VarID // variables that are bound outside `not` blocks
 	ranked  bool         // the read gets a limit; nearest and rrf require one
+	holding bool         // the clauses that are drawn belong to a block as a value
 }
 
 // drawRead draws a read with its arguments.
@@ -266,19 +267,7 @@ func (r *readDraw) compareRight(left plan.Expr, op plan.Op, t value.Type, v valu
 		v = r.scalar(t, true, false)
 	}
 	t.Enum = nil // parameters have plain types
-	if r.percent(40) {
-		t = t.Optional()
-		if r.percent(50) {
-			v = value.Null
-		}
-	}
-	p := r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
-	r.args = append(r.args, r.annotate(&r.q.Params[p.Index], v))
-	c.Right = p
-	if t.Nullable && r.percent(60) {
-		c.Unless = p.Index
-	}
-	return c
+	return r.withParam(c, t, v)
 }
 
 // wildProp reports whether a property may have values that a float64 cannot represent.

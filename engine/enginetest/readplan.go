@@ -157,7 +157,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return value.Of(value.F64)
 	case plan.Apply:
 		return e.Type
-	case plan.Test:
+	case plan.Test, plan.Holds:
 		return value.Of(value.Bool)
 	case plan.Agg:
 		return e.Func.Row().Result(p.typeOf(e.Arg))

@@ -74,21 +74,8 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 	for _, c := range clauses {
 		switch c := c.(type) {
 		case plan.Filter:
-			switch c := c.Cond.(type) {
-			case plan.Compare:
-				for _, v := range slices.Concat(variables(c.Left), variables(c.Right)) {
-					if !slices.Contains(bound, v) {
-						return false
-					}
-				}
-			case plan.TextMatch:
-				if !slices.Contains(bound, c.Prop.Var) {
-					return false
-				}
-			case plan.NullTest:
-				if v := variable(c.Expr); v != plan.NoVar && !slices.Contains(bound, v) {
-					return false
-				}
+			if slices.ContainsFunc(condVariables(c.Cond), func(v plan.VarID) bool { return !slices.Contains(bound, v) }) {
+				return false
 			}
 		case plan.Not, plan.Exists:
 			if match := plan.Block(c); len(match) == 0 || !scopedClauses(match, bound) || !correlated(match, bound) {
@@ -114,14 +101,7 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 		case plan.Traverse:
 			return about(c.From) || about(c.To) || about(c.EdgeVar)
 		case plan.Filter:
-			switch c := c.Cond.(type) {
-			case plan.Compare:
-				return slices.ContainsFunc(slices.Concat(variables(c.Left), variables(c.Right)), about)
-			case plan.TextMatch:
-				return about(c.Prop.Var)
-			case plan.NullTest:
-				return about(variable(c.Expr))
-			}
+			return slices.ContainsFunc(condVariables(c.Cond), about)
 		case plan.Not, plan.Exists, plan.Any, plan.All:
 			return correlated(plan.Block(c), outer)
 		}
@@ -129,13 +109,25 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 	})
 }
 
-// variables returns the variables that an expression refers to.
+// condVariables returns the variables that a condition refers to.
+func condVariables(c plan.Cond) []plan.VarID {
+	var vars []plan.VarID
+	for _, e := range plan.CondOperands(c) {
+		vars = append(vars, variables(e)...)
+	}
+	return vars
+}
+
+// variables returns the variables outside its blocks that an expression refers to.
 func variables(e plan.Expr) []plan.VarID {
 	if v := variable(e); v != plan.NoVar {
 		return []plan.VarID{v}
 	}
-	if a, ok := e.(plan.Agg); ok {
-		return variables(a.Arg)
+	switch e := e.(type) {
+	case plan.Agg:
+		return variables(e.Arg)
+	case plan.Holds:
+		return e.Outer
 	}
 	var vars []plan.VarID
 	for _, o := range plan.Operands(e) {
@@ -171,6 +163,13 @@ func variable(e plan.Expr) plan.VarID {
 func dropUnused(r *plan.Read) {
 	var used []plan.VarID
 	var mark func(clauses []plan.Clause)
+	expr := func(e plan.Expr) {
+		plan.WalkExpr(e, func(e plan.Expr) {
+			if h, ok := e.(plan.Holds); ok {
+				mark([]plan.Clause{h.Block})
+			}
+		})
+	}
 	mark = func(clauses []plan.Clause) {
 		used = append(used, binders(clauses)...)
 		for _, c := range clauses {
@@ -178,6 +177,13 @@ func dropUnused(r *plan.Read) {
 		}
 	}
 	mark(r.Match)
+	plan.WalkClauses(r.Match, expr)
+	for _, c := range r.Columns {
+		expr(c.Expr)
+	}
+	for _, o := range r.Order {
+		expr(o.Expr)
+	}
 	fresh := make(renaming, len(r.Vars))
 	var vars []plan.Var
 	for i, v := range r.Vars {
@@ -221,16 +227,7 @@ func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
 			c.From, c.To, c.EdgeVar = f.of(c.From), f.of(c.To), f.of(c.EdgeVar)
 			out[i] = c
 		case plan.Filter:
-			switch cond := c.Cond.(type) {
-			case plan.Compare:
-				cond.Left, cond.Right = f.expr(cond.Left), f.expr(cond.Right)
-				out[i] = plan.Filter{Cond: cond}
-			case plan.TextMatch:
-				out[i] = plan.Filter{Cond: f.match(cond)}
-			case plan.NullTest:
-				cond.Expr = f.expr(cond.Expr)
-				out[i] = plan.Filter{Cond: cond}
-			}
+			out[i] = plan.Filter{Cond: f.cond(c.Cond)}
 		case plan.Not, plan.Exists, plan.Any, plan.All:
 			out[i] = withBlock(c, f.clauses(plan.Block(c)))
 		}
@@ -250,6 +247,21 @@ func withBlock(c plan.Clause, clauses []plan.Clause) plan.Clause {
 	case plan.All:
 		return plan.All{Conds: clauses}
 	case plan.Bind, plan.Traverse, plan.Filter:
+	}
+	return c
+}
+
+// cond returns the condition with its variables replaced.
+func (f renaming) cond(c plan.Cond) plan.Cond {
+	switch c := c.(type) {
+	case plan.Compare:
+		c.Left, c.Right = f.expr(c.Left), f.expr(c.Right)
+		return c
+	case plan.TextMatch:
+		return f.match(c)
+	case plan.NullTest:
+		c.Expr = f.expr(c.Expr)
+		return c
 	}
 	return c
 }
@@ -296,9 +308,13 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 		}
 		return e
 	case plan.Test:
-		c := e.Cond.(plan.Compare)
-		c.Left, c.Right = f.expr(c.Left), f.expr(c.Right)
-		return plan.Test{Cond: c}
+		return plan.Test{Cond: f.cond(e.Cond)}
+	case plan.Holds:
+		outer := make([]plan.VarID, len(e.Outer))
+		for i, v := range e.Outer {
+			outer[i] = f.of(v)
+		}
+		return plan.Holds{Block: f.clauses([]plan.Clause{e.Block})[0], Outer: outer}
 	}
 	return e
 }

@@ -279,14 +279,8 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 		case plan.Traverse:
 			u.entity(plan.Edge, c.Edge, false)
 		case plan.Filter:
-			switch c := c.Cond.(type) {
-			case plan.Compare:
-				u.expr(vars, c.Left)
-				u.expr(vars, c.Right)
-			case plan.TextMatch:
-				u.expr(vars, c.Prop)
-			case plan.NullTest:
-				u.expr(vars, c.Expr)
+			for _, e := range plan.CondOperands(c.Cond) {
+				u.expr(vars, e)
 			}
 		case plan.Not, plan.Exists, plan.Any, plan.All:
 			u.clauses(vars, plan.Block(c))
@@ -318,6 +312,8 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		for _, o := range plan.Operands(e) {
 			u.expr(vars, o)
 		}
+	case plan.Holds:
+		u.clauses(vars, []plan.Clause{e.Block})
 	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.Now:
 	}
 }

@@ -24,7 +24,8 @@ import (
 //	sum      one byte: the number of the type, 0 for nil; then its members
 //	pattern  a bool: whether there is one; then its text
 //
-// After the type of a parameter, a bool says whether the other members of the parameter follow.
+// After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
+// 1 for all but the node type, 2 for all.
 const encoding = 3
 
 // Encode returns a query in the compact form that generated packages contain.

@@ -23,8 +23,15 @@ func (c *coder) query(q *Query) {
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
-	annotated := !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil || p.Examples != nil
-	if c.bool(&annotated); !annotated {
+	const plain, annotated, node = 0, 1, 2
+	members := byte(plain)
+	switch {
+	case p.Node != "":
+		members = node
+	case !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil || p.Examples != nil:
+		members = annotated
+	}
+	if members = c.byte(members); members == plain {
 		return
 	}
 	c.literal(&p.Default)
@@ -32,6 +39,9 @@ func (c *coder) param(p *Param) {
 	pointer(c, &p.Bounds.Max, (*coder).literal)
 	c.pattern(&p.Pattern)
 	slice(c, &p.Examples, (*coder).literal)
+	if members == node {
+		c.string(&p.Node)
+	}
 }
 
 // pattern encodes or decodes a regular expression, which may be nil.
@@ -294,6 +304,8 @@ func exprNumber(e Expr) byte {
 		return 13
 	case Test:
 		return 14
+	case Holds:
+		return 15
 	}
 	return 0
 }
@@ -349,6 +361,11 @@ func (c *coder) expr(p *Expr) {
 		})
 	case 14:
 		part(c, p, func(x *Test) { c.cond(&x.Cond) })
+	case 15:
+		part(c, p, func(x *Holds) {
+			c.clause(&x.Block)
+			slice(c, &x.Outer, integer[VarID])
+		})
 	default:
 		if n != 0 || *p != nil {
 			c.unnumbered("expression", n, *p)

@@ -84,15 +84,8 @@ func Operands(e Expr) []Expr {
 	case Apply:
 		return e.Args
 	case Test:
-		switch c := e.Cond.(type) {
-		case Compare:
-			return []Expr{c.Left, c.Right}
-		case TextMatch:
-			return []Expr{Matched{Match: c}}
-		case NullTest:
-			return []Expr{c.Expr}
-		}
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF:
+		return CondOperands(e.Cond)
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
 	}
 	return nil
 }
@@ -208,8 +201,8 @@ var Functions = []Function{
 	{Func: Coalesce, Name: "coalesce", Least: 2, Most: AnyNumber, Result: coalesce, Usage: "coalesce(a, b, …)",
 		Takes: "values of one type, or numbers", Doc: "returns the first argument that is not null"},
 	{Func: If, Name: "if", Least: 2, Most: 3, Result: choose, Usage: "if(condition, a, b)",
-		Takes: "a comparison, and then one or two values of one type, or numbers",
-		Doc:   "returns a if the comparison is true, and else b, or null without b"},
+		Takes: "a condition, and then one or two values of one type, or numbers",
+		Doc:   "returns a if the condition is true, and else b, or null without b"},
 }
 
 // Row returns the description of the function, or nil if there is no such function.

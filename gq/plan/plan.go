@@ -36,6 +36,20 @@ type Param struct {
 	Pattern *value.Pattern // see Bounds
 
 	Examples []value.Value // examples of the argument or, if it is a list, of one element
+
+	// Node is the name of the node type that the argument is an id of, or "". The Type is then String.
+	Node string
+}
+
+// TypeText returns the type of the parameter as a query writes it.
+func (p *Param) TypeText() string {
+	switch {
+	case p.Node == "":
+		return p.Type.String()
+	case p.Type.Nullable:
+		return p.Node + "?"
+	}
+	return p.Node
 }
 
 // Entity distinguishes nodes and edges, which have separate name spaces.
@@ -208,7 +222,7 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply and Test.
+// Nearest, RRF, Apply, Test and Holds.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.

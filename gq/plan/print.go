@@ -67,7 +67,7 @@ func (p *printer) names() {
 func (p *printer) params() string {
 	list := make([]string, len(p.q.Params))
 	for i, prm := range p.q.Params {
-		list[i] = "$" + prm.Name + ": " + prm.Type.String() + p.annotations(&prm)
+		list[i] = "$" + prm.Name + ": " + prm.TypeText() + p.annotations(&prm)
 	}
 	return strings.Join(list, ", ")
 }
@@ -134,47 +134,41 @@ func (p *printer) columnType(c Column) string {
 // match writes the clauses of a match.
 func (p *printer) match(clauses []Clause) {
 	for _, c := range clauses {
-		switch c := c.(type) {
-		case Bind:
-			p.line("bind %s", p.vars[c.Var])
-		case Traverse:
-			p.traverse(c)
-		case Filter:
-			p.line("filter %s", p.cond(c.Cond))
-		case Not:
-			p.block("not", c.Match)
-		case Exists:
-			p.block("exists", c.Match)
-		case Any:
-			p.block("any", c.Conds)
-		case All:
-			p.block("all", c.Conds)
+		keyword, ok := blockKeyword(c)
+		if !ok {
+			p.line("%s", p.clause(c))
+			continue
 		}
+		p.line("%s", keyword)
+		p.depth++
+		p.match(Block(c))
+		p.depth--
 	}
 }
 
-// block writes the keyword of a block and the clauses inside the block.
-func (p *printer) block(keyword string, clauses []Clause) {
-	p.line("%s", keyword)
-	p.depth++
-	p.match(clauses)
-	p.depth--
-}
-
-// traverse writes a traversal.
-func (p *printer) traverse(t Traverse) {
-	verb := "traverse"
-	if t.Walk {
-		verb = "walk"
+// clause formats a clause that is not a block.
+func (p *printer) clause(c Clause) string {
+	switch c := c.(type) {
+	case Bind:
+		return "bind " + p.vars[c.Var]
+	case Traverse:
+		verb := "traverse "
+		if c.Walk {
+			verb = "walk "
+		}
+		return verb + Speller{p}.Traverse(c)
+	case Filter:
+		return "filter " + p.cond(c.Cond)
+	case Not, Exists, Any, All:
 	}
-	p.line("%s %s", verb, Speller{p}.Traverse(t))
+	panic("plan: unknown clause")
 }
 
 // cond formats a condition.
 func (p *printer) cond(c Cond) string {
 	switch c := c.(type) {
 	case Compare:
-		s := p.expr(c.Left) + " " + c.Op.String() + " " + p.expr(c.Right)
+		s := p.side(c.Left) + " " + c.Op.String() + " " + p.side(c.Right)
 		if c.Unless != NoParam {
 			s += " unless $" + p.q.Params[c.Unless].Name + " is null"
 		}
@@ -183,9 +177,9 @@ func (p *printer) cond(c Cond) string {
 		return p.textMatch(c)
 	case NullTest:
 		if c.Not {
-			return p.expr(c.Expr) + " is not null"
+			return p.side(c.Expr) + " is not null"
 		}
-		return p.expr(c.Expr) + " is null"
+		return p.side(c.Expr) + " is null"
 	}
 	panic("plan: unknown condition")
 }
@@ -240,6 +234,8 @@ func (p *printer) expr(e Expr) string {
 		return p.apply(e)
 	case Test:
 		return p.cond(e.Cond)
+	case Holds:
+		return p.holds(e.Block)
 	}
 	panic("plan: unknown expression")
 }

@@ -38,7 +38,46 @@ func (p *printer) factor(e Expr) string {
 		}
 	case Test:
 		return "(" + p.expr(e) + ")"
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF:
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
 	}
 	return p.expr(e)
+}
+
+// side formats a side of a comparison, or the operand of a test for null. It puts a condition in
+// parentheses, so that nested comparisons with different meanings have different texts.
+func (p *printer) side(e Expr) string {
+	if _, ok := e.(Test); ok {
+		return "(" + p.expr(e) + ")"
+	}
+	return p.expr(e)
+}
+
+// holds formats a block, with its clauses, on one line.
+func (p *printer) holds(block Clause) string {
+	keyword, ok := blockKeyword(block)
+	if !ok {
+		return p.clause(block)
+	}
+	inner := Block(block)
+	texts := make([]string, len(inner))
+	for i, c := range inner {
+		texts[i] = p.holds(c)
+	}
+	return keyword + " { " + strings.Join(texts, "; ") + " }"
+}
+
+// blockKeyword returns the keyword of a block. It reports false for any other clause.
+func blockKeyword(c Clause) (keyword string, ok bool) {
+	switch c.(type) {
+	case Not:
+		return "not", true
+	case Exists:
+		return "exists", true
+	case Any:
+		return "any", true
+	case All:
+		return "all", true
+	case Bind, Traverse, Filter:
+	}
+	return "", false
 }

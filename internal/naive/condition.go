@@ -63,25 +63,51 @@ func (g *Graph) matchesPattern(text, source string) bool {
 	return p.Match(text, nil)
 }
 
-// checkPatterns returns a *engine.BadArgument if a clause uses an argument as a pattern and the
-// argument is not a valid pattern.
-func checkPatterns(q *plan.Query, clauses []plan.Clause, args engine.Args) error {
-	for _, c := range clauses {
-		if err := checkPatterns(q, plan.Block(c), args); err != nil {
-			return err
-		}
-		f, _ := c.(plan.Filter)
-		cmp, ok := f.Cond.(plan.Compare)
+// checkPatterns returns a *engine.BadArgument if a condition uses an argument as a pattern and the
+// argument is not a valid pattern. It returns the error for the first such parameter.
+func checkPatterns(q *plan.Query, args engine.Args) error {
+	bad := map[int]error{}
+	visit := func(c plan.Cond) {
+		cmp, ok := c.(plan.Compare)
 		if !ok || cmp.Op != plan.Matches {
-			continue
+			return
 		}
 		ref, ok := cmp.Right.(plan.ParamRef)
 		if !ok || args[ref.Index].IsNull() {
-			continue
+			return
 		}
 		if _, err := pattern.Compile(args[ref.Index].Str()); err != nil {
-			return &engine.BadArgument{Param: q.Params[ref.Index].Name, Detail: err.Error()}
+			bad[ref.Index] = err
+		}
+	}
+	if q.Read != nil {
+		q.Read.WalkConds(visit)
+	}
+	if q.Mutation != nil {
+		for _, st := range q.Mutation.Statements {
+			for _, e := range plan.StatementExprs(st) {
+				plan.ExprConds(e, visit)
+			}
+		}
+	}
+	for i, p := range q.Params {
+		if err := bad[i]; err != nil {
+			return &engine.BadArgument{Param: p.Name, Detail: err.Error()}
 		}
 	}
 	return nil
+}
+
+// truth returns the value of a block that is an expression. Its outer variables must be bound.
+func (ev *evaluation) truth(e plan.Holds) bool {
+	inner := *ev
+	inner.members = nil
+	inner.env = slices.Clone(ev.env)
+	if _, ok := e.Block.(plan.Exists); ok && ev.g.fault == ValueInnerUnbound {
+		clear(inner.env)
+	}
+	if n, ok := e.Block.(plan.Not); ok && ev.g.fault == ValueNegated {
+		return inner.matches(n.Match)
+	}
+	return inner.blockHolds(e.Block)
 }

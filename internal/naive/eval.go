@@ -40,6 +40,8 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return v
 	case plan.Test:
 		return value.OfBool(ev.isTrue(e.Cond))
+	case plan.Holds:
+		return value.OfBool(ev.truth(e))
 	case plan.Agg:
 		if ev.members != nil {
 			return ev.ofGroup(e)

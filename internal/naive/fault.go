@@ -45,6 +45,8 @@ const (
 	PhraseUnordered   // match_text accepts its tokens in any order and place
 	FuzzyShort        // fuzzy allows one edit less
 	DroppedHoldsInAny // a dropped condition makes the `any` block around it hold
+	ValueNegated      // the truth of a `not` block as a value is that of its clauses
+	ValueInnerUnbound // an `exists` block as a value ignores the bindings of outer variables
 	BlockNeverDropped // a block with only dropped clauses is evaluated like any other
 	AllIsAny          // an `all` block holds if one of its conditions holds
 	InFirstOnly       // `in` looks only at the first element of the list
@@ -166,7 +168,7 @@ var faultNames = [...]string{
 	RoundedCompare: "RoundedCompare", StrictBounds: "StrictBounds", ContainsFolds: "ContainsFolds",
 	StartsAnywhere: "StartsAnywhere", MembershipPartial: "MembershipPartial", AnyTokenIsAll: "AnyTokenIsAll",
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
-	DroppedHoldsInAny: "DroppedHoldsInAny", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
+	DroppedHoldsInAny: "DroppedHoldsInAny", ValueNegated: "ValueNegated", ValueInnerUnbound: "ValueInnerUnbound", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
 	InFirstOnly: "InFirstOnly", PatternAnchored: "PatternAnchored",
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",

@@ -141,18 +141,8 @@ func mentions(c plan.Clause) []plan.VarID {
 		add(c.To)
 		add(c.EdgeVar)
 	case plan.Filter:
-		switch c := c.Cond.(type) {
-		case plan.Compare:
-			for _, v := range slices.Concat(variables(c.Left), variables(c.Right)) {
-				add(v)
-			}
-		case plan.TextMatch:
-			add(c.Prop.Var)
-			for _, v := range slices.Concat(variables(c.Query), variables(c.MaxEdits)) {
-				add(v)
-			}
-		case plan.NullTest:
-			for _, v := range variables(c.Expr) {
+		for _, e := range plan.CondOperands(c.Cond) {
+			for _, v := range variables(e) {
 				add(v)
 			}
 		}
@@ -170,6 +160,9 @@ func mentions(c plan.Clause) []plan.VarID {
 func variables(e plan.Expr) []plan.VarID {
 	if v := variable(e); v != plan.NoVar {
 		return []plan.VarID{v}
+	}
+	if h, ok := e.(plan.Holds); ok {
+		return h.Outer
 	}
 	var vars []plan.VarID
 	for _, o := range plan.Operands(e) {

@@ -24,7 +24,7 @@ type row struct {
 // rows evaluates the whole read.
 func (ev *evaluation) rows() ([][]cell, error) {
 	r := ev.query.Read
-	if err := checkPatterns(ev.query, r.Match, ev.args); err != nil {
+	if err := checkPatterns(ev.query, ev.args); err != nil {
 		return nil, err
 	}
 	limit := int(r.LimitOf(ev.args))

@@ -108,6 +108,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if first != nil {
 		return first.change, nil
 	}
+	if err := checkPatterns(q, args); err != nil {
+		return engine.Change{}, err
+	}
 	instant := value.OfDateTime(value.DateTimeOf(now()))
 	for _, s := range q.Mutation.Statements {
 		earlier := t.after.clone()
@@ -119,6 +122,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 				t.undefined = t.undefined || undefined
 				return v
 			case plan.Test:
+				if c, ok := e.Cond.(plan.NullTest); ok {
+					return value.OfBool(eval(c.Expr).IsNull() != c.Not)
+				}
 				c := e.Cond.(plan.Compare)
 				return value.OfBool(g.compare(c.Op, eval(c.Left), eval(c.Right)))
 			case plan.Lit:

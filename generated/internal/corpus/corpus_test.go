@@ -56,6 +56,8 @@ var paramTypes = map[string]reflect.Type{
 	"annotated":           reflect.TypeFor[corpus.AnnotatedParams](),
 	"put_default_person":  reflect.TypeFor[corpus.PutDefaultPersonParams](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
+	"truths":              reflect.TypeFor[corpus.TruthsParams](),
+	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -76,6 +78,8 @@ var rowTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
+	"truths":              reflect.TypeFor[corpus.TruthsRow](),
+	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

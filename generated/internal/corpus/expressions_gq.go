@@ -13,8 +13,9 @@ import (
 
 // ComputedParams are the parameters of the query computed in codegen/testdata/corpus/expressions.gq.
 type ComputedParams struct {
-	Days   int32   `json:"days"`
-	Suffix *string `json:"suffix,omitempty"`
+	Days int32 `json:"days"`
+	// A short name that nobody else has.
+	Suffix *string `json:"suffix,omitempty" jsonschema_description:"A short name that nobody else has."`
 }
 
 // ComputedRow is a row of the query computed in codegen/testdata/corpus/expressions.gq.
@@ -43,14 +44,14 @@ var computedTool = tool.Compiled{
 		Name:        "computed",
 		Exposed:     true,
 		Description: "Compute with the values of people.",
-		ParamDocs:   []string{"", ""},
+		ParamDocs:   []string{"", "A short name that nobody else has."},
 		File:        "codegen/testdata/corpus/expressions.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "computed",
 		Title:        "Computed",
 		Description:  "Compute with the values of people.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"days":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"suffix":{"type":"string"}},"additionalProperties":false,"type":"object","required":["days"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"days":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"suffix":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["days"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"shout":{"type":"string"},"doubled":{"type":["integer","string"]},"quarter":{"type":["number","string","null"]},"address":{"type":"string"},"bracket":{"type":"string"},"cheerful":{"type":"boolean"},"before":{"format":"date-time","type":["string","null"]},"kind":{"type":"string"}},"additionalProperties":false,"type":"object","required":["shout","doubled","quarter","address","bracket","cheerful","before","kind"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -106,7 +107,8 @@ var computedGroupsTool = tool.Compiled{
 
 // PutComputedParams are the parameters of the query put_computed in codegen/testdata/corpus/expressions.gq.
 type PutComputedParams struct {
-	Slug string `json:"slug"`
+	// A short name that nobody else has.
+	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
 	Age  int32  `json:"age"`
 }
 
@@ -124,14 +126,14 @@ var putComputedTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Add a person under a tidy name.",
 		Mutation:    true,
-		ParamDocs:   []string{"", ""},
+		ParamDocs:   []string{"A short name that nobody else has.", ""},
 		File:        "codegen/testdata/corpus/expressions.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "put_computed",
 		Title:        "Put computed",
-		Description:  "Add a person under a tidy name.\n\nConstraints: a Person with the same slug is replaced.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string"},"age":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["slug","age"]}` + writeTail),
+		Description:  "Add a person under a tidy name.\n\nConstraints: a Person with the same slug is replaced; Person.age is from 0 to 150.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"age":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["slug","age"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},
@@ -139,4 +141,99 @@ var putComputedTool = tool.Compiled{
 		"\x03\x00\fput_computed\x03\x00\x04slug\b\x00\x00\x03age\x18\x00\x00\x01\x03\x01\x00\x00\x06Person\x00\x00\x00\x06\x02\b\r \x02\r$\x02\x02\x00\b\b\x00\x04name\b\r$\x02\x02\x00\b\x00\x06statu" +
 		"s\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\a\x03\x18\r\x00\x03\x02\x02\x01\x06\x00\x01 \x00\x04seenQ\r\x18\x03\a\x02\x02Q\x02\x04\x02\x03\x18\r\x04\x03\x02\x02\x01\x06\x00\x02 \x02\b\x00\r\n\x03\r " +
 		"\x02\r$\x02\x02\x00\b\b\x01\x02\x00\x00\x00\b\a\x00\x04\v\x00\v\v\x01\x00\x04\x02\b\v\v\x01\x00\x04\x05\b\v\v\x01\x00\x04\x06\f\x04\a\b\t\v\v\x01\x00\x04\x03\x18\v\v\x01\x00\x04\nQ\v\v\x01",
+}
+
+// TruthsParams are the parameters of the query truths in codegen/testdata/corpus/expressions.gq.
+type TruthsParams struct {
+	// A short name that nobody else has.
+	Names []string `json:"names" jsonschema_description:"A short name that nobody else has."`
+	How   *string  `json:"how,omitempty"`
+}
+
+// TruthsRow is a row of the query truths in codegen/testdata/corpus/expressions.gq.
+type TruthsRow struct {
+	// A short name that nobody else has.
+	Slug         string `json:"slug"`
+	KnowsSomeone bool   `json:"knows_someone"`
+	Unknown      bool   `json:"unknown"`
+	Named        bool   `json:"named"`
+	Silent       bool   `json:"silent"`
+	Shift        string `json:"shift"`
+}
+
+// Truths runs the query truths in codegen/testdata/corpus/expressions.gq.
+//
+// Say which conditions hold for each person.
+func Truths(ctx context.Context, g engine.Graph, p TruthsParams, at engine.Target) (rows []TruthsRow, err error) {
+	err = truthsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// truthsTool serves the query truths in codegen/testdata/corpus/expressions.gq as a tool.
+var truthsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "truths",
+		Exposed:     true,
+		Description: "Say which conditions hold for each person.",
+		ParamDocs:   []string{"A short name that nobody else has.", ""},
+		File:        "codegen/testdata/corpus/expressions.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "truths",
+		Title:        "Truths",
+		Description:  "Say which conditions hold for each person.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"names":{"items":{"type":"string"},"type":"array","description":"A short name that nobody else has."},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["names"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"knows_someone":{"type":"boolean"},"unknown":{"type":"boolean"},"named":{"type":"boolean"},"silent":{"type":"boolean"},"shift":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug","knows_someone","unknown","named","silent","shift"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x03\x00\x06truths\x03\x00\x05names\n\x00\x00\x03how\t\x00\x01\x06\x00\x01p\x00\x00\x06Person\x00\x01q\x00\x05\x00\x01k\x02\x00\x05Knows\x06\x00\x05\x06\x00\x05\x02\x01\x00\a\x00\x04slug\x03\x00\t\b\b\x00\x00\r" +
+		"knows_someone\x0f\x05\x02\x02\x00\x02\b\x01\x00\x00\x02\x02\x02\x00\x10\x00\x00\aunknown\x0f\x04\x03\x02\x06\x00\b\x04\x00\x00\x02\x02\x03\x01\x00\x03\x04\x03\f\x03\x00\x04work\x00\x06school\x02\x02\x02\x02\x00\x10\x00\x00" +
+		"\x05named\x0e\x01\x10\x03\x00\t\b\x02\x00\x01\x10\x00\x00\x06silent\x0e\x03\x03\x00\x00\x05email\t\x00\x10\x00\x00\x05shift\rL\x04\x0f\x06\x03\x03\x01\b\x03\x00\x00\x03age\x18\x01\x06\x00<\x01\a\x03\x03\x01\x00\x03\x00\x00\x04m" +
+		"ood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x14\x01\x03\x01\x12\x03\x00\t\b\x01\x02\x00\x00\x02^a\x01\x02\x00\x01\x02\x00\x00\x05first\x01\x02\x00\x00\x06second\b\b\x00\x00\x03\x0f\x05\x02\x02\x00\b\b\x01\x01\x00\x02\x02\x02\x00\x01\x03" +
+		"\x00\t\b\x00\x02\x00\x01\x00\x00\b\x00\x05\x00\x00\x00\x19\x19\x00\x00\x05\t\b\x19\x19\x00\x02\b\x19\x00\x05\x05\x00\x02\b\x03\f\x03\f\r\x19\x19\x00\x00\x05\x10\t\x19\x19\x00\x00\x05\x12\x18\x19\x19\x00\x00\x05\x13\r\x03\x14\x15\x19\x19\x00",
+}
+
+// AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
+type AcquaintancesParams struct {
+	// The id of a Person: its slug.
+	Who string `json:"who" jsonschema_description:"The id of a Person: its slug."`
+}
+
+// AcquaintancesRow is a row of the query acquaintances in codegen/testdata/corpus/expressions.gq.
+type AcquaintancesRow struct {
+	// A short name that nobody else has.
+	Slug string `json:"slug"`
+}
+
+// Acquaintances runs the query acquaintances in codegen/testdata/corpus/expressions.gq.
+//
+// List the people whom a person knows.
+func Acquaintances(ctx context.Context, g engine.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
+	err = acquaintancesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// acquaintancesTool serves the query acquaintances in codegen/testdata/corpus/expressions.gq as a tool.
+var acquaintancesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "acquaintances",
+		Exposed:     true,
+		Description: "List the people whom a person knows.",
+		ParamDocs:   []string{"The id of a Person: its slug."},
+		File:        "codegen/testdata/corpus/expressions.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "acquaintances",
+		Title:        "Acquaintances",
+		Description:  "List the people whom a person knows.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["who"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x03\x00\racquaintances\x02\x00\x03who\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x01\x03\x00\x01p\x00\x03\x00\x01q\x00\x03\x04\x01\x00\x03\x01\x00\x04\x00\x02\x00\x01\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x02\x00\x04s" +
+		"lug\x03\x02\a\b\b\x00\x00\x02\x03\x02\a\b\x00\x03\x00\x02\x01\x00\x00\x04\x00\x03\x00\x00\x00\b\b\x00\x02\x06\b\x00\x03\x03\x00\x00\x03\a\b\b\b\x00",
 }

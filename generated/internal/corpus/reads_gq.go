@@ -788,7 +788,7 @@ var annotatedTool = tool.Compiled{
 
 // ConditionsParams are the parameters of the query conditions in codegen/testdata/corpus/reads.gq.
 type ConditionsParams struct {
-	Statuses []string `json:"statuses,omitempty"`
+	Statuses []string `json:"statuses,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// A short name that nobody else has.
 	Pattern string  `json:"pattern" jsonschema_description:"A short name that nobody else has."`
 	Email   *string `json:"email,omitempty"`
@@ -819,11 +819,12 @@ var conditionsTool = tool.Compiled{
 		Name:         "conditions",
 		Title:        "Conditions",
 		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"statuses":{"items":{"type":"string"},"type":"array"},"pattern":{"type":"string","description":"A short name that nobody else has."},"email":{"type":"string"},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["pattern"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"statuses":{"items":{"type":"string","enum":["active","on-leave","gone"]},"type":"array"},"pattern":{"type":"string","description":"A short name that nobody else has."},"email":{"type":"string"},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["pattern"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p.slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p.slug"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
 	},
+	Enums: [][]string{{"active", "on-leave", "gone"}},
 	Encoded: "" +
 		"\x03\x00\nconditions\x05\x00\bstatuses\v\x00\x00\apattern\b\x00\x00\x05email\t\x00\x00\x03how\t\x00\x01\x05\x00\x01p\x00\x00\x06Person\x00\x01q\x00\a\x00\x01k\x02\x00\x05Kn" +
 		"ows\b\x00\a\a\x01\x00\x03\x01\x10\x03\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x00\x00\x06\x04\x03\x01\x12\x03\x00\x00\x04slug\b\x02\x02\x01\x05\x03\x02\x00\x02\n\x01\x00\x00\x02\x02\x03" +

@@ -200,6 +200,15 @@ func TestRun(t *testing.T) {
 	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowEnumSchool}, w))
 	found[corpus.WalkRow](s, "walk", `{"b.slug":"ann","status":"active","b.mood":null}`)(corpus.Walk(ctx, g, corpus.WalkParams{Slug: "bob"}, at))
 
+	found[corpus.AcquaintancesRow](s, "acquaintances", `{"slug":"ada"}`+"\n"+`{"slug":"ann"}`)(corpus.Acquaintances(ctx, g, corpus.AcquaintancesParams{Who: "bob"}, at))
+
+	// No edge from school leads to ada.
+	found[corpus.TruthsRow](s, "truths", `{"slug":"ada","knows_someone":true,"unknown":true,"named":false,"silent":true,"shift":"first"}`+"\n"+
+		`{"slug":"ann","knows_someone":false,"unknown":false,"named":true,"silent":true,"shift":"second"}`+"\n"+
+		`{"slug":"bob","knows_someone":true,"unknown":false,"named":false,"silent":false,"shift":"second"}`+"\n"+
+		`{"slug":"nova","knows_someone":true,"unknown":false,"named":true,"silent":true,"shift":"second"}`)(
+		corpus.Truths(ctx, g, corpus.TruthsParams{Names: []string{"ann", "nova"}, How: ptr("school")}, at))
+
 	// The first call leaves every optional condition out: bob knows somebody above 30, ann and nova have no
 	// mood. Of the two active people, the second call keeps the one with an acquaintance from school.
 	found[corpus.ConditionsRow](s, "conditions", `{"p.slug":"ann"}`+"\n"+`{"p.slug":"bob"}`+"\n"+`{"p.slug":"nova"}`)(

@@ -150,6 +150,8 @@ func TestCompare(t *testing.T) {
 		{"default there", checked(""), checked(`@default("ann")`), nil, []breaking.Kind{breaking.ParamOptional}, "optional"},
 		{"default of an optional parameter", `query q($n: String?) { match { $p: Person { note: $n? } } return { $p.slug } }`,
 			`query q($n: String @default("x")) { match { $p: Person { note: $n } } return { $p.slug } }`, nil, []breaking.Kind{breaking.DefaultChanged}, `now has the default "x"`},
+		{"node of a parameter", `query q($n: Person @description("Who.")) { match { $p: Person $p = $n } return { $p.slug } }`,
+			`query q($n: Pet @description("Who.")) { match { $p: Pet $p = $n } return { $p.slug } }`, nil, []breaking.Kind{breaking.ParamRetyped}, "the id of a node of the type Pet"},
 		{"question", read, replaced(t, read, `@description`, `@question("Who is it?") @description`), nil, []breaking.Kind{breaking.TextChanged}, "questions"},
 
 		{"column added", read, replaced(t, read, "$p.age as age", "$p.age as age, $p.big as big"), nil, []breaking.Kind{breaking.ColumnAdded}, "big"},

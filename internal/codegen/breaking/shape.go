@@ -128,6 +128,9 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 	if was.Description != is.Description {
 		c.add(TextChanged, "the description of the parameter %s changed", is.Name)
 	}
+	if was.Node != is.Node && was.Node != "" && is.Node != "" {
+		c.add(ParamRetyped, "the parameter %s is now the id of a node of the type %s; it was one of the type %s", is.Name, is.Node, was.Node)
+	}
 	if was.Type == is.Type {
 		return
 	}

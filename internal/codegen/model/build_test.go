@@ -192,6 +192,7 @@ func TestHints(t *testing.T) {
 		{`{ match { $k: Keyed } return { $k.slug } }`, true, false, true},
 		{`{ insert Keyed { slug: $s } }`, false, true, true},
 		{`{ insert Keyed { slug: $s, at: now() } }`, false, true, false},
+		{`{ insert Keyed { slug: $s, at: now() - days(1) } }`, false, true, false},
 		{`{ insert Plain { text: $s } }`, false, false, false},
 		{`{ insert Links { from: $s, to: $s } }`, false, false, false},
 		{`{ insert Keyed { slug: $s } insert Links { from: $s, to: $s } }`, false, true, false},
@@ -246,6 +247,15 @@ func TestInherit(t *testing.T) {
 		{"pattern", "String", "$i: Item { code: $p }", "Its code.||||^[A-Z]{2,4}$"},
 		{"pattern of RE2 only", "String", "$i: Item { odd: $p }", "||||"},
 		{"search", "String", "$i: Item search($i.code, $p)", "Its code.||||"},
+		{"a node", "Item", "$i: Item $i = $p", "The id of an Item: its slug.||||"},
+		{"a node that nothing uses", "Item", "$i: Item", "The id of an Item: its slug.||||"},
+		{"in a list", "[String]", "$i: Item $i.size in $p", "How big it is.|small,large|||"},
+		{"in a list inside any", "[String]", "$i: Item any { $i.size in $p $i.count = 1 }", "How big it is.||||"},
+		{"in a list property", "[I32]", "$i: Item $i.count in $p", "How many.||||"},
+		{"computed", "String", "$i: Item $i.size = lower($p)", "How big it is.||||"},
+		{"compared with a computed value", "I32", "$i: Item $i.count * 2 > $p + 1", "How many.||||"},
+		{"within an expression", "String", `$i: Item if($i.size = $p, 1, 2) = 1`, "How big it is.||||"},
+		{"in a block as a value", "I32", `$i: Item (exists { $i part $j $j.count = $p }) = true`, "How many.||||"},
 		{"id", "String", "$i: Item $i.id = $p", "The id of an Item: its slug.||||"},
 	}
 	for _, tt := range tests {

@@ -195,15 +195,25 @@ func idOf(n *catalog.Node, st plan.Insert) plan.Expr {
 // same reports whether two expressions are the same parameter or the same literal.
 func same(a, b plan.Expr) bool { return a != nil && reflect.DeepEqual(a, b) }
 
-// given returns a function that reports whether a parameter is assigned to a property. The caller
+// given returns a function that reports whether a statement assigns to a property a parameter, or a value
+// that it computes with a parameter. The caller
 // cannot affect the other properties, so rules about them do not matter here.
 func given(set []plan.Assign) func(prop string) bool {
 	return func(prop string) bool {
 		return slices.ContainsFunc(set, func(a plan.Assign) bool {
-			_, param := a.Value.(plan.ParamRef)
-			return param && a.Name == prop
+			return a.Name == prop && usesParam(a.Value)
 		})
 	}
+}
+
+// usesParam reports whether an expression is a parameter or computes with one.
+func usesParam(e plan.Expr) bool {
+	uses := false
+	plan.WalkExpr(e, func(e plan.Expr) {
+		_, param := e.(plan.ParamRef)
+		uses = uses || param
+	})
+	return uses
 }
 
 // node adds the rules about the properties of a node.

@@ -35,6 +35,7 @@ func TestConstraintLine(t *testing.T) {
 		{`insert A { slug: $s }`, "an A with the same slug is replaced"},
 		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
 		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
+		{`update A set { n: $n + 1, size: coalesce($s, "s"), code: "x" + "y" } where slug = $s`, "A.size is one of s, l; A.n is from 1 to 10"},
 		{`insert B { text: $s }`, ""},
 		{`insert Of { from: $s, to: $s, how: $s }`, "Of goes from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
 		{`insert Two { from: $s, to: $s }`, "Two goes from an existing B to an existing A; a B has 2 Two"},

@@ -16,8 +16,8 @@ type flow struct {
 	typ    string      // name of the type
 	prop   string      // "" if the parameter is used as the id of an entity of the type
 	// binds is true if only values that the property can have are useful as arguments. This is so
-	// in an assignment, and in an equality outside `not` and `any` blocks, because every row must
-	// satisfy it.
+	// in an assignment, and in an equality or an `in` outside `not` and `any` blocks, because every row
+	// must satisfy it.
 	binds bool
 }
 
@@ -47,10 +47,17 @@ type flowCollector struct {
 	found map[int][]flow // by index of the parameter
 }
 
-// record adds f to the flows of the parameter e. It ignores other expressions.
+// record adds f to the flows of the parameter e. If e computes with parameters, f describes them but
+// does not bind them. It ignores other expressions.
 func (c *flowCollector) record(e plan.Expr, f flow) {
-	if p, ok := e.(plan.ParamRef); ok {
-		c.found[p.Index] = append(c.found[p.Index], f)
+	switch e := e.(type) {
+	case plan.ParamRef:
+		c.found[e.Index] = append(c.found[e.Index], f)
+	case plan.Apply:
+		f.binds = false
+		for _, a := range e.Args {
+			c.record(a, f)
+		}
 	}
 }
 
@@ -75,8 +82,10 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 	switch cond := cond.(type) {
 	case plan.Compare:
 		binds := outside && cond.Op == plan.Eq
-		c.recordArgument(cond.Left, cond.Right, binds)
+		c.recordArgument(cond.Left, cond.Right, binds || outside && cond.Op == plan.In)
 		c.recordArgument(cond.Right, cond.Left, binds)
+		c.expr(cond.Left)
+		c.expr(cond.Right)
 	case plan.TextMatch:
 		c.recordArgument(cond.Prop, cond.Query, false)
 	case plan.NullTest:
@@ -96,6 +105,10 @@ func (c *flowCollector) recordArgument(with, arg plan.Expr, binds bool) {
 		c.record(arg, flow{v.Entity, v.Type, "", false})
 	case plan.Agg:
 		c.recordArgument(with.Arg, arg, false)
+	case plan.Apply:
+		for _, a := range with.Args {
+			c.recordArgument(a, arg, false)
+		}
 	}
 }
 
@@ -119,6 +132,8 @@ func (c *flowCollector) expr(e plan.Expr) {
 		}
 	case plan.Test:
 		c.cond(e.Cond, false)
+	case plan.Holds:
+		c.clauses([]plan.Clause{e.Block}, false)
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
 	}
 }
@@ -172,14 +187,17 @@ func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 		}
 		p.Doc = b.flowDoc(f)
 	}
+	if p.Doc == "" && own.Node != "" {
+		p.Doc = b.idDoc(own.Node)
+	}
 	bounds := interval{own.Bounds.Min, own.Bounds.Max}
 	if own.Pattern != nil && ecmaSafe(own.Pattern.String()) {
 		p.Pattern = own.Pattern.String()
 	}
-	if p.Type.List || p.Type.Kind == value.Vector {
-		fl = nil // a query never compares a list with a property
-	}
 	b.inheritEnum(p, fl)
+	if p.Type.List || p.Type.Kind == value.Vector {
+		fl = nil // the limits of a property are not those of the elements
+	}
 	for _, f := range fl {
 		if !f.binds || f.entity != plan.Node {
 			continue
@@ -245,6 +263,11 @@ func (b *builder) flowDoc(f flow) string {
 		}
 		return ""
 	}
+	return b.idDoc(typ)
+}
+
+// idDoc describes the id of a node.
+func (b *builder) idDoc(typ string) string {
 	doc := "The id of " + one(typ)
 	if n := b.schema.Node(typ); n != nil && len(n.Key) == 1 {
 		doc += ": its " + n.Key[0]

@@ -31,12 +31,14 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 	return readOnly, destructive, idempotent
 }
 
-// usesNow reports whether an assignment assigns now().
+// usesNow reports whether an assignment assigns now(), or a value that it computes with now().
 func usesNow(set []plan.Assign) bool {
+	uses := false
 	for _, a := range set {
-		if _, ok := a.Value.(plan.Now); ok {
-			return true
-		}
+		plan.WalkExpr(a.Value, func(e plan.Expr) {
+			_, now := e.(plan.Now)
+			uses = uses || now
+		})
 	}
-	return false
+	return uses
 }

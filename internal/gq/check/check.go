@@ -30,13 +30,15 @@ type Symbol struct {
 	Inner bool      // bound inside a block
 }
 
-// Comparison is an inline condition or a filter.
+// Comparison is an inline condition, a filter, or a comparison within an expression.
 type Comparison struct {
 	Span diag.Span    // position in the query
 	Cond plan.Compare // the compiled condition
+	// Operand is true if the comparison is an operand of an expression, so that it filters no rows.
+	Operand bool
 }
 
-// NullTest is a test for null.
+// NullTest is a test for null, in a condition or within an expression.
 type NullTest struct {
 	Span diag.Span     // position in the query
 	Cond plan.NullTest // the compiled condition
@@ -185,11 +187,15 @@ func (c *checker) declare(params []*syntax.Param) {
 			continue
 		}
 		t := p.Type.Value()
+		node := ""
+		if word, ok := p.Type.NodeName(); ok {
+			node, t.Kind = c.nodeParam(word, name), value.String
+		}
 		if t.Kind == value.Vector && t.Dim == 0 {
 			c.fault(BadOperand, p.Type.Span(), "", "the Vector has length 0, want at least 1")
 		}
 		c.params[name] = len(c.plan.Params)
-		prm, before := plan.Param{Name: name, Type: t}, len(c.faults)
+		prm, before := plan.Param{Name: name, Type: t, Node: node}, len(c.faults)
 		c.annotate(&prm, p)
 		c.plan.Params = append(c.plan.Params, prm)
 		c.badParams = append(c.badParams, len(c.faults) > before)
@@ -206,7 +212,8 @@ func (c *checker) param(t syntax.Token) (typed, bool) {
 		return typed{}, false
 	}
 	c.info.Params[i].Uses++
-	return typed{expr: plan.ParamRef{Index: i}, typ: c.plan.Params[i].Type}, true
+	p := &c.plan.Params[i]
+	return typed{expr: plan.ParamRef{Index: i}, typ: p.Type, ref: p.Node}, true
 }
 
 // suggestParam returns the help for an undeclared parameter.

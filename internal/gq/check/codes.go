@@ -59,7 +59,7 @@ edge WorksAt: Person -> Company
 
 // Codes documents the type codes. The examples are queries on ExampleSchema.
 var Codes = []diag.Entry{
-	{Code: UnknownNode, Title: "unknown node type", Explanation: "The type in a binding must be a node type of the schema.",
+	{Code: UnknownNode, Title: "unknown node type", Explanation: "The type in a binding must be a node type of the schema. The type of a parameter may be a node type, but not an interface or an edge.",
 		Example: `query q() { match { $p: Persn } return { $p.name } }`},
 	{Code: UnknownInline, Title: "unknown property in a binding", Explanation: "The names in the braces of a binding must be properties of its type.",
 		Example: `query q() { match { $p: Person { nam: "Ada" } } return { $p } }`},
@@ -67,11 +67,11 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person { age: "old" } } return { $p } }`},
 	{Code: UnknownEdge, Title: "unknown edge", Explanation: "The edge in a traversal must be an edge of the schema. Upper and lower case do not matter, except that the first letter is lower-case.",
 		Example: `query q() { match { $p: Person $p know $q } return { $p } }`},
-	{Code: WrongEndpoint, Title: "endpoint of the wrong type", Explanation: "The variables at the ends of a traversal must have the endpoint types of the edge, and a variable has only one type.",
+	{Code: WrongEndpoint, Title: "endpoint of the wrong type", Explanation: "The variables at the ends of a traversal must have the endpoint types of the edge, and a variable has only one type. A parameter that is the id of a node must have the type that from, to or id requires.",
 		Example: `query q() { match { $c: Company $c knows $q } return { $q } }`},
 	{Code: Unbound, Title: "unbound variable or unknown property", Explanation: "A variable in an expression must be bound by the match or be a parameter, and the property must belong to its type. Only order may use a name without $, which is the name of a column. $_ cannot be used in an expression.",
 		Example: `query q() { match { $p: Person } return { $x.name } }`},
-	{Code: Incomparable, Title: "comparison of different or unsupported types", Explanation: "Both sides of a comparison must have the same scalar type or be numeric. Two nodes of one type can be compared with = and !=. Lists, vectors and blobs cannot be compared. The left side of contains must be a list or a String; both sides of starts_with and matches must be Strings; in needs one value on the left and a list on the right. A sort key must be a scalar.",
+	{Code: Incomparable, Title: "comparison of different or unsupported types", Explanation: "Both sides of a comparison must have the same scalar type or be numeric. Two nodes of one type can be compared with = and !=, and so can a node and a parameter of its type. Lists, vectors and blobs cannot be compared. The left side of contains must be a list or a String; both sides of starts_with and matches must be Strings; in needs one value on the left and a list on the right. A sort key must be a scalar.",
 		Example: `query q() { match { $p: Person $p.age > "old" } return { $p } }`},
 	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "An aggregate may occur only in return and order, and not inside another aggregate.",
 		Example: `query q() { match { $p: Person } return { sum($p.name) } }`},

@@ -37,7 +37,14 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		if !c.sameNode(&cmp, l, r, at) {
 			return cmp, false
 		}
-		c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
+		return cmp, true
+	}
+	if done, ok := c.sameAsRef(&cmp, l, r, at); done {
+		if !ok || optional && !c.setUnless(&cmp, at, Incomparable) {
+			return cmp, false
+		}
+		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 		return cmp, true
 	}
 	if !c.comparable(&l, &r, cmp.Op, left.Source().Span(), right.Source().Span(), at) {
@@ -47,7 +54,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 	if optional && !c.setUnless(&cmp, at, Incomparable) {
 		return cmp, false
 	}
-	c.info.Compares = append(c.info.Compares, Comparison{at, cmp})
+	c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 	return cmp, true
 }
 
@@ -94,7 +101,11 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 	}{{l, atL}, {r, atR}} {
 		switch {
 		case side.t.node != "":
-			c.fault(Incomparable, side.at, "compare a property or the id of the node", "a %s node cannot be compared", side.t.node)
+			help := "compare a property or the id of the node"
+			if op == plan.Eq || op == plan.Ne {
+				help += ", or declare a parameter of the type " + side.t.node
+			}
+			c.fault(Incomparable, side.at, help, "a %s node cannot be compared", side.t.node)
 			return false
 		case !side.t.typ.Kind.IsComparable():
 			c.fault(Incomparable, side.at, "", "%s cannot be compared", side.t)
@@ -214,7 +225,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		}
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

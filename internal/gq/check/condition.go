@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strconv"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -17,7 +19,7 @@ func (c *checker) condition(cl syntax.Clause, sc *scope) (out plan.Clause, ok bo
 		return plan.Filter{Cond: cond}, ok
 	case *syntax.Filter:
 		if cl.Null != nil {
-			cond, ok := c.nullTest(cl, sc)
+			cond, ok := c.nullTest(cl.Left, cl.Null, cl.Span(), sc)
 			return plan.Filter{Cond: cond}, ok
 		}
 		cond, ok := c.filter(cl.Left, cl.Op, cl.Right, cl.Optional, cl.Span(), sc)
@@ -39,7 +41,7 @@ func (c *checker) condition(cl syntax.Clause, sc *scope) (out plan.Clause, ok bo
 func (c *checker) inner(keyword string, at syntax.Range, clauses []syntax.Clause, outer *scope) []plan.Clause {
 	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
 	match := c.block(clauses, sc)
-	if !sc.usesOuter {
+	if len(sc.outerVars) == 0 {
 		c.fault(Uncorrelated, syntax.SpanOf(at.Tokens[0]), "use a variable of the surrounding match inside the braces",
 			"the %s block does not use a variable from outside the block", keyword)
 	}
@@ -68,13 +70,14 @@ func (c *checker) conditions(keyword string, list []syntax.Clause, sc *scope) []
 	return out
 }
 
-// nullTest checks and lowers a test for null.
-func (c *checker) nullTest(f *syntax.Filter, sc *scope) (plan.Cond, bool) {
-	t, ok := c.compared(f.Left, sc)
+// nullTest checks and lowers a test of the operand `left` for null. The argument `whole` is the
+// position of the test with its operand.
+func (c *checker) nullTest(left syntax.Operand, null *syntax.NullTest, whole diag.Span, sc *scope) (plan.Cond, bool) {
+	t, ok := c.compared(left, sc)
 	if !ok {
 		return nil, false
 	}
-	at := f.Left.Source().Span()
+	at := left.Source().Span()
 	switch {
 	case t.node != "":
 		c.fault(Incomparable, at, "write exists { … } or not { … } to test whether a match exists", "a node that the match binds is never null")
@@ -83,8 +86,8 @@ func (c *checker) nullTest(f *syntax.Filter, sc *scope) (plan.Cond, bool) {
 		c.fault(BlobValue, at, "", "a query cannot use a blob as a value")
 		return nil, false
 	}
-	cond := plan.NullTest{Expr: t.expr, Not: f.Null.Not}
-	c.info.NullTests = append(c.info.NullTests, NullTest{f.Span(), cond})
+	cond := plan.NullTest{Expr: t.expr, Not: null.Not}
+	c.info.NullTests = append(c.info.NullTests, NullTest{whole, cond})
 	return cond, true
 }
 
@@ -134,22 +137,35 @@ func (c *checker) adaptList(l, r *typed) bool {
 	}
 	want := l.typ.Required()
 	want.Enum = nil // a value that the enum lacks is no error here; the linter reports it
-	elems := make([]value.Value, len(r.lit.Elems))
-	for i, e := range r.lit.Elems {
+	elems := make([]value.Value, 0, len(r.lit.Elems))
+	for _, e := range r.lit.Elems {
 		v, err := convert(e, want)
 		switch {
 		case err == errFraction:
-			c.fault(Incomparable, e.Span(), "remove the fraction", "the list has a decimal, but the left side is %s; write integers", l)
-			return false
+			if v, ok := c.integral(e, want.Kind); ok {
+				elems = append(elems, v)
+			}
+			continue
 		case err != nil:
 			c.fault(Incomparable, e.Span(), literalHelp(e, want), "cannot compare %s with %s", l, describe(e))
 			return false
 		}
-		elems[i] = v
+		elems = append(elems, v)
 	}
 	v := value.OfList(want.Kind, elems)
 	r.expr, r.typ = plan.Lit{Value: v}, v.Type()
 	return true
+}
+
+// integral converts a decimal to an equal value of an integer kind. It reports false if the kind has no
+// such value. No integer then equals the decimal, so a list of integers can leave it out.
+func (c *checker) integral(lit *syntax.Literal, kind value.Kind) (value.Value, bool) {
+	v, err := literalValue(lit)
+	if err != nil {
+		c.fault(Incomparable, lit.Span(), "", "%v", err)
+		return value.Null, false
+	}
+	return value.ParseNumber(strconv.FormatFloat(v.Float()+0, 'f', -1, 64), kind)
 }
 
 // pattern checks the operands of `matches`. The pattern must be a literal or a parameter, so that a

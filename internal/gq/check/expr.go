@@ -16,6 +16,7 @@ type typed struct {
 	typ  value.Type      // the type of a scalar, list or vector
 	node string          // the node type, if the operand is a whole node
 	lit  *syntax.Literal // the source, if the operand is a literal; else nil
+	ref  string          // the node type, if the operand is a parameter that is the id of a node
 }
 
 // String describes the operand for messages.
@@ -39,7 +40,13 @@ var foreignNames = map[string]string{
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
 	"interval":     "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",
 	"current_date": "write date(now())", "current_timestamp": "write now()",
+	"not": "write not { … } around the clauses that must not hold", "exists": "write exists { … }",
+	"and": "write all { … } around the conditions", "or": "write any { … } around the alternatives",
+	"in": comparisonForm, "is": comparisonForm, "matches": comparisonForm, "contains": comparisonForm, "starts_with": comparisonForm,
 }
+
+// comparisonForm is the help for a comparison with a word that is not in parentheses.
+const comparisonForm = "put a comparison that is a value into parentheses: ($p.age is null) as unknown"
 
 // noNull is the help for a comparison with null.
 const noNull = "a comparison with null is never true: write $p.x is null, or $p.x is not null"
@@ -67,6 +74,8 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return c.binary(o, sc)
 	case *syntax.Comparison:
 		return c.comparison(o, sc)
+	case *syntax.Condition:
+		return c.holds(o, sc)
 	case *syntax.AliasRef:
 		name := o.Tokens[0].Value
 		help, ok := foreignNames[name]
@@ -248,7 +257,7 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
-	switch _, test := arg.expr.(plan.Test); {
+	switch test := isTruth(arg.expr); {
 	case isConstant(arg.expr):
 		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
 		return t, false
@@ -256,7 +265,7 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
 		return t, false
 	case test:
-		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a comparison", row.Name)
+		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
 		return t, false
 	}
 	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {

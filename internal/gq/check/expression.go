@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +35,8 @@ func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
 	return t, true
 }
 
-// params returns the indexes of the parameters that an expression uses.
+// params returns the indexes of the parameters that an expression computes with. It leaves out those
+// in a block.
 func params(e plan.Expr) []int {
 	if ref, ok := e.(plan.ParamRef); ok {
 		return []int{ref.Index}
@@ -46,6 +48,17 @@ func params(e plan.Expr) []int {
 	return found
 }
 
+// isTruth reports whether an expression is the truth of a condition. Such an expression is never null.
+func isTruth(e plan.Expr) bool {
+	switch e.(type) {
+	case plan.Test, plan.Holds, plan.Matched:
+		return true
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
+		plan.Apply:
+	}
+	return false
+}
+
 // hasScore reports whether an expression is a score or computes with one.
 func hasScore(e plan.Expr) bool {
 	switch e := e.(type) {
@@ -55,6 +68,13 @@ func hasScore(e plan.Expr) bool {
 		return hasScore(e.Arg)
 	case plan.Apply, plan.Test:
 		return slices.ContainsFunc(plan.Operands(e), hasScore)
+	case plan.Holds:
+		found := false
+		plan.WalkClauses([]plan.Clause{e.Block}, func(inner plan.Expr) {
+			_, block := inner.(plan.Holds) // its expressions follow
+			found = found || !block && hasScore(inner)
+		})
+		return found
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Matched:
 	}
 	return false
@@ -67,6 +87,8 @@ func isConstant(e plan.Expr) bool {
 		return true
 	case plan.Apply, plan.Test:
 		return !slices.ContainsFunc(plan.Operands(e), func(o plan.Expr) bool { return !isConstant(o) })
+	case plan.Holds:
+		return len(e.Outer) == 0
 	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
 	}
 	return false
@@ -185,14 +207,38 @@ func (c *checker) misplacedUnit(o *syntax.Call) {
 		"%s is not on the right of + or - after a Date or DateTime", o.Name.Value)
 }
 
-// comparison resolves a comparison that is an operand. Its type is Bool.
+// comparison resolves a comparison or a test for null that is an operand. Its type is Bool.
 func (c *checker) comparison(o *syntax.Comparison, sc *scope) (typed, bool) {
-	known := len(c.info.Compares)
-	cmp, ok := c.filter(o.Left, o.Op, o.Right, false, o.Span(), sc)
-	c.info.Compares = c.info.Compares[:known] // it filters no rows, so the rules about conditions do not apply
-	t := typed{expr: plan.Test{Cond: cmp}, typ: value.Of(value.Bool)}
-	if ok && hasScore(t.expr) {
-		c.fault(Incomparable, o.Span(), "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
+	var cond plan.Cond
+	var ok bool
+	if o.Null != nil {
+		cond, ok = c.nullTest(o.Left, o.Null, o.Span(), sc)
+	} else {
+		cond, ok = c.filter(o.Left, o.Op, o.Right, false, o.Span(), sc)
+		if ok {
+			c.info.Compares[len(c.info.Compares)-1].Operand = true
+		}
+	}
+	return c.truth(plan.Test{Cond: cond}, o.Span(), ok)
+}
+
+// holds resolves a block that is an operand. Its type is Bool. The block sees neither the columns of
+// the result nor aggregates.
+func (c *checker) holds(o *syntax.Condition, sc *scope) (typed, bool) {
+	columns, aggregating := c.columns, c.aggregating
+	c.columns, c.aggregating = nil, false
+	inner := &scope{outer: sc, vars: map[string]plan.VarID{}}
+	block, ok := c.condition(o.Block, inner)
+	c.columns, c.aggregating = columns, aggregating
+	return c.truth(plan.Holds{Block: block, Outer: slices.Sorted(maps.Keys(inner.outerVars))}, o.Span(), ok)
+}
+
+// truth returns the truth of a condition as an operand. It reports a condition that uses a score. The
+// argument `ok` says whether the condition has no error.
+func (c *checker) truth(e plan.Expr, at diag.Span, ok bool) (typed, bool) {
+	t := typed{expr: e, typ: value.Of(value.Bool)}
+	if ok && hasScore(e) {
+		c.fault(Incomparable, at, "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
 		return t, false
 	}
 	return t, ok
@@ -213,8 +259,8 @@ func (c *checker) apply(o *syntax.Call, row *plan.Function, sc *scope) (typed, b
 	}
 	values := args
 	if row.Func == plan.If {
-		if _, ok := args[0].expr.(plan.Test); !ok {
-			c.fault(Incomparable, o.Args[0].Source().Span(), "write a comparison, such as $p.active = true", "the condition of if is %s, want a comparison", args[0])
+		if !isTruth(args[0].expr) {
+			c.fault(Incomparable, o.Args[0].Source().Span(), "write a comparison, such as $p.active = true", "the condition of if is %s, want a comparison or a block", args[0])
 			return typed{}, false
 		}
 		values = args[1:]

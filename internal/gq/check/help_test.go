@@ -24,6 +24,8 @@ func TestForeignNames(t *testing.T) {
 		{match("$p: Person", "$p.name limit 10"), foreignNames["limit"]},
 		{match("$p: Person", "distinct $p.name"), foreignNames["distinct"]},
 		{match("$p: Person", "$p.name desc"), foreignNames["desc"]},
+		{match("$p: Person", "$p.age in [1] as x"), comparisonForm},
+		{match("$p: Person", "not $p.age as x"), foreignNames["not"]},
 	}
 	for _, test := range tests {
 		file, faults := syntax.ParseQueries("x.gq", test.text)

@@ -13,9 +13,10 @@ import (
 
 // scope holds the variables of one block.
 type scope struct {
-	outer     *scope                // of the surrounding block; nil for the whole match
-	vars      map[string]plan.VarID // by name, without $
-	usesOuter bool                  // the block refers to a variable of an enclosing block
+	outer *scope                // of the surrounding block; nil for the whole match
+	vars  map[string]plan.VarID // by name, without $
+	// outerVars is the set of the variables of enclosing blocks that the block refers to.
+	outerVars map[plan.VarID]bool
 }
 
 // find looks up a variable, in the innermost scope first.
@@ -26,7 +27,10 @@ func (s *scope) find(name string) (plan.VarID, bool) {
 			continue
 		}
 		for in := s; in != at; in = in.outer {
-			in.usesOuter = true
+			if in.outerVars == nil {
+				in.outerVars = map[plan.VarID]bool{}
+			}
+			in.outerVars[id] = true
 		}
 		return id, true
 	}
@@ -341,7 +345,7 @@ func (c *checker) inline(b *syntax.Binding, id plan.VarID) []plan.Clause {
 		}
 		c.useProp(plan.Node, n.Name, p, false)
 		if cmp, ok := c.inlineCompare(m, p, id); ok {
-			c.info.Compares = append(c.info.Compares, Comparison{m.Span(), cmp})
+			c.info.Compares = append(c.info.Compares, Comparison{Span: m.Span(), Cond: cmp})
 			out = append(out, plan.Filter{Cond: cmp})
 		}
 	}

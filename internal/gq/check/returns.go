@@ -116,7 +116,7 @@ func operandName(o syntax.Operand) (string, bool) {
 			return "", false
 		}
 		return o.Name.Value, true
-	case *syntax.Literal, *syntax.Binary, *syntax.Comparison:
+	case *syntax.Literal, *syntax.Binary, *syntax.Comparison, *syntax.Condition:
 		return "", false
 	}
 	panic("check: operand has an unknown type")

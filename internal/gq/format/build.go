@@ -1,6 +1,8 @@
 package format
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
@@ -48,6 +50,9 @@ type builder struct {
 
 	tokens []syntax.Token // the tokens of the declaration
 	at     int            // index of the next token
+
+	// blocks holds the blocks that are operands, by the offsets of their first tokens.
+	blocks map[int]syntax.Clause
 
 	pieces []piece  // the result
 	groups []*group // in the order of their opening brackets
@@ -120,10 +125,13 @@ func (b *builder) run(end int, g gap) {
 	}
 }
 
-// token makes a piece of the next token. If the token starts a list literal or an enum, it makes a
-// group of that instead.
+// token makes a piece of the next token. If the token starts a block, a list literal or an enum, it
+// makes a group of that instead.
 func (b *builder) token(g gap) {
-	switch {
+	switch block := b.blocks[b.tokens[b.at].Pos.Offset]; {
+	case block != nil:
+		b.take(g)
+		b.match(syntax.Block(block))
 	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:
 		b.list(g)
 	case b.startsEnum():
@@ -173,6 +181,9 @@ func (b *builder) enum(before gap) {
 	b.close()
 }
 
+// wordOperators lists the operators that are words.
+var wordOperators = []string{"contains", "starts_with", "in", "matches"}
+
 // between returns the gap between two tokens of a line.
 func (b *builder) between() gap {
 	prev, next := b.tokens[b.at-1], b.tokens[b.at]
@@ -186,7 +197,7 @@ func (b *builder) between() gap {
 	case ",", ")", "]", "?", ".", "..", ":":
 		return glued
 	case "(":
-		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && prev.Value != "contains" && prev.Value != "starts_with" {
+		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && !slices.Contains(wordOperators, prev.Value) {
 			return glued // for a call, not for an operand in parentheses
 		}
 	}

@@ -85,6 +85,8 @@ var productions = []struct{ name, file, cramped, want string }{
 		body("match { $a: A $a.b - 1 > $c * (2 + $d) ($a.b) = 1 } return { $a.b - 1 as c, (-1) * $a.b % 3 / 2 as d }")},
 	{"comparison", "x.gq", body("match{$a:A}return{if( $a.b>1 ,\"x\",( $a.c contains( \"y\"+$d ) ))as c}"),
 		body("match { $a: A } return { if($a.b > 1, \"x\", ($a.c contains (\"y\" + $d))) as c }")},
+	{"blocks as values", "x.gq", body("match{$a:A(exists{$a b{ 1,2 }$c})=$a.d $a.b in( $x )}return{exists{$a b $c not{$c d $_}}as c,if( any{$a.b is null $a.c=1},1,2 )as d}order{not{$a b $_}desc}"),
+		body("match { $a: A (exists { $a b{1,2} $c }) = $a.d $a.b in ($x) } return { exists { $a b $c not { $c d $_ } } as c, if(any { $a.b is null $a.c = 1 }, 1, 2) as d } order { not { $a b $_ } desc }")},
 	{"insert", "x.gq", body("insert A{a:1 b:$b,c:now( )d:[ ],}insert B{ }"), body("insert A { a: 1, b: $b, c: now(), d: [] } insert B {}")},
 	{"update", "x.gq", body("update A set{a:1 b:2}where c!=\"x\""), body("update A set { a: 1, b: 2 } where c != \"x\"")},
 	{"delete", "x.gq", body("delete A where a<=now( )delete B where from=$x"), body("delete A where a <= now() delete B where from = $x")},

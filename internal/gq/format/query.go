@@ -23,6 +23,7 @@ func (b *builder) query(q *syntax.Query) {
 	}
 	switch body := q.Body.(type) {
 	case *syntax.Read:
+		b.findBlocks(body)
 		b.read(body)
 	case *syntax.Mutation:
 		for _, st := range body.Statements {
@@ -79,6 +80,34 @@ func (b *builder) read(r *syntax.Read) {
 	if r.Limit != nil {
 		b.take(soft)
 		b.take(spaced)
+	}
+}
+
+// findBlocks records the blocks that are operands in a read.
+func (b *builder) findBlocks(r *syntax.Read) {
+	b.blocks = map[int]syntax.Clause{}
+	var clauses func([]syntax.Clause)
+	operand := func(o syntax.Operand) {
+		syntax.Conditions(o, func(c *syntax.Condition) {
+			b.meter.Step(1)
+			b.blocks[c.Tokens[0].Pos.Offset] = c.Block
+			clauses(syntax.Block(c.Block))
+		})
+	}
+	clauses = func(list []syntax.Clause) {
+		for _, c := range list {
+			for _, o := range syntax.Operands(c) {
+				operand(o)
+			}
+			clauses(syntax.Block(c))
+		}
+	}
+	clauses(r.Match)
+	for _, p := range r.Returns {
+		operand(p.Expr)
+	}
+	for _, o := range r.Order {
+		operand(o.Expr)
 	}
 }
 

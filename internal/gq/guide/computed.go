@@ -35,3 +35,18 @@ func computedFilter(s *catalog.Schema) string {
 	v := variable(n)
 	return query("$text: String", []string{v + ": " + n.Name, "lower(" + v + "." + p.Name + ") = lower($text)"}, returns(v+".id"), limit20)
 }
+
+// truthColumns returns a read with a block as a column or, if the schema has no edge, with a test for
+// null as a column.
+func truthColumns(s *catalog.Schema) string {
+	if e := anyEdge(s); e != nil {
+		x := endsOf(s, e)
+		return query("", []string{x.a + ": " + e.From}, returns(x.a+".id", "exists { "+x.a+" "+EdgeName(e)+" $_ } as linked"), "order { linked }", limit20)
+	}
+	n, p := find(s, func(t value.Type) bool { return t.Nullable && t.Kind != value.Blob })
+	if n == nil {
+		return ""
+	}
+	v := variable(n)
+	return query("", []string{v + ": " + n.Name}, returns(v+".id", "("+v+"."+p.Name+" is null) as unknown"), "order { unknown }", limit20)
+}

@@ -40,7 +40,8 @@ returns a row for each edge, with $w.property, $w.id, $w.from and $w.to. A walk 
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
 are exact and case-sensitive. in tests for one of several values, in brackets or in a list parameter. matches tests for
 a regular expression in RE2 syntax, in any part of the text unless ^ or $ anchors it. is null and is not null test for a
-missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type. If a
+missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type, or a
+node with a parameter that has the node type as its type and the id of a node as its argument. If a
 condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
 			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},
@@ -49,10 +50,11 @@ condition ends with ? after an optional parameter, a call without the parameter 
 			"parentheses have their usual precedence. Integers are computed in 64 bits, / is always an F64, and + joins Strings. An\n" +
 			"operand that is null makes the result null, and so does an overflow or a division by zero; in an assignment these two\n" +
 			"are errors. After a Date or DateTime, + days(3) or - hours(4), with days, hours, minutes or seconds, moves it; a Date\n" +
-			"takes only days. A comparison in parentheses is a Bool. A column that is computed needs an alias: $p.age + 1 as next.\n" +
+			"takes only days. A comparison, in, is null or matches in parentheses is a Bool, and so is an exists, not, any or all\n" +
+			"block: exists { … } as known. if(condition, a, b) takes such a condition. A column that is computed needs an alias: $p.age + 1 as next.\n" +
 			"Beside an aggregate, an expression holds only aggregates, grouping columns and constants: sum($p.x) / count($p) as mean.\n" +
 			"type($p) is the name of the type of a node. Put a comma before a column that starts with a number with a sign.\n\n" + functionList(),
-		cases: []example{{"A computed column", computedColumn}, {"A condition on a computed value", computedFilter}}},
+		cases: []example{{"A computed column", computedColumn}, {"A condition on a computed value", computedFilter}, {"Conditions as values", truthColumns}}},
 	{Name: "any", Summary: "Alternatives: conditions of which one must hold.",
 		text: `any { … } keeps a row if at least one of its conditions holds; all { … } groups several conditions inside any.
 A condition is a filter, a search, or a not, exists, any or all block. any and all bind no variables: to follow an edge,

@@ -13,13 +13,11 @@ func (p *queryPass) nullTested() map[int]bool {
 		return nil
 	}
 	tested := map[int]bool{}
-	walkClauses(p.Plan.Read.Match, func(c plan.Clause) {
+	p.Plan.Read.WalkConds(func(c plan.Cond) {
 		p.in.Meter.Step(1)
-		if f, ok := c.(plan.Filter); ok {
-			if test, ok := f.Cond.(plan.NullTest); ok {
-				if ref, ok := test.Expr.(plan.ParamRef); ok {
-					tested[ref.Index] = true
-				}
+		if test, ok := c.(plan.NullTest); ok {
+			if ref, ok := test.Expr.(plan.ParamRef); ok {
+				tested[ref.Index] = true
 			}
 		}
 	})
@@ -74,29 +72,43 @@ func (p *queryPass) reportOptional(at syntax.Range, operands ...syntax.Operand) 
 		"a call without %s ignores this condition, and the rest of the block still applies", param)
 }
 
-// blocks calls visit for every clause of a read, in source order. The argument `inside` says
-// whether a `not` or `exists` block contains the clause. It does not count blocks that can be
-// dropped as a whole.
+// blocks calls visit for every clause of a read, including the clauses of the blocks within expressions.
+// It does not call visit for these blocks themselves. The argument `inside` says whether a `not` or
+// `exists` block contains the clause. It does not count blocks that can be dropped as a whole.
 func (p *queryPass) blocks(visit func(c syntax.Clause, inside bool)) {
 	r, ok := p.Syntax.Body.(*syntax.Read)
 	if !ok {
 		return
 	}
 	var walk func(clauses []syntax.Clause, inside bool)
+	within := func(c syntax.Clause, inside bool) bool {
+		switch c := c.(type) {
+		case *syntax.Not, *syntax.Exists:
+			return !droppable(c)
+		case *syntax.Any, *syntax.All, *syntax.Binding, *syntax.Traversal, *syntax.TextClause, *syntax.Filter:
+		}
+		return inside
+	}
+	operand := func(o syntax.Operand) {
+		syntax.Conditions(o, func(c *syntax.Condition) { walk(syntax.Block(c.Block), within(c.Block, false)) })
+	}
 	walk = func(clauses []syntax.Clause, inside bool) {
 		for _, c := range clauses {
 			p.in.Meter.Step(1)
 			visit(c, inside)
-			within := inside
-			switch c := c.(type) {
-			case *syntax.Not, *syntax.Exists:
-				within = !droppable(c)
-			case *syntax.Any, *syntax.All, *syntax.Binding, *syntax.Traversal, *syntax.TextClause, *syntax.Filter:
+			for _, o := range syntax.Operands(c) {
+				operand(o)
 			}
-			walk(syntax.Block(c), within)
+			walk(syntax.Block(c), within(c, inside))
 		}
 	}
 	walk(r.Match, false)
+	for _, col := range r.Returns {
+		operand(col.Expr)
+	}
+	for _, o := range r.Order {
+		operand(o.Expr)
+	}
 }
 
 // droppable reports whether a clause has no effect when a call leaves out all optional parameters.
@@ -136,9 +148,21 @@ func (p *queryPass) firstOptional(clauses []syntax.Clause) string {
 	return "the parameter"
 }
 
-// optional returns the name, with $, of the first operand that is an optional parameter.
+// optional returns the name, with $, of the first optional parameter in the operands.
 func (p *queryPass) optional(operands ...syntax.Operand) string {
+	if name := p.findOptional(operands); name != "" {
+		return name
+	}
+	return "the parameter"
+}
+
+// findOptional is like optional, but returns "" if no operand has an optional parameter.
+func (p *queryPass) findOptional(operands []syntax.Operand) string {
 	for _, o := range operands {
+		p.in.Meter.Step(1)
+		if name := p.findOptional(syntax.Parts(o)); name != "" {
+			return name
+		}
 		ref, ok := o.(*syntax.VarRef)
 		if !ok {
 			continue
@@ -149,5 +173,36 @@ func (p *queryPass) optional(operands ...syntax.Operand) string {
 			}
 		}
 	}
-	return "the parameter"
+	return ""
+}
+
+// nullParam returns the index of an optional parameter without which an expression is always null. It
+// reports false if there is none.
+func (p *queryPass) nullParam(e plan.Expr) (int, bool) {
+	switch e := e.(type) {
+	case plan.ParamRef:
+		return e.Index, p.Plan.Params[e.Index].Type.Nullable
+	case plan.Apply:
+		args := e.Args
+		every := e.Func == plan.Coalesce || e.Func == plan.If
+		if e.Func == plan.If {
+			args = args[1:]
+		}
+		found, ok := 0, false
+		for _, a := range args {
+			i, null := p.nullParam(a)
+			switch {
+			case null && !every:
+				return i, true
+			case every && (!null || ok && i != found):
+				return 0, false
+			case null:
+				found, ok = i, true
+			}
+		}
+		return found, ok
+	case plan.Lit, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+		plan.Test, plan.Holds:
+	}
+	return 0, false
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -239,12 +240,12 @@ func unknownEnumValue(p *queryPass) {
 func notOptional(p *queryPass) {
 	tested := p.nullTested()
 	for _, c := range p.Info.Compares {
-		if c.Cond.Unless != plan.NoParam {
+		if c.Cond.Unless != plan.NoParam || c.Operand {
 			continue
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
-			if ref, ok := e.(plan.ParamRef); ok && p.Plan.Params[ref.Index].Type.Nullable && !tested[ref.Index] {
-				p.report(c.Span, "end the condition with ? to ignore it when the parameter is left out", nil, "the query returns no rows when the optional $%s is left out", p.Plan.Params[ref.Index].Name)
+			if param, ok := p.nullParam(e); ok && !tested[param] {
+				p.report(c.Span, "end the condition with ? to ignore it when the parameter is left out", nil, "the query returns no rows when the optional $%s is left out", p.Plan.Params[param].Name)
 				break
 			}
 		}
@@ -259,6 +260,15 @@ func constantFilter(p *queryPass) {
 		_, litR := c.Cond.Right.(plan.Lit)
 		if litL && litR {
 			p.report(c.Span, "compare a property, or remove it", nil, "the comparison has two literals, so its result is constant")
+			continue
+		}
+		if ofLiterals(c.Cond.Left) && ofLiterals(c.Cond.Right) {
+			p.report(c.Span, "compare a property, or remove it", nil, "the comparison computes only with literals, so its result is constant")
+			continue
+		}
+		if _, computed := c.Cond.Left.(plan.Apply); computed && (c.Cond.Op == plan.Ne || c.Cond.Op == plan.Lt || c.Cond.Op == plan.Gt) &&
+			reflect.DeepEqual(c.Cond.Left, c.Cond.Right) {
+			p.report(c.Span, "compare it with something else", nil, "the two sides of the comparison are the same, so it is never true")
 			continue
 		}
 		l, okL := c.Cond.Left.(plan.Prop)
@@ -278,31 +288,47 @@ func constantFilter(p *queryPass) {
 	}
 }
 
+// ofLiterals reports whether an expression is a literal or computes only with literals.
+func ofLiterals(e plan.Expr) bool {
+	only := true
+	plan.WalkExpr(e, func(e plan.Expr) {
+		switch e.(type) {
+		case plan.Lit, plan.Apply, plan.Test:
+		default:
+			only = false
+		}
+	})
+	return only
+}
+
 // constantNullTest reports each test for null of a value that is never null.
 func constantNullTest(p *queryPass) {
 	for _, t := range p.Info.NullTests {
-		name, required := "", false
+		reason, constant := "", false
 		switch e := t.Cond.Expr.(type) {
 		case plan.Prop:
-			name, required = e.Name, !e.Type.Nullable
+			reason, constant = e.Name+" is required", !e.Type.Nullable
 		case plan.ID:
-			name, required = "id", true
+			reason, constant = "id is required", true
 		case plan.Endpoint:
-			name, required = "from", true
+			reason, constant = "from is required", true
 			if e.To {
-				name = "to"
+				reason = "to is required"
 			}
 		case plan.ParamRef:
-			name, required = "$"+p.Plan.Params[e.Index].Name, !p.Plan.Params[e.Index].Type.Nullable
+			param := p.Plan.Params[e.Index]
+			reason, constant = "$"+param.Name+" is required", !param.Type.Nullable
+		case plan.Test, plan.Holds, plan.Matched:
+			reason, constant = "a condition is true or false", true
 		default: // any other expression can be null
 		}
-		if !required {
+		if !constant {
 			continue
 		}
 		if t.Cond.Not {
-			p.report(t.Span, "remove it", nil, "%s is required, so it is never null and the test always holds", name)
+			p.report(t.Span, "remove it", nil, "%s, so it is never null and the test always holds", reason)
 		} else {
-			p.report(t.Span, "test an optional property or parameter", nil, "%s is required, so it is never null and the test never holds", name)
+			p.report(t.Span, "test an optional property or parameter", nil, "%s, so it is never null and the test never holds", reason)
 		}
 	}
 }
@@ -310,7 +336,7 @@ func constantNullTest(p *queryPass) {
 // notEqualNull reports != on nullable properties.
 func notEqualNull(p *queryPass) {
 	for _, c := range p.Info.Compares {
-		if c.Cond.Op != plan.Ne {
+		if c.Cond.Op != plan.Ne || c.Operand {
 			continue
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {

@@ -53,6 +53,11 @@ func noParamDoc(p *queryPass) {
 	if r := p.Plan.Read; r != nil && r.LimitBy != nil {
 		inherits[r.LimitBy.Index] = true // the generator writes a description of a limit's parameter
 	}
+	for i, param := range p.Plan.Params {
+		if param.Node != "" {
+			inherits[i] = true // the generator describes the id of a node
+		}
+	}
 	for i, doc := range p.ParamDocs {
 		if doc == "" && !inherits[i] {
 			p.report(p.Info.Params[i].Span, `add @description("…") after its type`, nil, "parameter $%s has no @description", p.Plan.Params[i].Name)

@@ -16,7 +16,7 @@ func idleBounds(p *queryPass) {
 	if !ok {
 		return
 	}
-	walkTraversals(r.Match, func(t *syntax.Traversal) {
+	everyTraversal(r, func(t *syntax.Traversal) {
 		e := p.in.Schema.Edge(t.Edge.Value)
 		if t.Bounds == nil || e == nil || e.From == e.To {
 			return
@@ -148,7 +148,7 @@ func member(e plan.Expr) (plan.VarID, string) {
 	case plan.Prop:
 		return e.Var, e.Name
 	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Test:
+		plan.Apply, plan.Test, plan.Holds:
 	}
 	return plan.NoVar, ""
 }

@@ -57,17 +57,23 @@ func nullAssigned(p *queryPass) {
 		case plan.Delete:
 		}
 		for _, a := range set {
-			ref, ok := a.Value.(plan.ParamRef)
-			if !ok || a.Type.Nullable || !p.Plan.Params[ref.Index].Type.Nullable {
+			param, ok := p.nullParam(a.Value)
+			if !ok || a.Type.Nullable {
 				continue
 			}
-			at := p.Info.Params[ref.Index].Span
+			at := p.Info.Params[param].Span
 			for _, w := range written {
 				if w.Name.Value == a.Name {
 					at = w.Value.Source().Span()
 				}
 			}
-			p.report(at, "declare the parameter without ?", nil, "the property %s is required, but a call may leave out its value $%s", a.Name, p.Plan.Params[ref.Index].Name)
+			name := p.Plan.Params[param].Name
+			if _, bare := a.Value.(plan.ParamRef); bare {
+				p.report(at, "declare the parameter without ?", nil, "the property %s is required, but a call may leave out its value $%s", a.Name, name)
+				continue
+			}
+			p.report(at, "declare $"+name+" without ?, or write coalesce(…, …) with a value to assign instead", nil,
+				"the property %s is required, but its value is null if a call leaves out $%s", a.Name, name)
 		}
 	}
 }

@@ -10,21 +10,41 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// walkClauses calls `visit` for every clause. It visits a block before the clauses in the block.
-func walkClauses(clauses []plan.Clause, visit func(plan.Clause)) {
-	for _, c := range clauses {
-		visit(c)
-		walkClauses(plan.Block(c), visit)
-	}
-}
-
-// walkTraversals calls `visit` for every traversal of the source.
+// walkTraversals calls `visit` for every traversal in the clauses of a match. It does not visit the
+// traversals within expressions.
 func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 	for _, c := range clauses {
 		if t, ok := c.(*syntax.Traversal); ok {
 			visit(t)
 		}
 		walkTraversals(syntax.Block(c), visit)
+	}
+}
+
+// everyTraversal calls visit for every traversal of a read, including those within expressions.
+func everyTraversal(r *syntax.Read, visit func(*syntax.Traversal)) {
+	var operand func(syntax.Operand)
+	var clauses func([]syntax.Clause)
+	operand = func(o syntax.Operand) {
+		syntax.Conditions(o, func(c *syntax.Condition) { clauses(syntax.Block(c.Block)) })
+	}
+	clauses = func(list []syntax.Clause) {
+		for _, c := range list {
+			if t, ok := c.(*syntax.Traversal); ok {
+				visit(t)
+			}
+			for _, o := range syntax.Operands(c) {
+				operand(o)
+			}
+			clauses(syntax.Block(c))
+		}
+	}
+	clauses(r.Match)
+	for _, p := range r.Returns {
+		operand(p.Expr)
+	}
+	for _, o := range r.Order {
+		operand(o.Expr)
 	}
 }
 
@@ -82,6 +102,10 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		for _, o := range plan.Operands(e) {
 			exprVar(o, visit)
 		}
+	case plan.Holds:
+		for _, v := range e.Outer {
+			visit(v)
+		}
 	case plan.Lit, plan.ParamRef, plan.Now:
 	}
 }
@@ -102,20 +126,23 @@ func paramUses(q *plan.Query) []paramUse {
 			out = append(out, paramUse{ref.Index, entity, typ, prop})
 		}
 	}
+	computed := func(e plan.Expr, entity plan.Entity, typ, prop string) {
+		plan.WalkExpr(e, func(e plan.Expr) { add(e, entity, typ, prop) })
+	}
 	if q.Mutation != nil {
 		for _, st := range q.Mutation.Statements {
 			switch st := st.(type) {
 			case plan.Insert:
 				for _, a := range st.Set {
-					add(a.Value, st.Entity, st.Type, a.Name)
+					computed(a.Value, st.Entity, st.Type, a.Name)
 				}
 			case plan.Update:
 				for _, a := range st.Set {
-					add(a.Value, plan.Node, st.Type, a.Name)
+					computed(a.Value, plan.Node, st.Type, a.Name)
 				}
-				add(st.Where.Value, plan.Node, st.Type, st.Where.Name)
+				computed(st.Where.Value, plan.Node, st.Type, st.Where.Name)
 			case plan.Delete:
-				add(st.Where.Value, st.Entity, st.Type, st.Where.Name)
+				computed(st.Where.Value, st.Entity, st.Type, st.Where.Name)
 			}
 		}
 		return out
@@ -124,54 +151,37 @@ func paramUses(q *plan.Query) []paramUse {
 		v := q.Read.Vars[p.Var]
 		add(e, v.Entity, v.Type, p.Name)
 	}
-	var expr func(plan.Expr)
-	expr = func(e plan.Expr) {
-		switch e := e.(type) {
-		case plan.Matched:
-			meet(e.Match.Prop, e.Match.Query)
-		case plan.BM25:
-			meet(e.Prop, e.Query)
-		case plan.Nearest:
-			meet(e.Prop, e.Vector)
-		case plan.Agg:
-			expr(e.Arg)
-		case plan.RRF:
-			expr(e.First)
-			expr(e.Second)
-		case plan.Apply, plan.Test:
-			for _, o := range plan.Operands(e) {
-				expr(o)
+	expr := func(e plan.Expr) {
+		plan.WalkExpr(e, func(e plan.Expr) {
+			switch e := e.(type) {
+			case plan.Matched:
+				meet(e.Match.Prop, e.Match.Query)
+			case plan.BM25:
+				meet(e.Prop, e.Query)
+			case plan.Nearest:
+				meet(e.Prop, e.Vector)
+			default: // no other expression searches a property for an argument
 			}
-		case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
-		}
+		})
 	}
-	walkClauses(q.Read.Match, func(c plan.Clause) {
-		f, ok := c.(plan.Filter)
-		if !ok {
-			return
-		}
-		switch cond := f.Cond.(type) {
-		case plan.TextMatch:
-			meet(cond.Prop, cond.Query)
-		case plan.Compare:
-			if p, ok := cond.Left.(plan.Prop); ok {
-				meet(p, cond.Right)
-			}
-			if p, ok := cond.Right.(plan.Prop); ok {
-				meet(p, cond.Left)
-			}
-			expr(cond.Left)
-			expr(cond.Right)
-		case plan.NullTest:
-			expr(cond.Expr)
-		}
-	})
+	plan.WalkClauses(q.Read.Match, expr)
 	for _, c := range q.Read.Columns {
 		expr(c.Expr)
 	}
 	for _, o := range q.Read.Order {
 		expr(o.Expr)
 	}
+	q.Read.WalkConds(func(c plan.Cond) {
+		cmp, ok := c.(plan.Compare)
+		if !ok {
+			return
+		}
+		sides(cmp, func(one, other plan.Expr) {
+			if p, ok := one.(plan.Prop); ok {
+				plan.WalkExpr(other, func(e plan.Expr) { meet(p, e) })
+			}
+		})
+	})
 	return out
 }
 

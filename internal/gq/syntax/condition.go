@@ -31,6 +31,51 @@ type NullTest struct {
 	Not bool `parser:"'is' @'not'? 'null'"` // true for `is not null`
 }
 
+// Conditions calls visit for each block in an operand, in source order. It does not call visit for the
+// blocks inside such a block.
+func Conditions(o Operand, visit func(*Condition)) {
+	if c, ok := o.(*Condition); ok {
+		visit(c)
+	}
+	for _, part := range Parts(o) {
+		Conditions(part, visit)
+	}
+}
+
+// Parts returns the operands of an operator or a comparison, or the arguments of a call. For any other
+// operand it returns nil.
+func Parts(o Operand) []Operand {
+	if call, ok := o.(*Call); ok {
+		return call.Args
+	}
+	return parts(o)
+}
+
+// Operands returns the operands of a clause, in source order. It does not return those of the clauses
+// inside a block.
+func Operands(c Clause) []Operand {
+	switch c := c.(type) {
+	case *Binding:
+		list := make([]Operand, len(c.Props))
+		for i, m := range c.Props {
+			list[i] = m.Value
+		}
+		return list
+	case *TextClause:
+		if c.Op != nil {
+			return []Operand{c.Call, c.Right}
+		}
+		return []Operand{c.Call}
+	case *Filter:
+		if c.Null != nil {
+			return []Operand{c.Left}
+		}
+		return []Operand{c.Left, c.Right}
+	case *Traversal, *Not, *Exists, *Any, *All:
+	}
+	return nil
+}
+
 // Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {

@@ -35,7 +35,7 @@ func QueryGrammar() []Production {
 		`File = Query* .`,
 		g.query().String(), enumValueGrammar,
 		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.text().String(), g.traversal().String(), g.filter().String(),
-	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, comparisonGrammar)...))
+	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
 }
 
 // productions splits EBNF texts that have one production a line. It returns a production that

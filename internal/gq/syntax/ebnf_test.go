@@ -102,6 +102,9 @@ func TestGrammarsMatchParser(t *testing.T) {
 // or $a matches $b, followed by a question mark, for a traversal.
 func swallowed(words []string) bool {
 	for i := range len(words) - 3 {
+		if slices.Contains(blockKeywords, words[i]) && words[i+1] == "{" && continuesClause(words, i) {
+			return true
+		}
 		if words[i] == "(" && (strings.HasPrefix(words[i+1], "$") && words[i+2] == ")" || Name == wordType(words[i+1]) && words[i+2] != "(") {
 			return true // at the start of a clause, this is taken for a node pattern of another language
 		}
@@ -114,6 +117,37 @@ func swallowed(words []string) bool {
 		if strings.HasPrefix(words[i], "$") && slices.Contains(wordOperators, words[i+1]) &&
 			strings.HasPrefix(words[i+2], "$") && words[i+3] == "?" && (i == 0 || words[i-1] != ".") {
 			return true
+		}
+	}
+	return false
+}
+
+// continuesClause reports whether the block at words[i] stands in a list of clauses and an operator or
+// an is follows it. The parser takes such a block for a clause.
+func continuesClause(words []string, i int) bool {
+	depth, end := 0, i+1
+	for ; end < len(words); end++ {
+		switch words[end] {
+		case "{", "(", "[":
+			depth++
+		case "}", ")", "]":
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	if end+1 >= len(words) || !strings.Contains(" + - * / % = != < <= > >= contains starts_with in is matches ", " "+words[end+1]+" ") {
+		return false
+	}
+	for depth, i = 0, i-1; i > 0; i-- {
+		switch words[i] {
+		case "}", ")", "]":
+			depth++
+		case "{", "(", "[":
+			if depth--; depth < 0 {
+				return words[i] == "{" && (words[i-1] == "match" || slices.Contains(blockKeywords, words[i-1]))
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,8 @@ func required(o Operand, err error) func(at Token) (Operand, error) {
 	}
 }
 
-// parseParentheses parses an operand or a comparison in parentheses.
+// parseParentheses parses an operand or a comparison in parentheses. The comparison may be a test for
+// null.
 func (g *grammar) parseParentheses(c cursor) (Operand, error) {
 	c.Next()
 	o, err := g.parseComparison(c.PeekingLexer)
@@ -80,7 +82,8 @@ func (g *grammar) parseParentheses(c cursor) (Operand, error) {
 	return o, c.want(")")
 }
 
-// parseComparison parses an operand, or two operands with a comparison between them.
+// parseComparison parses an operand, a test of an operand for null, or two operands with a comparison
+// between them.
 func (g *grammar) parseComparison(lex *lexer.PeekingLexer) (Operand, error) {
 	c := cursor{lex, lex.RawCursor()}
 	at := *lex.Peek()
@@ -89,7 +92,14 @@ func (g *grammar) parseComparison(lex *lexer.PeekingLexer) (Operand, error) {
 		return nil, err
 	}
 	op := *lex.Peek()
-	if op.Type != Relation && (op.Type != Name || op.Value != "contains" && op.Value != "starts_with") {
+	switch {
+	case op.Type == Name && op.Value == "is":
+		test, err := parsePart[*NullTest](g.null, lex)
+		if err != nil {
+			return nil, err
+		}
+		return &Comparison{Range: c.consumed(), Left: left, Null: test}, nil
+	case op.Type != Relation && (op.Type != Name || !slices.Contains(wordOperators, op.Value)):
 		return left, nil
 	}
 	c.Next()
@@ -98,7 +108,7 @@ func (g *grammar) parseComparison(lex *lexer.PeekingLexer) (Operand, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Comparison{c.consumed(), left, op, right}, nil
+	return &Comparison{Range: c.consumed(), Left: left, Op: op, Right: right}, nil
 }
 
 // parseCall parses a call of a function. The next tokens are its name and a parenthesis.

@@ -30,6 +30,7 @@ type grammar struct {
 	text      func() *participle.Parser[TextClause]
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
+	null      func() *participle.Parser[NullTest]
 }
 
 // newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
@@ -55,6 +56,7 @@ func newGrammar(m *work.Meter) *grammar {
 	g.text = build[TextClause](operands)
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)
+	g.null = build[NullTest]()
 	return g
 }
 

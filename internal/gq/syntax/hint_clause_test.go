@@ -26,7 +26,7 @@ var clauseHabits = []habits{
 		{"(q:Person)", "(", "write a binding without parentheses: $q: Person"},
 		{"(:Person)", "(", "write a binding without parentheses: $_: Person"},
 		{"($p.age > 3 or $p.age < 2)", "or", `put the alternatives into an any block: any { $p.age > 60 $p.level = "lead" }`},
-		{"($p.age > 3 and $p.age < 2)", "and", "write conditions without parentheses, one after the other; all of them must hold"},
+		{"($p.age > 3 and $p.age < 2)", "and", `put the conditions into an all block: all { $p.age > 60 $p.level = "lead" }; directly in match, write one after the other without parentheses`},
 		{"$p.age = 3 || $q.age = 4", "||", `put the alternatives into an any block: any { $p.age > 60 $p.level = "lead" }`},
 		{"$p.x = $q.age || $q.age = 4", "||", `put the alternatives into an any block: any { $p.age > 60 $p.level = "lead" }`},
 		{"$p knows $q -1 < $q.age", "-", "put a number with a sign at the start of a clause into parentheses: (-1)"},

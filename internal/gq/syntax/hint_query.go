@@ -147,12 +147,12 @@ var queryHints = []hint{
 	{in: inReturn, text: "^" + aggregates + " (", help: "functions are lower case: %l1(…)"},
 	{in: inReturn, text: "!order|limit|match|where ^{|<var>", help: "add a } before %1 to close the %o"},
 	{in: inReturn, text: "<var> . <name> ^: <name>", help: "write %1.%3 as %5"},
-	{in: inReturn, text: ". <name> ^=", help: "a column is not a condition: write the condition in match"},
+	{in: inReturn, text: "<var> . <name> ^=|<relation>", help: "put a comparison that is a column into parentheses: (%1.%3 %4 …) as …; to filter rows, write it in match"},
 	{in: inReturn, text: "<name> ^:|= <var> . <name>", help: "write an alias after its expression: %3.%5 as %1"},
 	{in: inReturn, text: "<name> ^:|=", help: "write an alias after its expression, as in count($p) as %1"},
 	{in: inReturn, text: "<var> ^{", help: "name each column: %1.name"},
 	{in: inReturn, text: "<name> ^{", help: "name each column, as in $p.name"},
-	{in: inReturn, text: "^<relation>|contains|starts_with", help: "a column is not a condition: write the condition in match"},
+	{in: inReturn, text: "^<relation>", help: "put a comparison that is a column into parentheses: ($p.age > 30) as old; to filter rows, write it in match"},
 
 	// Sort keys.
 	{in: inOrder, text: "<var> . <name> ^: <word>", help: "write %1.%3 desc, or asc"},

@@ -225,7 +225,7 @@ func (s *scanner) next() {
 			s.emit(Punct, n)
 			return
 		}
-		if strings.IndexByte("+*/%", c) >= 0 && len(s.tokens) > 0 && endsOperand(s.tokens[len(s.tokens)-1]) {
+		if strings.IndexByte("+*/%", c) >= 0 && len(s.tokens) > 0 && (endsOperand(s.tokens[len(s.tokens)-1]) || s.tokens[len(s.tokens)-1].Value == "}") {
 			s.emit(Punct, 1)
 			return
 		}
@@ -233,9 +233,9 @@ func (s *scanner) next() {
 	}
 }
 
-// endsOperand reports whether an operand can end with the token. The characters + * / and % are
-// operators only after such a token. Elsewhere they are slips of authors who know another language,
-// and have messages of their own.
+// endsOperand reports whether an operand other than a block can end with the token. The characters
+// + * / and % are operators only after such a token or after a block. Elsewhere they are slips of
+// authors who know another language, and have messages of their own.
 func endsOperand(t Token) bool {
 	switch t.Type {
 	case Name, Var, Int, Float, String:

@@ -71,7 +71,7 @@ var growingQueries = []growing{
 		return "query q() { match { " + numbered(n, "$p.x = f#(1) ") + "} return { $p } }"
 	}, false},
 	{"unknown scalars", func(n int) string {
-		return "query q(" + numbered(n, "$p#: Strin, ") + "$q: I32) { match { $p: P } return { $p } }"
+		return "query q(" + numbered(n, "$p#: [Strin], ") + "$q: I32) { match { $p: P } return { $p } }"
 	}, false},
 	{"characters", func(n int) string { return strings.Repeat("é;", n) }, false},
 	{"characters between queries", func(n int) string {

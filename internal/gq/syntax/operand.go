@@ -8,7 +8,7 @@ import (
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
-// *Now, *Call, *Binary and *Comparison. An operand in parentheses has no node of its own.
+// *Now, *Call, *Binary, *Comparison and *Condition. An operand in parentheses has no node of its own.
 type Operand interface {
 	operand()
 	Source() Range
@@ -66,13 +66,21 @@ type Binary struct {
 	Right Operand
 }
 
-// Comparison compares two operands. In the source it is either in parentheses or an argument of a
-// call.
+// Comparison compares two operands, or tests one operand for null. In a comparison, Null is nil. In
+// a test for null, Op and Right are not set. In the source it is either in parentheses or an argument
+// of a call.
 type Comparison struct {
 	Range
 	Left  Operand
 	Op    Token
 	Right Operand
+	Null  *NullTest
+}
+
+// Condition is a block as an operand: the operand is true if the block holds, and else false.
+type Condition struct {
+	Range
+	Block Clause // a *Not, *Exists, *Any or *All
 }
 
 // operand marks the types that are an [Operand].
@@ -84,6 +92,7 @@ func (*Now) operand()        {}
 func (*Call) operand()       {}
 func (*Binary) operand()     {}
 func (*Comparison) operand() {}
+func (*Condition) operand()  {}
 
 // Source returns the tokens of the operand.
 func (r Range) Source() Range { return r }

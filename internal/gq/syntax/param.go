@@ -1,5 +1,10 @@
 package syntax
 
+import (
+	"slices"
+	"strings"
+)
+
 // ParamAnnotation is @description, @check, @range, @default or @example of a parameter. Exactly one
 // of Text, Ends and Value is set.
 type ParamAnnotation struct {
@@ -34,13 +39,34 @@ func annotationsIn(setting string) []string {
 	return queryAnnotations
 }
 
+// namesNode reports whether the type of a parameter is a name that may be a node type. The checker
+// decides, because the parser does not know the schema. A name that is a scalar type of this or of
+// another language, in upper or lower case, is never a node type here.
+func (t *Type) namesNode() bool {
+	if t.List != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" {
+		return false
+	}
+	_, foreign := foreignScalars[strings.ToLower(t.Name.Value)]
+	scalar := slices.ContainsFunc(scalarNames, func(name string) bool { return strings.EqualFold(name, t.Name.Value) })
+	return !scalar && !foreign
+}
+
+// NodeName returns the name token of a type that is neither a scalar nor a list nor an enum. It reports
+// false for any other type.
+func (t *Type) NodeName() (Token, bool) { return t.Name, t.namesNode() }
+
+// ScalarHelp returns the help for a word that is not a scalar type.
+func ScalarHelp(word string) string { return scalarHelp(word) }
+
 // param checks the rules for a parameter that the grammar does not express.
 func (p *parser) param(prm *Param) {
 	if prm.Type.EnumEnd != nil {
 		p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
 		return
 	}
-	p.checkType(prm.Type)
+	if !prm.Type.namesNode() {
+		p.checkType(prm.Type)
+	}
 	for _, a := range prm.Annotations {
 		p.meter.Step(1)
 		if _, ok := a.Value.(*Literal); a.Value != nil && !ok {

@@ -35,8 +35,9 @@ const (
 	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
-	factorGrammar     = `Factor = "(" Comparison ")" | Now | Call | PropRef | VarRef | Literal | AliasRef .`
-	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with") Operand)? .`
+	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	conditionGrammar  = `Condition = Not | Exists | Any | All .`
+	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with" | "in" | "matches") Operand | NullTest)? .`
 	callGrammar       = `Call = <name> "(" Comparison ("," Comparison)* ")" .`
 	propRefGrammar    = `PropRef = <var> "." <name> .`
 	varRefGrammar     = `VarRef = <var> .`
@@ -53,14 +54,8 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	g.meter.Step(1)
 	next := nextTokens(lex)
 	switch {
-	case next[0].Type == Name && next[0].Value == "not" && next[1].Value == "{":
-		return parsePart[Clause](g.not, lex)
-	case next[0].Type == Name && next[0].Value == "exists" && next[1].Value == "{":
-		return parsePart[Clause](g.exists, lex)
-	case next[0].Type == Name && next[0].Value == "any" && next[1].Value == "{":
-		return parsePart[Clause](g.any, lex)
-	case next[0].Type == Name && next[0].Value == "all" && next[1].Value == "{":
-		return parsePart[Clause](g.all, lex)
+	case startsBlock(next):
+		return g.parseBlock(lex)
 	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
 		return parsePart[Clause](g.text, lex)
 	case next[0].Type == Var && next[1].Value == ":":
@@ -73,6 +68,28 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 		return parsePart[Clause](g.filter, lex)
 	}
 	return nil, participle.NextMatch
+}
+
+// startsBlock reports whether the next tokens start a `not`, `exists`, `any` or `all` block.
+func startsBlock(next [4]Token) bool {
+	return next[0].Type == Name && slices.Contains(blockKeywords, next[0].Value) && next[1].Value == "{"
+}
+
+// blockKeywords lists the keywords of the blocks that are conditions.
+var blockKeywords = []string{"not", "exists", "any", "all"}
+
+// parseBlock parses a block that is a condition. The caller has checked that one starts at the next
+// token.
+func (g *grammar) parseBlock(lex *lexer.PeekingLexer) (Clause, error) {
+	switch lex.Peek().Value {
+	case "not":
+		return parsePart[Clause](g.not, lex)
+	case "exists":
+		return parsePart[Clause](g.exists, lex)
+	case "any":
+		return parsePart[Clause](g.any, lex)
+	}
+	return parsePart[Clause](g.all, lex)
 }
 
 // isTextFunction reports whether a clause may start with a call of the function.
@@ -109,7 +126,7 @@ func startsParentheses(next [4]Token) bool {
 	case t.Type == Var:
 		return next[2].Value != ":"
 	case t.Type == Name && t.Value != "true" && t.Value != "false":
-		return next[2].Value == "("
+		return next[2].Value == "(" || next[2].Value == "{" && slices.Contains(blockKeywords, t.Value)
 	default:
 		return startsOperand(t)
 	}
@@ -145,6 +162,13 @@ func (g *grammar) parseFactor(lex *lexer.PeekingLexer) (Operand, error) {
 // parseNamed parses an expression that starts with a name.
 func (g *grammar) parseNamed(c cursor) (Operand, error) {
 	next := nextTokens(c.PeekingLexer)
+	if startsBlock(next) {
+		block, err := g.parseBlock(c.PeekingLexer)
+		if err != nil {
+			return nil, err
+		}
+		return &Condition{c.consumed(), block}, nil
+	}
 	if next[1].Value != "(" {
 		c.Next()
 		return &AliasRef{c.consumed()}, nil

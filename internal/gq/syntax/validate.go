@@ -236,6 +236,8 @@ func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 	}
 	switch o := o.(type) {
 	case *Literal, *VarRef, *Now:
+	case *Condition:
+		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	case *Binary, *Comparison:
 		for _, part := range parts(o) {
 			p.checkValueWithin(part, in, depth-1)
@@ -264,8 +266,11 @@ func parts(o Operand) []Operand {
 	case *Binary:
 		return []Operand{o.Left, o.Right}
 	case *Comparison:
+		if o.Null != nil {
+			return []Operand{o.Left}
+		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition:
 	}
 	return nil
 }
@@ -290,6 +295,9 @@ func (p *parser) operandWithin(o Operand, depth int) {
 	}
 	for _, part := range parts(o) {
 		p.operandWithin(part, depth-1)
+	}
+	if block, ok := o.(*Condition); ok {
+		p.clauses(Block(block.Block))
 	}
 	call, ok := o.(*Call)
 	if !ok {

@@ -2,10 +2,13 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -96,6 +99,9 @@ type catalogParam struct {
 	Type        string `json:"type"`     // the type as the language writes it
 	Optional    bool   `json:"optional"` // a call may leave it out
 	Description string `json:"description,omitempty"`
+
+	Default json.RawMessage `json:"default,omitempty"` // replaces an argument that a call leaves out
+	Range   string          `json:"range,omitempty"`   // least and greatest value as the language writes them: 1..100
 }
 
 // readCatalog reads the resource omnigraph://catalog: the stored queries that the caller may run.
@@ -113,9 +119,15 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 			Mutation: info.Mutation, Params: []catalogParam{},
 		}
 		for j, p := range q.Plan().Params {
-			c := catalogParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()}
+			c := catalogParam{Name: p.Name, Type: strings.TrimSuffix(p.TypeText(), "?"), Optional: p.Optional()}
 			if j < len(info.ParamDocs) {
 				c.Description = info.ParamDocs[j]
+			}
+			if !p.Default.IsNull() {
+				c.Default = encoding.ValueJSON(p.Default, encoding.Options{SafeIntegers: true})
+			}
+			if p.Bounds != (value.Bounds{}) {
+				c.Range = p.Bounds.String()
 			}
 			entries[i].Params = append(entries[i].Params, c)
 		}

@@ -28,20 +28,19 @@ const (
 )
 
 // ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
-// that every row must meet. These are the conditions outside `not` blocks, in the order of the
-// variables. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
+// that every row must meet, in the order of the variables. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
 // leaves out a note if a read for the note fails.
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
-	wanted := conditions(q, args)
+	at := engine.Target{Commit: commit}
+	look := &lookup{ctx: ctx, graph: g, at: at}
+	wanted := look.conditions(q, args)
 	if wanted == nil {
 		return nil
 	}
-	at := engine.Target{Commit: commit}
 	schema, err := g.Schema(ctx, at)
 	if err != nil {
 		return nil
 	}
-	look := &lookup{ctx: ctx, graph: g, at: at}
 	var notes []string
 	for id, v := range q.Read.Vars {
 		var typ *catalog.Node
@@ -67,10 +66,11 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 // name "" stands for the id.
 type equalities map[string]value.Value
 
-// conditions returns, for each variable of a read, the equalities with literals and arguments
-// outside `not` blocks. It leaves out equalities with null, which no row meets, and conditions that
-// do not apply because their optional argument is absent.
-func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
+// conditions returns, for each variable of a read, the equalities that every row must meet: those with
+// literals, arguments and values computed from them, outside `not`, `any` and `exists` blocks. It leaves
+// out equalities with null, which no row meets, and conditions that do not apply because their optional
+// argument is absent.
+func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 	var wanted map[plan.VarID]equalities
 	add := func(of, to plan.Expr) {
 		var id plan.VarID
@@ -89,6 +89,8 @@ func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 			v = to.Value
 		case plan.ParamRef:
 			v = args[to.Index]
+		case plan.Apply:
+			v = l.computed(q, args, id, to)
 		}
 		if v.IsNull() || v.IsList() {
 			return
@@ -101,19 +103,61 @@ func conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 		}
 		wanted[id][name] = v
 	}
-	for _, clause := range q.Read.Match {
-		f, ok := clause.(plan.Filter)
-		if !ok {
-			continue
+	var each func(clauses []plan.Clause)
+	each = func(clauses []plan.Clause) {
+		for _, clause := range clauses {
+			if all, ok := clause.(plan.All); ok {
+				each(all.Conds)
+			}
+			f, ok := clause.(plan.Filter)
+			if !ok {
+				continue
+			}
+			c, ok := f.Cond.(plan.Compare)
+			if !ok || c.Op != plan.Eq || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
+				continue
+			}
+			add(c.Left, c.Right)
+			add(c.Right, c.Left)
 		}
-		c, ok := f.Cond.(plan.Compare)
-		if !ok || c.Op != plan.Eq || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
-			continue
-		}
-		add(c.Left, c.Right)
-		add(c.Right, c.Left)
 	}
+	each(q.Read.Match)
 	return wanted
+}
+
+// computed returns the value of an expression of literals and arguments. For any other expression it
+// returns null. It lets the engine compute the value, in a read of one entity of the type of the
+// variable `of`. Without such an entity it returns null, too.
+func (l *lookup) computed(q *plan.Query, args engine.Args, of plan.VarID, e plan.Apply) value.Value {
+	constant := true
+	plan.WalkExpr(e, func(e plan.Expr) {
+		switch e.(type) {
+		case plan.Lit, plan.ParamRef, plan.Apply, plan.Test:
+		default:
+			constant = false
+		}
+	})
+	v := q.Read.Vars[of]
+	if !constant || v.Entity != plan.Node {
+		return value.Null
+	}
+	r, err := l.graph.Query(l.ctx, &plan.Query{Name: "note", Params: q.Params, Read: &plan.Read{
+		Vars: []plan.Var{v}, Match: []plan.Clause{plan.Bind{Var: 0}},
+		Columns: []plan.Column{{Name: "value", Expr: e, Type: e.Type}}, Ties: []plan.VarID{0}, Limit: 1,
+	}, Uses: []plan.Use{{Entity: plan.Node, Type: v.Type}}}, args, l.at)
+	if err != nil {
+		return value.Null
+	}
+	defer r.Close()
+	b, err := r.Next(l.ctx)
+	if err != nil || b == nil || b.Len == 0 {
+		return value.Null
+	}
+	found := b.Columns[0].Value(0)
+	if found.Kind() == value.String && !found.IsList() {
+		return value.OfString(strings.Clone(found.Str())) // the batch is valid only until the result is closed
+	}
+	return found
 }
 
 // unknownEnum returns a note if an enum property must equal a text that is none of its values.

@@ -3,6 +3,7 @@ package operations
 import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -25,9 +26,19 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 
 // param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional()}
+	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional(), Node: p.Node}
 	if p.Type.List {
 		e.Kind, e.ItemKind = "list", string(e.Kind)
+	}
+	enc := encoding.Options{SafeIntegers: true}
+	if !p.Default.IsNull() {
+		e.Default = encoding.ValueJSON(p.Default, enc)
+	}
+	if p.Bounds.Min != nil {
+		e.Minimum = encoding.ValueJSON(*p.Bounds.Min, enc)
+	}
+	if p.Bounds.Max != nil {
+		e.Maximum = encoding.ValueJSON(*p.Bounds.Max, enc)
 	}
 	return e
 }

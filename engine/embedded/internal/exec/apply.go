@@ -28,29 +28,43 @@ func (b *binder) apply(e plan.Apply, out *expr) error {
 	if !constant {
 		out.kind = exprApply
 		b.computes = true
+		if takesNull(e.Func) {
+			b.choose(e, out)
+		}
 	}
 	return nil
 }
 
-// test binds a comparison that is used as a value.
+// test binds a comparison or a test for null that is used as a value.
 func (b *binder) test(e plan.Test, out *expr) error {
-	c, ok := e.Cond.(plan.Compare)
-	if !ok {
+	cond := &cond{unless: plan.NoParam, text: -1, list: -1, pattern: -1}
+	var err error
+	constant := true
+	switch c := e.Cond.(type) {
+	case plan.NullTest:
+		cond.notNull = c.Not
+		cond.left, err = b.part(c.Expr)
+	case plan.Compare:
+		if c.Unless != plan.NoParam {
+			return &engine.Unsupported{Construct: "a comparison that can be dropped as a value within an expression"}
+		}
+		cond.op = c.Op
+		if cond.left, err = b.part(c.Left); err != nil {
+			return err
+		}
+		if cond.right, err = b.part(c.Right); err != nil {
+			return err
+		}
+		constant = cond.right.kind == exprConst
+		err = b.wordOperator(cond)
+	default:
 		return &engine.Unsupported{Construct: "a text match as a value within an expression"}
 	}
-	if c.Op == plan.In || c.Op == plan.Matches {
-		return &engine.Unsupported{Construct: c.Op.String() + " as a value within an expression"}
-	}
-	cond := &cond{op: c.Op, unless: plan.NoParam, text: -1, list: -1, pattern: -1}
-	var err error
-	if cond.left, err = b.part(c.Left); err != nil {
-		return err
-	}
-	if cond.right, err = b.part(c.Right); err != nil {
+	if err != nil {
 		return err
 	}
 	out.typ = value.Of(value.Bool)
-	if cond.left.kind != exprConst || cond.right.kind != exprConst {
+	if !constant || cond.left.kind != exprConst {
 		out.kind, out.cond = exprTest, cond
 		b.computes = true
 	}
@@ -66,7 +80,7 @@ func (b *binder) part(e plan.Expr) (*expr, error) {
 	switch out.kind {
 	case exprBM25, exprNearest, exprFused:
 		return nil, &engine.Unsupported{Construct: "a score within an expression"}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprAgg:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprAgg:
 	}
 	return out, nil
 }
@@ -106,7 +120,7 @@ func soleVar(e plan.Expr) plan.VarID {
 	return sole
 }
 
-// evalComputed evaluates an operator, a function or a test for the rows of a frame. It processes at
+// evalComputed evaluates an operator, a function, a test or a block for the rows of a frame. It processes at
 // most frameSize rows at a time, so that the vectors of the operands stay small.
 func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 	vec.Reset(e.typ, f.n)
@@ -128,9 +142,12 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 			}
 			return
 		}
-		if e.kind == exprTest {
+		switch e.kind {
+		case exprTest:
 			ev.evalTest(e, part, vec, first)
-		} else {
+		case exprHolds:
+			ev.evalHolds(e, part, vec, first)
+		default:
 			ev.evalApply(e, part, vec, first)
 		}
 	}
@@ -176,12 +193,20 @@ func (ev *evaluator) evalTest(e *expr, f *frame, vec *column.Vec, at int) {
 // evalApply writes the results of an operator or a function for the rows of a frame into vec,
 // beginning at position `at`.
 func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
+	fn := e.src.(plan.Apply).Func
+	switch fn {
+	case plan.If:
+		ev.evalIf(e, f, vec, at)
+		return
+	case plan.Coalesce:
+		ev.evalCoalesce(e, f, vec, at)
+		return
+	}
 	var few [4]*column.Vec
 	args := few[:0]
 	for _, a := range e.args {
 		args = append(args, ev.eval(a, f))
 	}
-	fn := e.src.(plan.Apply).Func
 	if fn <= plan.Multiply && numbers(fn, args[0], args[1], vec, at, f.n) {
 		return
 	}

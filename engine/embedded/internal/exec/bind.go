@@ -148,9 +148,13 @@ func (b *binder) orders() error {
 // isGrouped reports whether an expression has one value in each group: it holds only constants,
 // expressions by which the read groups its rows, and aggregates.
 func (b *binder) isGrouped(e plan.Expr) bool {
-	switch e.(type) {
+	switch e := e.(type) {
 	case plan.Agg, plan.Lit, plan.ParamRef, plan.Now:
 		return true
+	case plan.Holds:
+		if len(e.Outer) == 0 {
+			return true
+		}
 	}
 	if b.groups(e) {
 		return true

@@ -59,6 +59,8 @@ func (c *cond) weight() int {
 	switch {
 	case c.text >= 0:
 		return 3
+	case c.left.runsBlock() || c.right.runsBlock():
+		return 4
 	case c.right == nil:
 		return 0
 	case c.op == plan.Matches:

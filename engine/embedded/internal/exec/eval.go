@@ -38,6 +38,12 @@ type evaluator struct {
 	constants // lists and patterns of the conditions
 	// known holds the constant expressions that the run has evaluated.
 	known map[*expr]value.Value
+	// blocks runs the blocks whose truth is a value.
+	blocks interface {
+		truths(holding int, f *frame) (rowSet, error)
+	}
+	choices  []choice   // by expr.choice
+	chosenBy [][]uint32 // by position in query.holdings: the memory for rows that the block's steps choose
 	scores
 }
 
@@ -47,6 +53,8 @@ func newEvaluator(p *Program) evaluator {
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
 	if p.computes {
 		ev.made = make([]int64, p.vecs)
+		ev.chosenBy = make([][]uint32, len(p.holdings))
+		ev.choices = make([]choice, p.choosers)
 	}
 	return ev
 }
@@ -127,7 +135,7 @@ func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
 	if v, ok := ev.known[e]; ok {
 		return v
 	}
-	v, err := (&inputs{ev.args, ev.now}).value(src, false)
+	v, err := (&inputs{ev.ctx, ev.args, ev.now}).value(src, false)
 	if err == nil && v.Kind() == value.String && !v.IsList() {
 		err = ev.spend(len(v.Str()))
 	}
@@ -168,7 +176,7 @@ func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 		})
 	case exprBM25, exprNearest, exprFused:
 		ev.evalScore(e, f, vec)
-	case exprApply, exprTest:
+	case exprApply, exprTest, exprHolds:
 		ev.evalComputed(e, f, vec)
 	case exprAgg:
 		ev.results(e.agg, f.groups[:f.n], vec)
@@ -215,7 +223,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
 	case exprMatch:
 		// A text match is never equal to a key.
-	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprAgg:
+	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg:
 		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null

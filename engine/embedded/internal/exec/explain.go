@@ -47,7 +47,12 @@ func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engin
 // the run returned; 0 without a run.
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer catchEnd(&err)
-	if n := x.steps(x.body); n > maxOperators {
+	n := x.steps(x.body)
+	for _, t := range x.heldTests {
+		n += 1 + t.size()
+		t.pipes(func(inner *pipe) { n += x.steps(inner) })
+	}
+	if n > maxOperators {
 		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer blocks"}
 	}
 	return x.result(rows), nil
@@ -152,6 +157,9 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		columns = append(columns, c.Name)
 	}
 	op = over(&engine.Operator{Name: "return", Detail: strings.Join(columns, ", "), Estimate: est})
+	for i := range x.columns {
+		op.Children = append(op.Children, x.explainHoldings(x.columns[i].ex, est)...)
+	}
 	x.measure(op, rows, x.profTime(returning))
 	return op
 }
@@ -178,6 +186,11 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 		switch s := s.(type) {
 		case *blockFilter:
 			next.Children = append(next.Children, x.conditions(s.test, est)...)
+		case *filter:
+			for _, c := range s.conds {
+				next.Children = append(next.Children, x.explainHoldings(c.left, est)...)
+				next.Children = append(next.Children, x.explainHoldings(c.right, est)...)
+			}
 		case *nearStep:
 			if inner, _ := x.pipe(s.rows, nil); inner != nil {
 				next.Children = append(next.Children, inner)

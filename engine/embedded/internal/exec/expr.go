@@ -23,6 +23,7 @@ const (
 	exprFused                   // score of an rrf
 	exprApply                   // result of an operator or a function
 	exprTest                    // whether a comparison is true
+	exprHolds                   // whether a block is true
 	exprAgg                     // result of an aggregate, in a column or sort key that computes with it
 )
 
@@ -41,6 +42,10 @@ type expr struct {
 	args  []*expr    // for exprApply
 	cond  *cond      // for exprTest
 	agg   int        // for exprAgg: position in query.aggs
+
+	holding int          // for exprHolds: position in query.holdings
+	choice  int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
+	vars    []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
 }
 
 // uses calls f for each variable of an expression.
@@ -68,6 +73,10 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.Apply, plan.Test:
 		for _, o := range plan.Operands(e) {
 			uses(o, f)
+		}
+	case plan.Holds:
+		for _, v := range e.Outer {
+			f(v)
 		}
 	case plan.Lit, plan.ParamRef, plan.Now, nil:
 	}
@@ -136,6 +145,8 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		err = b.apply(e, out)
 	case plan.Test:
 		err = b.test(e, out)
+	case plan.Holds:
+		err = b.holds(e, out)
 	case plan.Agg:
 		if !b.composes {
 			return nil, mismatch("the aggregate %s is not allowed here", e.Func)
@@ -207,6 +218,14 @@ func keyOf(e plan.Expr) string {
 		for _, o := range plan.Operands(e) {
 			key += keyOf(o) + ","
 		}
+		return key
+	case plan.Holds:
+		key := "holds("
+		plan.WalkClauses([]plan.Clause{e.Block}, func(e plan.Expr) {
+			if _, block := e.(plan.Holds); !block {
+				key += keyOf(e) + ","
+			}
+		})
 		return key
 	case plan.ID, plan.Endpoint, plan.Whole, plan.Now, nil:
 	}

@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"context"
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
 
 // The reasons why an operator or a function has no result. In a read the result is then null.
@@ -75,13 +77,14 @@ func call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) 
 
 // inputs are the values that an expression without variables depends on.
 type inputs struct {
-	args engine.Args // the arguments of the query
-	now  value.Value // the value of now()
+	ctx  context.Context // ends the search for a pattern
+	args engine.Args     // the arguments of the query
+	now  value.Value     // the value of now()
 }
 
 // value evaluates an expression of literals, arguments and now(). If the expression has no result,
-// value returns null or, if `strict` is set, the error errZero or errRange. The only other error is
-// a *engine.TooLarge. Of the arguments of `if` and `coalesce`, it evaluates only the ones that it
+// value returns null or, if `strict` is set, the error errZero or errRange. The other errors are a
+// *engine.TooLarge and the context's. Of the arguments of `if` and `coalesce`, it evaluates only the ones that it
 // needs.
 func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 	switch e := e.(type) {
@@ -92,18 +95,43 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 	case plan.Now:
 		return in.now, nil
 	case plan.Test:
-		c := e.Cond.(plan.Compare)
+		return in.test(e.Cond, strict)
+	case plan.Apply:
+		return in.apply(e, strict)
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
+	}
+	panic("exec: an expression without variables has a variable")
+}
+
+// test evaluates a condition in the way that the method value describes.
+func (in *inputs) test(c plan.Cond, strict bool) (value.Value, error) {
+	switch c := c.(type) {
+	case plan.NullTest:
+		v, err := in.value(c.Expr, strict)
+		return value.OfBool(v.IsNull() != c.Not), err
+	case plan.Compare:
 		left, err := in.value(c.Left, strict)
 		if err != nil {
 			return value.Null, err
 		}
 		right, err := in.value(c.Right, strict)
-		return value.OfBool(err == nil && holds(c.Op, left, right)), err
-	case plan.Apply:
-		return in.apply(e, strict)
-	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+		if err != nil {
+			return value.Null, err
+		}
+		if c.Op != plan.Matches {
+			return value.OfBool(holds(c.Op, left, right)), nil
+		}
+		if left.IsNull() || right.IsNull() {
+			return value.OfBool(false), nil
+		}
+		p, err := pattern.Compile(right.Str())
+		if err != nil { // a bad pattern in an argument is refused before
+			return value.Null, mismatch("%v", err)
+		}
+		matched := p.Match(left.Str(), func() bool { return in.ctx.Err() != nil })
+		return value.OfBool(matched), in.ctx.Err()
 	}
-	panic("exec: an expression without variables has a variable")
+	panic("exec: an expression without variables has a text match")
 }
 
 // apply evaluates an operator or a function in the way that the method value describes.

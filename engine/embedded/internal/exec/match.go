@@ -95,8 +95,7 @@ func (m *matcher) frame(id int, vars []plan.VarID) *frame {
 	f.n = 0
 	if f.cols == nil {
 		f.cols = make([][]uint32, len(m.types))
-		m.held += columnHead * int64(len(f.cols))
-		m.spent += columnHead * int64(len(f.cols))
+		m.charged(columnHead * len(f.cols))
 	}
 	for _, v := range vars {
 		m.column(f, v)
@@ -111,8 +110,15 @@ const columnHead = 24
 func (m *matcher) column(f *frame, v plan.VarID) {
 	if len(f.cols[v]) < frameSize {
 		f.cols[v] = make([]uint32, frameSize)
-		m.held += 4 * frameSize
-		m.spent += 4 * frameSize
+		m.charged(4 * frameSize)
+	}
+}
+
+// charged charges the run for memory that its frames keep. If the run has too little memory, it ends
+// with an error at the next call of tick.
+func (m *matcher) charged(bytes int) {
+	if err := m.hold(bytes); err != nil {
+		m.fail(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
 
 // Write runs a mutation in a transaction.
@@ -22,14 +23,18 @@ type Write struct {
 	Nodes   int64 // nodes affected so far
 	Edges   int64 // edges affected so far
 
-	query *plan.Query // the mutation that runs
+	query *plan.Query     // the mutation that runs
+	ctx   context.Context // of the call
 }
 
 // Run runs the statements of a mutation in order and checks the resulting entities. The
 // caller must have checked the mutation and the arguments. After an error the caller must
 // discard the transaction.
 func (w *Write) Run(ctx context.Context, q *plan.Query) error {
-	w.query = q
+	w.query, w.ctx = q, ctx
+	if err := w.checkPatterns(); err != nil {
+		return err
+	}
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -325,15 +330,42 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 	return p, c, nil
 }
 
-// value returns the value of an expression, or null if it has none. The error is an *engine.TooLarge.
+// checkPatterns checks the arguments that the mutation uses as patterns. The error is a
+// *engine.BadArgument.
+func (w *Write) checkPatterns() error {
+	var err error
+	for _, st := range w.query.Mutation.Statements {
+		for _, e := range plan.StatementExprs(st) {
+			plan.ExprConds(e, func(c plan.Cond) {
+				cmp, _ := c.(plan.Compare)
+				ref, ok := cmp.Right.(plan.ParamRef)
+				if !ok || cmp.Op != plan.Matches || err != nil || w.Args[ref.Index].IsNull() {
+					return
+				}
+				if _, bad := pattern.Compile(w.Args[ref.Index].Str()); bad != nil {
+					err = &engine.BadArgument{Param: w.query.Params[ref.Index].Name, Detail: bad.Error()}
+				}
+			})
+		}
+	}
+	return err
+}
+
+// inputs returns the values that the expressions of the mutation depend on.
+func (w *Write) inputs() *inputs {
+	return &inputs{w.ctx, w.Args, w.Now}
+}
+
+// value returns the value of an expression, or null if it has none. The error is an *engine.TooLarge
+// or the context's.
 func (w *Write) value(e plan.Expr) (value.Value, error) {
-	return (&inputs{w.Args, w.Now}).value(e, false)
+	return w.inputs().value(e, false)
 }
 
 // computed returns the value of an expression that a statement assigns to a property, or to `id`,
 // `from` or `to`. If the expression has no result, the error shows the expression.
 func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
-	v, err := (&inputs{w.Args, w.Now}).value(e, true)
+	v, err := w.inputs().value(e, true)
 	if err == errZero || err == errRange {
 		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
 			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -82,13 +80,22 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 		}
 		return q.Params[e.Index].Type, nil
 	case plan.Test:
-		if _, ok := e.Cond.(plan.Compare); !ok {
-			return value.Type{}, mismatch("a mutation holds a text match")
-		}
+		var types []value.Type
 		for _, o := range plan.Operands(e) {
-			if _, err := operandType(q, o); err != nil {
+			t, err := operandType(q, o)
+			if err != nil {
 				return value.Type{}, err
 			}
+			types = append(types, t)
+		}
+		switch c := e.Cond.(type) {
+		case plan.NullTest:
+		case plan.Compare:
+			if err := checkWordOperator(c, types); err != nil {
+				return value.Type{}, err
+			}
+		default:
+			return value.Type{}, mismatch("a mutation holds a text match")
 		}
 		return value.Of(value.Bool), nil
 	case plan.Apply:
@@ -112,24 +119,36 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now() and what is computed from them", e)
 }
 
+// checkWordOperator checks the operands of an `in` or a `matches` in a mutation. The argument `types`
+// contains the types of the two operands.
+func checkWordOperator(c plan.Compare, types []value.Type) error {
+	switch c.Op {
+	case plan.In:
+		if !types[1].List {
+			return mismatch("the right side of in is of type %s, expected a list", types[1])
+		}
+	case plan.Matches:
+		for _, t := range types {
+			if t.Kind != value.Invalid && (t.Kind != value.String || t.List) {
+				return mismatch("matches compares Strings, found %s and %s", types[0], types[1])
+			}
+		}
+		switch c.Right.(type) {
+		case plan.Lit, plan.ParamRef:
+		default:
+			return mismatch("the right side of matches is neither a literal nor a parameter")
+		}
+	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith:
+	default:
+		return mismatch("there is no operator %d", uint8(c.Op))
+	}
+	return nil
+}
+
 // operands checks the expressions of a statement; see operandType. An expression may be missing if
 // it is optional in the statement.
 func operands(q *plan.Query, s plan.Statement) error {
-	var exprs []plan.Expr
-	var set []plan.Assign
-	switch s := s.(type) {
-	case plan.Insert:
-		exprs = slices.DeleteFunc([]plan.Expr{s.From, s.To, s.ID}, func(e plan.Expr) bool { return e == nil })
-		set = s.Set
-	case plan.Update:
-		exprs, set = []plan.Expr{s.Where.Value}, s.Set
-	case plan.Delete:
-		exprs = []plan.Expr{s.Where.Value}
-	}
-	for _, a := range set {
-		exprs = append(exprs, a.Value)
-	}
-	for _, e := range exprs {
+	for _, e := range plan.StatementExprs(s) {
 		if _, err := operandType(q, e); err != nil {
 			return err
 		}

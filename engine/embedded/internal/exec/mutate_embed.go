@@ -28,7 +28,7 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 		return nil, nil // the write reports the error
 	}
 	var out Vectors
-	w := &Write{Args: args}
+	w := &Write{Args: args, ctx: ctx}
 	for _, statement := range q.Mutation.Statements {
 		var t *version.Type
 		var set []plan.Assign

@@ -42,6 +42,9 @@ func (pl *planner) plan() error {
 			return err
 		}
 	}
+	if err := pl.arrangeHoldings(); err != nil {
+		return err
+	}
 	pl.followOrder()
 	pl.sweeps(pl.body)
 	if d := pl.degrees(); d != nil && d.countsRows(pl.query) {
@@ -304,7 +307,7 @@ func (s *scope) isKnown(e *expr) bool {
 		return true
 	case exprProp, exprID, exprEnd:
 		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprAgg:
+	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg:
 	}
 	return false
 }

@@ -2,7 +2,7 @@
 // a type that owns its state:
 //
 //   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
-//     expr.go, cond.go, shape.go)
+//     expr.go, cond.go, holds.go, shape.go)
 //   - [planner] arranges the clauses of the query into steps by the estimates of the
 //     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
 //   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
@@ -54,6 +54,8 @@ type query struct {
 	columns  []projection // columns of the result
 	order    []orderKey   // sort keys, the first one first
 	aggs     []aggregate  // the aggregates, each once
+	holdings []*holding   // the blocks whose truth is a value
+	choosers int          // number of calls of `if` and `coalesce`
 	reads    [][]int      // by variable: the properties that the result reads
 	usesNow  bool         // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
@@ -65,11 +67,12 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body        *pipe       // the steps that find the rows
-	frames      int         // number of frames that the steps own
-	plannedSize int         // binary magnitude of the graph's size at the time of planning
-	countsOnly  bool        // the read returns only counts of all its rows
-	first       firstLookup // the lookup that the read begins with
+	body        *pipe           // the steps that find the rows
+	heldTests   []*arrangedTest // the blocks whose truth is a value, by position in query.holdings
+	frames      int             // number of frames that the steps own
+	plannedSize int             // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool            // the read returns only counts of all its rows
+	first       firstLookup     // the lookup that the read begins with
 }
 
 // projection is a column of the result.

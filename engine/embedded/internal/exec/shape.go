@@ -181,6 +181,8 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.all(e.Args...)
 	case plan.Test:
 		return b.condition(e.Cond)
+	case plan.Holds:
+		return b.checkHolds(e)
 	case plan.RRF:
 		for _, rank := range []plan.Expr{e.First, e.Second} {
 			switch rank.(type) {

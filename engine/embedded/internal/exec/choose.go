@@ -1,0 +1,119 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// The functions `if` and `coalesce` compute an argument only for the rows that need its value. An
+// argument may be expensive, and it may end the run with an error.
+
+// choice is the memory of one call of `if` or `coalesce`.
+type choice struct {
+	part      frame    // the rows for which an argument is computed
+	yes, no   []uint32 // rows of the frame
+	remaining []uint32 // rows of the frame
+}
+
+// choose binds the parts of an `if` or a `coalesce` that other functions do not have.
+func (b *binder) choose(e plan.Apply, out *expr) {
+	out.choice = b.choosers
+	b.choosers++
+	usesRow(e, func(v plan.VarID) {
+		if !slices.Contains(out.vars, v) {
+			out.vars = append(out.vars, v)
+		}
+	})
+}
+
+// evalIf writes the results of an `if` for the rows of a frame into vec, beginning at position `at`.
+func (ev *evaluator) evalIf(e *expr, f *frame, vec *column.Vec, at int) {
+	c := &ev.choices[e.choice]
+	yes, no := c.yes[:0], c.no[:0]
+	cond := ev.eval(e.args[0], f)
+	for i := range f.n {
+		if !cond.IsNull(i) && cond.Ints[i] != 0 {
+			yes = append(yes, uint32(i))
+		} else {
+			no = append(no, uint32(i))
+		}
+	}
+	c.yes, c.no = yes, no
+	ev.evalSome(e, e.args[1], f, yes, vec, at)
+	if len(e.args) == 3 {
+		ev.evalSome(e, e.args[2], f, no, vec, at)
+		return
+	}
+	for _, i := range no {
+		vec.SetNull(at + int(i))
+	}
+}
+
+// evalCoalesce writes the results of a `coalesce` for the rows of a frame into vec, beginning at
+// position `at`.
+func (ev *evaluator) evalCoalesce(e *expr, f *frame, vec *column.Vec, at int) {
+	c := &ev.choices[e.choice]
+	rows := c.remaining[:0]
+	for i := range f.n {
+		rows = append(rows, uint32(i))
+	}
+	c.remaining = rows
+	for _, arg := range e.args {
+		ev.evalSome(e, arg, f, rows, vec, at)
+		open := rows[:0]
+		for _, i := range rows {
+			if vec.IsNull(at + int(i)) {
+				open = append(open, i)
+			}
+		}
+		rows = open
+	}
+}
+
+// evalSome writes the values that an argument of the call e has in some rows of a frame into vec,
+// beginning at position `at`. The rows are ascending.
+func (ev *evaluator) evalSome(e, arg *expr, f *frame, rows []uint32, vec *column.Vec, at int) {
+	if len(rows) == 0 {
+		return
+	}
+	part := f
+	if len(rows) < f.n {
+		part = ev.some(e, f, rows)
+	}
+	values := ev.eval(arg, part)
+	for k, i := range rows {
+		vec.Set(at+int(i), widen(values.Value(k), e.typ.Kind))
+	}
+}
+
+// some returns some rows of a frame as a frame. It is valid until the next call of some for the same
+// call of `if` or `coalesce`.
+func (ev *evaluator) some(e *expr, f *frame, rows []uint32) *frame {
+	part := &ev.choices[e.choice].part
+	if part.cols == nil {
+		part.cols = make([][]uint32, ev.width())
+		if err := ev.hold(columnHead*len(part.cols) + 4*frameSize*(len(e.vars)+1)); err != nil {
+			ev.fail(err)
+		}
+	}
+	part.n = len(rows)
+	for _, v := range e.vars {
+		part.cols[v] = pickRows(part.cols[v], f.cols[v], rows)
+	}
+	part.groups = part.groups[:0]
+	if f.groups != nil {
+		part.groups = pickRows(part.groups, f.groups, rows)
+	}
+	return part
+}
+
+// pickRows overwrites `to` with the elements of `from` at the given positions.
+func pickRows(to, from, rows []uint32) []uint32 {
+	to = slices.Grow(to[:0], frameSize)
+	for _, i := range rows {
+		to = append(to, from[i])
+	}
+	return to
+}

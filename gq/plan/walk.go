@@ -1,0 +1,105 @@
+package plan
+
+// WalkExpr calls visit for an expression and for every expression that it computes with, including
+// the argument of an aggregate and the expressions in the block of a Holds. It does not visit the
+// operands of text matches and scores.
+func WalkExpr(e Expr, visit func(Expr)) {
+	visit(e)
+	switch e := e.(type) {
+	case Agg:
+		WalkExpr(e.Arg, visit)
+	case RRF:
+		WalkExpr(e.First, visit)
+		WalkExpr(e.Second, visit)
+	case Apply, Test:
+		for _, o := range Operands(e) {
+			WalkExpr(o, visit)
+		}
+	case Holds:
+		WalkClauses([]Clause{e.Block}, visit)
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest:
+	}
+}
+
+// WalkClauses calls WalkExpr for every expression in the clauses, including those in the blocks
+// among them.
+func WalkClauses(clauses []Clause, visit func(Expr)) {
+	for _, c := range clauses {
+		if f, ok := c.(Filter); ok {
+			for _, o := range CondOperands(f.Cond) {
+				WalkExpr(o, visit)
+			}
+		}
+		WalkClauses(Block(c), visit)
+	}
+}
+
+// WalkConds calls visit for every condition of a read: those of its match and of its blocks, and those
+// within expressions.
+func (r *Read) WalkConds(visit func(Cond)) {
+	clauseConds(r.Match, visit)
+	for _, c := range r.Columns {
+		ExprConds(c.Expr, visit)
+	}
+	for _, o := range r.Order {
+		ExprConds(o.Expr, visit)
+	}
+}
+
+// ExprConds calls visit for every condition within an expression.
+func ExprConds(e Expr, visit func(Cond)) {
+	switch e := e.(type) {
+	case Agg:
+		ExprConds(e.Arg, visit)
+	case Apply:
+		for _, a := range e.Args {
+			ExprConds(a, visit)
+		}
+	case Test:
+		condConds(e.Cond, visit)
+	case Holds:
+		clauseConds([]Clause{e.Block}, visit)
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest, RRF:
+	}
+}
+
+// condConds calls visit for a condition and for every condition within its operands.
+func condConds(c Cond, visit func(Cond)) {
+	visit(c)
+	for _, o := range CondOperands(c) {
+		ExprConds(o, visit)
+	}
+}
+
+// clauseConds calls visit for every condition in the clauses.
+func clauseConds(clauses []Clause, visit func(Cond)) {
+	for _, c := range clauses {
+		if f, ok := c.(Filter); ok {
+			condConds(f.Cond, visit)
+		}
+		clauseConds(Block(c), visit)
+	}
+}
+
+// StatementExprs returns the expressions of a statement, without those that it leaves out.
+func StatementExprs(st Statement) []Expr {
+	var exprs []Expr
+	var set []Assign
+	switch st := st.(type) {
+	case Insert:
+		for _, e := range []Expr{st.From, st.To, st.ID} {
+			if e != nil {
+				exprs = append(exprs, e)
+			}
+		}
+		set = st.Set
+	case Update:
+		exprs, set = []Expr{st.Where.Value}, st.Set
+	case Delete:
+		exprs = []Expr{st.Where.Value}
+	}
+	for _, a := range set {
+		exprs = append(exprs, a.Value)
+	}
+	return exprs
+}

@@ -32,6 +32,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	for range max(0, d.between(-1, 3)) {
 		clauses = append(clauses, r.clause(&r.outer, 0)...)
 	}
+	var blocks []plan.Clause
+	if d.percent(30) {
+		blocks = r.optionals()
+		clauses = append(clauses, blocks...)
+	}
 	for range d.IntN(3) {
 		clauses = append(clauses, r.filter(r.outer))
 	}
@@ -47,6 +52,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 		clauses = append(clauses, r.not(0))
 	}
 	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	inOrder(clauses, blocks)
 	r.match(clauses...)
 	if d.percent(30) {
 		r.aggregates()
@@ -177,6 +183,9 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	}
 	v := pick(r.drawer, scope)
 	declared := r.q.Read.Vars[v]
+	if declared.Optional && r.percent(15) {
+		return plan.Filter{Cond: plan.NullTest{Expr: id(v), Not: r.percent(40)}}
+	}
 	props := properties(r.drawer.schema, declared.Entity, declared.Type)
 	if r.percent(20) || len(props) == 0 {
 		return r.idFilter(v, scope)

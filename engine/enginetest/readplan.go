@@ -71,6 +71,7 @@ func (p *readPlan) column(name string, e plan.Expr) {
 	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
 	if w, ok := e.(plan.Whole); ok {
 		c.Fields = wholeFields(p.schema.Node(p.q.Read.Vars[w.Var].Type))
+		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
 	p.q.Read.Columns = append(p.q.Read.Columns, c)
 }
@@ -113,18 +114,7 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 // retie sets Grouped and Ties of a read.
 func retie(r *plan.Read) {
 	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
-	r.Ties = nil
-	for _, c := range r.Match {
-		if t, ok := c.(plan.Traverse); ok {
-			r.Ties = append(r.Ties, t.From, t.To)
-			if t.EdgeVar != plan.NoVar {
-				r.Ties = append(r.Ties, t.EdgeVar)
-			}
-		}
-		if b, ok := c.(plan.Bind); ok {
-			r.Ties = append(r.Ties, b.Var)
-		}
-	}
+	r.Ties = slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar })
 	slices.SortFunc(r.Ties, func(a, b plan.VarID) int {
 		x, y := r.Vars[a].Name, r.Vars[b].Name
 		if (x == "_") != (y == "_") {
@@ -216,6 +206,16 @@ func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 
 // not returns a `not` block, which holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
+
+// maybe returns an `optional` block. It makes the variables optional that the clauses are the first to bind.
+func (p *readPlan) maybe(clauses ...plan.Clause) plan.Optional {
+	for _, v := range binders(clauses) {
+		if v != plan.NoVar && !slices.Contains(binders(p.q.Read.Match), v) {
+			p.q.Read.Vars[v].Optional = true
+		}
+	}
+	return plan.Optional{Match: clauses}
+}
 
 // exists returns a block that holds if its clauses have a match.
 func exists(clauses ...plan.Clause) plan.Exists { return plan.Exists{Match: clauses} }

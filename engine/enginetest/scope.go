@@ -34,7 +34,35 @@ func scoped(r *plan.Read) bool {
 			return false
 		}
 	}
-	return scopedClauses(r.Match, nil)
+	return scopedClauses(r.Match, nil) && optionalsBound(r)
+}
+
+// optionalsBound reports whether `optional` blocks bind the optional variables of a read and no other clause
+// does, and whether each block uses a variable that is bound before the block.
+func optionalsBound(r *plan.Read) bool {
+	isOptional := func(c plan.Clause) bool { _, ok := c.(plan.Optional); return ok }
+	required := binders(slices.DeleteFunc(slices.Clone(r.Match), isOptional))
+	nullable := func(v plan.VarID) bool { return v != plan.NoVar && r.Vars[v].Optional }
+	if slices.ContainsFunc(required, nullable) {
+		return false
+	}
+	bound := required
+	for _, c := range r.Match {
+		o, ok := c.(plan.Optional)
+		if !ok {
+			continue
+		}
+		if !scopedClauses(o.Match, bound) || !correlated(o.Match, bound) {
+			return false
+		}
+		for _, v := range binders(o.Match) {
+			if v != plan.NoVar && !nullable(v) && !slices.Contains(required, v) {
+				return false
+			}
+			bound = append(bound, v)
+		}
+	}
+	return true
 }
 
 // inGroups reports whether an expression has one value in each group of a read: it holds only
@@ -60,6 +88,8 @@ func binders(clauses []plan.Clause) []plan.VarID {
 			vars = append(vars, c.Var)
 		case plan.Traverse:
 			vars = append(vars, c.From, c.To, c.EdgeVar)
+		case plan.Optional:
+			vars = append(vars, binders(c.Match)...)
 		case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All:
 		}
 	}
@@ -94,6 +124,10 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 			if match := plan.Block(c); len(match) == 0 || !scopedClauses(match, bound) || !correlated(match, bound) {
 				return false
 			}
+		case plan.Optional: // see optionalsBound
+			if len(c.Match) == 0 {
+				return false
+			}
 		case plan.Any, plan.All:
 			if conds := plan.Block(c); len(conds) == 0 || !scopedClauses(conds, bound) {
 				return false
@@ -122,7 +156,7 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 			case plan.NullTest:
 				return about(variable(c.Expr))
 			}
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			return correlated(plan.Block(c), outer)
 		}
 		return false
@@ -231,7 +265,7 @@ func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
 				cond.Expr = f.expr(cond.Expr)
 				out[i] = plan.Filter{Cond: cond}
 			}
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			out[i] = withBlock(c, f.clauses(plan.Block(c)))
 		}
 	}
@@ -249,6 +283,8 @@ func withBlock(c plan.Clause, clauses []plan.Clause) plan.Clause {
 		return plan.Any{Conds: clauses}
 	case plan.All:
 		return plan.All{Conds: clauses}
+	case plan.Optional:
+		return plan.Optional{Match: clauses}
 	case plan.Bind, plan.Traverse, plan.Filter:
 	}
 	return c

@@ -288,7 +288,7 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 			case plan.NullTest:
 				u.expr(vars, c.Expr)
 			}
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			u.clauses(vars, plan.Block(c))
 		}
 	}

@@ -25,7 +25,7 @@ import (
 //	pattern  a bool: whether there is one; then its text
 //
 // After the type of a parameter, a bool says whether the other members of the parameter follow.
-const encoding = 3
+const encoding = 4
 
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {

@@ -81,6 +81,7 @@ func (c *coder) variable(v *Var) {
 	c.string(&v.Name)
 	integer(c, &v.Entity)
 	c.string(&v.Type)
+	c.bool(&v.Optional)
 }
 
 // column encodes or decodes a column.
@@ -202,6 +203,8 @@ func (c *coder) clause(p *Clause) {
 		n = 6
 	case All:
 		n = 7
+	case Optional:
+		n = 8
 	}
 	switch n = c.byte(n); n {
 	case 1:
@@ -227,6 +230,8 @@ func (c *coder) clause(p *Clause) {
 		part(c, p, func(a *Any) { slice(c, &a.Conds, (*coder).clause) })
 	case 7:
 		part(c, p, func(a *All) { slice(c, &a.Conds, (*coder).clause) })
+	case 8:
+		part(c, p, func(o *Optional) { slice(c, &o.Match, (*coder).clause) })
 	default:
 		c.unnumbered("clause", n, *p)
 	}

@@ -30,7 +30,7 @@ var everyNode = &plan.Query{
 		{Name: "f", Type: value.Type{Kind: value.String, List: true}, Pattern: pattern("^[a-z]"), Examples: []value.Value{value.OfString("ab"), value.OfString("c")}},
 	},
 	Read: &plan.Read{
-		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}},
+		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}, {Name: "o", Type: "Person", Optional: true}},
 		Match: []plan.Clause{
 			plan.Bind{Var: 0},
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: 2, Min: 1, Max: 1},
@@ -38,6 +38,7 @@ var everyNode = &plan.Query{
 			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "tags", Type: value.Type{Kind: value.String, List: true}}, Right: plan.Lit{Value: value.OfString("x`\n\"")}, Unless: plan.NoParam}},
 			plan.Filter{Cond: plan.TextMatch{Kind: plan.Fuzzy, Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}, MaxEdits: plan.Lit{Value: value.OfI32(1)}}},
 			plan.Exists{Match: []plan.Clause{plan.Bind{Var: 1}}},
+			plan.Optional{Match: []plan.Clause{plan.Bind{Var: 3}}},
 			plan.Any{Conds: []plan.Clause{
 				plan.All{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.ID{Var: 1}}}, plan.Filter{Cond: plan.NullTest{Expr: plan.ParamRef{Index: 1}, Not: true}}}},
 				plan.Filter{Cond: plan.Compare{Op: plan.In, Left: plan.ID{Var: 1}, Right: plan.ParamRef{Index: 1}, Unless: 1}},

@@ -90,7 +90,11 @@ func (p *printer) annotations(prm *Param) string {
 // read writes a read.
 func (p *printer) read(r *Read) {
 	for i, v := range r.Vars {
-		p.line("var %s: %s %s", p.vars[i], v.Entity, v.Type)
+		optional := ""
+		if v.Optional {
+			optional = "?"
+		}
+		p.line("var %s: %s %s%s", p.vars[i], v.Entity, v.Type, optional)
 	}
 	p.match(r.Match)
 	for _, c := range r.Columns {
@@ -128,7 +132,11 @@ func (p *printer) columnType(c Column) string {
 	for i, f := range c.Fields {
 		fields[i] = f.Name + ": " + f.Type.String()
 	}
-	return "{" + strings.Join(fields, ", ") + "}"
+	text := "{" + strings.Join(fields, ", ") + "}"
+	if c.Type.Nullable {
+		text += "?"
+	}
+	return text
 }
 
 // match writes the clauses of a match.
@@ -149,6 +157,8 @@ func (p *printer) match(clauses []Clause) {
 			p.block("any", c.Conds)
 		case All:
 			p.block("all", c.Conds)
+		case Optional:
+			p.block("optional", c.Match)
 		}
 	}
 }

@@ -33,11 +33,17 @@ var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows 
 	},
 }
 
-// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
-// rows; every other aggregate skips nulls.
+// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts
+// the rows that bind it; every other aggregate skips nulls.
 func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
-	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
-		return value.OfI64(int64(len(members)))
+	if w, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
+		n := 0
+		for _, m := range members {
+			if m[w.Var] != nothing || ev.g.fault == UnmatchedCounted {
+				n++
+			}
+		}
+		return value.OfI64(int64(n))
 	}
 	var vals []value.Value
 	for _, m := range members {

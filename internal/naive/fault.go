@@ -49,6 +49,10 @@ const (
 	AllIsAny          // an `all` block holds if one of its conditions holds
 	InFirstOnly       // `in` looks only at the first element of the list
 	PatternAnchored   // a pattern must match the whole text
+	OptionalRequired  // an `optional` block without a match removes the row
+	OptionalOnce      // an `optional` block extends a row by its first match only
+	NullBoundAnew     // an `optional` block over a variable that is null binds the variable anew
+	UnmatchedCounted  // count counts the rows in which an optional variable is null
 
 	// Reads: rows.
 	NullsLast        // ascending order puts nulls last
@@ -168,6 +172,7 @@ var faultNames = [...]string{
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
 	DroppedHoldsInAny: "DroppedHoldsInAny", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
 	InFirstOnly: "InFirstOnly", PatternAnchored: "PatternAnchored",
+	OptionalRequired: "OptionalRequired", OptionalOnce: "OptionalOnce", NullBoundAnew: "NullBoundAnew", UnmatchedCounted: "UnmatchedCounted",
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",

@@ -109,6 +109,9 @@ func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	case FilterInNotPassed:
 		clauses = without[plan.Filter](clauses)
 	}
+	if ev.overNull(clauses) {
+		return false
+	}
 	found := false
 	inner.assignments(clauses, func() bool {
 		found = true
@@ -156,7 +159,7 @@ func mentions(c plan.Clause) []plan.VarID {
 				add(v)
 			}
 		}
-	case plan.Not, plan.Exists, plan.Any, plan.All:
+	case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 		for _, c := range plan.Block(c) {
 			for _, v := range mentions(c) {
 				add(v)

@@ -72,11 +72,10 @@ func (ev *evaluation) rows() ([][]cell, error) {
 func (ev *evaluation) all(clauses []plan.Clause) [][]*entity {
 	var matches [][]*entity
 	ev.env = make([]*entity, len(ev.query.Read.Vars))
-	ev.assignments(clauses, func() bool {
+	ev.extended(clauses, func() {
 		for range ev.repeats(clauses) {
 			matches = append(matches, slices.Clone(ev.env))
 		}
-		return true
 	})
 	return matches
 }
@@ -136,7 +135,7 @@ func (ev *evaluation) row(env []*entity) row {
 		out.keys = append(out.keys, ev.eval(o.Expr))
 	}
 	for _, v := range ev.query.Read.Ties {
-		out.ties = append(out.ties, value.OfString(env[v].id))
+		out.ties = append(out.ties, idOf(env[v]))
 	}
 	return out
 }
@@ -156,7 +155,7 @@ func (ev *evaluation) cell(c plan.Column) cell {
 		case ev.g.fault == WholeWithoutID:
 			fields[i] = value.OfString("")
 		default:
-			fields[i] = value.OfString(e.id)
+			fields[i] = idOf(e)
 		}
 	}
 	return cell{fields: fields}

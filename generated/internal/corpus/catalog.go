@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:61cd4575347429caff6e047393b08025be9929d1444fdf173e18b6a971d3d458",
+		SourceDigest: "sha256:40df8b595124f6edfd5c20a850afc83c612f4afa3bff9085c725ef0f98a86fed",
 	}
 }
 
@@ -50,6 +50,8 @@ var queries = []tool.StoredQuery{
 	&computedTool,
 	&computedGroupsTool,
 	&putComputedTool,
+	&optionalFriendsTool,
+	&optionalCountsTool,
 }
 
 // The parts that the schemas of all tools share.

@@ -56,6 +56,8 @@ var paramTypes = map[string]reflect.Type{
 	"annotated":           reflect.TypeFor[corpus.AnnotatedParams](),
 	"put_default_person":  reflect.TypeFor[corpus.PutDefaultPersonParams](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
+	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
+	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -74,6 +76,8 @@ var rowTypes = map[string]reflect.Type{
 	"best":                reflect.TypeFor[corpus.BestRow](),
 	"annotated":           reflect.TypeFor[corpus.AnnotatedRow](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
+	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsRow](),
+	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsRow](),
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 }
@@ -132,7 +136,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

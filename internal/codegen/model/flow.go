@@ -62,7 +62,7 @@ func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 		case plan.Bind, plan.Traverse:
 		case plan.Filter:
 			c.cond(cl.Cond, outside)
-		case plan.Not, plan.Any:
+		case plan.Not, plan.Any, plan.Optional:
 			c.clauses(plan.Block(cl), false)
 		case plan.Exists, plan.All:
 			c.clauses(plan.Block(cl), outside)

@@ -27,7 +27,7 @@ type Info struct {
 type Symbol struct {
 	Span  diag.Span // position of the declaration or, without one, of the first use
 	Uses  int       // number of later occurrences
-	Inner bool      // bound inside a block
+	Inner bool      // bound inside a block that is no `optional` block
 }
 
 // Comparison is an inline condition or a filter.

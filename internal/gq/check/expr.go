@@ -105,7 +105,7 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 		c.fault(EdgeBindingMisuse, o.Span(), "use a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which cannot be used as a value", tok.Value)
 		return typed{}, false
 	}
-	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
+	return typed{expr: plan.Whole{Var: id}, node: v.Type, typ: c.nullable(id, value.Type{}, sc)}, v.Type != ""
 }
 
 // unbound reports that no clause binds a variable.
@@ -144,7 +144,7 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	if v.Type == "" {
 		return typed{}, false
 	}
-	id2 := value.Of(value.String)
+	id2 := c.nullable(id, value.Of(value.String), sc)
 	if v.Entity == plan.Edge {
 		switch o.Prop.Value {
 		case "id":
@@ -161,14 +161,14 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 			return typed{}, false
 		}
 		c.useProp(plan.Edge, e.Name, p, false)
-		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	}
 	n := c.schema.Node(v.Type)
 	p := n.Property(o.Prop.Value)
 	switch {
 	case p != nil:
 		c.useProp(plan.Node, n.Name, p, false)
-		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	case o.Prop.Value == "id":
 		return typed{expr: plan.ID{Var: id}, typ: id2}, true
 	}

@@ -74,6 +74,7 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"in and matches", "x.gq", read("$a.b in[ 1,2 ]$a.c in $c ? $a.d matches\"x\""), read("$a.b in [1, 2] $a.c in $c? $a.d matches \"x\"")},
 	{"exists", "x.gq", read("$a:A exists{$a b $_}"), read("$a: A exists { $a b $_ }")},
 	{"any and all", "x.gq", read("any{$a.b=1 all{$a.c=2 $a.d=3}not{$a e $_}}"), read("any { $a.b = 1 all { $a.c = 2 $a.d = 3 } not { $a e $_ } }")},
+	{"optional", "x.gq", read("$a:A optional{$a b $c $c.d=1}$c is null"), read("$a: A optional { $a b $c $c.d = 1 } $c is null")},
 	{"not", "x.gq", read("$a:A not{$a b $_ not{$a c $_}}"), read("$a: A not { $a b $_ not { $a c $_ } }")},
 	{"projections", "x.gq", body("match{$a:A}return{$a.b as c $a.d,$a,e,now( ),3 as f,}"), body("match { $a: A } return { $a.b as c, $a.d, $a, e, now(), 3 as f }")},
 	{"orderings", "x.gq", body("match{$a:A}return{$a}order{$a.b asc,c desc,count( $a )}"), body("match { $a: A } return { $a } order { $a.b asc, c desc, count($a) }")},

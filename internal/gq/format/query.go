@@ -87,7 +87,7 @@ func (b *builder) match(clauses []syntax.Clause) {
 	b.open(spaced)
 	for _, c := range clauses {
 		switch c := c.(type) {
-		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 			b.take(soft)
 			b.match(syntax.Block(c))
 		case *syntax.Binding:

@@ -268,7 +268,7 @@ func constantFilter(p *queryPass) {
 		}
 		switch c.Cond.Op {
 		case plan.Eq, plan.Le, plan.Ge, plan.Contains, plan.StartsWith:
-			if !l.Type.Nullable {
+			if !l.Type.Nullable && !p.Plan.Read.Vars[l.Var].Optional {
 				p.report(c.Span, "remove it", nil, "%s is compared with itself, which is always true", l.Name)
 			}
 		case plan.In, plan.Matches: // the checker does not allow a property on both sides
@@ -284,11 +284,11 @@ func constantNullTest(p *queryPass) {
 		name, required := "", false
 		switch e := t.Cond.Expr.(type) {
 		case plan.Prop:
-			name, required = e.Name, !e.Type.Nullable
+			name, required = e.Name, !e.Type.Nullable && !p.Plan.Read.Vars[e.Var].Optional
 		case plan.ID:
-			name, required = "id", true
+			name, required = "id", !p.Plan.Read.Vars[e.Var].Optional
 		case plan.Endpoint:
-			name, required = "from", true
+			name, required = "from", !p.Plan.Read.Vars[e.Var].Optional
 			if e.To {
 				name = "to"
 			}

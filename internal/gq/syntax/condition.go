@@ -31,9 +31,12 @@ type NullTest struct {
 	Not bool `parser:"'is' @'not'? 'null'"` // true for `is not null`
 }
 
-// Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
+// Block returns the clauses inside a Not, Exists, Any, All or Optional. For any other clause it returns
+// nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {
+	case *Optional:
+		return c.Match
 	case *Not:
 		return c.Match
 	case *Exists:

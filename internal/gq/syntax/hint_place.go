@@ -93,7 +93,7 @@ func settingInside(before []Token, bracket, outer string) string {
 		return word(1)
 	case outer == inBody && (word(1) == "set" || word(2) == "insert"):
 		return inAssigns
-	case outer == inMatch && slices.Contains([]string{"not", "exists", "any", "all"}, word(1)):
+	case outer == inMatch && slices.Contains([]string{"not", "exists", "any", "all", "optional"}, word(1)):
 		return inMatch
 	case outer == inMatch && last.Type == TypeName && word(2) == ":":
 		return inBinding

@@ -64,7 +64,7 @@ type Mutation struct {
 func (*Read) body()     {}
 func (*Mutation) body() {}
 
-// Clause is one of *Not, *Exists, *Any, *All, *Binding, *Traversal, *TextClause and *Filter.
+// Clause is one of *Not, *Exists, *Any, *All, *Optional, *Binding, *Traversal, *TextClause and *Filter.
 type Clause interface{ clause() }
 
 // Not is a `not` block: it holds if its clauses have no match.

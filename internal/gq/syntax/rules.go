@@ -28,7 +28,7 @@ import (
 // participle derives from the structs.
 // TestGrammarsMatchParser checks them.
 const (
-	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
+	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | Optional | TextClause | Traversal | Filter .`
 	operandGrammar = `Operand = Term (("+" | "-") Term)* .`
 	// valueGrammar and valueCallGrammar are the productions of operands in a schema, which has no
 	// operators.
@@ -61,6 +61,8 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 		return parsePart[Clause](g.any, lex)
 	case next[0].Type == Name && next[0].Value == "all" && next[1].Value == "{":
 		return parsePart[Clause](g.all, lex)
+	case next[0].Type == Name && next[0].Value == "optional" && next[1].Value == "{":
+		return parsePart[Clause](g.optional, lex)
 	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
 		return parsePart[Clause](g.text, lex)
 	case next[0].Type == Var && next[1].Value == ":":

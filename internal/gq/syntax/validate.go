@@ -172,7 +172,7 @@ func (p *parser) clauses(cs []Clause) {
 	p.meter.Step(len(cs))
 	for _, c := range cs {
 		switch c := c.(type) {
-		case *Not, *Exists, *Any, *All:
+		case *Not, *Exists, *Any, *All, *Optional:
 			p.clauses(Block(c))
 		case *Binding:
 			for _, m := range c.Props {

@@ -4,17 +4,20 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // aggregate is a bound aggregate.
 type aggregate struct {
-	src  plan.Agg   // the aggregate in the plan
-	rows bool       // whether it counts rows
-	ex   *expr      // the argument; nil if it counts rows
-	typ  value.Type // type of the result
-	slot int        // the vector for its values
+	src  plan.Agg // the aggregate in the plan
+	rows bool     // whether it counts rows
+	// bound is the optional variable of a count that counts the rows in which it is not null; else NoVar.
+	bound plan.VarID
+	ex    *expr      // the argument; nil if it counts rows
+	typ   value.Type // type of the result
+	slot  int        // the vector for its values
 }
 
 // newFold has a function for each aggregate except count. The function makes the aggregate's fold;
@@ -94,6 +97,14 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 	if a.rows {
 		for _, id := range ids {
 			to.counts[id]++
+		}
+		return nil
+	}
+	if a.bound != plan.NoVar {
+		for i, ord := range f.cols[a.bound][:f.n] {
+			if ord != version.NoOrd || nullsCounted {
+				to.counts[ids[i]]++
+			}
 		}
 		return nil
 	}

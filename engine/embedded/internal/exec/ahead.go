@@ -75,6 +75,9 @@ func (co *collector) readRows() {
 		if props := co.reads[v]; props != nil {
 			table := co.table(v)
 			for _, ord := range co.rows.cols[v][:n] {
+				if ord == version.NoOrd {
+					continue
+				}
 				sum += table.ReadAhead(ord, props)
 			}
 		}
@@ -110,6 +113,8 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 			}
 		case *blockFilter:
 			s.test.pipes(func(inner *pipe) { a.sides(inner, v) })
+		case *optionalStep:
+			a.sides(s.inner, v)
 		}
 	}
 }

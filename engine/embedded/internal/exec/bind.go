@@ -40,6 +40,9 @@ func (b *binder) bind() error {
 	if b.match, err = b.block(withRankFilters(b.read)); err != nil {
 		return err
 	}
+	if err := b.optionals(b.read.Match); err != nil {
+		return err
+	}
 	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
@@ -141,6 +144,17 @@ func (b *binder) orders() error {
 			return mismatch("there is no variable %d", v)
 		}
 		b.keepVar(v)
+		if !b.read.Vars[v].Optional {
+			continue
+		}
+		ex, err := b.expr(plan.ID{Var: v})
+		if err != nil {
+			return err
+		}
+		if b.tieIDs == nil {
+			b.tieIDs = map[plan.VarID]*expr{}
+		}
+		b.tieIDs[v] = ex
 	}
 	return nil
 }
@@ -188,7 +202,11 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 	row := e.Func.Row()
 	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
 	b.vecs++
-	if _, rows := e.Arg.(plan.Whole); rows && row.Arg.Nodes {
+	a.bound = plan.NoVar
+	if w, rows := e.Arg.(plan.Whole); rows && e.Func == plan.Count && b.read.Vars[w.Var].Optional {
+		a.bound = w.Var
+		b.keepVar(w.Var)
+	} else if rows && row.Arg.Nodes {
 		a.rows = true
 	} else {
 		uses(e.Arg, b.keepVar)

@@ -64,6 +64,8 @@ func (x *explainer) steps(p *pipe) int {
 			s.test.pipes(func(inner *pipe) { n += x.steps(inner) })
 		case *nearStep:
 			n += x.steps(s.rows)
+		case *optionalStep:
+			n += x.steps(s.inner)
 		}
 	}
 	return n
@@ -180,6 +182,10 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 			next.Children = append(next.Children, x.conditions(s.test, est)...)
 		case *nearStep:
 			if inner, _ := x.pipe(s.rows, nil); inner != nil {
+				next.Children = append(next.Children, inner)
+			}
+		case *optionalStep:
+			if inner, _ := x.pipe(s.inner, nil); inner != nil {
 				next.Children = append(next.Children, inner)
 			}
 		}

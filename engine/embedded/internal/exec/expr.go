@@ -29,18 +29,20 @@ const (
 // expr is a bound expression. Its value is either constant during a run or a vector over a
 // frame.
 type expr struct {
-	kind  exprKind   // how the value is computed
-	src   plan.Expr  // the expression in the plan
-	typ   value.Type // type of the value
-	v     plan.VarID // the variable, unless the value is constant
-	prop  int        // for exprProp: position in the properties of the type
-	to    bool       // for exprEnd: the target end instead of the source
-	match int        // position in query.texts
-	score int        // position in query.relevances, distances or fusions
-	slot  int        // the vector for its values
-	args  []*expr    // for exprApply
-	cond  *cond      // for exprTest
-	agg   int        // for exprAgg: position in query.aggs
+	kind exprKind   // how the value is computed
+	src  plan.Expr  // the expression in the plan
+	typ  value.Type // type of the value
+	v    plan.VarID // the variable, unless the value is constant
+	// optional is set if the value belongs to the variable v alone, and v is optional.
+	optional bool
+	prop     int     // for exprProp: position in the properties of the type
+	to       bool    // for exprEnd: the target end instead of the source
+	match    int     // position in query.texts
+	score    int     // position in query.relevances, distances or fusions
+	slot     int     // the vector for its values
+	args     []*expr // for exprApply
+	cond     *cond   // for exprTest
+	agg      int     // for exprAgg: position in query.aggs
 }
 
 // uses calls f for each variable of an expression.
@@ -130,6 +132,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Matched:
 		out.kind, out.typ = exprMatch, value.Of(value.Bool)
 		out.match, err = b.text(e.Match)
+		out.v = e.Match.Prop.Var
 	case plan.BM25, plan.Nearest, plan.RRF:
 		err = b.score(e, out)
 	case plan.Apply:
@@ -147,6 +150,10 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		if err == nil {
 			out.typ = b.aggs[out.agg].typ
 		}
+	}
+	switch out.kind {
+	case exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest:
+		out.optional = err == nil && b.read.Vars[out.v].Optional
 	}
 	return out, err
 }

@@ -57,6 +57,9 @@ func (b *binder) groupKey() {
 		default:
 			by = plan.NoVar
 		}
+		if by != plan.NoVar && b.read.Vars[by].Optional {
+			by = plan.NoVar
+		}
 		if by == plan.NoVar || g.by != plan.NoVar && g.by != by {
 			single = false
 			continue

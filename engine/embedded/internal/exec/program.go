@@ -54,8 +54,11 @@ type query struct {
 	columns  []projection // columns of the result
 	order    []orderKey   // sort keys, the first one first
 	aggs     []aggregate  // the aggregates, each once
-	reads    [][]int      // by variable: the properties that the result reads
-	usesNow  bool         // the read calls now()
+
+	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
+
+	reads   [][]int // by variable: the properties that the result reads
+	usesNow bool    // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
 	computes bool
 	ranking
@@ -67,6 +70,7 @@ type query struct {
 type arrangement struct {
 	body        *pipe // the steps that find the rows
 	frames      int   // number of frames that the steps own
+	optionals   int   // number of `optional` blocks
 	plannedSize int   // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool  // the read returns only counts of all its rows
 }
@@ -118,6 +122,14 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 // width returns the number of columns of the collected rows: one for each variable, and one
 // for rowVar.
 func (q *query) width() int { return len(q.types) + 1 }
+
+// slots returns the number of columns of the frames of steps.
+func (p *Program) slots() int {
+	if p.optionals == 0 {
+		return len(p.types)
+	}
+	return p.width() + p.optionals
+}
 
 // Schema returns the schema that the program is bound to.
 func (p *Program) Schema() *version.Schema { return p.schema }

@@ -1,0 +1,22 @@
+package corpus_test
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+)
+
+// runOptional runs the queries with `optional` blocks. Ann knows nobody, and only nova owns a sample.
+func runOptional(s *session) {
+	at := engine.Target{}
+	found[corpus.OptionalFriendsRow](s, "optional_friends", strings.Join([]string{
+		`{"slug":"ada","friend":{"id":"nova","name":"Nova","slug":"nova","status":"active","mood":null,"age":1,"email":null,"seen":null},"status":"active","since":"2024-02-29","wide":"18446744073709551614","kind":"Person"}`,
+		`{"slug":"ann","friend":null,"status":null,"since":null,"wide":null,"kind":null}`,
+		`{"slug":"bob","friend":{"id":"ann","name":"Ann","slug":"ann","status":"active","mood":null,"age":2,"email":null,"seen":null},"status":"active","since":null,"wide":null,"kind":"Person"}`,
+		`{"slug":"nova","friend":{"id":"bob","name":"Bob","slug":"bob","status":"on-leave","mood":"bad","age":25,"email":"bob@example.org","seen":null},"status":"on-leave","since":null,"wide":null,"kind":"Person"}`,
+	}, "\n"))(corpus.OptionalFriends(s.ctx, s.g, corpus.OptionalFriendsParams{How: "school"}, at))
+	found[corpus.OptionalCountsRow](s, "optional_counts", strings.Join([]string{
+		`{"slug":"bob","friends":"2","oldest":36}`, `{"slug":"ada","friends":"1","oldest":1}`, `{"slug":"nova","friends":"1","oldest":25}`, `{"slug":"ann","friends":"0","oldest":null}`,
+	}, "\n"))(corpus.OptionalCounts(s.ctx, s.g, corpus.OptionalCountsParams{}, at))
+}

@@ -104,6 +104,13 @@ func TestTexts(t *testing.T) {
 		{`$s: Seat $s.id = "[\"14\",\"3\"]"`, `return { $s.row }`, "3"},
 		{`$p: Person { name: "cid" } $_ knows $p`, `return { $p.name }`, "cid cid"},
 		{`$p: Person { name: "cid" } not { $_ wrote $d $p wrote $d }`, `return { $p.name }`, "cid"},
+		// Distinct rows and values, and lists of values. A later column may use an earlier one.
+		{`$p knows $q`, `return distinct { $q.name }`, "ada bob cid eve"},
+		{`$p knows $q`, `return distinct { $q.name as name } order { name desc } limit 2`, "eve cid"},
+		{`$p knows $q`, `return { count(distinct $q) as n, count($q) as all }`, "4"},
+		{`$p knows $q`, `return { count($p) as n, n - count(distinct $q.name) as again }`, "5"},
+		{`$p knows $q`, `return { size(collect(distinct $q.name)) as n }`, "4"},
+		{`$p: Person`, `return { length($p.name) as n, n * 2 as m, m + n as sum } order { sum }`, "3 3 3 3 3"},
 		// A row without a match of an `optional` block stays, with nulls.
 		{`$p: Person optional { $p wrote $d }`, `return { coalesce($d.slug, "no " + $p.name) as text }`, "no bob no cid no eve no fay short"},
 		{`$p: Person optional { $p wrote $d } $d is null`, `return { $p.name } limit 2`, "bob cid"},

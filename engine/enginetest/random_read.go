@@ -54,9 +54,12 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
 	inOrder(clauses, blocks)
 	r.match(clauses...)
-	if d.percent(30) {
+	switch draw := d.IntN(100); {
+	case draw < 33:
 		r.aggregates()
-	} else {
+	case draw < 40:
+		r.distinct()
+	default:
 		r.columns()
 	}
 	if r.ranked || d.percent(40) {
@@ -441,7 +444,9 @@ func (r *readDraw) aggregates() {
 				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
 			}
 		default:
-			r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+			if !r.typeOf(e).List {
+				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+			}
 		}
 	}
 }
@@ -456,7 +461,7 @@ func (r *readDraw) aggregate() plan.Expr {
 					funcs = append(funcs, row.Func)
 				}
 			}
-			return agg(pick(r.drawer, funcs), e)
+			return r.perhapsDistinct(agg(pick(r.drawer, funcs), e))
 		}
 	}
 	v := pick(r.drawer, r.outer)
@@ -476,12 +481,16 @@ func (r *readDraw) aggregate() plan.Expr {
 		if wild {
 			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
 		}
-		return agg(pick(r.drawer, funcs), prop)
+		return r.perhapsDistinct(agg(pick(r.drawer, funcs), prop))
 	}
+	var arg plan.Expr = id(v)
 	if declared.Entity == plan.Node {
-		return count(whole(v))
+		arg = whole(v)
 	}
-	return count(id(v))
+	if r.percent(25) {
+		return r.perhapsDistinct(agg(plan.Collect, arg))
+	}
+	return r.perhapsDistinct(count(arg))
 }
 
 // schemaNodes returns the node types of the current schema.

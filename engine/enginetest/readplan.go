@@ -111,9 +111,10 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 	retie(q.Read)
 }
 
-// retie sets Grouped and Ties of a read.
+// retie sets Grouped and Ties of a read. Grouped stays set for a read that returns each combination of its columns
+// once.
 func retie(r *plan.Read) {
-	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+	r.Grouped = r.Grouped || slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
 	r.Ties = slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar })
 	slices.SortFunc(r.Ties, func(a, b plan.VarID) int {
 		x, y := r.Vars[a].Name, r.Vars[b].Name
@@ -274,6 +275,9 @@ func whole(v plan.VarID) plan.Whole { return plan.Whole{Var: v} }
 
 // count counts the values of e.
 func count(e plan.Expr) plan.Agg { return plan.Agg{Func: plan.Count, Arg: e} }
+
+// distinct makes an aggregate count equal values once.
+func distinct(a plan.Agg) plan.Agg { a.Distinct = true; return a }
 
 // agg applies the aggregate function f to e.
 func agg(f plan.AggFunc, e plan.Expr) plan.Agg { return plan.Agg{Func: f, Arg: e} }

@@ -23,7 +23,7 @@ func scoped(r *plan.Read) bool {
 			return false
 		}
 	}
-	grouped := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+	grouped := r.Grouped
 	for _, c := range r.Columns {
 		if plan.HasAggregate(c.Expr) && !inGroups(r, c.Expr) {
 			return false
@@ -73,6 +73,9 @@ func inGroups(r *plan.Read, e plan.Expr) bool {
 		return true
 	}
 	if slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) && reflect.DeepEqual(c.Expr, e) }) {
+		return true
+	}
+	if id, ok := e.(plan.ID); ok && inGroups(r, plan.Whole(id)) {
 		return true
 	}
 	parts := plan.Operands(e)

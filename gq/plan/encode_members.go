@@ -326,6 +326,7 @@ func (c *coder) expr(p *Expr) {
 	case 8:
 		part(c, p, func(a *Agg) {
 			integer(c, &a.Func)
+			c.bool(&a.Distinct)
 			c.expr(&a.Arg)
 		})
 	case 9:

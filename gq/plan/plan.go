@@ -86,7 +86,8 @@ type Read struct {
 	Vars    []Var    // variables, by VarID
 	Match   []Clause // clauses that must all hold
 	Columns []Column // columns of the result, in order
-	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
+	// Grouped is set if a column contains an aggregate. The other columns are then the grouping key. It is
+	// also set without an aggregate if the read returns each combination of its columns once.
 	Grouped bool
 	Order   []Order // most significant key first
 	// Ties lists the variables bound outside blocks and in Optionals. Their entity ids, ascending
@@ -245,8 +246,9 @@ type Now struct{}
 // Agg is an aggregate over the rows of a group. Count of a Whole counts the rows in which the
 // node is not null. Every other aggregate ignores nulls too.
 type Agg struct {
-	Func AggFunc // the aggregate function
-	Arg  Expr    // its argument
+	Func     AggFunc // the aggregate function
+	Distinct bool    // equal values count once; only if [Aggregate.Distinct] of the function is set
+	Arg      Expr    // its argument
 }
 
 // Matched is the result of a text match as a Bool.

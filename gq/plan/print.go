@@ -233,7 +233,11 @@ func (p *printer) expr(e Expr) string {
 	case Now:
 		return "now()"
 	case Agg:
-		return e.Func.String() + "(" + p.expr(e.Arg) + ")"
+		distinct := ""
+		if e.Distinct {
+			distinct = "distinct "
+		}
+		return e.Func.String() + "(" + distinct + p.expr(e.Arg) + ")"
 	case Matched:
 		return p.textMatch(e.Match)
 	case BM25:

@@ -61,6 +61,9 @@ const (
 	LimitOff         // a read returns one row more than the limit
 	CutUnsaid        // a result does not say that the limit cut rows off
 	CountsNulls      // count counts nulls
+	DistinctIgnored  // count and collect ignore the word distinct
+	CollectReversed  // collect lists its values in the reverse order
+	DistinctRepeats  // return distinct returns equal rows more than once
 	AverageOverNulls // avg divides by the number of rows, including nulls
 	NoEmptyGroup     // an aggregate over no rows yields no row
 	NullGroupDropped // the group of a null key is omitted
@@ -177,7 +180,8 @@ var faultNames = [...]string{
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
-	CutUnsaid:   "CutUnsaid",
+	CutUnsaid:       "CutUnsaid",
+	DistinctIgnored: "DistinctIgnored", CollectReversed: "CollectReversed", DistinctRepeats: "DistinctRepeats",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
 	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
 	LateSnapshot: "LateSnapshot",

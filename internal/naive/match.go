@@ -18,6 +18,7 @@ type evaluation struct {
 	now   value.Value // the value of now()
 	env   []*entity   // entity by variable; nil if unbound
 	more  bool        // the limit cut rows off; set by rows
+	err   error       // why the read fails, known only after its rows are evaluated
 	// members are the matches of the group for which an expression is evaluated; nil outside a group.
 	members [][]*entity
 

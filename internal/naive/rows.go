@@ -65,7 +65,7 @@ func (ev *evaluation) rows() ([][]cell, error) {
 	for i, r := range rows {
 		cells[i] = r.cells
 	}
-	return cells, nil
+	return cells, ev.err
 }
 
 // all returns the assignments.
@@ -193,7 +193,7 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 			continue
 		}
 		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.key, key, value.Equal) })
-		if i < 0 {
+		if i < 0 || ev.g.fault == DistinctRepeats && len(keyColumns) == len(r.Columns) {
 			i = len(groups)
 			groups = append(groups, &group{key: key})
 		}

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:40df8b595124f6edfd5c20a850afc83c612f4afa3bff9085c725ef0f98a86fed",
+		SourceDigest: "sha256:fe9f681ca096c3c628cf1dbf8edd0cf741becb0b111f11550708cc7f1aa6b150",
 	}
 }
 
@@ -52,6 +52,8 @@ var queries = []tool.StoredQuery{
 	&putComputedTool,
 	&optionalFriendsTool,
 	&optionalCountsTool,
+	&distinctMoodsTool,
+	&collectedTool,
 }
 
 // The parts that the schemas of all tools share.

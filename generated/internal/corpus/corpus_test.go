@@ -58,6 +58,8 @@ var paramTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
+	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
+	"collected":           reflect.TypeFor[corpus.CollectedParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -78,6 +80,8 @@ var rowTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsRow](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsRow](),
+	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsRow](),
+	"collected":           reflect.TypeFor[corpus.CollectedRow](),
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 }
@@ -136,7 +140,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -20,3 +20,16 @@ func runOptional(s *session) {
 		`{"slug":"bob","friends":"2","oldest":36}`, `{"slug":"ada","friends":"1","oldest":1}`, `{"slug":"nova","friends":"1","oldest":25}`, `{"slug":"ann","friends":"0","oldest":null}`,
 	}, "\n"))(corpus.OptionalCounts(s.ctx, s.g, corpus.OptionalCountsParams{}, at))
 }
+
+// runColumns runs the queries with distinct and collect.
+func runColumns(s *session) {
+	at := engine.Target{}
+	found[corpus.DistinctMoodsRow](s, "distinct_moods", `{"mood":null,"part":0.02}`+"\n"+`{"mood":null,"part":0.04}`+"\n"+`{"mood":"bad","part":0.5}`+"\n"+`{"mood":"good","part":0.72}`)(
+		corpus.DistinctMoods(s.ctx, s.g, corpus.DistinctMoodsParams{}, at))
+	found[corpus.CollectedRow](s, "collected", strings.Join([]string{
+		`{"slug":"ada","statuses":"1","friends":["nova"],"kinds":["active"],"ages":[1],"seen":[],"since":["2024-02-29"],"n":1,"twice":"2"}`,
+		`{"slug":"ann","statuses":"0","friends":[],"kinds":[],"ages":[],"seen":[],"since":[],"n":0,"twice":"0"}`,
+		`{"slug":"bob","statuses":"2","friends":["ada","ann"],"kinds":["on-leave","active"],"ages":[36,2],"seen":["2024-06-01T12:00:00.000Z"],"since":[],"n":2,"twice":"4"}`,
+		`{"slug":"nova","statuses":"1","friends":["bob"],"kinds":["on-leave"],"ages":[25],"seen":[],"since":[],"n":1,"twice":"2"}`,
+	}, "\n"))(corpus.Collected(s.ctx, s.g, corpus.CollectedParams{}, at))
+}

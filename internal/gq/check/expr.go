@@ -33,7 +33,7 @@ func (t typed) String() string {
 // advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
-	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
+	"distinct": "write return distinct { … }, count(distinct $p.x) or collect(distinct $p.x)",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
@@ -193,6 +193,10 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 
 // call checks and lowers a call of a function.
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
+	if o.Distinct != nil && plan.AggregateNamed(o.Name.Value) == nil {
+		c.fault(BadAggregate, syntax.SpanOf(*o.Distinct), "write distinct only in count(distinct …), collect(distinct …) and return distinct { … }", "%s does not take distinct", o.Name.Value)
+		return typed{}, false
+	}
 	if row := plan.AggregateNamed(o.Name.Value); row != nil {
 		return c.aggregate(o, row, sc)
 	}
@@ -240,13 +244,17 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		c.fault(BadAggregate, call.Span(), "", "%s has %d arguments, want 1", row.Name, len(call.Args))
 		return typed{}, false
 	}
+	if call.Distinct != nil && !row.Distinct {
+		c.fault(BadAggregate, syntax.SpanOf(*call.Distinct), "remove distinct, or write count(distinct …) or collect(distinct …)", "%s does not take distinct", row.Name)
+		return typed{}, false
+	}
 	c.aggregating = true
 	arg, ok := c.value(call.Args[0], sc)
 	c.aggregating = false
 	if !ok {
 		return typed{}, false
 	}
-	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
+	t := typed{expr: plan.Agg{Func: row.Func, Distinct: call.Distinct != nil, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
 	switch _, test := arg.expr.(plan.Test); {
 	case isConstant(arg.expr):

@@ -186,7 +186,7 @@ func (b *builder) between() gap {
 	case ",", ")", "]", "?", ".", "..", ":":
 		return glued
 	case "(":
-		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && prev.Value != "contains" && prev.Value != "starts_with" {
+		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && prev.Value != "contains" && prev.Value != "starts_with" && prev.Value != "distinct" {
 			return glued // for a call, not for an operand in parentheses
 		}
 	}

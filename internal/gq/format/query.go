@@ -61,6 +61,9 @@ func (b *builder) read(r *syntax.Read) {
 	b.take(soft) // match
 	b.match(r.Match)
 	b.take(soft) // return
+	if r.Distinct != nil {
+		b.take(spaced)
+	}
 	b.open(spaced)
 	for i, p := range r.Returns {
 		b.rangeOf(p.Range, soft)

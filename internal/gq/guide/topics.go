@@ -73,9 +73,12 @@ these rows. Bindings and traversals outside cannot use the variables of the bloc
 		cases: []example{{"Nodes with or without a neighbour", perhapsAlong}, {"Count neighbours, also where there are none", countPerhaps}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
 		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"return distinct { … } without an aggregate returns each combination of its columns once. count(distinct $p.x) counts equal values\n" +
+			"once; collect($p.x) lists the values without nulls, in the order in which ids break ties, and collect(distinct $p.x) lists equal\n" +
+			"values once, at most 10000 in a group. A column may use an earlier one by its name: count($p) as n, n * 2 as twice.\n" +
 			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +
 			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
-		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
+		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}, {"Each value once", distinctValues}, {"Lists by node", collectByNode}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property becomes the column v.property; as renames a column, and two columns with the same name are an error. $v
 alone is the whole node as an object with its id, without blobs. Every node has $v.id. For a node with a key, the id is

@@ -48,10 +48,11 @@ type Body interface{ body() }
 // Read matches a pattern and returns rows.
 type Read struct {
 	Range
-	Match   []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
-	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`       // the columns
-	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
-	Limit   *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
+	Match    []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
+	Distinct *Token        `parser:"'return' @'distinct'?"`               // nil if it is not written
+	Returns  []*Projection `parser:"'{' ( @@ ','? )+ '}'"`                // the columns
+	Order    []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
+	Limit    *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
 }
 
 // Mutation is a list of statements.

@@ -37,7 +37,7 @@ const (
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
 	factorGrammar     = `Factor = "(" Comparison ")" | Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with") Operand)? .`
-	callGrammar       = `Call = <name> "(" Comparison ("," Comparison)* ")" .`
+	callGrammar       = `Call = <name> "(" "distinct"? Comparison ("," Comparison)* ")" .`
 	propRefGrammar    = `PropRef = <var> "." <name> .`
 	varRefGrammar     = `VarRef = <var> .`
 	aliasRefGrammar   = `AliasRef = <name> .`

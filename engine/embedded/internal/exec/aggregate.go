@@ -44,15 +44,22 @@ type fold interface {
 
 // accumulator holds the state of one aggregate of a run, by group.
 type accumulator struct {
-	counts []int64 // of the rows, or of the values that are not null
-	fold   fold    // nil for count
+	counts []int64         // of the rows, or of the values that are not null
+	fold   fold            // nil for count and collect
+	set    *distinctCounts // of count(distinct …); nil for other aggregates
+	list   *collected      // of collect; nil for other aggregates
 }
 
 // newAccumulators returns an accumulator for each aggregate of a program.
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		if make := newFold[a.src.Func]; make != nil {
+		switch make := newFold[a.src.Func]; {
+		case a.src.Func == plan.Collect:
+			list[i].list = &collected{distinct: a.src.Distinct}
+		case a.src.Distinct:
+			list[i].set = &distinctCounts{}
+		case make != nil:
 			list[i].fold = make()
 		}
 	}
@@ -62,8 +69,13 @@ func newAccumulators(p *Program) []accumulator {
 // reset removes all groups.
 func (a *accumulator) reset() {
 	a.counts = a.counts[:0]
-	if a.fold != nil {
+	switch {
+	case a.fold != nil:
 		a.fold.reset()
+	case a.set != nil:
+		a.set.reset()
+	case a.list != nil:
+		a.list.reset()
 	}
 }
 
@@ -86,8 +98,11 @@ func (co *collector) addGroup() {
 	for k := range co.sums {
 		a := &co.sums[k]
 		a.counts = append(a.counts, 0)
-		if a.fold != nil {
+		switch {
+		case a.fold != nil:
 			a.fold.grow()
+		case a.list != nil:
+			a.list.grow()
 		}
 	}
 }
@@ -109,6 +124,12 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 		return nil
 	}
 	vec := co.eval(a.ex, f)
+	switch {
+	case to.set != nil:
+		return to.set.add(&co.budget, vec, ids, to.counts)
+	case to.list != nil:
+		return to.list.add(co, f, vec, ids)
+	}
 	for i, id := range ids {
 		if !vec.IsNull(i) {
 			to.counts[id]++
@@ -126,6 +147,8 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	vec.Reset(co.aggs[k].typ, len(groups))
 	for i, g := range groups {
 		switch n := from.counts[g]; {
+		case from.list != nil:
+			vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
 		case from.fold == nil:
 			vec.Ints[i] = n
 		case n == 0:

@@ -169,6 +169,9 @@ func (b *binder) isGrouped(e plan.Expr) bool {
 	if b.groups(e) {
 		return true
 	}
+	if id, ok := e.(plan.ID); ok && b.groups(plan.Whole(id)) {
+		return true // rows with equal nodes have equal ids
+	}
 	parts := plan.Operands(e)
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !b.isGrouped(p) })
 }
@@ -203,12 +206,18 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
 	b.vecs++
 	a.bound = plan.NoVar
-	if w, rows := e.Arg.(plan.Whole); rows && e.Func == plan.Count && b.read.Vars[w.Var].Optional {
+	if e.Distinct && !row.Distinct {
+		return 0, mismatch("%s does not take distinct", e.Func)
+	}
+	w, whole := e.Arg.(plan.Whole)
+	counts := whole && e.Func == plan.Count && !e.Distinct
+	switch {
+	case counts && b.read.Vars[w.Var].Optional:
 		a.bound = w.Var
 		b.keepVar(w.Var)
-	} else if rows && row.Arg.Nodes {
+	case counts:
 		a.rows = true
-	} else {
+	default:
 		uses(e.Arg, b.keepVar)
 		var err error
 		if a.ex, err = b.expr(e.Arg); err != nil {
@@ -218,6 +227,11 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
+		if e.Func == plan.Collect {
+			for _, v := range b.read.Ties {
+				b.keepVar(v)
+			}
+		}
 	}
 	b.aggs = append(b.aggs, a)
 	return len(b.aggs) - 1, nil

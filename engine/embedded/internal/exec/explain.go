@@ -112,9 +112,13 @@ func (x *explainer) result(rows int64) *engine.Operator {
 				keys = append(keys, x.Expr(c.Expr))
 			}
 		}
-		detail := strings.Join(aggs, ", ")
-		if len(keys) > 0 {
+		name, detail := "group", strings.Join(aggs, ", ")
+		if len(aggs) == 0 {
+			name, detail = "distinct", strings.Join(keys, ", ")
+		} else if len(keys) > 0 {
 			detail += " by " + strings.Join(keys, ", ")
+		}
+		if len(keys) > 0 {
 			est = max(1, est*groupShare)
 		} else {
 			est = 1
@@ -122,7 +126,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		if x.countsOnly {
 			detail += ", counting without making rows"
 		}
-		op = over(&engine.Operator{Name: "group", Detail: detail, Estimate: est})
+		op = over(&engine.Operator{Name: name, Detail: detail, Estimate: est})
 		x.measure(op, grouped, x.profTime(collecting))
 	}
 	var by []string

@@ -200,6 +200,9 @@ func keyOf(e plan.Expr) string {
 	case plan.RRF:
 		return "rrf(" + keyOf(e.First) + "," + keyOf(e.Second)
 	case plan.Agg:
+		if e.Distinct {
+			return e.Func.String() + " distinct" + keyOf(e.Arg)
+		}
 		return e.Func.String() + keyOf(e.Arg)
 	case plan.ParamRef:
 		return "$" + strconv.Itoa(e.Index)

@@ -354,7 +354,7 @@ func (co *collector) leading() ([]uint32, error) {
 	groups := slices.Grow(co.leadingGroups[:0], n)
 	defer func() { co.leadingGroups = groups }()
 	limit := co.maxRows
-	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
+	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].countsOnly() {
 		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
 		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {

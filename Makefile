@@ -40,7 +40,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 	$(GO) test -shuffle=on -timeout 30m ./...
 	@$(MAKE) --no-print-directory test-race
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
-	@for fault in fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect; do \
+	@for fault in fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut; do \
 		echo "$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound"; \
 		$(GO) test -tags $$fault ./engine/embedded -run TestFaultIsFound -v || exit 1; \
 	done

@@ -111,6 +111,9 @@ func TestTexts(t *testing.T) {
 		{`$p knows $q`, `return { count($p) as n, n - count(distinct $q.name) as again }`, "5"},
 		{`$p knows $q`, `return { size(collect(distinct $q.name)) as n }`, "4"},
 		{`$p: Person`, `return { length($p.name) as n, n * 2 as m, m + n as sum } order { sum }`, "3 3 3 3 3"},
+		{`$p: Person optional { $q knows $p }`, `return { $p.name as name, count($q) as n } having { n > 1 }`, "cid"},
+		{`$p: Person optional { $q knows $p }`, `return { $p.name as name, count($q) as n } having { any { n = 0 name = "eve" } } order { name desc }`, "fay eve"},
+		{`$p: Person`, `return { upper($p.name) as name } having { name matches "^[A-C]" }`, "ADA BOB CID"},
 		// A row without a match of an `optional` block stays, with nulls.
 		{`$p: Person optional { $p wrote $d }`, `return { coalesce($d.slug, "no " + $p.name) as text }`, "no bob no cid no eve no fay short"},
 		{`$p: Person optional { $p wrote $d } $d is null`, `return { $p.name } limit 2`, "bob cid"},

@@ -62,6 +62,9 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	default:
 		r.columns()
 	}
+	if d.percent(20) {
+		r.having()
+	}
 	if r.ranked || d.percent(40) {
 		r.drawLimit()
 	}

@@ -76,6 +76,12 @@ func (p *readPlan) column(name string, e plan.Expr) {
 	p.q.Read.Columns = append(p.q.Read.Columns, c)
 }
 
+// having adds conditions on the rows of the result.
+func (p *readPlan) having(conds ...plan.Clause) *readPlan {
+	p.q.Read.Having = append(p.q.Read.Having, conds...)
+	return p
+}
+
 // orderBy adds an ascending sort key.
 func (p *readPlan) orderBy(e plan.Expr) *readPlan { return p.sort(plan.Order{Expr: e}) }
 

@@ -29,6 +29,9 @@ func scoped(r *plan.Read) bool {
 			return false
 		}
 	}
+	if !scopedHaving(r, r.Having, func(e plan.Expr) bool { return ok(e) && (!grouped || inGroups(r, e)) }) {
+		return false
+	}
 	for _, o := range r.Order {
 		if !ok(o.Expr) || plan.HasAggregate(o.Expr) && !grouped || grouped && !inGroups(r, o.Expr) {
 			return false
@@ -60,6 +63,23 @@ func optionalsBound(r *plan.Read) bool {
 				return false
 			}
 			bound = append(bound, v)
+		}
+	}
+	return true
+}
+
+// scopedHaving reports whether the conditions of `having` use only columns of the read, aggregates and constants, as the
+// function `ok` demands.
+func scopedHaving(r *plan.Read, list []plan.Clause, ok func(plan.Expr) bool) bool {
+	for _, c := range list {
+		if inner := plan.Block(c); inner != nil && !scopedHaving(r, inner, ok) {
+			return false
+		}
+		f, isFilter := c.(plan.Filter)
+		if isFilter && slices.ContainsFunc(plan.Operands(plan.Test{Cond: f.Cond}), func(e plan.Expr) bool {
+			return !ok(e) || plan.HasAggregate(e) && !slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+		}) {
+			return false
 		}
 	}
 	return true
@@ -230,6 +250,7 @@ func dropUnused(r *plan.Read) {
 	for i := range r.Columns {
 		r.Columns[i].Expr = fresh.expr(r.Columns[i].Expr)
 	}
+	r.Having = fresh.clauses(r.Having)
 	r.Order = slices.Clone(r.Order)
 	for i := range r.Order {
 		r.Order[i].Expr = fresh.expr(r.Order[i].Expr)

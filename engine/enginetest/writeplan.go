@@ -221,6 +221,7 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 	for _, c := range q.Read.Columns {
 		u.expr(q.Read.Vars, c.Expr)
 	}
+	u.clauses(q.Read.Vars, q.Read.Having)
 	for _, o := range q.Read.Order {
 		u.expr(q.Read.Vars, o.Expr)
 	}

@@ -70,6 +70,7 @@ func (c *coder) read(r *Read) {
 	slice(c, &r.Match, (*coder).clause)
 	slice(c, &r.Columns, (*coder).column)
 	c.bool(&r.Grouped)
+	slice(c, &r.Having, (*coder).clause)
 	slice(c, &r.Order, (*coder).order)
 	slice(c, &r.Ties, integer[VarID])
 	integer(c, &r.Limit)

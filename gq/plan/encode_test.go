@@ -56,6 +56,7 @@ var everyNode = &plan.Query{
 			{Name: "now", Expr: plan.Now{}, Type: value.Of(value.DateTime)},
 		},
 		Grouped: true,
+		Having:  []plan.Clause{plan.Any{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}}}}}},
 		Order: []plan.Order{{Desc: true, Expr: plan.RRF{
 			First:  plan.Nearest{Prop: plan.Prop{Var: 0, Name: "v", Type: value.Type{Kind: value.Vector, Dim: 2}}, Vector: plan.Lit{Value: value.OfVector([]float32{0.1, -2})}},
 			Second: plan.BM25{Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}},

@@ -89,7 +89,10 @@ type Read struct {
 	// Grouped is set if a column contains an aggregate. The other columns are then the grouping key. It is
 	// also set without an aggregate if the read returns each combination of its columns once.
 	Grouped bool
-	Order   []Order // most significant key first
+	// Having lists conditions on the rows of the result: Filters, Anys and Alls. Their expressions are those of
+	// columns. They apply after grouping and before Order and Limit.
+	Having []Clause
+	Order  []Order // most significant key first
 	// Ties lists the variables bound outside blocks and in Optionals. Their entity ids, ascending
 	// and null first, break ties of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.

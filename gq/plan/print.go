@@ -103,6 +103,9 @@ func (p *printer) read(r *Read) {
 	if r.Grouped {
 		p.line("grouped")
 	}
+	if len(r.Having) > 0 {
+		p.block("having", r.Having)
+	}
 	for _, o := range r.Order {
 		dir := "asc"
 		if o.Desc {

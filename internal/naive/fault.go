@@ -63,6 +63,8 @@ const (
 	CountsNulls      // count counts nulls
 	DistinctIgnored  // count and collect ignore the word distinct
 	CollectReversed  // collect lists its values in the reverse order
+	HavingIgnored    // the conditions of having do not apply
+	HavingIsAny      // one of the conditions of having is enough
 	DistinctRepeats  // return distinct returns equal rows more than once
 	AverageOverNulls // avg divides by the number of rows, including nulls
 	NoEmptyGroup     // an aggregate over no rows yields no row
@@ -181,7 +183,7 @@ var faultNames = [...]string{
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:       "CutUnsaid",
-	DistinctIgnored: "DistinctIgnored", CollectReversed: "CollectReversed", DistinctRepeats: "DistinctRepeats",
+	DistinctIgnored: "DistinctIgnored", CollectReversed: "CollectReversed", DistinctRepeats: "DistinctRepeats", HavingIgnored: "HavingIgnored", HavingIsAny: "HavingIsAny",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
 	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
 	LateSnapshot: "LateSnapshot",

@@ -24,7 +24,7 @@ type row struct {
 // rows evaluates the whole read.
 func (ev *evaluation) rows() ([][]cell, error) {
 	r := ev.query.Read
-	if err := checkPatterns(ev.query, r.Match, ev.args); err != nil {
+	if err := checkPatterns(ev.query, slices.Concat(r.Match, r.Having), ev.args); err != nil {
 		return nil, err
 	}
 	limit := int(r.LimitOf(ev.args))
@@ -47,7 +47,9 @@ func (ev *evaluation) rows() ([][]cell, error) {
 		rows = ev.groups(matches)
 	} else {
 		for _, m := range matches {
-			rows = append(rows, ev.row(m))
+			if r := ev.row(m); ev.having() {
+				rows = append(rows, r)
+			}
 		}
 	}
 	if ev.g.fault == LimitFirst && limit >= 0 && limit < len(rows) {
@@ -213,10 +215,23 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 			ev.enter(g.members)
 			one.keys = append(one.keys, ev.eval(o.Expr))
 		}
-		rows = append(rows, one)
+		if ev.enter(g.members); ev.having() {
+			rows = append(rows, one)
+		}
 	}
 	ev.members = nil
 	return rows
+}
+
+// having reports whether the conditions of `having` hold for the current match or group.
+func (ev *evaluation) having() bool {
+	switch {
+	case ev.g.fault == HavingIgnored:
+		return true
+	case ev.g.fault == HavingIsAny && len(ev.query.Read.Having) > 0:
+		return slices.ContainsFunc(ev.query.Read.Having, ev.holds)
+	}
+	return !slices.ContainsFunc(ev.query.Read.Having, func(c plan.Clause) bool { return !ev.holds(c) })
 }
 
 // enter selects a group for the evaluation of expressions. Aggregates then see all matches of the

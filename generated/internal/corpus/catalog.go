@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:fe9f681ca096c3c628cf1dbf8edd0cf741becb0b111f11550708cc7f1aa6b150",
+		SourceDigest: "sha256:3b6a405d75b83b30c61c8230cb67c0a0d386b9d9da9fdd65bd58f01d13717291",
 	}
 }
 
@@ -54,6 +54,7 @@ var queries = []tool.StoredQuery{
 	&optionalCountsTool,
 	&distinctMoodsTool,
 	&collectedTool,
+	&popularTool,
 }
 
 // The parts that the schemas of all tools share.

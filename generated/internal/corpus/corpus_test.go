@@ -60,6 +60,7 @@ var paramTypes = map[string]reflect.Type{
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
 	"collected":           reflect.TypeFor[corpus.CollectedParams](),
+	"popular":             reflect.TypeFor[corpus.PopularParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -82,6 +83,7 @@ var rowTypes = map[string]reflect.Type{
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsRow](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsRow](),
 	"collected":           reflect.TypeFor[corpus.CollectedRow](),
+	"popular":             reflect.TypeFor[corpus.PopularRow](),
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 }
@@ -140,7 +142,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

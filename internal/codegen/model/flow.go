@@ -29,6 +29,7 @@ func flows(q *plan.Query) map[int][]flow {
 		for _, col := range q.Read.Columns {
 			c.expr(col.Expr)
 		}
+		c.clauses(q.Read.Having, true)
 		for _, o := range q.Read.Order {
 			c.expr(o.Expr)
 		}

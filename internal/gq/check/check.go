@@ -98,6 +98,7 @@ type checker struct {
 	columns   map[string]int  // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
+	inHaving    bool            // the checker resolves a condition of `having`
 	failed      map[string]bool // names of the columns that have been reported
 	info        *Info           // facts for the linter
 	faults      diag.List       // diagnostics in the order of discovery

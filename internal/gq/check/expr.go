@@ -76,6 +76,9 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		if !ok {
 			help = fmt.Sprintf("write %q for a text, $%s for a parameter or $p.%s for a property", name, name, name)
 		}
+		if c.inHaving && !ok {
+			return c.column(name, o.Span(), func() string { return c.suggestColumn(name) })
+		}
 		c.fault(Unbound, o.Span(), help, "%s is not a known name here", name)
 		return typed{}, false
 	case *syntax.Call:
@@ -113,6 +116,10 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 	name := tok.Value[1:]
 	if name == "_" {
 		c.fault(Unbound, syntax.SpanOf(tok), "give the variable a name in its binding", "$_ cannot be used as a value")
+		return
+	}
+	if c.inHaving {
+		c.fault(Unbound, syntax.SpanOf(tok), "return the value as a column, as in "+tok.Value+".x as x, and write the name of the column: x", "having uses the columns of the result, not the variables of the match")
 		return
 	}
 	names := func() []string {
@@ -233,6 +240,9 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 // and not inside another aggregate.
 func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
 	switch {
+	case c.inHaving:
+		c.fault(BadAggregate, call.Span(), "return the aggregate as a column, as in "+row.Name+"($p) as n, and write the name of the column: n", "having uses the columns of the result, not %s", row.Name)
+		return typed{}, false
 	case c.aggregating:
 		c.fault(BadAggregate, call.Span(), "return the inner aggregate in another query", "%s is inside another aggregate", row.Name)
 		return typed{}, false

@@ -30,6 +30,7 @@ func (c *checker) readQuery(r *syntax.Read) {
 	c.read.Match = c.block(r.Match, sc)
 	c.read.Grouped = r.Distinct != nil
 	c.project(r.Returns, sc)
+	c.read.Having = c.having(r.Having)
 	c.order(r.Order, sc)
 	c.addTies()
 }

@@ -76,6 +76,8 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"any and all", "x.gq", read("any{$a.b=1 all{$a.c=2 $a.d=3}not{$a e $_}}"), read("any { $a.b = 1 all { $a.c = 2 $a.d = 3 } not { $a e $_ } }")},
 	{"optional", "x.gq", read("$a:A optional{$a b $c $c.d=1}$c is null"), read("$a: A optional { $a b $c $c.d = 1 } $c is null")},
 	{"not", "x.gq", read("$a:A not{$a b $_ not{$a c $_}}"), read("$a: A not { $a b $_ not { $a c $_ } }")},
+	{"having and distinct", "x.gq", body("match{$a:A}return  distinct{$a.b as c count( distinct $a ) as n,collect(distinct($a.d+1))as l}having{n>1 any{c=2 all{c<3}}}order{n}"),
+		body("match { $a: A } return distinct { $a.b as c, count(distinct $a) as n, collect(distinct ($a.d + 1)) as l } having { n > 1 any { c = 2 all { c < 3 } } } order { n }")},
 	{"projections", "x.gq", body("match{$a:A}return{$a.b as c $a.d,$a,e,now( ),3 as f,}"), body("match { $a: A } return { $a.b as c, $a.d, $a, e, now(), 3 as f }")},
 	{"orderings", "x.gq", body("match{$a:A}return{$a}order{$a.b asc,c desc,count( $a )}"), body("match { $a: A } return { $a } order { $a.b asc, c desc, count($a) }")},
 	{"functions", "x.gq", body("match{$a:A}return{sum( $a.b )as s,bm25($a.b,$q)}order{rrf(nearest($a.b,[ 1,2 ]),bm25($a.b,\"x\"),60)}"),

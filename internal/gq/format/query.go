@@ -70,6 +70,10 @@ func (b *builder) read(r *syntax.Read) {
 		b.comma(i == len(r.Returns)-1)
 	}
 	b.close()
+	if r.Having != nil {
+		b.take(soft)
+		b.match(r.Having)
+	}
 	if r.Order != nil {
 		b.take(soft)
 		b.open(spaced)

@@ -22,3 +22,14 @@ func collectByNode(s *catalog.Schema) string {
 	from, to := x.labels()
 	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, "count(distinct "+x.b+") as n", "collect("+to+") as all"), "order { n desc }", limit20)
 }
+
+// havingSeveral returns a read of the nodes with more than one edge of a type.
+func havingSeveral(s *catalog.Schema) string {
+	e := anyEdge(s)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, _ := x.labels()
+	return query("", []string{x.a + " " + EdgeName(e) + " " + x.b}, returns(from, "count("+x.b+") as n"), "having { n > 1 }", "order { n desc }", limit20)
+}

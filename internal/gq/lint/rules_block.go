@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -13,7 +15,7 @@ func (p *queryPass) nullTested() map[int]bool {
 		return nil
 	}
 	tested := map[int]bool{}
-	walkClauses(p.Plan.Read.Match, func(c plan.Clause) {
+	walkClauses(slices.Concat(p.Plan.Read.Match, p.Plan.Read.Having), func(c plan.Clause) {
 		p.in.Meter.Step(1)
 		if f, ok := c.(plan.Filter); ok {
 			if test, ok := f.Cond.(plan.NullTest); ok {

@@ -145,7 +145,7 @@ func paramUses(q *plan.Query) []paramUse {
 		case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
 		}
 	}
-	walkClauses(q.Read.Match, func(c plan.Clause) {
+	walkClauses(slices.Concat(q.Read.Match, q.Read.Having), func(c plan.Clause) {
 		f, ok := c.(plan.Filter)
 		if !ok {
 			return

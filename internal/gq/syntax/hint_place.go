@@ -89,6 +89,8 @@ func settingInside(before []Token, bracket, outer string) string {
 		return inType
 	case outer == inQueryHead:
 		return inBody
+	case outer == inBody && word(1) == "having":
+		return inMatch
 	case outer == inBody && (word(1) == "match" || word(1) == "return" || word(1) == "order"):
 		return word(1)
 	case outer == inBody && (word(1) == "set" || word(2) == "insert"):

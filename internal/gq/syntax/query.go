@@ -51,6 +51,7 @@ type Read struct {
 	Match    []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
 	Distinct *Token        `parser:"'return' @'distinct'?"`               // nil if it is not written
 	Returns  []*Projection `parser:"'{' ( @@ ','? )+ '}'"`                // the columns
+	Having   []Clause      `parser:"( 'having' '{' @@+ '}' )?"`           // the conditions on the rows
 	Order    []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
 	Limit    *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
 }

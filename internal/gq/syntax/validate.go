@@ -151,6 +151,7 @@ func (p *parser) checkQuery(q *Query) bool {
 		for _, pr := range b.Returns {
 			p.operand(pr.Expr)
 		}
+		p.clauses(b.Having)
 		for _, o := range b.Order {
 			p.operand(o.Expr)
 		}

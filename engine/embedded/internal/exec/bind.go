@@ -52,6 +52,9 @@ func (b *binder) bind() error {
 			return mismatch("the column %s computes with aggregates and with a value by which the query does not group its rows", c.Name)
 		}
 	}
+	if err := b.having(); err != nil {
+		return err
+	}
 	if err := b.orders(); err != nil {
 		return err
 	}

@@ -129,6 +129,17 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		op = over(&engine.Operator{Name: name, Detail: detail, Estimate: est})
 		x.measure(op, grouped, x.profTime(collecting))
 	}
+	if len(r.Having) > 0 {
+		var conds []string
+		for _, t := range x.havings {
+			conds = append(conds, x.having(t))
+			est *= otherShare
+		}
+		op = over(&engine.Operator{Name: "having", Detail: strings.Join(conds, ", "), Estimate: est})
+		if x.prof != nil {
+			x.measure(op, x.prof.passed, 0)
+		}
+	}
 	var by []string
 	for _, o := range r.Order {
 		x.step(1)

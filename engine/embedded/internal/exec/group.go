@@ -285,6 +285,9 @@ func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 	}
 	for _, v := range co.keep {
 		col, from := slices.Grow(out.cols[v][:0], len(rows))[:len(rows)], f.cols[v]
+		if len(from) == 0 {
+			continue // the single group of aggregates over no rows
+		}
 		for i, r := range rows {
 			col[i] = from[r]
 		}
@@ -346,6 +349,9 @@ func (co *collector) sortGroups() error {
 // if that key is a count. Counts are known without reading a property. For other keys it
 // returns all groups.
 func (co *collector) leading() ([]uint32, error) {
+	if len(co.havings) > 0 {
+		return co.leadingGroups, nil // see filterGroups
+	}
 	n := co.grouped
 	if err := co.spend(4 * n); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ type profile struct {
 	current *time.Duration          // the account that the time is charged to
 	since   time.Time               // when the time was last charged
 	grouped int                     // number of groups of the run
+	passed  int64                   // number of rows that satisfied the conditions of `having`
 }
 
 // stepProfile counts the rows that were pushed to a step, and the step's time.

@@ -50,10 +50,11 @@ type query struct {
 	// of the `matches` conditions.
 	lists    []*expr
 	patterns []constPattern
-	keep     []plan.VarID // variables whose ordinals the result needs
-	columns  []projection // columns of the result
-	order    []orderKey   // sort keys, the first one first
-	aggs     []aggregate  // the aggregates, each once
+	keep     []plan.VarID    // variables whose ordinals the result needs
+	columns  []projection    // columns of the result
+	havings  []*arrangedTest // conditions on the rows of the result
+	order    []orderKey      // sort keys, the first one first
+	aggs     []aggregate     // the aggregates, each once
 
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 

@@ -36,6 +36,7 @@ func newRun(p *Program) *run {
 	r.collector = newCollector(&r.evaluator)
 	r.evaluator.results = r.collector.result
 	r.matcher = newMatcher(&r.evaluator, &r.collector)
+	r.collector.tests = &r.matcher
 	r.output = newOutput(&r.evaluator, &r.collector)
 	return r
 }

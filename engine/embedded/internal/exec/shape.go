@@ -46,6 +46,9 @@ func (b *binder) shape() error {
 			return mismatch("the query returns the aggregate %s, but is not marked as grouped", c.Name)
 		}
 	}
+	if err := b.havingNames(b.read.Having, result); err != nil {
+		return err
+	}
 	for _, o := range b.read.Order {
 		b.step(1)
 		if err := result(o.Expr); err != nil {

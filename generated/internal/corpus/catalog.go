@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:3b6a405d75b83b30c61c8230cb67c0a0d386b9d9da9fdd65bd58f01d13717291",
+		SourceDigest: "sha256:ba789f43df15bbae3f0ed6e8c2ca31ce622b0a62321b25f94cf903669aa30797",
 	}
 }
 

@@ -34,13 +34,13 @@ func runColumns(s *session) {
 	}, "\n"))(corpus.Collected(s.ctx, s.g, corpus.CollectedParams{}, at))
 }
 
-// runHaving runs the query with conditions on its rows. Only bob knows ann.
+// runHaving runs the query with conditions on its rows. One person knows each person.
 func runHaving(s *session) {
 	at := engine.Target{}
 	found[corpus.PopularRow](s, "popular", strings.Join([]string{
-		`{"slug":"ada","status":"active","known_by":"1"}`, `{"slug":"ann","status":"active","known_by":"1"}`,
+		`{"slug":"ada","status":"on-leave","known_by":"1"}`, `{"slug":"ann","status":"active","known_by":"1"}`,
 		`{"slug":"bob","status":"on-leave","known_by":"1"}`, `{"slug":"nova","status":"active","known_by":"1"}`,
 	}, "\n"))(corpus.Popular(s.ctx, s.g, corpus.PopularParams{}, at))
-	found[corpus.PopularRow](s, "popular", `{"slug":"bob","status":"on-leave","known_by":"1"}`)(
+	found[corpus.PopularRow](s, "popular", `{"slug":"ada","status":"on-leave","known_by":"1"}`+"\n"+`{"slug":"bob","status":"on-leave","known_by":"1"}`)(
 		corpus.Popular(s.ctx, s.g, corpus.PopularParams{Least: ptr(int32(1)), Status: ptr("on-leave")}, at))
 }

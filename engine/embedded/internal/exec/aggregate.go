@@ -20,8 +20,8 @@ type aggregate struct {
 	slot  int        // the vector for its values
 }
 
-// newFold has a function for each aggregate except count. The function makes the aggregate's fold;
-// count needs none.
+// newFold has a function for each aggregate except count and collect. The function makes the aggregate's
+// fold; count needs none, and collect has [collected].
 var newFold = map[plan.AggFunc]func() fold{
 	plan.Sum: func() fold { return &sums{} },
 	plan.Avg: func() fold { return &sums{mean: true} },

@@ -60,6 +60,8 @@ type ContractColumn struct {
 	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node
 	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
 	Fields []ContractColumn `json:"fields,omitempty"` // members of a whole node
+	// Nullable is true if the column is a whole node that may be null. Other columns say so in Type.
+	Nullable bool `json:"nullable,omitempty"`
 }
 
 // contract encodes the contract of a package.
@@ -112,6 +114,7 @@ func contractColumns(fields []model.Field) []ContractColumn {
 		cols[i] = ContractColumn{Name: f.Name}
 		if f.Node != nil {
 			cols[i].Node, cols[i].Fields = f.Node.NodeType, contractColumns(f.Node.Fields)
+			cols[i].Nullable = f.Type.Nullable
 		} else {
 			cols[i].Type = f.Type.String()
 		}

@@ -30,7 +30,7 @@ func ArrowSchema(columns []plan.Column) *arrow.Schema {
 		for k, f := range c.Fields {
 			members[k] = arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: true}
 		}
-		fields[i] = arrow.Field{Name: c.Name, Type: arrow.StructOf(members...)}
+		fields[i] = arrow.Field{Name: c.Name, Type: arrow.StructOf(members...), Nullable: c.Type.Nullable}
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -82,8 +82,8 @@ func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.Rec
 // appendColumn appends the first n values of a column to an Arrow array.
 func appendColumn(to array.Builder, c *Column, n int) error {
 	if s, ok := to.(*array.StructBuilder); ok {
-		for range n {
-			s.Append(true)
+		for i := range n {
+			s.Append(!c.IsNull(i))
 		}
 		for k := range c.Fields {
 			if err := appendColumn(s.FieldBuilder(k), &c.Fields[k], n); err != nil {

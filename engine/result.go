@@ -44,7 +44,7 @@ type Batch struct {
 //	Blob                                  Strings, raw bytes
 //	Vector(n)                             Vectors
 //	[T]                                   Lists
-//	a whole node                          Fields, one column per field
+//	a whole node                          Fields, one column per field; all are null where the node is
 type Column struct {
 	Type    value.Type    // type of the values
 	Valid   Bitmap        // nil if no row is null

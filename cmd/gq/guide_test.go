@@ -79,9 +79,12 @@ func TestAggregateTable(t *testing.T) {
 		// Two types with nothing in common show whether the result has the argument's type.
 		result := a.Result(value.Of(value.String))
 		typ := result.String()
-		if !result.Equal(a.Result(value.Of(value.I32))) {
+		switch other := a.Result(value.Of(value.I32)); {
+		case result.List:
+			typ = "a list of the type of the argument"
+		case !result.Equal(other):
 			typ = "the type of the argument, or null"
-		} else if result.Nullable {
+		case result.Nullable:
 			typ = result.Required().String() + ", or null"
 		}
 		table += "| `" + a.Name + "` | " + a.Arg.Text + " | " + typ + " | " + a.Doc + " |\n"

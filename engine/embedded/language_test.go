@@ -104,6 +104,24 @@ func TestTexts(t *testing.T) {
 		{`$s: Seat $s.id = "[\"14\",\"3\"]"`, `return { $s.row }`, "3"},
 		{`$p: Person { name: "cid" } $_ knows $p`, `return { $p.name }`, "cid cid"},
 		{`$p: Person { name: "cid" } not { $_ wrote $d $p wrote $d }`, `return { $p.name }`, "cid"},
+		// Distinct rows and values, and lists of values. A later column may use an earlier one.
+		{`$p knows $q`, `return distinct { $q.name }`, "ada bob cid eve"},
+		{`$p knows $q`, `return distinct { $q.name as name } order { name desc } limit 2`, "eve cid"},
+		{`$p knows $q`, `return { count(distinct $q) as n, count($q) as all }`, "4"},
+		{`$p knows $q`, `return { count($p) as n, n - count(distinct $q.name) as again }`, "5"},
+		{`$p knows $q`, `return { size(collect(distinct $q.name)) as n }`, "4"},
+		{`$p: Person`, `return { length($p.name) as n, n * 2 as m, m + n as sum } order { sum }`, "3 3 3 3 3"},
+		{`$p: Person optional { $q knows $p }`, `return { $p.name as name, count($q) as n } having { n > 1 }`, "cid"},
+		{`$p: Person optional { $q knows $p }`, `return { $p.name as name, count($q) as n } having { any { n = 0 name = "eve" } } order { name desc }`, "fay eve"},
+		{`$p: Person`, `return { upper($p.name) as name } having { name matches "^[A-C]" }`, "ADA BOB CID"},
+		// A row without a match of an `optional` block stays, with nulls.
+		{`$p: Person optional { $p wrote $d }`, `return { coalesce($d.slug, "no " + $p.name) as text }`, "no bob no cid no eve no fay short"},
+		{`$p: Person optional { $p wrote $d } $d is null`, `return { $p.name } limit 2`, "bob cid"},
+		{`$p: Person optional { $p wrote $d } $d.slug != "long"`, `return { $p.name }`, "ada"},
+		{`$p: Person optional { $p knows $q $q.name != "cid" }`, `return { count($q) as n, $p.name } order { $p.name }`, "1 0 1 1 0"},
+		{`$p: Person optional { $p knows $q } optional { $q wrote $d }`, `return { coalesce($d.slug, $q.name) as s } order { $p.name }`, "bob cid short eve cid"},
+		{`$p: Person optional { $p wrote $d }`, `return { coalesce(type($d), "none") as kind, count($p) as n } order { n }`, "Doc none"},
+		{`$p: Person optional { $p wrote $d }`, `return { $p.name } order { bm25($d.body, "fox") } limit 9`, "ada"},
 	}
 	for _, test := range tests {
 		q := compileText(t, schema, "query q() { match { "+test.match+" } "+test.rest+" }")

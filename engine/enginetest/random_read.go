@@ -33,6 +33,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	for range max(0, d.between(-1, 3)) {
 		clauses = append(clauses, r.clause(&r.outer, 0)...)
 	}
+	var blocks []plan.Clause
+	if d.percent(30) {
+		blocks = r.optionals()
+		clauses = append(clauses, blocks...)
+	}
 	for range d.IntN(3) {
 		clauses = append(clauses, r.filter(r.outer))
 	}
@@ -48,11 +53,18 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 		clauses = append(clauses, r.not(0))
 	}
 	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	inOrder(clauses, blocks)
 	r.match(clauses...)
-	if d.percent(30) {
+	switch draw := d.IntN(100); {
+	case draw < 33:
 		r.aggregates()
-	} else {
+	case draw < 40:
+		r.distinct()
+	default:
 		r.columns()
+	}
+	if d.percent(20) {
+		r.having()
 	}
 	if r.ranked || d.percent(40) {
 		r.drawLimit()
@@ -178,6 +190,9 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	}
 	v := pick(r.drawer, scope)
 	declared := r.q.Read.Vars[v]
+	if declared.Optional && r.percent(15) {
+		return plan.Filter{Cond: plan.NullTest{Expr: id(v), Not: r.percent(40)}}
+	}
 	props := properties(r.drawer.schema, declared.Entity, declared.Type)
 	if r.percent(20) || len(props) == 0 {
 		return r.idFilter(v, scope)
@@ -421,7 +436,9 @@ func (r *readDraw) aggregates() {
 				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
 			}
 		default:
-			r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+			if !r.typeOf(e).List {
+				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+			}
 		}
 	}
 }
@@ -436,7 +453,7 @@ func (r *readDraw) aggregate() plan.Expr {
 					funcs = append(funcs, row.Func)
 				}
 			}
-			return agg(pick(r.drawer, funcs), e)
+			return r.perhapsDistinct(agg(pick(r.drawer, funcs), e))
 		}
 	}
 	v := pick(r.drawer, r.outer)
@@ -456,12 +473,16 @@ func (r *readDraw) aggregate() plan.Expr {
 		if wild {
 			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
 		}
-		return agg(pick(r.drawer, funcs), prop)
+		return r.perhapsDistinct(agg(pick(r.drawer, funcs), prop))
 	}
+	var arg plan.Expr = id(v)
 	if declared.Entity == plan.Node {
-		return count(whole(v))
+		arg = whole(v)
 	}
-	return count(id(v))
+	if r.percent(25) {
+		return r.perhapsDistinct(agg(plan.Collect, arg))
+	}
+	return r.perhapsDistinct(count(arg))
 }
 
 // schemaNodes returns the node types of the current schema.

@@ -71,8 +71,15 @@ func (p *readPlan) column(name string, e plan.Expr) {
 	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
 	if w, ok := e.(plan.Whole); ok {
 		c.Fields = wholeFields(p.schema.Node(p.q.Read.Vars[w.Var].Type))
+		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
 	p.q.Read.Columns = append(p.q.Read.Columns, c)
+}
+
+// having adds conditions on the rows of the result.
+func (p *readPlan) having(conds ...plan.Clause) *readPlan {
+	p.q.Read.Having = append(p.q.Read.Having, conds...)
+	return p
 }
 
 // orderBy adds an ascending sort key.
@@ -110,21 +117,11 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 	retie(q.Read)
 }
 
-// retie sets Grouped and Ties of a read.
+// retie sets Grouped and Ties of a read. Grouped stays set for a read that returns each combination of its columns
+// once.
 func retie(r *plan.Read) {
-	r.Grouped = slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
-	r.Ties = nil
-	for _, c := range r.Match {
-		if t, ok := c.(plan.Traverse); ok {
-			r.Ties = append(r.Ties, t.From, t.To)
-			if t.EdgeVar != plan.NoVar {
-				r.Ties = append(r.Ties, t.EdgeVar)
-			}
-		}
-		if b, ok := c.(plan.Bind); ok {
-			r.Ties = append(r.Ties, b.Var)
-		}
-	}
+	r.Grouped = r.Grouped || slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+	r.Ties = slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar })
 	slices.SortFunc(r.Ties, func(a, b plan.VarID) int {
 		x, y := r.Vars[a].Name, r.Vars[b].Name
 		if (x == "_") != (y == "_") {
@@ -217,6 +214,16 @@ func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 // not returns a `not` block, which holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
 
+// maybe returns an `optional` block. It makes the variables optional that the clauses are the first to bind.
+func (p *readPlan) maybe(clauses ...plan.Clause) plan.Optional {
+	for _, v := range binders(clauses) {
+		if v != plan.NoVar && !slices.Contains(binders(p.q.Read.Match), v) {
+			p.q.Read.Vars[v].Optional = true
+		}
+	}
+	return plan.Optional{Match: clauses}
+}
+
 // exists returns a block that holds if its clauses have a match.
 func exists(clauses ...plan.Clause) plan.Exists { return plan.Exists{Match: clauses} }
 
@@ -274,6 +281,9 @@ func whole(v plan.VarID) plan.Whole { return plan.Whole{Var: v} }
 
 // count counts the values of e.
 func count(e plan.Expr) plan.Agg { return plan.Agg{Func: plan.Count, Arg: e} }
+
+// distinct makes an aggregate count equal values once.
+func distinct(a plan.Agg) plan.Agg { a.Distinct = true; return a }
 
 // agg applies the aggregate function f to e.
 func agg(f plan.AggFunc, e plan.Expr) plan.Agg { return plan.Agg{Func: f, Arg: e} }

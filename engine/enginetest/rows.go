@@ -47,6 +47,9 @@ func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 				}
 				whole.fields[f] = v
 			}
+			if null := whole.fields[0].IsNull(); null != got.IsNull(i) {
+				return nil, fmt.Errorf("column %s: null is %t in a row in which the id is null: %t", col.Name, got.IsNull(i), null)
+			}
 			rows[i][c] = whole
 		}
 	}

@@ -23,18 +23,66 @@ func scoped(r *plan.Read) bool {
 			return false
 		}
 	}
-	grouped := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+	grouped := r.Grouped
 	for _, c := range r.Columns {
 		if plan.HasAggregate(c.Expr) && !inGroups(r, c.Expr) {
 			return false
 		}
+	}
+	if !scopedHaving(r, r.Having, func(e plan.Expr) bool { return ok(e) && (!grouped || inGroups(r, e)) }) {
+		return false
 	}
 	for _, o := range r.Order {
 		if !ok(o.Expr) || plan.HasAggregate(o.Expr) && !grouped || grouped && !inGroups(r, o.Expr) {
 			return false
 		}
 	}
-	return scopedClauses(r.Match, nil)
+	return scopedClauses(r.Match, nil) && optionalsBound(r)
+}
+
+// optionalsBound reports whether `optional` blocks bind the optional variables of a read and no other clause
+// does, and whether each block uses a variable that is bound before the block.
+func optionalsBound(r *plan.Read) bool {
+	isOptional := func(c plan.Clause) bool { _, ok := c.(plan.Optional); return ok }
+	required := binders(slices.DeleteFunc(slices.Clone(r.Match), isOptional))
+	nullable := func(v plan.VarID) bool { return v != plan.NoVar && r.Vars[v].Optional }
+	if slices.ContainsFunc(required, nullable) {
+		return false
+	}
+	bound := required
+	for _, c := range r.Match {
+		o, ok := c.(plan.Optional)
+		if !ok {
+			continue
+		}
+		if !scopedClauses(o.Match, bound) || !correlated(o.Match, bound) {
+			return false
+		}
+		for _, v := range binders(o.Match) {
+			if v != plan.NoVar && !nullable(v) && !slices.Contains(required, v) {
+				return false
+			}
+			bound = append(bound, v)
+		}
+	}
+	return true
+}
+
+// scopedHaving reports whether the conditions of `having` use only columns of the read, aggregates and constants, as the
+// function `ok` demands.
+func scopedHaving(r *plan.Read, list []plan.Clause, ok func(plan.Expr) bool) bool {
+	for _, c := range list {
+		if inner := plan.Block(c); inner != nil && !scopedHaving(r, inner, ok) {
+			return false
+		}
+		f, isFilter := c.(plan.Filter)
+		if isFilter && slices.ContainsFunc(plan.Operands(plan.Test{Cond: f.Cond}), func(e plan.Expr) bool {
+			return !ok(e) || plan.HasAggregate(e) && !slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // inGroups reports whether an expression has one value in each group of a read: it holds only
@@ -45,6 +93,9 @@ func inGroups(r *plan.Read, e plan.Expr) bool {
 		return true
 	}
 	if slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) && reflect.DeepEqual(c.Expr, e) }) {
+		return true
+	}
+	if id, ok := e.(plan.ID); ok && inGroups(r, plan.Whole(id)) {
 		return true
 	}
 	parts := plan.Operands(e)
@@ -60,6 +111,8 @@ func binders(clauses []plan.Clause) []plan.VarID {
 			vars = append(vars, c.Var)
 		case plan.Traverse:
 			vars = append(vars, c.From, c.To, c.EdgeVar)
+		case plan.Optional:
+			vars = append(vars, binders(c.Match)...)
 		case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All:
 		}
 	}
@@ -79,6 +132,10 @@ func scopedClauses(clauses []plan.Clause, outer []plan.VarID) bool {
 			}
 		case plan.Not, plan.Exists:
 			if match := plan.Block(c); len(match) == 0 || !scopedClauses(match, bound) || !correlated(match, bound) {
+				return false
+			}
+		case plan.Optional: // see optionalsBound
+			if len(c.Match) == 0 {
 				return false
 			}
 		case plan.Any, plan.All:
@@ -102,7 +159,7 @@ func correlated(clauses []plan.Clause, outer []plan.VarID) bool {
 			return about(c.From) || about(c.To) || about(c.EdgeVar)
 		case plan.Filter:
 			return slices.ContainsFunc(condVariables(c.Cond), about)
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			return correlated(plan.Block(c), outer)
 		}
 		return false
@@ -199,6 +256,7 @@ func dropUnused(r *plan.Read) {
 	for i := range r.Columns {
 		r.Columns[i].Expr = fresh.expr(r.Columns[i].Expr)
 	}
+	r.Having = fresh.clauses(r.Having)
 	r.Order = slices.Clone(r.Order)
 	for i := range r.Order {
 		r.Order[i].Expr = fresh.expr(r.Order[i].Expr)
@@ -228,7 +286,7 @@ func (f renaming) clauses(clauses []plan.Clause) []plan.Clause {
 			out[i] = c
 		case plan.Filter:
 			out[i] = plan.Filter{Cond: f.cond(c.Cond)}
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			out[i] = withBlock(c, f.clauses(plan.Block(c)))
 		}
 	}
@@ -246,6 +304,8 @@ func withBlock(c plan.Clause, clauses []plan.Clause) plan.Clause {
 		return plan.Any{Conds: clauses}
 	case plan.All:
 		return plan.All{Conds: clauses}
+	case plan.Optional:
+		return plan.Optional{Match: clauses}
 	case plan.Bind, plan.Traverse, plan.Filter:
 	}
 	return c

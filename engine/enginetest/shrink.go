@@ -48,7 +48,7 @@ func (s *shrinker) size() int {
 		n += 1 + strings.Count(st.load, "\n")
 		if st.query != nil && st.query.Read != nil {
 			r := st.query.Read
-			n += clauseCount(r.Match) + len(r.Columns) + len(r.Order)
+			n += clauseCount(r.Match) + len(r.Columns) + clauseCount(r.Having) + len(r.Order)
 		}
 	}
 	return n
@@ -136,6 +136,9 @@ func (s *shrinker) read(last step) {
 	}
 	for i := len(last.query.Read.Columns) - 1; i >= 0; i-- {
 		with(func(r *plan.Read) { r.Columns = slices.Delete(slices.Clone(r.Columns), i, i+1) })
+	}
+	for i := len(last.query.Read.Having) - 1; i >= 0; i-- {
+		with(func(r *plan.Read) { r.Having = slices.Delete(slices.Clone(r.Having), i, i+1) })
 	}
 	for i := len(last.query.Read.Order) - 1; i >= 0; i-- {
 		with(func(r *plan.Read) { r.Order = slices.Delete(slices.Clone(r.Order), i, i+1) })

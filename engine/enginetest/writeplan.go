@@ -221,6 +221,7 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 	for _, c := range q.Read.Columns {
 		u.expr(q.Read.Vars, c.Expr)
 	}
+	u.clauses(q.Read.Vars, q.Read.Having)
 	for _, o := range q.Read.Order {
 		u.expr(q.Read.Vars, o.Expr)
 	}
@@ -282,7 +283,7 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 			for _, e := range plan.CondOperands(c.Cond) {
 				u.expr(vars, e)
 			}
-		case plan.Not, plan.Exists, plan.Any, plan.All:
+		case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 			u.clauses(vars, plan.Block(c))
 		}
 	}

@@ -22,7 +22,14 @@ const (
 	// Median is the middle one of the sorted values. Of an even number of values, it is the
 	// mean of the two in the middle, rounded once. NaN sorts last.
 	Median AggFunc = 5
+	// Collect is the list of the values, in the order of the ids that break ties between rows; see
+	// Read.Ties. A node counts as its id.
+	Collect AggFunc = 6
 )
+
+// MaxCollected is the maximum number of values that Collect may gather in one group. A read that gathers
+// more fails.
+const MaxCollected = 10_000
 
 // Aggregate describes an aggregate function to the checker, the engines, the generators and
 // the documentation. An engine adds the evaluation. Every aggregate ignores nulls, except
@@ -32,10 +39,12 @@ type Aggregate struct {
 	Name string    // in the language
 	Arg  *Argument // what the argument may be
 	// Result returns the type of the result for an argument of a type that Arg accepts. The type is
-	// nullable if the result for a group without values is null; otherwise that result is 0.
+	// nullable if the result for a group without values is null; otherwise that result is 0 or an empty list.
 	Result func(arg value.Type) value.Type
-	Member bool   // the result is one of the values of the argument
-	Doc    string // a verb phrase whose subject is the aggregate: "adds the values"
+	Member bool // the result is one of the values of the argument
+	// Distinct is set if the argument may begin with `distinct`, so that equal values count once.
+	Distinct bool
+	Doc      string // a verb phrase whose subject is the aggregate: "adds the values"
 }
 
 // Argument describes the arguments that an aggregate accepts.
@@ -49,9 +58,10 @@ type Argument struct {
 func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (
-	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                         // argument of count
-	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}   // argument of sum, avg and median
-	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }} // argument of min and max
+	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                                                            // argument of count
+	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}                                      // argument of sum, avg and median
+	gathered = &Argument{"a scalar or a node", true, func(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }} // argument of collect
+	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}                                    // argument of min and max
 )
 
 // extremes describes the values that the aggregates min and max accept.
@@ -68,7 +78,7 @@ func extremes() string {
 
 // Aggregates lists the aggregates in the order of their numbers.
 var Aggregates = []Aggregate{
-	{Func: Count, Name: "count", Arg: anything, Result: always(value.Of(value.I64)),
+	{Func: Count, Name: "count", Arg: anything, Distinct: true, Result: always(value.Of(value.I64)),
 		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
 	{Func: Sum, Name: "sum", Arg: number, Result: always(value.Of(value.F64).Optional()),
 		Doc: "adds the values, rounding only the final sum"},
@@ -80,6 +90,16 @@ var Aggregates = []Aggregate{
 		Doc: "returns the largest value"},
 	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
+	{Func: Collect, Name: "collect", Arg: gathered, Distinct: true, Result: listOf,
+		Doc: "returns a list of the values, or of the ids of the nodes; more than 10,000 in one group are an error"},
+}
+
+// listOf returns the type of a list of values of a type. A whole node, which has no type, counts as its id.
+func listOf(t value.Type) value.Type {
+	if t.Kind == value.Invalid {
+		t.Kind = value.String
+	}
+	return value.Type{Kind: t.Kind, List: true}
 }
 
 // always returns a function that returns t for every argument.

@@ -32,9 +32,12 @@ type NullTest struct {
 // cond implements Cond.
 func (NullTest) cond() {}
 
-// Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
+// Block returns the clauses inside a Not, Exists, Any, All or Optional. For any other clause it returns
+// nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {
+	case Optional:
+		return c.Match
 	case Not:
 		return c.Match
 	case Exists:
@@ -48,11 +51,12 @@ func Block(c Clause) []Clause {
 	return nil
 }
 
-// Binds reports whether a clause binds variables that the clauses around it see. Only a Bind or a
-// Traverse does. A variable that is bound inside a Not, Exists, Any or All is visible only there.
+// Binds reports whether a clause binds variables that the clauses around it see. Only a Bind, a
+// Traverse or an Optional does. A variable that is bound inside a Not, Exists, Any or All is visible only
+// there.
 func Binds(c Clause) bool {
 	switch c.(type) {
-	case Bind, Traverse:
+	case Bind, Traverse, Optional:
 		return true
 	case Filter, Not, Exists, Any, All:
 	}
@@ -71,7 +75,7 @@ func Dropped(c Clause, isNull func(param int) bool) bool {
 		return ok && cmp.Unless != NoParam && (isNull == nil || isNull(cmp.Unless))
 	case Bind, Traverse:
 		return false
-	case Not, Exists, Any, All:
+	case Not, Exists, Any, All, Optional:
 	}
 	return !slices.ContainsFunc(Block(c), func(c Clause) bool { return !Dropped(c, isNull) })
 }

@@ -80,6 +80,7 @@ func (c *coder) read(r *Read) {
 	slice(c, &r.Match, (*coder).clause)
 	slice(c, &r.Columns, (*coder).column)
 	c.bool(&r.Grouped)
+	slice(c, &r.Having, (*coder).clause)
 	slice(c, &r.Order, (*coder).order)
 	slice(c, &r.Ties, integer[VarID])
 	integer(c, &r.Limit)
@@ -91,6 +92,7 @@ func (c *coder) variable(v *Var) {
 	c.string(&v.Name)
 	integer(c, &v.Entity)
 	c.string(&v.Type)
+	c.bool(&v.Optional)
 }
 
 // column encodes or decodes a column.
@@ -212,6 +214,8 @@ func (c *coder) clause(p *Clause) {
 		n = 6
 	case All:
 		n = 7
+	case Optional:
+		n = 8
 	}
 	switch n = c.byte(n); n {
 	case 1:
@@ -237,6 +241,8 @@ func (c *coder) clause(p *Clause) {
 		part(c, p, func(a *Any) { slice(c, &a.Conds, (*coder).clause) })
 	case 7:
 		part(c, p, func(a *All) { slice(c, &a.Conds, (*coder).clause) })
+	case 8:
+		part(c, p, func(o *Optional) { slice(c, &o.Match, (*coder).clause) })
 	default:
 		c.unnumbered("clause", n, *p)
 	}
@@ -333,6 +339,7 @@ func (c *coder) expr(p *Expr) {
 	case 8:
 		part(c, p, func(a *Agg) {
 			integer(c, &a.Func)
+			c.bool(&a.Distinct)
 			c.expr(&a.Arg)
 		})
 	case 9:

@@ -30,7 +30,7 @@ var everyNode = &plan.Query{
 		{Name: "f", Type: value.Type{Kind: value.String, List: true}, Pattern: pattern("^[a-z]"), Examples: []value.Value{value.OfString("ab"), value.OfString("c")}},
 	},
 	Read: &plan.Read{
-		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}},
+		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}, {Name: "o", Type: "Person", Optional: true}},
 		Match: []plan.Clause{
 			plan.Bind{Var: 0},
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: 2, Min: 1, Max: 1},
@@ -38,6 +38,7 @@ var everyNode = &plan.Query{
 			plan.Filter{Cond: plan.Compare{Op: plan.Contains, Left: plan.Prop{Var: 0, Name: "tags", Type: value.Type{Kind: value.String, List: true}}, Right: plan.Lit{Value: value.OfString("x`\n\"")}, Unless: plan.NoParam}},
 			plan.Filter{Cond: plan.TextMatch{Kind: plan.Fuzzy, Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}, MaxEdits: plan.Lit{Value: value.OfI32(1)}}},
 			plan.Exists{Match: []plan.Clause{plan.Bind{Var: 1}}},
+			plan.Optional{Match: []plan.Clause{plan.Bind{Var: 3}}},
 			plan.Any{Conds: []plan.Clause{
 				plan.All{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.ID{Var: 1}}}, plan.Filter{Cond: plan.NullTest{Expr: plan.ParamRef{Index: 1}, Not: true}}}},
 				plan.Filter{Cond: plan.Compare{Op: plan.In, Left: plan.ID{Var: 1}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
@@ -50,10 +51,12 @@ var everyNode = &plan.Query{
 		Columns: []plan.Column{
 			{Name: "p", Expr: plan.Whole{Var: 0}, Fields: []plan.Field{{Name: "id", Type: value.Of(value.String)}}},
 			{Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}, Type: value.Of(value.I64)},
+			{Name: "l", Expr: plan.Agg{Func: plan.Collect, Distinct: true, Arg: plan.ID{Var: 0}}, Type: value.Type{Kind: value.String, List: true}},
 			{Name: "m", Expr: plan.Matched{Match: plan.TextMatch{Kind: plan.Phrase, Query: plan.Lit{Value: value.OfString("q")}}}, Type: value.Of(value.Bool)},
 			{Name: "now", Expr: plan.Now{}, Type: value.Of(value.DateTime)},
 		},
 		Grouped: true,
+		Having:  []plan.Clause{plan.Any{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}}}}}},
 		Order: []plan.Order{{Desc: true, Expr: plan.RRF{
 			First:  plan.Nearest{Prop: plan.Prop{Var: 0, Name: "v", Type: value.Type{Kind: value.Vector, Dim: 2}}, Vector: plan.Lit{Value: value.OfVector([]float32{0.1, -2})}},
 			Second: plan.BM25{Prop: plan.Prop{Var: 0, Name: "name", Type: value.Of(value.String)}, Query: plan.ParamRef{Index: 0}},

@@ -86,22 +86,29 @@ type Var struct {
 	Name   string // without $; "_" for an anonymous variable
 	Entity Entity // node or edge
 	Type   string // type name as in the schema
+	// Optional is true if an Optional binds the variable, so that it may be null.
+	Optional bool
 }
 
 // NoLimit is the value of Read.Limit for a read without a limit.
 const NoLimit int64 = -1
 
 // Read is a query that returns rows. A match assigns entities to the variables outside blocks so that
-// all clauses hold. The read yields the distinct matches. The order of clauses has no meaning.
+// all clauses hold. The read yields the distinct matches. The order of clauses has no meaning, except
+// that of the Optionals.
 type Read struct {
 	Vars    []Var    // variables, by VarID
 	Match   []Clause // clauses that must all hold
 	Columns []Column // columns of the result, in order
-	// Grouped is set if a column is an aggregate. The other columns are then the grouping key.
+	// Grouped is set if a column contains an aggregate. The other columns are then the grouping key. It is
+	// also set without an aggregate if the read returns each combination of its columns once.
 	Grouped bool
-	Order   []Order // most significant key first
-	// Ties lists the variables bound outside blocks. Their entity ids, ascending, break ties
-	// of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
+	// Having lists conditions on the rows of the result: Filters, Anys and Alls. Their expressions are those of
+	// columns. They apply after grouping and before Order and Limit.
+	Having []Clause
+	Order  []Order // most significant key first
+	// Ties lists the variables bound outside blocks and in Optionals. Their entity ids, ascending
+	// and null first, break ties of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit
@@ -114,7 +121,7 @@ type Read struct {
 // MaxLimitBy is the largest upper bound that the @range of a limit's parameter may have.
 const MaxLimitBy = 10_000
 
-// Clause is one of Bind, Traverse, Filter, Not, Exists, Any and All.
+// Clause is one of Bind, Traverse, Filter, Not, Exists, Any, All and Optional.
 type Clause interface{ clause() }
 
 // Bind says that a node variable ranges over the nodes of its type. A variable that occurs only
@@ -247,17 +254,18 @@ type Endpoint struct {
 	To  bool  // the target instead of the source
 }
 
-// Whole is a node as an object with its id and properties.
+// Whole is a node as an object with its id and properties. It is null if an optional variable is.
 type Whole struct{ Var VarID }
 
 // Now is the time of the query, a DateTime.
 type Now struct{}
 
-// Agg is an aggregate over the rows of a group. Count of a Whole counts rows. Every other
-// aggregate ignores nulls.
+// Agg is an aggregate over the rows of a group. Count of a Whole counts the rows in which the
+// node is not null. Every other aggregate ignores nulls too.
 type Agg struct {
-	Func AggFunc // the aggregate function
-	Arg  Expr    // its argument
+	Func     AggFunc // the aggregate function
+	Distinct bool    // equal values count once; only if [Aggregate.Distinct] of the function is set
+	Arg      Expr    // its argument
 }
 
 // Matched is the result of a text match as a Bool.
@@ -300,7 +308,7 @@ func (RRF) expr()      {}
 type Column struct {
 	Name string     // name of the column
 	Expr Expr       // computes the values
-	Type value.Type // type of a scalar or list column
+	Type value.Type // type of a scalar or list column; for a Whole column only Nullable is set
 	// Fields lists the members of a Whole column in order: id, then the node's properties in
 	// schema order without blobs. It is nil for other columns.
 	Fields []Field
@@ -316,7 +324,11 @@ func (c *Column) TypeText() string {
 	for i, f := range c.Fields {
 		fields[i] = f.Name + ": " + f.Type.String()
 	}
-	return "{ " + strings.Join(fields, ", ") + " }"
+	text := "{ " + strings.Join(fields, ", ") + " }"
+	if c.Type.Nullable {
+		text += "?"
+	}
+	return text
 }
 
 // Field is a member of a Whole column.

@@ -90,7 +90,11 @@ func (p *printer) annotations(prm *Param) string {
 // read writes a read.
 func (p *printer) read(r *Read) {
 	for i, v := range r.Vars {
-		p.line("var %s: %s %s", p.vars[i], v.Entity, v.Type)
+		optional := ""
+		if v.Optional {
+			optional = "?"
+		}
+		p.line("var %s: %s %s%s", p.vars[i], v.Entity, v.Type, optional)
 	}
 	p.match(r.Match)
 	for _, c := range r.Columns {
@@ -98,6 +102,9 @@ func (p *printer) read(r *Read) {
 	}
 	if r.Grouped {
 		p.line("grouped")
+	}
+	if len(r.Having) > 0 {
+		p.block("having", r.Having)
 	}
 	for _, o := range r.Order {
 		dir := "asc"
@@ -128,7 +135,11 @@ func (p *printer) columnType(c Column) string {
 	for i, f := range c.Fields {
 		fields[i] = f.Name + ": " + f.Type.String()
 	}
-	return "{" + strings.Join(fields, ", ") + "}"
+	text := "{" + strings.Join(fields, ", ") + "}"
+	if c.Type.Nullable {
+		text += "?"
+	}
+	return text
 }
 
 // match writes the clauses of a match.
@@ -139,11 +150,16 @@ func (p *printer) match(clauses []Clause) {
 			p.line("%s", p.clause(c))
 			continue
 		}
-		p.line("%s", keyword)
-		p.depth++
-		p.match(Block(c))
-		p.depth--
+		p.block(keyword, Block(c))
 	}
+}
+
+// block writes a keyword and, one level deeper, clauses.
+func (p *printer) block(keyword string, clauses []Clause) {
+	p.line("%s", keyword)
+	p.depth++
+	p.match(clauses)
+	p.depth--
 }
 
 // clause formats a clause that is not a block.
@@ -159,7 +175,7 @@ func (p *printer) clause(c Clause) string {
 		return verb + Speller{p}.Traverse(c)
 	case Filter:
 		return "filter " + p.cond(c.Cond)
-	case Not, Exists, Any, All:
+	case Not, Exists, Any, All, Optional:
 	}
 	panic("plan: unknown clause")
 }
@@ -217,7 +233,11 @@ func (p *printer) expr(e Expr) string {
 	case Now:
 		return "now()"
 	case Agg:
-		return e.Func.String() + "(" + p.expr(e.Arg) + ")"
+		distinct := ""
+		if e.Distinct {
+			distinct = "distinct "
+		}
+		return e.Func.String() + "(" + distinct + p.expr(e.Arg) + ")"
 	case Matched:
 		return p.textMatch(e.Match)
 	case BM25:

@@ -77,6 +77,8 @@ func blockKeyword(c Clause) (keyword string, ok bool) {
 		return "any", true
 	case All:
 		return "all", true
+	case Optional:
+		return "optional", true
 	case Bind, Traverse, Filter:
 	}
 	return "", false

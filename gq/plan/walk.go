@@ -34,10 +34,11 @@ func WalkClauses(clauses []Clause, visit func(Expr)) {
 	}
 }
 
-// WalkConds calls visit for every condition of a read: those of its match and of its blocks, and those
-// within expressions.
+// WalkConds calls visit for every condition of a read: those of its match, of its blocks and of `having`,
+// and those within expressions.
 func (r *Read) WalkConds(visit func(Cond)) {
 	clauseConds(r.Match, visit)
+	clauseConds(r.Having, visit)
 	for _, c := range r.Columns {
 		ExprConds(c.Expr, visit)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -33,18 +34,39 @@ var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows 
 	},
 }
 
-// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts all
-// rows; every other aggregate skips nulls.
+// aggregate applies an aggregate to the rows of a group. The count of a whole entity counts
+// the rows that bind it; every other aggregate skips nulls.
 func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
-	if _, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count {
-		return value.OfI64(int64(len(members)))
+	if w, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count && (!a.Distinct || ev.g.fault == DistinctIgnored) {
+		n := 0
+		for _, m := range members {
+			if m[w.Var] != nothing || ev.g.fault == UnmatchedCounted {
+				n++
+			}
+		}
+		return value.OfI64(int64(n))
+	}
+	if a.Func == plan.Collect {
+		members = ev.inTieOrder(members)
+	}
+	arg := a.Arg
+	if w, whole := arg.(plan.Whole); whole {
+		arg = plan.ID(w)
 	}
 	var vals []value.Value
 	for _, m := range members {
 		ev.env = m
-		if v := ev.eval(a.Arg); !v.IsNull() {
-			vals = append(vals, v)
+		v := ev.eval(arg)
+		if v.IsNull() || a.Distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(vals, func(o value.Value) bool { return value.Equal(o, v) }) {
+			continue
 		}
+		vals = append(vals, v)
+	}
+	if a.Func == plan.Collect {
+		if len(vals) > plan.MaxCollected {
+			ev.err = &engine.TooLarge{Resource: "values that collect gathers", Limit: plan.MaxCollected, Actual: int64(len(vals))}
+		}
+		return value.OfList(ev.kindOf(arg), vals)
 	}
 	if len(vals) == 0 && a.Func != plan.Count {
 		return value.Null

@@ -19,8 +19,11 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 	case plan.Prop:
 		return ev.env[e.Var].props[e.Name]
 	case plan.ID:
-		return value.OfString(ev.env[e.Var].id)
+		return idOf(ev.env[e.Var])
 	case plan.Endpoint:
+		if ev.env[e.Var] == nothing {
+			return value.Null
+		}
 		if e.To {
 			return value.OfString(ev.env[e.Var].to)
 		}
@@ -49,6 +52,14 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 	case plan.Whole:
 	}
 	panic("naive: this expression is not allowed here")
+}
+
+// idOf returns the id of an entity, or null for nothing.
+func idOf(e *entity) value.Value {
+	if e == nothing {
+		return value.Null
+	}
+	return value.OfString(e.id)
 }
 
 // isTrue reports whether a condition holds.

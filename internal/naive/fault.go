@@ -51,6 +51,10 @@ const (
 	AllIsAny          // an `all` block holds if one of its conditions holds
 	InFirstOnly       // `in` looks only at the first element of the list
 	PatternAnchored   // a pattern must match the whole text
+	OptionalRequired  // an `optional` block without a match removes the row
+	OptionalOnce      // an `optional` block extends a row by its first match only
+	NullBoundAnew     // an `optional` block over a variable that is null binds the variable anew
+	UnmatchedCounted  // count counts the rows in which an optional variable is null
 
 	// Reads: rows.
 	NullsLast        // ascending order puts nulls last
@@ -59,6 +63,11 @@ const (
 	LimitOff         // a read returns one row more than the limit
 	CutUnsaid        // a result does not say that the limit cut rows off
 	CountsNulls      // count counts nulls
+	DistinctIgnored  // count and collect ignore the word distinct
+	CollectReversed  // collect lists its values in the reverse order
+	HavingIgnored    // the conditions of having do not apply
+	HavingIsAny      // one of the conditions of having is enough
+	DistinctRepeats  // return distinct returns equal rows more than once
 	AverageOverNulls // avg divides by the number of rows, including nulls
 	NoEmptyGroup     // an aggregate over no rows yields no row
 	NullGroupDropped // the group of a null key is omitted
@@ -170,11 +179,13 @@ var faultNames = [...]string{
 	PhraseUnordered: "PhraseUnordered", FuzzyShort: "FuzzyShort",
 	DroppedHoldsInAny: "DroppedHoldsInAny", ValueNegated: "ValueNegated", ValueInnerUnbound: "ValueInnerUnbound", BlockNeverDropped: "BlockNeverDropped", AllIsAny: "AllIsAny",
 	InFirstOnly: "InFirstOnly", PatternAnchored: "PatternAnchored",
+	OptionalRequired: "OptionalRequired", OptionalOnce: "OptionalOnce", NullBoundAnew: "NullBoundAnew", UnmatchedCounted: "UnmatchedCounted",
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
-	CutUnsaid:   "CutUnsaid",
+	CutUnsaid:       "CutUnsaid",
+	DistinctIgnored: "DistinctIgnored", CollectReversed: "CollectReversed", DistinctRepeats: "DistinctRepeats", HavingIgnored: "HavingIgnored", HavingIsAny: "HavingIsAny",
 	CountsNulls: "CountsNulls", AverageOverNulls: "AverageOverNulls", NoEmptyGroup: "NoEmptyGroup",
 	NullGroupDropped: "NullGroupDropped", MinIsFirst: "MinIsFirst", SumRounds: "SumRounds", WholeWithoutID: "WholeWithoutID",
 	LateSnapshot: "LateSnapshot",

@@ -18,6 +18,7 @@ type evaluation struct {
 	now   value.Value // the value of now()
 	env   []*entity   // entity by variable; nil if unbound
 	more  bool        // the limit cut rows off; set by rows
+	err   error       // why the read fails, known only after its rows are evaluated
 	// members are the matches of the group for which an expression is evaluated; nil outside a group.
 	members [][]*entity
 
@@ -109,6 +110,9 @@ func (ev *evaluation) matches(clauses []plan.Clause) bool {
 	case FilterInNotPassed:
 		clauses = without[plan.Filter](clauses)
 	}
+	if ev.overNull(clauses) {
+		return false
+	}
 	found := false
 	inner.assignments(clauses, func() bool {
 		found = true
@@ -146,7 +150,7 @@ func mentions(c plan.Clause) []plan.VarID {
 				add(v)
 			}
 		}
-	case plan.Not, plan.Exists, plan.Any, plan.All:
+	case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 		for _, c := range plan.Block(c) {
 			for _, v := range mentions(c) {
 				add(v)

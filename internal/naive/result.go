@@ -59,6 +59,7 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 		for f, field := range col.Fields {
 			whole.Fields = append(whole.Fields, column(field.Type, n, func(i int) value.Value { return r.rest[i][c].fields[f] }))
 		}
+		whole.Valid = whole.Fields[0].Valid // a whole node is null where its id is null
 		b.Columns = append(b.Columns, whole)
 	}
 	r.rest = r.rest[n:]

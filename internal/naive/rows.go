@@ -47,7 +47,9 @@ func (ev *evaluation) rows() ([][]cell, error) {
 		rows = ev.groups(matches)
 	} else {
 		for _, m := range matches {
-			rows = append(rows, ev.row(m))
+			if r := ev.row(m); ev.having() {
+				rows = append(rows, r)
+			}
 		}
 	}
 	if ev.g.fault == LimitFirst && limit >= 0 && limit < len(rows) {
@@ -65,18 +67,17 @@ func (ev *evaluation) rows() ([][]cell, error) {
 	for i, r := range rows {
 		cells[i] = r.cells
 	}
-	return cells, nil
+	return cells, ev.err
 }
 
 // all returns the assignments.
 func (ev *evaluation) all(clauses []plan.Clause) [][]*entity {
 	var matches [][]*entity
 	ev.env = make([]*entity, len(ev.query.Read.Vars))
-	ev.assignments(clauses, func() bool {
+	ev.extended(clauses, func() {
 		for range ev.repeats(clauses) {
 			matches = append(matches, slices.Clone(ev.env))
 		}
-		return true
 	})
 	return matches
 }
@@ -136,7 +137,7 @@ func (ev *evaluation) row(env []*entity) row {
 		out.keys = append(out.keys, ev.eval(o.Expr))
 	}
 	for _, v := range ev.query.Read.Ties {
-		out.ties = append(out.ties, value.OfString(env[v].id))
+		out.ties = append(out.ties, idOf(env[v]))
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (ev *evaluation) cell(c plan.Column) cell {
 		case ev.g.fault == WholeWithoutID:
 			fields[i] = value.OfString("")
 		default:
-			fields[i] = value.OfString(e.id)
+			fields[i] = idOf(e)
 		}
 	}
 	return cell{fields: fields}
@@ -194,7 +195,7 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 			continue
 		}
 		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.key, key, value.Equal) })
-		if i < 0 {
+		if i < 0 || ev.g.fault == DistinctRepeats && len(keyColumns) == len(r.Columns) {
 			i = len(groups)
 			groups = append(groups, &group{key: key})
 		}
@@ -214,10 +215,23 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 			ev.enter(g.members)
 			one.keys = append(one.keys, ev.eval(o.Expr))
 		}
-		rows = append(rows, one)
+		if ev.enter(g.members); ev.having() {
+			rows = append(rows, one)
+		}
 	}
 	ev.members = nil
 	return rows
+}
+
+// having reports whether the conditions of `having` hold for the current match or group.
+func (ev *evaluation) having() bool {
+	switch {
+	case ev.g.fault == HavingIgnored:
+		return true
+	case ev.g.fault == HavingIsAny && len(ev.query.Read.Having) > 0:
+		return slices.ContainsFunc(ev.query.Read.Having, ev.holds)
+	}
+	return !slices.ContainsFunc(ev.query.Read.Having, func(c plan.Clause) bool { return !ev.holds(c) })
 }
 
 // enter selects a group for the evaluation of expressions. Aggregates then see all matches of the

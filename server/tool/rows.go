@@ -109,16 +109,16 @@ func argument(k value.Kind, v reflect.Value) value.Value {
 func scanRow(row reflect.Value, columns []engine.Column, i int) {
 	for n := range columns {
 		col, field := &columns[n], row.Field(n)
-		if col.Fields != nil {
-			scanRow(field, col.Fields, i)
-			continue
-		}
 		if col.IsNull(i) {
 			continue // the field stays nil
 		}
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
+		}
+		if col.Fields != nil {
+			scanRow(field, col.Fields, i)
+			continue
 		}
 		if !col.Type.List {
 			scanCell(field, col, i)

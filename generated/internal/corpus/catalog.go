@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:3926c2429a6b5871100e0ad85efc5da76e2eff4999246c4cb93628823db8d2a7",
+		SourceDigest: "sha256:e3ec37b9e4887bd1e02412a2f0479028ae5ebad3842206e64bbb6e76b200a3f3",
 	}
 }
 
@@ -52,6 +52,11 @@ var queries = []tool.StoredQuery{
 	&putComputedTool,
 	&truthsTool,
 	&acquaintancesTool,
+	&optionalFriendsTool,
+	&optionalCountsTool,
+	&distinctMoodsTool,
+	&collectedTool,
+	&popularTool,
 }
 
 // The parts that the schemas of all tools share.

@@ -58,6 +58,11 @@ var paramTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 	"truths":              reflect.TypeFor[corpus.TruthsParams](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesParams](),
+	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
+	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
+	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
+	"collected":           reflect.TypeFor[corpus.CollectedParams](),
+	"popular":             reflect.TypeFor[corpus.PopularParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -76,6 +81,11 @@ var rowTypes = map[string]reflect.Type{
 	"best":                reflect.TypeFor[corpus.BestRow](),
 	"annotated":           reflect.TypeFor[corpus.AnnotatedRow](),
 	"conditions":          reflect.TypeFor[corpus.ConditionsRow](),
+	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsRow](),
+	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsRow](),
+	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsRow](),
+	"collected":           reflect.TypeFor[corpus.CollectedRow](),
+	"popular":             reflect.TypeFor[corpus.PopularRow](),
 	"computed":            reflect.TypeFor[corpus.ComputedRow](),
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 	"truths":              reflect.TypeFor[corpus.TruthsRow](),
@@ -136,7 +146,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

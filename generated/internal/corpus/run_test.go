@@ -216,6 +216,10 @@ func TestRun(t *testing.T) {
 	found[corpus.ConditionsRow](s, "conditions", `{"p.slug":"nova"}`)(
 		corpus.Conditions(ctx, g, corpus.ConditionsParams{Statuses: []string{"active"}, Pattern: "o", Email: ptr("x"), How: ptr("school")}, at))
 
+	runOptional(s)
+	runColumns(s)
+	runHaving(s)
+
 	s.wrote("age_all", 2, 0)(corpus.AgeAll(ctx, g, corpus.AgeAllParams{Age: 30, Status: corpus.PersonStatusEnumActive}, w))
 	found[corpus.BestRow](s, "best", `{"mood":"good","seen":"2024-06-01T12:00:00.000Z","age":32,"people":"3"}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodEnumGood)}, at))
 	s.wrote("part", 0, 2)(corpus.Part(ctx, g, corpus.PartParams{From: "bob"}, w))

@@ -55,6 +55,11 @@ func ranged(bounds string) string {
 	return "query q($n: I32 @range(" + bounds + ")) { match { $p: Person } return { $p.slug, $n as n } }"
 }
 
+// ownsPet returns a query with a clause that binds $x to a pet.
+func ownsPet(clause string) string {
+	return "query q() { match { $p: Person " + clause + " } return { $p.slug, $x as pet, $x.name as name } }"
+}
+
 // checked returns a query with a parameter that has the given annotation.
 func checked(annotation string) string {
 	return "query q($n: String " + annotation + ") { match { $p: Person { note: $n } } return { $p.slug } }"
@@ -135,6 +140,8 @@ func TestCompare(t *testing.T) {
 		{"pattern gone", `query q($n: String) { match { $p: Person { name: $n } } return { $p.slug } }`, `query q($n: String) { match { $p: Person { note: $n } } return { $p.slug } }`, nil,
 			[]breaking.Kind{breaking.ParamLoosened}, "no longer has to match"},
 
+		{"node became nullable", ownsPet("$p owns $x"), ownsPet("optional { $p owns $x }"), nil, []breaking.Kind{breaking.ColumnNullable, breaking.ColumnNullable}, "the column pet may now be null"},
+		{"node is never null", ownsPet("optional { $p owns $x }"), ownsPet("$p owns $x"), nil, []breaking.Kind{breaking.ColumnNotNullable, breaking.ColumnNotNullable}, "the column pet is now never null"},
 		{"own range shrinks", ranged("1..100"), ranged("1..50"), nil, []breaking.Kind{breaking.ParamTightened}, "maximum of the parameter n is now 50; it was 100"},
 		{"own range grows", ranged("1..50"), ranged("..50"), nil, []breaking.Kind{breaking.ParamLoosened}, "minimum"},
 		{"own range of 64 bits shrinks", `query q($b: I64 @range(0..9007199254740993)) { match { $p: Person { big: $b } } return { $p.slug } }`,

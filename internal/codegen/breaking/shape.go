@@ -211,6 +211,7 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 		case col.Node != next.Node:
 			c.add(ColumnRetyped, "the column %s is now %s; it was %s", name, columnType(next), columnType(&col))
 		case col.Node != "":
+			c.nullable(name, col.Nullable, next.Nullable)
 			c.columns(name+".", col.Fields, next.Fields)
 		default:
 			c.column(name, col.Type, next.Type)
@@ -235,12 +236,7 @@ func columnType(c *codegen.ContractColumn) string {
 func (c *comparer) column(name, was, is string) {
 	before, wasNull := strings.CutSuffix(was, "?")
 	after, isNull := strings.CutSuffix(is, "?")
-	switch {
-	case !wasNull && isNull:
-		c.add(ColumnNullable, "the column %s may now be null", name)
-	case wasNull && !isNull:
-		c.add(ColumnNotNullable, "the column %s is now never null", name)
-	}
+	c.nullable(name, wasNull, isNull)
 	gone, came, both := enumChange(before, after)
 	switch {
 	case before == after:
@@ -253,6 +249,16 @@ func (c *comparer) column(name, was, is string) {
 		}
 	default:
 		c.add(ColumnRetyped, "the type of the column %s is now %s; it was %s", name, after, before)
+	}
+}
+
+// nullable compares whether two versions of a column may be null.
+func (c *comparer) nullable(name string, was, is bool) {
+	switch {
+	case !was && is:
+		c.add(ColumnNullable, "the column %s may now be null", name)
+	case was && !is:
+		c.add(ColumnNotNullable, "the column %s is now never null", name)
 	}
 }
 

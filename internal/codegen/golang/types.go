@@ -42,9 +42,12 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range fields {
 			c := &fields[i]
-			typ := jen.Id
 			if c.Node != nil {
-				member(g, c.Doc, c.GoName, typ(c.Node.GoName), c.Tags())
+				typ := jen.Id(c.Node.GoName)
+				if c.Type.Nullable {
+					typ = jen.Op("*").Id(c.Node.GoName)
+				}
+				member(g, c.Doc, c.GoName, typ, c.Tags())
 			} else {
 				member(g, c.Doc, c.GoName, fieldType(c.Type, c.Enum), c.Tags())
 			}

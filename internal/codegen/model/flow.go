@@ -29,6 +29,7 @@ func flows(q *plan.Query) map[int][]flow {
 		for _, col := range q.Read.Columns {
 			c.expr(col.Expr)
 		}
+		c.clauses(q.Read.Having, true)
 		for _, o := range q.Read.Order {
 			c.expr(o.Expr)
 		}
@@ -69,7 +70,7 @@ func (c *flowCollector) clauses(cs []plan.Clause, outside bool) {
 		case plan.Bind, plan.Traverse:
 		case plan.Filter:
 			c.cond(cl.Cond, outside)
-		case plan.Not, plan.Any:
+		case plan.Not, plan.Any, plan.Optional:
 			c.clauses(plan.Block(cl), false)
 		case plan.Exists, plan.All:
 			c.clauses(plan.Block(cl), outside)

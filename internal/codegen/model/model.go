@@ -134,7 +134,7 @@ type Param struct {
 type Field struct {
 	Name   string     // name in JSON
 	GoName string     // name of the field in the Go struct
-	Type   value.Type // type in the query language
+	Type   value.Type // type in the query language; for a whole node only Nullable is set
 	Doc    string     // text of the field's comment
 	Enum   *Enum      // set if all values are those of an enum property
 	Node   *Struct    // set if the field is a whole node

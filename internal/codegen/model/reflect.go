@@ -146,7 +146,7 @@ func rowType(columns []Field) reflect.Type {
 	for i, f := range columns {
 		t := goType(f.Type)
 		if f.Node != nil {
-			t = rowType(f.Node.Fields)
+			t = pointerIf(f.Type.Nullable, rowType(f.Node.Fields))
 		}
 		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: tag(f.Tags())}
 	}

@@ -27,7 +27,7 @@ type Info struct {
 type Symbol struct {
 	Span  diag.Span // position of the declaration or, without one, of the first use
 	Uses  int       // number of later occurrences
-	Inner bool      // bound inside a block
+	Inner bool      // bound inside a block that is no `optional` block
 }
 
 // Comparison is an inline condition, a filter, or a comparison within an expression.
@@ -100,6 +100,7 @@ type checker struct {
 	columns   map[string]int  // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
+	inHaving    bool            // the checker resolves a condition of `having`
 	failed      map[string]bool // names of the columns that have been reported
 	info        *Info           // facts for the linter
 	faults      diag.List       // diagnostics in the order of discovery

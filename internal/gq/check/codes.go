@@ -17,7 +17,7 @@ const (
 	Unbound           diag.Code = "T6"  // unbound variable or unknown property
 	Incomparable      diag.Code = "T7"  // operands of a comparison
 	BadAggregate      diag.Code = "T8"  // aggregate of a type that it does not accept
-	Uncorrelated      diag.Code = "T9"  // `not` or `exists` block that uses no variable from outside
+	Uncorrelated      diag.Code = "T9"  // block that uses no variable from outside
 	UnknownTarget     diag.Code = "T10" // type in a mutation
 	UnknownAssigned   diag.Code = "T11" // property in a mutation
 	Missing           diag.Code = "T12" // required property or endpoint of an insert
@@ -36,6 +36,7 @@ const (
 	DuplicateName     diag.Code = "T27" // of a parameter or a query
 	NotCondition      diag.Code = "T30" // binding or traversal in an `any` or `all` block
 	BadPattern        diag.Code = "T31" // right side of `matches`
+	MisplacedOptional diag.Code = "T33" // `optional` block inside another block
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
@@ -69,13 +70,13 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person $p know $q } return { $p } }`},
 	{Code: WrongEndpoint, Title: "endpoint of the wrong type", Explanation: "The variables at the ends of a traversal must have the endpoint types of the edge, and a variable has only one type. A parameter that is the id of a node must have the type that from, to or id requires.",
 		Example: `query q() { match { $c: Company $c knows $q } return { $q } }`},
-	{Code: Unbound, Title: "unbound variable or unknown property", Explanation: "A variable in an expression must be bound by the match or be a parameter, and the property must belong to its type. Only order may use a name without $, which is the name of a column. $_ cannot be used in an expression.",
+	{Code: Unbound, Title: "unbound variable or unknown property", Explanation: "A variable in an expression must be bound by the match or be a parameter, and the property must belong to its type. A binding or traversal outside of optional blocks cannot use a variable that an optional block binds. A name without $ is the name of a column: in return one before it, in having and order any. having uses columns instead of variables. $_ cannot be used in an expression.",
 		Example: `query q() { match { $p: Person } return { $x.name } }`},
 	{Code: Incomparable, Title: "comparison of different or unsupported types", Explanation: "Both sides of a comparison must have the same scalar type or be numeric. Two nodes of one type can be compared with = and !=, and so can a node and a parameter of its type. Lists, vectors and blobs cannot be compared. The left side of contains must be a list or a String; both sides of starts_with and matches must be Strings; in needs one value on the left and a list on the right. A sort key must be a scalar.",
 		Example: `query q() { match { $p: Person $p.age > "old" } return { $p } }`},
-	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "An aggregate may occur only in return and order, and not inside another aggregate.",
+	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "Only count and collect take distinct. An aggregate may occur only in return and order, and not inside another aggregate.",
 		Example: `query q() { match { $p: Person } return { sum($p.name) } }`},
-	{Code: Uncorrelated, Title: "block without an outer variable, or ungrouped expression", Explanation: "A not or exists block must use a variable of the surrounding match. In a query with aggregates, order may use only columns and aggregates.",
+	{Code: Uncorrelated, Title: "block without an outer variable, or ungrouped expression", Explanation: "A not, exists or optional block must use a variable of the surrounding match. In a query with aggregates or with return distinct, order may use only columns and aggregates.",
 		Example: `query q() { match { $p: Person not { $c: Company } } return { $p } }`},
 	{Code: UnknownTarget, Title: "mutation of an unknown type, or without an assignment", Explanation: "The type in a mutation must be a node or edge type of the schema, and an insert or update must assign a property.",
 		Example: `query q() { insert Persn { name: "Ada" } }`},
@@ -109,10 +110,12 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
 	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "The name of a query must be unique in the graph, and the name of a parameter in its query.",
 		Example: `query q($a: String, $a: I32) { match { $p: Person { name: $a } } return { $p } }`},
-	{Code: NotCondition, Title: "binding or traversal in any or all", Explanation: "The clauses of an any or all block are conditions: filters, searches, and not, exists, any and all blocks. They bind no variables. Write exists { … } around a traversal.",
+	{Code: NotCondition, Title: "binding or traversal in any or all", Explanation: "The clauses of an any or all block are conditions: filters, searches, and not, exists, any and all blocks. They bind no variables. Write exists { … } around a traversal. In having, only comparisons of columns, any and all are conditions.",
 		Example: `query q() { match { $p: Person any { $p.age > 60 $p knows $q } } return { $p } }`},
 	{Code: BadPattern, Title: "bad regular expression", Explanation: "The right side of matches must be a String literal or a parameter with a regular expression in RE2 syntax, of at most 1,000 bytes and 1,000 elements after repetitions are written out.",
 		Example: `query q() { match { $p: Person $p.name matches "(a" } return { $p } }`},
+	{Code: MisplacedOptional, Title: "optional inside another block", Explanation: "An optional block stands directly in match, not inside not, exists, any, all or another optional block. The blocks of a match apply in source order, and a block may use the variables of the blocks before it.",
+		Example: `query q() { match { $p: Person not { $p knows $q optional { $q knows $r } } } return { $p } }`},
 	{Code: BadParam, Title: "bad annotation of a parameter", Explanation: "A parameter may have one @range if it is a number, one @check if it is a String, one @default, and any number of @example. For a list, @range, @check and @example apply to each element. @range must have a minimum, a maximum or both; @check has a regular expression in RE2 syntax. The literals of @default and @example must have the type of the parameter and satisfy @range and @check.",
 		Example: `query q($age: I32 @range(0..150) @default(200)) { match { $p: Person { age: $age } } return { $p } }`},
 	{Code: BadLimit, Title: "bad parameter of a limit", Explanation: "The parameter in limit $n must be an I32 with a @range that has both ends, within 0 to 10,000. It must be required or have a @default.",

@@ -32,14 +32,19 @@ func (c *checker) condition(cl syntax.Clause, sc *scope) (out plan.Clause, ok bo
 		return plan.Any{Conds: c.conditions("any", cl.Conds, sc)}, true
 	case *syntax.All:
 		return plan.All{Conds: c.conditions("all", cl.Conds, sc)}, true
-	case *syntax.Binding, *syntax.Traversal:
+	case *syntax.Binding, *syntax.Traversal, *syntax.Optional:
 	}
 	panic("check: the clause is not a condition")
 }
 
 // inner checks and lowers the clauses of a `not` or `exists` block.
 func (c *checker) inner(keyword string, at syntax.Range, clauses []syntax.Clause, outer *scope) []plan.Clause {
-	sc := &scope{outer: outer, vars: map[string]plan.VarID{}}
+	return c.correlated(keyword, at, clauses, &scope{outer: outer, vars: map[string]plan.VarID{}})
+}
+
+// correlated checks and lowers the clauses of a block that must use a variable from outside the block.
+// The scope sc is that of the block.
+func (c *checker) correlated(keyword string, at syntax.Range, clauses []syntax.Clause, sc *scope) []plan.Clause {
 	match := c.block(clauses, sc)
 	if len(sc.outerVars) == 0 {
 		c.fault(Uncorrelated, syntax.SpanOf(at.Tokens[0]), "use a variable of the surrounding match inside the braces",
@@ -65,6 +70,8 @@ func (c *checker) conditions(keyword string, list []syntax.Clause, sc *scope) []
 			if cond, ok := c.condition(cl, sc); ok {
 				out = append(out, cond)
 			}
+		case *syntax.Optional:
+			c.misplacedOptional(cl)
 		}
 	}
 	return out
@@ -78,6 +85,9 @@ func (c *checker) nullTest(left syntax.Operand, null *syntax.NullTest, whole dia
 		return nil, false
 	}
 	at := left.Source().Span()
+	if w, ok := t.expr.(plan.Whole); ok && t.typ.Nullable {
+		t = typed{expr: plan.ID(w), typ: value.Of(value.String).Optional()}
+	}
 	switch {
 	case t.node != "":
 		c.fault(Incomparable, at, "write exists { … } or not { … } to test whether a match exists", "a node that the match binds is never null")

@@ -34,7 +34,7 @@ func (t typed) String() string {
 // advice on what to write instead.
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
-	"distinct": "the language has no distinct: columns next to an aggregate are grouping keys",
+	"distinct": "write return distinct { … }, count(distinct $p.x) or collect(distinct $p.x)",
 	"limit":    "write limit and an integer after return { … }",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
@@ -85,6 +85,9 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		if !ok {
 			help = fmt.Sprintf("write %q for a text, $%s for a parameter or $p.%s for a property", name, name, name)
 		}
+		if c.inHaving && !ok {
+			return c.column(name, o.Span(), func() string { return c.suggestColumn(name) })
+		}
 		c.fault(Unbound, o.Span(), help, "%s is not a known name here", name)
 		return typed{}, false
 	case *syntax.Call:
@@ -114,7 +117,7 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 		c.fault(EdgeBindingMisuse, o.Span(), "use a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which cannot be used as a value", tok.Value)
 		return typed{}, false
 	}
-	return typed{expr: plan.Whole{Var: id}, node: v.Type}, v.Type != ""
+	return typed{expr: plan.Whole{Var: id}, node: v.Type, typ: c.nullable(id, value.Type{}, sc)}, v.Type != ""
 }
 
 // unbound reports that no clause binds a variable.
@@ -122,6 +125,10 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 	name := tok.Value[1:]
 	if name == "_" {
 		c.fault(Unbound, syntax.SpanOf(tok), "give the variable a name in its binding", "$_ cannot be used as a value")
+		return
+	}
+	if c.inHaving {
+		c.fault(Unbound, syntax.SpanOf(tok), "return the value as a column, as in "+tok.Value+".x as x, and write the name of the column: x", "having uses the columns of the result, not the variables of the match")
 		return
 	}
 	names := func() []string {
@@ -153,7 +160,7 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	if v.Type == "" {
 		return typed{}, false
 	}
-	id2 := value.Of(value.String)
+	id2 := c.nullable(id, value.Of(value.String), sc)
 	if v.Entity == plan.Edge {
 		switch o.Prop.Value {
 		case "id":
@@ -170,14 +177,14 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 			return typed{}, false
 		}
 		c.useProp(plan.Edge, e.Name, p, false)
-		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	}
 	n := c.schema.Node(v.Type)
 	p := n.Property(o.Prop.Value)
 	switch {
 	case p != nil:
 		c.useProp(plan.Node, n.Name, p, false)
-		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: p.Type}, true
+		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	case o.Prop.Value == "id":
 		return typed{expr: plan.ID{Var: id}, typ: id2}, true
 	}
@@ -202,6 +209,10 @@ func (c *checker) value(o syntax.Operand, sc *scope) (typed, bool) {
 
 // call checks and lowers a call of a function.
 func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
+	if o.Distinct != nil && plan.AggregateNamed(o.Name.Value) == nil {
+		c.fault(BadAggregate, syntax.SpanOf(*o.Distinct), "write distinct only in count(distinct …), collect(distinct …) and return distinct { … }", "%s does not take distinct", o.Name.Value)
+		return typed{}, false
+	}
 	if row := plan.AggregateNamed(o.Name.Value); row != nil {
 		return c.aggregate(o, row, sc)
 	}
@@ -238,6 +249,9 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 // and not inside another aggregate.
 func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
 	switch {
+	case c.inHaving:
+		c.fault(BadAggregate, call.Span(), "return the aggregate as a column, as in "+row.Name+"($p) as n, and write the name of the column: n", "having uses the columns of the result, not %s", row.Name)
+		return typed{}, false
 	case c.aggregating:
 		c.fault(BadAggregate, call.Span(), "return the inner aggregate in another query", "%s is inside another aggregate", row.Name)
 		return typed{}, false
@@ -249,13 +263,17 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		c.fault(BadAggregate, call.Span(), "", "%s has %d arguments, want 1", row.Name, len(call.Args))
 		return typed{}, false
 	}
+	if call.Distinct != nil && !row.Distinct {
+		c.fault(BadAggregate, syntax.SpanOf(*call.Distinct), "remove distinct, or write count(distinct …) or collect(distinct …)", "%s does not take distinct", row.Name)
+		return typed{}, false
+	}
 	c.aggregating = true
 	arg, ok := c.value(call.Args[0], sc)
 	c.aggregating = false
 	if !ok {
 		return typed{}, false
 	}
-	t := typed{expr: plan.Agg{Func: row.Func, Arg: arg.expr}, typ: row.Result(arg.typ)}
+	t := typed{expr: plan.Agg{Func: row.Func, Distinct: call.Distinct != nil, Arg: arg.expr}, typ: row.Result(arg.typ)}
 	at := call.Args[0].Source().Span()
 	switch test := isTruth(arg.expr); {
 	case isConstant(arg.expr):

@@ -340,7 +340,15 @@ func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 		c.fault(Incomparable, o.Args[0].Source().Span(), "write type($p)", "the argument of type is %s, want a node", t)
 		return t, false
 	}
-	return typed{expr: plan.Lit{Value: value.OfString(t.node)}, typ: value.Of(value.String)}, true
+	name := plan.Lit{Value: value.OfString(t.node)}
+	w, whole := t.expr.(plan.Whole)
+	if !whole || !t.typ.Nullable {
+		return typed{expr: name, typ: value.Of(value.String)}, true
+	}
+	// The comparison holds unless the node is null. Then `if` has no branch, and its value is null.
+	bound := plan.Compare{Op: plan.Eq, Left: plan.ID(w), Right: plan.ID(w), Unless: plan.NoParam}
+	typ := value.Of(value.String).Optional()
+	return typed{expr: plan.Apply{Func: plan.If, Args: []plan.Expr{plan.Test{Cond: bound}, name}, Type: typ}, typ: typ}, true
 }
 
 // column resolves the name of a column in `return` or `order`.

@@ -13,8 +13,9 @@ import (
 
 // scope holds the variables of one block.
 type scope struct {
-	outer *scope                // of the surrounding block; nil for the whole match
-	vars  map[string]plan.VarID // by name, without $
+	outer    *scope                // of the surrounding block; nil for the whole match
+	vars     map[string]plan.VarID // by name, without $
+	optional bool                  // the block is an `optional` block
 	// outerVars is the set of the variables of enclosing blocks that the block refers to.
 	outerVars map[plan.VarID]bool
 }
@@ -56,9 +57,11 @@ type step struct {
 	done     bool              // the direction is decided
 }
 
-// block resolves the variables of a block and then lowers its clauses. The order of clauses has
-// no meaning. Bindings are therefore resolved before traversals, and traversals before filters.
+// block resolves the variables of a block and then lowers its clauses. Except for
+// `optional` blocks, the order of clauses has no meaning. Bindings are therefore resolved before
+// traversals, traversals before `optional` blocks, and these before conditions.
 func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
+	c.requiredEnds(clauses)
 	anonymous := map[*syntax.Binding]plan.VarID{}
 	for _, cl := range clauses {
 		if b, ok := cl.(*syntax.Binding); ok {
@@ -67,6 +70,7 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 	}
 	steps := c.declareSteps(clauses, sc)
 	c.directTraversals(steps)
+	optionals := c.optionals(clauses, sc)
 	out := make([]plan.Clause, 0, len(clauses))
 	c.step(len(clauses))
 	for _, cl := range clauses {
@@ -82,6 +86,10 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 			if cond, ok := c.condition(cl, sc); ok {
 				out = append(out, cond)
 			}
+		case *syntax.Optional:
+			if o, ok := optionals[cl]; ok {
+				out = append(out, o)
+			}
 		}
 	}
 	return out
@@ -91,8 +99,8 @@ func (c *checker) block(clauses []syntax.Clause, sc *scope) []plan.Clause {
 func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *scope) plan.VarID {
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]
-	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ})
-	c.info.Vars = append(c.info.Vars, Symbol{Span: syntax.SpanOf(t), Inner: sc.outer != nil})
+	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ, Optional: sc.optional})
+	c.info.Vars = append(c.info.Vars, Symbol{Span: syntax.SpanOf(t), Inner: sc.outer != nil && !sc.optional})
 	if name != "_" {
 		sc.vars[name] = id
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -27,7 +28,9 @@ func (c *checker) readQuery(r *syntax.Read) {
 	}
 	sc := &scope{vars: map[string]plan.VarID{}}
 	c.read.Match = c.block(r.Match, sc)
+	c.read.Grouped = r.Distinct != nil
 	c.project(r.Returns, sc)
+	c.read.Having = c.having(r.Having)
 	c.order(r.Order, sc)
 	c.addTies()
 }
@@ -139,8 +142,11 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 			continue
 		}
 		switch {
-		case plan.HasAggregate(t.expr) && !c.read.Grouped:
+		case plan.HasAggregate(t.expr) && (!c.read.Grouped || c.distinct()):
 			c.fault(Uncorrelated, at, "add an aggregate to the return clause", "the order clause uses an aggregate, but the return clause has none")
+			continue
+		case c.distinct() && !isGrouped(t.expr, grouping):
+			c.fault(Uncorrelated, at, "return the expression as a column", "the order clause uses an expression that return distinct does not return")
 			continue
 		case c.read.Grouped && !isGrouped(t.expr, grouping):
 			c.fault(Uncorrelated, at, "add the expression to the return clause as a grouping key, or order by an aggregate", "the order clause uses an expression that is not a grouping key")
@@ -150,6 +156,11 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 	}
 }
 
+// distinct reports whether the read returns each combination of its columns once and has no aggregate.
+func (c *checker) distinct() bool {
+	return c.read.Grouped && !slices.ContainsFunc(c.read.Columns, func(col plan.Column) bool { return plan.HasAggregate(col.Expr) })
+}
+
 // sortKey resolves a sort key. A bare name refers to a column.
 func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 	alias, ok := o.(*syntax.AliasRef)
@@ -157,8 +168,25 @@ func (c *checker) sortKey(o syntax.Operand, sc *scope) (typed, bool) {
 		return c.value(o, sc)
 	}
 	name := alias.Tokens[0].Value
-	return c.column(name, alias.Span(), func() string { return c.suggest(name, c.columnNames) })
+	return c.column(name, alias.Span(), func() string { return c.suggestColumn(name) })
 }
+
+// suggestColumn returns the help for a name that is no column.
+func (c *checker) suggestColumn(name string) string {
+	if plan.AggregateNamed(name) == nil && plan.FunctionNamed(name) == nil {
+		return c.suggest(name, c.columnNames)
+	}
+	// The author expects the column of an aggregate to have the name of the aggregate.
+	names := c.columnNames()
+	if len(names) > maxColumnNames {
+		names = append(names[:maxColumnNames:maxColumnNames], "…")
+	}
+	c.step(len(c.read.Columns))
+	return "name the column, as in count($p) as n; the columns are called " + strings.Join(names, ", ")
+}
+
+// maxColumnNames bounds the number of columns that a help line lists.
+const maxColumnNames = 8
 
 // columnNames returns the names of the columns.
 func (c *checker) columnNames() []string {

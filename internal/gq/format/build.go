@@ -181,8 +181,8 @@ func (b *builder) enum(before gap) {
 	b.close()
 }
 
-// wordOperators lists the operators that are words.
-var wordOperators = []string{"contains", "starts_with", "in", "matches"}
+// beforeOperands lists the words after which an operand in parentheses follows, not the arguments of a call.
+var beforeOperands = []string{"contains", "starts_with", "in", "matches", "distinct"}
 
 // between returns the gap between two tokens of a line.
 func (b *builder) between() gap {
@@ -197,7 +197,7 @@ func (b *builder) between() gap {
 	case ",", ")", "]", "?", ".", "..", ":":
 		return glued
 	case "(":
-		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && !slices.Contains(wordOperators, prev.Value) {
+		if (prev.Type == syntax.Name || prev.Type == syntax.TypeName) && !slices.Contains(beforeOperands, prev.Value) {
 			return glued // for a call, not for an operand in parentheses
 		}
 	}

@@ -62,12 +62,19 @@ func (b *builder) read(r *syntax.Read) {
 	b.take(soft) // match
 	b.match(r.Match)
 	b.take(soft) // return
+	if r.Distinct != nil {
+		b.take(spaced)
+	}
 	b.open(spaced)
 	for i, p := range r.Returns {
 		b.rangeOf(p.Range, soft)
 		b.comma(i == len(r.Returns)-1)
 	}
 	b.close()
+	if r.Having != nil {
+		b.take(soft)
+		b.match(r.Having)
+	}
 	if r.Order != nil {
 		b.take(soft)
 		b.open(spaced)
@@ -116,7 +123,7 @@ func (b *builder) match(clauses []syntax.Clause) {
 	b.open(spaced)
 	for _, c := range clauses {
 		switch c := c.(type) {
-		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 			b.take(soft)
 			b.match(syntax.Block(c))
 		case *syntax.Binding:

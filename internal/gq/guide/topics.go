@@ -14,7 +14,7 @@ import (
 var topics = []Topic{
 	{Name: "overview", Summary: "The form of a query, and what to read next.",
 		text: `A text contains queries. Each has a name, typed parameters and a body. A read has match and return, and
-optionally order and limit, in this order. All clauses in match must hold, and their order does not matter:
+optionally having, order and limit, in this order. All clauses in match must hold, and their order does not matter:
 the language has no keywords and, or, where; any { … } holds alternatives. Type names start with an upper-case letter; variables start with $. Write the
 name of an edge with a lower-case first letter between two variables. Pass values as parameters; do not paste
 them into the text. Strings need double quotes. Comments are // and /* */.`,
@@ -66,11 +66,22 @@ whole block optional, test the parameter: any { $tag is null exists { … } }.`,
 repeats a row. The block must use at least one variable from outside; variables that it binds are not visible outside.
 Blocks may be nested. A ? inside a block drops one condition; a block whose conditions are all dropped is ignored.`,
 		cases: []example{{"Nodes without an edge", without}, {"Nodes with an edge", withEdge}}},
+	{Name: "optional", Summary: "Patterns that need not match.",
+		text: `optional { … } directly in match keeps a row even if the block has no match; the variables that only the block binds are
+then null, and so are their properties. Otherwise each match makes a row. Blocks apply in the order of the text; a block uses a variable
+from outside, and may use the variables of earlier blocks. A block over a null variable has no match. Put conditions on the optional
+variables into the block: a comparison after it, such as $q.age > 30, drops the rows without a match. After the block, $q is null keeps only
+these rows. Bindings and traversals outside cannot use the variables of the block. count($q) counts the matches: 0 if there is none.`,
+		cases: []example{{"Nodes with or without a neighbour", perhapsAlong}, {"Count neighbours, also where there are none", countPerhaps}}},
 	{Name: "aggregates", Summary: "Counting and grouping.",
 		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
+			"return distinct { … } without an aggregate returns each combination of its columns once. count(distinct $p.x) counts equal values\n" +
+			"once; collect($p.x) lists the values without nulls, in the order in which ids break ties, and collect(distinct $p.x) lists equal\n" +
+			"values once, at most 10000 in a group. A column may use an earlier one by its name: count($p) as n, n * 2 as twice.\n" +
+			"having { … } between return and order keeps rows: its conditions are comparisons of columns by their names, any and all.\n" +
 			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +
 			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
-		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}}},
+		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}, {"Each value once", distinctValues}, {"Lists by node", collectByNode}, {"Nodes with several edges", havingSeveral}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property becomes the column v.property; as renames a column, and two columns with the same name are an error. $v
 alone is the whole node as an object with its id, without blobs. Every node has $v.id. For a node with a key, the id is

@@ -30,6 +30,7 @@ const (
 	ChangedWalk      diag.Code = "L120" // traversal that also returned its start node in earlier versions
 	NoProvider       diag.Code = "L121" // query without the embedding provider that it needs
 	SearchNotRanked  diag.Code = "L122" // search without an order by relevance
+	DropsUnmatched   diag.Code = "L123" // condition that removes the rows without a match of an `optional` block
 	ChangedMinus     diag.Code = "L127" // minus that began a column or a clause in earlier versions
 	ChangedNot       diag.Code = "L130" // droppable `not` block, which kept no row in earlier versions
 	OptionalInBlock  diag.Code = "L131" // condition with ? inside a `not` or `exists` block
@@ -124,6 +125,9 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
+	{Level: Warning, query: dropsUnmatched, Entry: diag.Entry{Code: DropsUnmatched, Title: "condition that undoes optional",
+		Explanation: "A comparison with null is never true. A condition outside of an optional block that uses a variable of the block therefore removes the rows in which the block has no match. Put the condition into the block to keep them. The rule does not report is null, is not null, any blocks, and conditions that end with ?.",
+		Example:     `query q() { match { $p: Person optional { $p knows $q } $q.age > 30 } return { $p.name, $q.name } limit 10 }`}},
 	{Level: Warning, query: changedMinus, Entry: diag.Entry{Code: ChangedMinus, Title: "negative number that is subtracted",
 		Explanation: "A number with a sign after an operand is subtracted from it. Earlier versions began a new column or clause with the number. Write a comma before the number to begin a column with it, or a space after the minus to subtract; gq fmt writes the space.",
 		Example:     `query q() { match { $p: Person } return { $p.name, $p.age -1 as younger } limit 10 }`}},

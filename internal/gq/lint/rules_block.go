@@ -60,7 +60,7 @@ func optionalInBlock(p *queryPass) {
 					p.reportOptional(m.Range, m.Value)
 				}
 			}
-		case *syntax.Traversal, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+		case *syntax.Traversal, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 		}
 	})
 }
@@ -85,7 +85,7 @@ func (p *queryPass) blocks(visit func(c syntax.Clause, inside bool)) {
 		switch c := c.(type) {
 		case *syntax.Not, *syntax.Exists:
 			return !droppable(c)
-		case *syntax.Any, *syntax.All, *syntax.Binding, *syntax.Traversal, *syntax.TextClause, *syntax.Filter:
+		case *syntax.Any, *syntax.All, *syntax.Optional, *syntax.Binding, *syntax.Traversal, *syntax.TextClause, *syntax.Filter:
 		}
 		return inside
 	}
@@ -121,7 +121,7 @@ func droppable(c syntax.Clause) bool {
 		return c.Optional
 	case *syntax.Binding, *syntax.Traversal:
 		return false
-	case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+	case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 	}
 	for _, inner := range syntax.Block(c) {
 		if !droppable(inner) {
@@ -140,7 +140,7 @@ func (p *queryPass) firstOptional(clauses []syntax.Clause) string {
 			return p.optional(c.Left, c.Right)
 		case *syntax.TextClause:
 			return p.optional(c.Right)
-		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
+		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 			return p.firstOptional(syntax.Block(c))
 		case *syntax.Binding, *syntax.Traversal:
 		}

@@ -278,7 +278,7 @@ func constantFilter(p *queryPass) {
 		}
 		switch c.Cond.Op {
 		case plan.Eq, plan.Le, plan.Ge, plan.Contains, plan.StartsWith:
-			if !l.Type.Nullable {
+			if !l.Type.Nullable && !p.Plan.Read.Vars[l.Var].Optional {
 				p.report(c.Span, "remove it", nil, "%s is compared with itself, which is always true", l.Name)
 			}
 		case plan.In, plan.Matches: // the checker does not allow a property on both sides
@@ -307,11 +307,11 @@ func constantNullTest(p *queryPass) {
 		reason, constant := "", false
 		switch e := t.Cond.Expr.(type) {
 		case plan.Prop:
-			reason, constant = e.Name+" is required", !e.Type.Nullable
+			reason, constant = e.Name+" is required", !e.Type.Nullable && !p.Plan.Read.Vars[e.Var].Optional
 		case plan.ID:
-			reason, constant = "id is required", true
+			reason, constant = "id is required", !p.Plan.Read.Vars[e.Var].Optional
 		case plan.Endpoint:
-			reason, constant = "from is required", true
+			reason, constant = "from is required", !p.Plan.Read.Vars[e.Var].Optional
 			if e.To {
 				reason = "to is required"
 			}

@@ -66,7 +66,7 @@ func (p *queryPass) walks() []walk {
 					out = append(out, walk{c, sources[0], compares})
 				}
 				sources = sources[1:]
-			case plan.Not, plan.Exists, plan.All:
+			case plan.Not, plan.Exists, plan.All, plan.Optional:
 				block(plan.Block(c), compares)
 			case plan.Any:
 				for _, alternative := range c.Conds {

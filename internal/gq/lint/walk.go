@@ -69,7 +69,7 @@ func varsOf(c plan.Clause, visit func(plan.VarID)) {
 		case plan.NullTest:
 			exprVar(cond.Expr, visit)
 		}
-	case plan.Not, plan.Exists, plan.Any, plan.All:
+	case plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
 		for _, in := range plan.Block(c) {
 			varsOf(in, visit)
 		}
@@ -164,7 +164,7 @@ func paramUses(q *plan.Query) []paramUse {
 			}
 		})
 	}
-	plan.WalkClauses(q.Read.Match, expr)
+	plan.WalkClauses(slices.Concat(q.Read.Match, q.Read.Having), expr)
 	for _, c := range q.Read.Columns {
 		expr(c.Expr)
 	}
@@ -201,21 +201,22 @@ func isConstant(e plan.Expr) bool {
 	return constant
 }
 
-// atMostOne returns the variables, bound outside `not` blocks, that can match at most one entity.
+// atMostOne returns the variables, bound outside blocks or in `optional` blocks, that can match at most one
+// entity.
 // Such a variable is a node with a given key, or the target of an edge type that allows at most one
 // target, if the source of the edge is pinned.
 func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}
-	for _, c := range r.Match {
+	pin := func(c plan.Clause) {
 		m.Step(1)
 		f, ok := c.(plan.Filter)
 		if !ok {
-			continue
+			return
 		}
 		cmp, ok := f.Cond.(plan.Compare)
 		if !ok || cmp.Op != plan.Eq || cmp.Unless != plan.NoParam {
-			continue
+			return
 		}
 		for _, sides := range [][2]plan.Expr{{cmp.Left, cmp.Right}, {cmp.Right, cmp.Left}} {
 			if !isConstant(sides[1]) {
@@ -233,6 +234,14 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 			}
 		}
 	}
+	for _, c := range r.Match {
+		pin(c)
+		if o, ok := c.(plan.Optional); ok {
+			for _, inner := range o.Match {
+				pin(inner)
+			}
+		}
+	}
 	for id, v := range r.Vars {
 		if v.Entity != plan.Node || inner(plan.VarID(id)) {
 			continue
@@ -247,10 +256,19 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 		}
 	}
 	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
-	for _, c := range r.Match {
+	addSingle := func(c plan.Clause) {
+		m.Step(1)
 		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Min == 1 && t.Max == 1 {
 			if card := s.Edge(t.Edge).Card; card != nil && card.Max == 1 {
 				single[t.From] = append(single[t.From], t)
+			}
+		}
+	}
+	for _, c := range r.Match {
+		addSingle(c)
+		if o, ok := c.(plan.Optional); ok {
+			for _, inner := range o.Match {
+				addSingle(inner)
 			}
 		}
 	}

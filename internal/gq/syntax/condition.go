@@ -71,14 +71,17 @@ func Operands(c Clause) []Operand {
 			return []Operand{c.Left}
 		}
 		return []Operand{c.Left, c.Right}
-	case *Traversal, *Not, *Exists, *Any, *All:
+	case *Traversal, *Not, *Exists, *Any, *All, *Optional:
 	}
 	return nil
 }
 
-// Block returns the clauses inside a Not, Exists, Any or All. For any other clause it returns nil.
+// Block returns the clauses inside a Not, Exists, Any, All or Optional. For any other clause it returns
+// nil.
 func Block(c Clause) []Clause {
 	switch c := c.(type) {
+	case *Optional:
+		return c.Match
 	case *Not:
 		return c.Match
 	case *Exists:

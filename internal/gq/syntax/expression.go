@@ -115,6 +115,9 @@ func (g *grammar) parseComparison(lex *lexer.PeekingLexer) (Operand, error) {
 func (g *grammar) parseCall(c cursor) (Operand, error) {
 	call := &Call{Name: *c.Next()}
 	c.Next()
+	if next := nextTokens(c.PeekingLexer); next[0].Type == Name && next[0].Value == "distinct" && startsOperand(next[1]) {
+		call.Distinct = c.Next()
+	}
 	for {
 		arg, err := g.parseComparison(c.PeekingLexer)
 		if err != nil {

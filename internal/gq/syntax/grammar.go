@@ -27,6 +27,7 @@ type grammar struct {
 	exists    func() *participle.Parser[Exists]
 	any       func() *participle.Parser[Any]
 	all       func() *participle.Parser[All]
+	optional  func() *participle.Parser[Optional]
 	text      func() *participle.Parser[TextClause]
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
@@ -53,6 +54,7 @@ func newGrammar(m *work.Meter) *grammar {
 	g.exists = build[Exists](clauses)
 	g.any = build[Any](clauses)
 	g.all = build[All](clauses)
+	g.optional = build[Optional](clauses)
 	g.text = build[TextClause](operands)
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)

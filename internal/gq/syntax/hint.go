@@ -27,7 +27,7 @@ const (
 	inTypeHead   = "decl"        // the declaration of a type, before its braces
 	inParams     = "params"      // the parentheses of a query
 	inBody       = "body"        // the braces of a query
-	inMatch      = "match"       // the braces of match, or of a not, exists, any or all block
+	inMatch      = "match"       // the braces of match, or of a not, exists, any, all or optional block
 	inBinding    = "binding"     // the braces of a binding
 	inBounds     = "bounds"      // hop bounds
 	inReturn     = "return"      // the braces of return

@@ -7,13 +7,15 @@ const (
 	edgeForm    = "write the name of an edge between two variables: $p knows $q"
 	andForm     = "write one condition after the other; all of them must hold"
 	orForm      = "put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"
-	notForm     = "write not { … } around the clauses that must not hold"
-	textForm    = "use contains for a part of a text, starts_with for its beginning, matches for a regular expression, or search($p.name, \"word\") for words"
-	matchesForm = "write matches and a regular expression in RE2 syntax: $p.name matches \"^A\""
-	nullForm    = "a comparison with null is never true: write $p.name is null, or $p.name is not null"                         // for a comparison in general
-	nullHere    = "a comparison with null is never true: write %1.%3 is null, or %1.%3 is not null"                             // for the compared property
-	nullInside  = "a comparison with null is never true: write a filter after the binding: %v.%1 is null, or %v.%1 is not null" // for a property in the braces of a binding
-	quotesForm  = "write a text in double quotes: \"%1\"; a parameter starts with $: $%1"
+	// optionalForm is also for the outer joins of SQL.
+	optionalForm = "write optional { … } around the clauses that need not match, as in optional { $p knows $q }"
+	notForm      = "write not { … } around the clauses that must not hold"
+	textForm     = "use contains for a part of a text, starts_with for its beginning, matches for a regular expression, or search($p.name, \"word\") for words"
+	matchesForm  = "write matches and a regular expression in RE2 syntax: $p.name matches \"^A\""
+	nullForm     = "a comparison with null is never true: write $p.name is null, or $p.name is not null"                         // for a comparison in general
+	nullHere     = "a comparison with null is never true: write %1.%3 is null, or %1.%3 is not null"                             // for the compared property
+	nullInside   = "a comparison with null is never true: write a filter after the binding: %v.%1 is null, or %v.%1 is not null" // for a property in the braces of a binding
+	quotesForm   = "write a text in double quotes: \"%1\"; a parameter starts with $: $%1"
 )
 
 // matchHints apply to clauses and to the braces of bindings.
@@ -35,9 +37,12 @@ var matchHints = []hint{
 	{in: inMatch, text: "!where ^<any>", help: "remove where: write conditions after the bindings, as in $p.age > 30"},
 	{in: inMatch, text: "!limit ^<int>", help: "add a } before %1 to close the %o"},
 	{in: inMatch, text: "!return|order ^{", help: "add a } before %1 to close the %o"},
-	{in: inMatch, text: "^optional", help: "the language has no optional match: put the optional part into a separate query"},
-	{in: inMatch, text: "!optional ^<any>", help: "the language has no optional match: put the optional part into a separate query"},
-	{in: inMatch, text: "^exists|any|all {", help: "keywords are lower case: %l1"},
+	{in: inMatch, text: "^optional match", help: optionalForm},
+	{in: inMatch, text: "!optional ^match", help: optionalForm},
+	{in: inMatch, text: "!left|outer ^join|outer", help: optionalForm},
+	{in: inMatch, text: "^left|outer join|outer", help: optionalForm},
+	{in: inMatch, text: "^exists|any|all|optional {", help: "keywords are lower case: %l1"},
+	{in: inMatch, text: "!optional ^<any>", help: "put braces around the clauses: optional { … }"},
 	{in: inMatch, text: "exists|any|all ^<var>", want: "`=`", help: "put braces around the clauses: %1 { … }"},
 
 	// Parentheses and arrows.

@@ -89,11 +89,14 @@ func settingInside(before []Token, bracket, outer string) string {
 		return inType
 	case outer == inQueryHead:
 		return inBody
+	case outer == inBody && word(1) == "having":
+		return inMatch
 	case outer == inBody && (word(1) == "match" || word(1) == "return" || word(1) == "order"):
 		return word(1)
 	case outer == inBody && (word(1) == "set" || word(2) == "insert"):
 		return inAssigns
-	case slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && slices.Contains(blockKeywords, word(1)):
+	case outer == inMatch && word(1) == "optional",
+		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && slices.Contains(blockKeywords, word(1)):
 		return inMatch
 	case outer == inMatch && last.Type == TypeName && word(2) == ":":
 		return inBinding

@@ -21,7 +21,6 @@ const (
 	caseForm     = "write if(condition, a, b), and another if as b for the next case"
 	joinForm     = "write + to join texts: $p.first + \" \" + $p.last"
 	dollarParam  = "a parameter starts with $, as in $name"
-	noDistinct   = "the language has no distinct: columns next to an aggregate are grouping keys, so return { $p.name count($p) } returns each name once"
 )
 
 // aggregates is the part of a hint that matches the name of an aggregate.
@@ -87,7 +86,9 @@ var queryHints = []hint{
 	// Bodies: match and return.
 	{in: inBody, text: "match ^( <name> : <typename> )", help: "write match { $%3: %5 }"},
 	{in: inBody, text: "match ^<any>", want: "`{`", help: "put braces around the clauses: match { $p: Person }"},
-	{in: inBody, text: "return ^distinct", help: noDistinct},
+	{in: inBody, text: "return ^distinct {", want: "`{`", help: "keywords are lower case: %l2"},
+	{in: inBody, text: "return distinct ^<any>", help: "put braces around the columns: return distinct { $p.name }"},
+	{in: inBody, text: "return ^distinct", help: "put braces around the columns: return distinct { $p.name }"},
 	{in: inBody, text: "return ^<var> . <name>", help: "put braces around the columns: return { %2.%4 }"},
 	{in: inBody, text: "return ^<any>", want: "`{`", help: "put braces around the columns: return { $p.name }"},
 	{in: inBody, text: "^order|limit|sort|orderby", want: "`return`", help: "write order and limit after return { … }"},
@@ -101,7 +102,11 @@ var queryHints = []hint{
 	{in: inBody, text: "^order by", help: orderForm},
 	{in: inBody, text: "order ^<any>", want: "`{`", help: "put braces around the keys: order { $p.name desc }"},
 	{in: inBody, text: "^sort|orderby|sortby", help: orderForm},
-	{in: inBody, text: "^group|groupby|having", help: "the language has no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
+	{in: inBody, text: "having ^<any>", want: "`{`", help: "put braces around the conditions, which use the names of columns: having { n > 3 }"},
+	{in: inBody, text: "^having", want: "`return`", help: "write having after return { … }"},
+	{in: inBody, text: "} ^having", help: "write having { n > 3 } between return { … } and order { … }, with the names of columns"},
+	{in: inBody, text: "limit <int> ^having", help: "write having { n > 3 } between return { … } and order { … }, with the names of columns"},
+	{in: inBody, text: "^group|groupby", help: "the language has no group by: the columns next to an aggregate are the grouping keys, as in return { $p.name count($q) }"},
 	{in: inBody, text: "^union", help: "a query has one match: write two queries"},
 	{in: inBody, text: "limit ^:|(|{|= <int>", help: "write limit %3"},
 	{in: inBody, text: "limit <int> ^order", help: "write order before limit"},
@@ -162,8 +167,7 @@ var queryHints = []hint{
 
 	// Calls, and expressions in any setting.
 	{in: inCall, text: "count ( ^)", help: "to count the rows, count a variable of the match: count($p)"},
-	{in: inCall, text: "^distinct", help: noDistinct},
-	{in: inCall, text: aggregates + " ( !distinct ^<any>", help: noDistinct},
+	{in: inCall, text: "^distinct", help: "keywords are lower case: distinct"},
 	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inReturn, text: "^- <number>", want: "`}`", help: "write a comma before a column that starts with a number with a sign: , -%2"},
 	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall + " " + inAssigns + " " + inBinding, text: "^case", help: caseForm},

@@ -54,8 +54,9 @@ type Now struct{ Range }
 // Call is a call of a function or an aggregate. Each argument may be a *Comparison.
 type Call struct {
 	Range
-	Name Token     // of the function or aggregate
-	Args []Operand // the arguments in order
+	Name     Token     // of the function or aggregate
+	Distinct *Token    // the word `distinct` before the first argument; nil if it is not written
+	Args     []Operand // the arguments in order
 }
 
 // Binary combines two operands with an arithmetic operator: + - * / or %.

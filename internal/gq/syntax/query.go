@@ -48,10 +48,12 @@ type Body interface{ body() }
 // Read matches a pattern and returns rows.
 type Read struct {
 	Range
-	Match   []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
-	Returns []*Projection `parser:"'return' '{' ( @@ ','? )+ '}'"`       // the columns
-	Order   []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
-	Limit   *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
+	Match    []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
+	Distinct *Token        `parser:"'return' @'distinct'?"`               // nil if it is not written
+	Returns  []*Projection `parser:"'{' ( @@ ','? )+ '}'"`                // the columns
+	Having   []Clause      `parser:"( 'having' '{' @@+ '}' )?"`           // the conditions on the rows
+	Order    []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
+	Limit    *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
 }
 
 // Mutation is a list of statements.
@@ -64,7 +66,7 @@ type Mutation struct {
 func (*Read) body()     {}
 func (*Mutation) body() {}
 
-// Clause is one of *Not, *Exists, *Any, *All, *Binding, *Traversal, *TextClause and *Filter.
+// Clause is one of *Not, *Exists, *Any, *All, *Optional, *Binding, *Traversal, *TextClause and *Filter.
 type Clause interface{ clause() }
 
 // Not is a `not` block: it holds if its clauses have no match.

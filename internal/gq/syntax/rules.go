@@ -28,7 +28,7 @@ import (
 // participle derives from the structs.
 // TestGrammarsMatchParser checks them.
 const (
-	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | TextClause | Traversal | Filter .`
+	clauseGrammar  = `Clause = Binding | Not | Exists | Any | All | Optional | TextClause | Traversal | Filter .`
 	operandGrammar = `Operand = Term (("+" | "-") Term)* .`
 	// valueGrammar and valueCallGrammar are the productions of operands in a schema, which has no
 	// operators.
@@ -38,7 +38,7 @@ const (
 	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	conditionGrammar  = `Condition = Not | Exists | Any | All .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with" | "in" | "matches") Operand | NullTest)? .`
-	callGrammar       = `Call = <name> "(" Comparison ("," Comparison)* ")" .`
+	callGrammar       = `Call = <name> "(" "distinct"? Comparison ("," Comparison)* ")" .`
 	propRefGrammar    = `PropRef = <var> "." <name> .`
 	varRefGrammar     = `VarRef = <var> .`
 	aliasRefGrammar   = `AliasRef = <name> .`
@@ -56,6 +56,8 @@ func (g *grammar) parseClause(lex *lexer.PeekingLexer) (Clause, error) {
 	switch {
 	case startsBlock(next):
 		return g.parseBlock(lex)
+	case next[0].Type == Name && next[0].Value == "optional" && next[1].Value == "{":
+		return parsePart[Clause](g.optional, lex)
 	case next[0].Type == Name && isTextFunction(next[0].Value) && next[1].Value == "(":
 		return parsePart[Clause](g.text, lex)
 	case next[0].Type == Var && next[1].Value == ":":

@@ -151,6 +151,7 @@ func (p *parser) checkQuery(q *Query) bool {
 		for _, pr := range b.Returns {
 			p.operand(pr.Expr)
 		}
+		p.clauses(b.Having)
 		for _, o := range b.Order {
 			p.operand(o.Expr)
 		}
@@ -172,7 +173,7 @@ func (p *parser) clauses(cs []Clause) {
 	p.meter.Step(len(cs))
 	for _, c := range cs {
 		switch c := c.(type) {
-		case *Not, *Exists, *Any, *All:
+		case *Not, *Exists, *Any, *All, *Optional:
 			p.clauses(Block(c))
 		case *Binding:
 			for _, m := range c.Props {
@@ -328,6 +329,7 @@ var foreignFunctions = map[string]string{
 	"date_trunc": "write date(time) for the day; year(time) and month(time) return parts of it", "extract": "write year(time), month(time), day(time), hour(time) or weekday(time)", "date_part": "write year(time), month(time), day(time), hour(time) or weekday(time)",
 	"dayofweek": "write weekday(time), from 1 for Monday", "current_timestamp": "write now()", "current_date": "write date(now())", "today": "write date(now())", "getdate": "write now()", "timestamp": "write now(), or a datetime(\"…\")",
 	"interval": "write now() + days(30), or hours, minutes or seconds", "labels": "write type(n)", "label": "write type(n)", "to_string": "write string(value)", "to_lower": "write lower(text)", "to_upper": "write upper(text)",
+	"array_agg": "write collect($p.name)", "group_concat": "write collect($p.name)", "string_agg": "write collect($p.name)", "list": "write collect($p.name)",
 	"nullif": "write if(a != b, a)", "exists": "write exists { … }", "case": "write if(condition, a, b)", "greatest": "write if(a > b, a, b)", "least": "write if(a < b, a, b)",
 }
 

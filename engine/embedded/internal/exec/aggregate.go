@@ -4,21 +4,24 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // aggregate is a bound aggregate.
 type aggregate struct {
-	src  plan.Agg   // the aggregate in the plan
-	rows bool       // whether it counts rows
-	ex   *expr      // the argument; nil if it counts rows
-	typ  value.Type // type of the result
-	slot int        // the vector for its values
+	src  plan.Agg // the aggregate in the plan
+	rows bool     // whether it counts rows
+	// bound is the optional variable of a count that counts the rows in which it is not null; else NoVar.
+	bound plan.VarID
+	ex    *expr      // the argument; nil if it counts rows
+	typ   value.Type // type of the result
+	slot  int        // the vector for its values
 }
 
-// newFold has a function for each aggregate except count. The function makes the aggregate's fold;
-// count needs none.
+// newFold has a function for each aggregate except count and collect. The function makes the aggregate's
+// fold; count needs none, and collect has [collected].
 var newFold = map[plan.AggFunc]func() fold{
 	plan.Sum: func() fold { return &sums{} },
 	plan.Avg: func() fold { return &sums{mean: true} },
@@ -41,15 +44,22 @@ type fold interface {
 
 // accumulator holds the state of one aggregate of a run, by group.
 type accumulator struct {
-	counts []int64 // of the rows, or of the values that are not null
-	fold   fold    // nil for count
+	counts []int64         // of the rows, or of the values that are not null
+	fold   fold            // nil for count and collect
+	set    *distinctCounts // of count(distinct …); nil for other aggregates
+	list   *collected      // of collect; nil for other aggregates
 }
 
 // newAccumulators returns an accumulator for each aggregate of a program.
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		if make := newFold[a.src.Func]; make != nil {
+		switch make := newFold[a.src.Func]; {
+		case a.src.Func == plan.Collect:
+			list[i].list = &collected{distinct: a.src.Distinct}
+		case a.src.Distinct:
+			list[i].set = &distinctCounts{}
+		case make != nil:
 			list[i].fold = make()
 		}
 	}
@@ -59,8 +69,13 @@ func newAccumulators(p *Program) []accumulator {
 // reset removes all groups.
 func (a *accumulator) reset() {
 	a.counts = a.counts[:0]
-	if a.fold != nil {
+	switch {
+	case a.fold != nil:
 		a.fold.reset()
+	case a.set != nil:
+		a.set.reset()
+	case a.list != nil:
+		a.list.reset()
 	}
 }
 
@@ -83,8 +98,11 @@ func (co *collector) addGroup() {
 	for k := range co.sums {
 		a := &co.sums[k]
 		a.counts = append(a.counts, 0)
-		if a.fold != nil {
+		switch {
+		case a.fold != nil:
 			a.fold.grow()
+		case a.list != nil:
+			a.list.grow()
 		}
 	}
 }
@@ -97,7 +115,21 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 		}
 		return nil
 	}
+	if a.bound != plan.NoVar {
+		for i, ord := range f.cols[a.bound][:f.n] {
+			if ord != version.NoOrd || nullsCounted {
+				to.counts[ids[i]]++
+			}
+		}
+		return nil
+	}
 	vec := co.eval(a.ex, f)
+	switch {
+	case to.set != nil:
+		return to.set.add(&co.budget, vec, ids, to.counts)
+	case to.list != nil:
+		return to.list.add(co, f, vec, ids)
+	}
 	for i, id := range ids {
 		if !vec.IsNull(i) {
 			to.counts[id]++
@@ -115,6 +147,8 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	vec.Reset(co.aggs[k].typ, len(groups))
 	for i, g := range groups {
 		switch n := from.counts[g]; {
+		case from.list != nil:
+			vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
 		case from.fold == nil:
 			vec.Ints[i] = n
 		case n == 0:

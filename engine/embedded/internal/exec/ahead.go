@@ -73,7 +73,16 @@ func (co *collector) readRows() {
 	var sum uint32
 	for _, v := range co.keep {
 		if props := co.reads[v]; props != nil {
-			sum += co.table(v).ReadAheadAll(co.rows.cols[v][:n], props)
+			table, ords := co.table(v), co.rows.cols[v][:n]
+			if !co.read.Vars[v].Optional {
+				sum += table.ReadAheadAll(ords, props)
+				continue
+			}
+			for _, ord := range ords {
+				if ord != version.NoOrd {
+					sum += table.ReadAhead(ord, props)
+				}
+			}
 		}
 	}
 	co.ahead += sum
@@ -107,6 +116,8 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 			}
 		case *blockFilter:
 			s.test.pipes(func(inner *pipe) { a.sides(inner, v) })
+		case *optionalStep:
+			a.sides(s.inner, v)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (b *binder) bind() error {
 	if b.match, err = b.block(withRankFilters(b.read)); err != nil {
 		return err
 	}
+	if err := b.optionals(b.read.Match); err != nil {
+		return err
+	}
 	b.ranks = true
 	if err := b.projections(); err != nil {
 		return err
@@ -48,6 +51,9 @@ func (b *binder) bind() error {
 		if c := &b.columns[i]; c.composed && !b.isGrouped(c.Expr) {
 			return mismatch("the column %s computes with aggregates and with a value by which the query does not group its rows", c.Name)
 		}
+	}
+	if err := b.having(); err != nil {
+		return err
 	}
 	if err := b.orders(); err != nil {
 		return err
@@ -141,6 +147,17 @@ func (b *binder) orders() error {
 			return mismatch("there is no variable %d", v)
 		}
 		b.keepVar(v)
+		if !b.read.Vars[v].Optional {
+			continue
+		}
+		ex, err := b.expr(plan.ID{Var: v})
+		if err != nil {
+			return err
+		}
+		if b.tieIDs == nil {
+			b.tieIDs = map[plan.VarID]*expr{}
+		}
+		b.tieIDs[v] = ex
 	}
 	return nil
 }
@@ -158,6 +175,9 @@ func (b *binder) isGrouped(e plan.Expr) bool {
 	}
 	if b.groups(e) {
 		return true
+	}
+	if id, ok := e.(plan.ID); ok && b.groups(plan.Whole(id)) {
+		return true // rows with equal nodes have equal ids
 	}
 	parts := plan.Operands(e)
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p plan.Expr) bool { return !b.isGrouped(p) })
@@ -192,9 +212,19 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 	row := e.Func.Row()
 	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
 	b.vecs++
-	if _, rows := e.Arg.(plan.Whole); rows && row.Arg.Nodes {
+	a.bound = plan.NoVar
+	if e.Distinct && !row.Distinct {
+		return 0, mismatch("%s does not take distinct", e.Func)
+	}
+	w, whole := e.Arg.(plan.Whole)
+	counts := whole && e.Func == plan.Count && !e.Distinct
+	switch {
+	case counts && b.read.Vars[w.Var].Optional:
+		a.bound = w.Var
+		b.keepVar(w.Var)
+	case counts:
 		a.rows = true
-	} else {
+	default:
 		uses(e.Arg, b.keepVar)
 		var err error
 		if a.ex, err = b.expr(e.Arg); err != nil {
@@ -204,6 +234,11 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
+		if e.Func == plan.Collect {
+			for _, v := range b.read.Ties {
+				b.keepVar(v)
+			}
+		}
 	}
 	b.aggs = append(b.aggs, a)
 	return len(b.aggs) - 1, nil

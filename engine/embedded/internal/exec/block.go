@@ -8,7 +8,9 @@ type block struct {
 	vars  []plan.VarID // the variables of the bindings and traversals, in clause order
 	links []*link      // the traversals
 	conds []*cond      // the filters
-	tests []*test      // the blocks inside this one
+	tests []*test      // the blocks inside this one, except `optional` blocks
+
+	optionals []*optional // the `optional` blocks, in source order; only in the match of a read
 }
 
 // link is a bound traversal.
@@ -44,6 +46,7 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 				return nil, err
 			}
 			out.tests = append(out.tests, t)
+		case plan.Optional: // see binder.optionals
 		}
 	}
 	return out, nil

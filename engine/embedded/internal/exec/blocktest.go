@@ -36,7 +36,7 @@ func (b *binder) blockTest(c plan.Clause) (*test, error) {
 			}
 			out.of = append(out.of, t)
 		}
-	case plan.Bind, plan.Traverse:
+	case plan.Bind, plan.Traverse, plan.Optional:
 		err = mismatch("an any or all block contains a clause that binds a variable")
 	}
 	return out, err
@@ -52,6 +52,7 @@ type blockFilter struct {
 type arrangedTest struct {
 	*test
 	inner *pipe           // the steps of a `not` or `exists` block
+	needs []plan.VarID    // optional variables from outside the block; if one of them is null, the block has no match
 	id    int             // position of that block's input in matcher.frames
 	of    []*arrangedTest // of an Any or All; the cheapest comes first
 }
@@ -83,7 +84,7 @@ func (pl *planner) settleTests(s *scope) error {
 // joins returns the only step of a test's block, if that step checks one traversal between
 // variables that are bound outside the block. Otherwise it returns nil.
 func (t *arrangedTest) joins() *check {
-	if t.inner == nil || len(t.inner.steps) != 1 {
+	if t.inner == nil || len(t.inner.steps) != 1 || len(t.needs) > 0 {
 		return nil
 	}
 	if c, ok := t.inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
@@ -99,6 +100,7 @@ func (pl *planner) arrange(s *scope, t *test) (*arrangedTest, error) {
 	if t.block != nil {
 		var err error
 		out.inner, err = pl.pipe(t.block, s)
+		out.needs = pl.nullable(s, t.block.vars)
 		out.id = pl.frame()
 		return out, err
 	}
@@ -246,7 +248,7 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 			}
 		}
 		return kept, nil
-	case plan.Bind, plan.Traverse:
+	case plan.Bind, plan.Traverse, plan.Optional:
 	}
 	panic("exec: the clause is not a condition")
 }
@@ -262,7 +264,7 @@ func (m *matcher) matching(t *arrangedTest, f *frame, vars []plan.VarID, among r
 	}
 	in.outer = in.outer[:frameSize]
 	for i := range f.n {
-		if !among.get(uint32(i)) {
+		if !among.get(uint32(i)) || f.isNull(t.needs, i) {
 			continue
 		}
 		for _, v := range vars {
@@ -337,7 +339,7 @@ func (t *arrangedTest) keyword() string {
 		return "any"
 	case plan.All:
 		return "all"
-	case plan.Filter, plan.Bind, plan.Traverse:
+	case plan.Filter, plan.Bind, plan.Traverse, plan.Optional:
 	}
 	return "filter"
 }

@@ -15,6 +15,9 @@ type collector struct {
 	sorter
 	grouper
 	fuser
+
+	tests        *matcher // tests the conditions of `having`
+	passedHaving []uint32 // rows that satisfy these conditions
 }
 
 // newCollector returns a collector for the runs of a program.
@@ -45,6 +48,11 @@ func (co *collector) collect(f *frame) error {
 	}
 	if co.read.Grouped {
 		return co.group(f)
+	}
+	if len(co.havings) > 0 {
+		if err := co.filter(f); err != nil || f.n == 0 {
+			return err
+		}
 	}
 	if err := co.spend(4 * f.n * (len(co.keep) + 1)); err != nil {
 		return err
@@ -94,9 +102,18 @@ func (co *collector) finish() error {
 		order = co.sortGroups
 	}
 	co.readRows()
+	rows := co.rows.n
+	if co.read.Grouped && len(co.havings) > 0 {
+		if err := co.filterGroups(); err != nil {
+			return err
+		}
+		if !cutBefore {
+			rows = len(co.leadingGroups)
+		}
+	}
 	// Each step that stops early yields one row more than the limit, so rows were cut off if and
 	// only if more were collected. rows.n counts the groups of a grouped read.
-	co.more = co.more || co.maxRows > 0 && int64(co.rows.n) > co.maxRows
+	co.more = co.more || co.maxRows > 0 && int64(rows) > co.maxRows
 	if err := cmp.Or(order(), co.textErr); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type degrees struct {
 // degrees returns the step for a read, or nil if the read does not have that form.
 func (pl *planner) degrees() *degrees {
 	m := pl.match
-	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.tests) > 0 {
+	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.tests)+len(m.optionals) > 0 {
 		return nil
 	}
 	l := m.links[0]

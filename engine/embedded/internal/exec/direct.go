@@ -16,7 +16,7 @@ type firstLookup struct {
 	node   int     // index of the node type
 	param  int     // index of the parameter that has the id
 	// direct is set if the lookup is the whole match, and the columns are properties of the node. Such
-	// a read needs no frames, no sorting and no memory that depends on the data; see [run.direct].
+	// a read has no `having`, and needs no frames, no sorting and no memory that depends on the data; see [run.direct].
 	direct bool
 }
 
@@ -31,7 +31,7 @@ func (pl *planner) firstLookup() (k firstLookup) {
 		return firstLookup{}
 	}
 	k = firstLookup{lookup: l, node: pl.types[l.v].Index, param: id.Index}
-	k.direct = len(pl.body.steps) == 1 && !pl.read.Grouped && len(pl.fusions)+len(pl.drops)+len(pl.texts)+len(pl.lists)+len(pl.patterns) == 0
+	k.direct = len(pl.body.steps) == 1 && !pl.read.Grouped && len(pl.read.Having) == 0 && len(pl.fusions)+len(pl.drops)+len(pl.texts)+len(pl.lists)+len(pl.patterns) == 0
 	property := func(e *expr) bool { return e != nil && (e.kind == exprProp || e.kind == exprID) }
 	for i := range pl.columns {
 		c := &pl.columns[i]

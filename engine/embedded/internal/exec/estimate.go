@@ -108,7 +108,7 @@ func (e *estimator) passing(first *sorted, later []step) float64 {
 					share *= c.share()
 				}
 			}
-		case *expand, *reach:
+		case *expand, *reach, *optionalStep:
 		default:
 			share *= otherShare
 		}

@@ -33,6 +33,11 @@ type evaluator struct {
 	passed  []uint32     // rows for which a test is true; valid until the next test
 	made    []int64      // by slot of an expression: bytes of the texts that its functions made; nil without functions
 	part    frame        // see window
+
+	presentRows frame      // see present
+	presentAt   []uint32   // see present
+	dense       column.Vec // values of an optional variable, where it is not null
+
 	// results writes the results of an aggregate for some groups into a vector.
 	results   func(agg int, groups []uint32, vec *column.Vec)
 	constants // lists and patterns of the conditions
@@ -84,6 +89,7 @@ func (ev *evaluator) end(vecs bool) {
 	ev.ctx, ev.snap, ev.args = nil, nil, nil
 	clear(ev.tables)
 	if vecs {
+		ev.dense.Forget()
 		for i := range ev.vecs {
 			ev.vecs[i].Forget()
 		}
@@ -153,6 +159,17 @@ func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
 // eval evaluates an expression for the rows of a frame.
 func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 	vec := &ev.vecs[e.slot]
+	if e.optional {
+		ev.evalOptional(e, f, vec)
+	} else {
+		ev.evalVar(e, f, vec)
+	}
+	return vec
+}
+
+// evalVar evaluates an expression into vec. If the expression belongs to a single variable, the variable must
+// not be null.
+func (ev *evaluator) evalVar(e *expr, f *frame, vec *column.Vec) {
 	switch e.kind {
 	case exprConst:
 		v := ev.constant(e)
@@ -181,7 +198,6 @@ func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 	case exprAgg:
 		ev.results(e.agg, f.groups[:f.n], vec)
 	}
-	return vec
 }
 
 // evalEnd computes the ids of the source or target nodes of a frame's edges.
@@ -207,6 +223,9 @@ func (ev *evaluator) table(v plan.VarID) *version.Table { return ev.tables[v] }
 
 // valueAt evaluates an expression for one row of a frame.
 func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
+	if e.optional && f.cols[e.v][i] == version.NoOrd {
+		return value.Null
+	}
 	switch e.kind {
 	case exprConst:
 		return ev.constant(e)

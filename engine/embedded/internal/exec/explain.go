@@ -69,6 +69,8 @@ func (x *explainer) steps(p *pipe) int {
 			s.test.pipes(func(inner *pipe) { n += x.steps(inner) })
 		case *nearStep:
 			n += x.steps(s.rows)
+		case *optionalStep:
+			n += x.steps(s.inner)
 		}
 	}
 	return n
@@ -115,9 +117,13 @@ func (x *explainer) result(rows int64) *engine.Operator {
 				keys = append(keys, x.Expr(c.Expr))
 			}
 		}
-		detail := strings.Join(aggs, ", ")
-		if len(keys) > 0 {
+		name, detail := "group", strings.Join(aggs, ", ")
+		if len(aggs) == 0 {
+			name, detail = "distinct", strings.Join(keys, ", ")
+		} else if len(keys) > 0 {
 			detail += " by " + strings.Join(keys, ", ")
+		}
+		if len(keys) > 0 {
 			est = max(1, est*groupShare)
 		} else {
 			est = 1
@@ -125,8 +131,19 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		if x.countsOnly {
 			detail += ", counting without making rows"
 		}
-		op = over(&engine.Operator{Name: "group", Detail: detail, Estimate: est})
+		op = over(&engine.Operator{Name: name, Detail: detail, Estimate: est})
 		x.measure(op, grouped, x.profTime(collecting))
+	}
+	if len(r.Having) > 0 {
+		var conds []string
+		for _, t := range x.havings {
+			conds = append(conds, x.having(t))
+			est *= otherShare
+		}
+		op = over(&engine.Operator{Name: "having", Detail: strings.Join(conds, ", "), Estimate: est})
+		if x.prof != nil {
+			x.measure(op, x.prof.passed, 0)
+		}
 	}
 	var by []string
 	for _, o := range r.Order {
@@ -193,6 +210,10 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 			}
 		case *nearStep:
 			if inner, _ := x.pipe(s.rows, nil); inner != nil {
+				next.Children = append(next.Children, inner)
+			}
+		case *optionalStep:
+			if inner, _ := x.pipe(s.inner, nil); inner != nil {
 				next.Children = append(next.Children, inner)
 			}
 		}

@@ -43,6 +43,9 @@ type expr struct {
 	cond  *cond      // for exprTest
 	agg   int        // for exprAgg: position in query.aggs
 
+	// optional is set if the value belongs to the variable v alone, and v is optional.
+	optional bool
+
 	holding int          // for exprHolds: position in query.holdings
 	choice  int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
 	vars    []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
@@ -139,6 +142,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Matched:
 		out.kind, out.typ = exprMatch, value.Of(value.Bool)
 		out.match, err = b.text(e.Match)
+		out.v = e.Match.Prop.Var
 	case plan.BM25, plan.Nearest, plan.RRF:
 		err = b.score(e, out)
 	case plan.Apply:
@@ -158,6 +162,10 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		if err == nil {
 			out.typ = b.aggs[out.agg].typ
 		}
+	}
+	switch out.kind {
+	case exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest:
+		out.optional = err == nil && b.read.Vars[out.v].Optional
 	}
 	return out, err
 }
@@ -204,6 +212,9 @@ func keyOf(e plan.Expr) string {
 	case plan.RRF:
 		return "rrf(" + keyOf(e.First) + "," + keyOf(e.Second)
 	case plan.Agg:
+		if e.Distinct {
+			return e.Func.String() + " distinct" + keyOf(e.Arg)
+		}
 		return e.Func.String() + keyOf(e.Arg)
 	case plan.ParamRef:
 		return "$" + strconv.Itoa(e.Index)

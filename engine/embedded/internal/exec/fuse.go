@@ -131,6 +131,10 @@ func (co *collector) ranked(e *expr) []uint32 {
 	co.places = places
 	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.kind == exprBM25})
 	for _, v := range co.read.Ties {
+		if ex := co.tieIDs[v]; ex != nil {
+			keys = append(keys, sortKey{vec: co.eval(ex, rows)})
+			continue
+		}
 		keys = append(keys, sortKey{table: co.table(v), ords: rows.cols[v]})
 	}
 	co.sortBy = keys

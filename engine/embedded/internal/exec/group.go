@@ -57,6 +57,9 @@ func (b *binder) groupKey() {
 		default:
 			by = plan.NoVar
 		}
+		if by != plan.NoVar && b.read.Vars[by].Optional {
+			by = plan.NoVar
+		}
 		if by == plan.NoVar || g.by != plan.NoVar && g.by != by {
 			single = false
 			continue
@@ -282,6 +285,9 @@ func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 	}
 	for _, v := range co.keep {
 		col, from := slices.Grow(out.cols[v][:0], len(rows))[:len(rows)], f.cols[v]
+		if len(from) == 0 {
+			continue // the single group of aggregates over no rows
+		}
 		for i, r := range rows {
 			col[i] = from[r]
 		}
@@ -343,6 +349,9 @@ func (co *collector) sortGroups() error {
 // if that key is a count. Counts are known without reading a property. For other keys it
 // returns all groups.
 func (co *collector) leading() ([]uint32, error) {
+	if len(co.havings) > 0 {
+		return co.leadingGroups, nil // see filterGroups
+	}
 	n := co.grouped
 	if err := co.spend(4 * n); err != nil {
 		return nil, err
@@ -351,7 +360,7 @@ func (co *collector) leading() ([]uint32, error) {
 	groups := slices.Grow(co.leadingGroups[:0], n)
 	defer func() { co.leadingGroups = groups }()
 	limit := co.maxRows
-	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].fold == nil {
+	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].countsOnly() {
 		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
 		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {

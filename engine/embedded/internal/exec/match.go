@@ -16,6 +16,8 @@ type matcher struct {
 	walks  []walk     // by the id of a step
 	ahead  uint32     // keeps the compiler from removing prefetches
 
+	optionals []optionalRun // by the number of an optionalStep
+
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key                  []byte
 	source               [1]uint32          // the node from which a walk begins
@@ -30,7 +32,7 @@ type matcher struct {
 
 // newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames)}
+	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), optionals: make([]optionalRun, ev.Program.optionals)}
 	m.unit.cols = make([][]uint32, ev.width())
 	return m
 }
@@ -73,6 +75,8 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 			return err
 		}
 		return p.steps[at].run(m, p, at, f)
+	case p.optional != nil:
+		return m.extended(p.optional, f)
 	case p.inner:
 		for _, i := range f.outer[:f.n] {
 			f.found.set(i)
@@ -94,7 +98,7 @@ func (m *matcher) frame(id int, vars []plan.VarID) *frame {
 	f := &m.frames[id]
 	f.n = 0
 	if f.cols == nil {
-		f.cols = make([][]uint32, len(m.types))
+		f.cols = make([][]uint32, m.slots())
 		m.charged(columnHead * len(f.cols))
 	}
 	for _, v := range vars {

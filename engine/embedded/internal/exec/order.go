@@ -11,9 +11,11 @@ import (
 
 // pipe is a sequence of steps. Each step pushes frames of rows to the next one.
 type pipe struct {
-	steps  []step  // in the order in which rows pass them
-	inner  bool    // belongs to a block inside the match
-	counts counter // the last step, if the read only counts its rows; else nil
+	steps []step // in the order in which rows pass them
+	inner bool   // belongs to a block inside the match, but not to an `optional` block
+	// optional is the step with the block that the pipe belongs to; nil for other blocks.
+	optional *optionalStep
+	counts   counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
 }
@@ -94,6 +96,20 @@ func (pl *planner) frame() int {
 // surrounds a block inside the match; it is nil for the match itself.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
 	s := pl.scope(b, outer)
+	p, err := pl.arrangeScope(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range b.optionals {
+		if err := pl.addOptional(s, o); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// arrangeScope arranges the clauses of a scope into steps, except `optional` blocks.
+func (pl *planner) arrangeScope(s *scope) (*pipe, error) {
 	for {
 		if err := pl.settle(s); err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ type profile struct {
 	current *time.Duration          // the account that the time is charged to
 	since   time.Time               // when the time was last charged
 	grouped int                     // number of groups of the run
+	passed  int64                   // number of rows that satisfied the conditions of `having`
 }
 
 // stepProfile counts the rows that were pushed to a step, and the step's time.
@@ -73,7 +74,7 @@ func (m *matcher) profiled(p *pipe, at int, f *frame) error {
 	s := m.prof.of(p, at)
 	s.rows += int64(f.n)
 	account := &s.time
-	if at == len(p.steps) && !p.inner {
+	if at == len(p.steps) && !p.inner && p.optional == nil {
 		account = &m.prof.phases[collecting]
 	}
 	was := m.prof.charge(account)

@@ -50,14 +50,18 @@ type query struct {
 	// of the `matches` conditions.
 	lists    []*expr
 	patterns []constPattern
-	keep     []plan.VarID // variables whose ordinals the result needs
-	columns  []projection // columns of the result
-	order    []orderKey   // sort keys, the first one first
-	aggs     []aggregate  // the aggregates, each once
-	holdings []*holding   // the blocks whose truth is a value
-	choosers int          // number of calls of `if` and `coalesce`
-	reads    [][]int      // by variable: the properties that the result reads
-	usesNow  bool         // the read calls now()
+	keep     []plan.VarID    // variables whose ordinals the result needs
+	columns  []projection    // columns of the result
+	havings  []*arrangedTest // conditions on the rows of the result
+	order    []orderKey      // sort keys, the first one first
+	aggs     []aggregate     // the aggregates, each once
+	holdings []*holding      // the blocks whose truth is a value
+	choosers int             // number of calls of `if` and `coalesce`
+
+	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
+
+	reads   [][]int // by variable: the properties that the result reads
+	usesNow bool    // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
 	computes bool
 	ranking
@@ -70,6 +74,7 @@ type arrangement struct {
 	body        *pipe           // the steps that find the rows
 	heldTests   []*arrangedTest // the blocks whose truth is a value, by position in query.holdings
 	frames      int             // number of frames that the steps own
+	optionals   int             // number of `optional` blocks
 	plannedSize int             // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool            // the read returns only counts of all its rows
 	first       firstLookup     // the lookup that the read begins with
@@ -122,6 +127,14 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 // width returns the number of columns of the collected rows: one for each variable, and one
 // for rowVar.
 func (q *query) width() int { return len(q.types) + 1 }
+
+// slots returns the number of columns of the frames of steps.
+func (p *Program) slots() int {
+	if p.optionals == 0 {
+		return len(p.types)
+	}
+	return p.width() + p.optionals
+}
 
 // Schema returns the schema that the program is bound to.
 func (p *Program) Schema() *version.Schema { return p.schema }

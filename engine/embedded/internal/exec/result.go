@@ -126,6 +126,9 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column
 			}
 			o.columns[i].Type = c.Type
+			if c.fields[0].optional {
+				o.columns[i].Valid = o.columns[i].Fields[0].Valid
+			}
 			continue
 		case c.agg >= 0:
 			o.from.result(c.agg, rows, vec)

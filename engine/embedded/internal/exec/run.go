@@ -37,6 +37,7 @@ func newRun(p *Program) *run {
 	r.evaluator.results = r.collector.result
 	r.matcher = newMatcher(&r.evaluator, &r.collector)
 	r.evaluator.blocks = &r.matcher
+	r.collector.tests = &r.matcher
 	r.output = newOutput(&r.evaluator, &r.collector)
 	return r
 }

@@ -144,7 +144,7 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 // scorePresence returns a vector that is null where a score is null. For a distance it returns
 // the property's vectors, because computing distances is expensive.
 func (ev *evaluator) scorePresence(e *expr, f *frame) *column.Vec {
-	if e.kind != exprNearest {
+	if e.kind != exprNearest || e.optional {
 		return ev.eval(e, f)
 	}
 	d := ev.distances[e.score]

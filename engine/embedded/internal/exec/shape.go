@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -19,7 +21,7 @@ func (b *binder) shape() error {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
 	}
 	bound := map[plan.VarID]bool{}
-	if err := b.clauses(b.read.Match, bound); err != nil {
+	if err := b.matchClauses(bound); err != nil {
 		return err
 	}
 	// The result may use the variables that the match binds outside blocks.
@@ -43,6 +45,9 @@ func (b *binder) shape() error {
 		if plan.HasAggregate(c.Expr) && !b.read.Grouped {
 			return mismatch("the query returns the aggregate %s, but is not marked as grouped", c.Name)
 		}
+	}
+	if err := b.havingNames(b.read.Having, result); err != nil {
+		return err
 	}
 	for _, o := range b.read.Order {
 		b.step(1)
@@ -80,6 +85,37 @@ func (b *binder) checkLimit() error {
 	return nil
 }
 
+// matchClauses checks the clauses of the match. It adds the variables that they bind to `bound`.
+func (b *binder) matchClauses(bound map[plan.VarID]bool) error {
+	isOptional := func(c plan.Clause) bool { _, ok := c.(plan.Optional); return ok }
+	if err := b.clauses(slices.DeleteFunc(slices.Clone(b.read.Match), isOptional), bound); err != nil {
+		return err
+	}
+	nullable := func(v plan.VarID) bool { return v != plan.NoVar && b.read.Vars[v].Optional }
+	for v := range bound {
+		if nullable(v) {
+			return mismatch("$%s is optional, but a clause outside of optional blocks binds it", b.read.Vars[v].Name)
+		}
+	}
+	for _, c := range b.read.Match {
+		o, ok := c.(plan.Optional)
+		if !ok {
+			continue
+		}
+		inner := map[plan.VarID]bool{}
+		if err := b.clauses(o.Match, inner); err != nil {
+			return err
+		}
+		for v := range inner {
+			if v != plan.NoVar && !bound[v] && !nullable(v) {
+				return mismatch("$%s is not optional, but only an optional block binds it", b.read.Vars[v].Name)
+			}
+			bound[v] = true
+		}
+	}
+	return nil
+}
+
 // clauses checks a block. It adds the variables that the block binds to `bound`.
 func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	for _, c := range list {
@@ -103,6 +139,8 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 			if err := b.clauses(plan.Block(c), map[plan.VarID]bool{}); err != nil {
 				return err
 			}
+		case plan.Optional:
+			return mismatch("an optional block is inside another block")
 		default:
 			return mismatch("a clause is empty")
 		}

@@ -52,7 +52,7 @@ func (co *collector) sort() error {
 		return nil
 	}
 	// The additional memory during sorting, in bytes.
-	taken := n * (4 + entryBytes + sortKeyBytes*len(co.order))
+	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.tieIDs)))
 	if err := co.spend(taken); err != nil {
 		return err
 	}
@@ -149,13 +149,17 @@ func (co *collector) sortKeys() []sortKey {
 	for _, o := range co.order {
 		switch {
 		case o.ex.kind == exprConst:
-		case co.isID(o.ex) && co.table(o.ex.v).Sorted():
+		case co.isID(o.ex) && !o.ex.optional && co.table(o.ex.v).Sorted():
 			ids(o.ex.v, o.desc) // needs no text
 		default:
 			keys = append(keys, sortKey{vec: co.eval(o.ex, &co.rows), desc: o.desc})
 		}
 	}
 	for _, v := range co.read.Ties {
+		if ex := co.tieIDs[v]; ex != nil {
+			keys = append(keys, sortKey{vec: co.eval(ex, &co.rows)})
+			continue
+		}
 		ids(v, false)
 	}
 	return keys

@@ -100,7 +100,7 @@ type idFilter struct {
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
 func (q *query) idCond(c *cond) *idFilter {
-	if !c.compares() || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne {
+	if !c.compares() || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne || c.left.optional || c.right.optional {
 		return nil
 	}
 	left, right := c.left, c.right

@@ -146,9 +146,8 @@ func (ev *evaluator) propose(m *textMatch, q *textQuery) {
 	}
 }
 
-// matchText calls `yield` for each row of a frame. It passes the row, and whether the text match is
-// true for it.
-func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
+// matchPresent is matchText for a frame in which the variable of the text is never null.
+func (ev *evaluator) matchPresent(id int, f *frame, yield func(i int, ok bool)) {
 	m, q := ev.textQuery(id)
 	if q.seen += f.n; q.seen > indexAfter {
 		ev.propose(m, q)

@@ -34,7 +34,7 @@ func (pl *planner) top() *topStep {
 // rows that have this score.
 func (pl *planner) firstByScore() bool {
 	r := pl.read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || fuses(r) {
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Having) > 0 || fuses(r) {
 		return false
 	}
 	// A second score may drop rows that are the best by the first score.

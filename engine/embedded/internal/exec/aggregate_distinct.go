@@ -1,0 +1,43 @@
+package exec
+
+import (
+	"encoding/binary"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+)
+
+// countsOnly reports whether the counts are the results of the aggregate.
+func (a *accumulator) countsOnly() bool { return a.fold == nil && a.list == nil }
+
+// distinctCounts finds the values that count(distinct …) counts.
+type distinctCounts struct {
+	seen map[string]struct{} // the number of a group, and the bytes of a value in this group; see appendGroupKey
+	key  []byte              // memory for one element of seen
+}
+
+func (d *distinctCounts) reset() { d.seen = nil }
+
+// seenBytes estimates the memory of an element of a set, in bytes, without its key.
+const seenBytes = 48
+
+// add counts the values that are new in their group. The error is that of budget.spend.
+func (d *distinctCounts) add(b *budget, values *column.Vec, groups []uint32, counts []int64) error {
+	if d.seen == nil {
+		d.seen = map[string]struct{}{}
+	}
+	for i, g := range groups {
+		if values.IsNull(i) && !nullsDistinct {
+			continue
+		}
+		d.key = appendGroupKey(binary.LittleEndian.AppendUint32(d.key[:0], g), values, i)
+		if _, again := d.seen[string(d.key)]; again {
+			continue
+		}
+		if err := b.spend(len(d.key) + seenBytes); err != nil {
+			return err
+		}
+		d.seen[string(d.key)] = struct{}{}
+		counts[g]++
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// optional is a bound `optional` block, with the conditions of the match that wait for it.
+type optional struct {
+	block *block
+	binds []plan.VarID // variables that the block binds; they are null in a row without a match
+	conds []*cond      // filters outside of the block that use its variables and those of no later block
+	tests []*test      // blocks outside of the block that do so
+}
+
+// optionals binds the `optional` blocks of the match. It moves each condition that uses an optional
+// variable from the match to the last block that binds such a variable.
+func (b *binder) optionals(clauses []plan.Clause) error {
+	last := map[plan.VarID]int{} // by optional variable: the number of its block
+	for _, c := range clauses {
+		o, ok := c.(plan.Optional)
+		if !ok {
+			continue
+		}
+		inner, err := b.block(o.Match)
+		if err != nil {
+			return err
+		}
+		bound := &optional{block: inner}
+		for _, v := range inner.vars {
+			if v == plan.NoVar || !b.read.Vars[v].Optional {
+				continue
+			}
+			if _, earlier := last[v]; !earlier {
+				last[v] = len(b.match.optionals)
+				bound.binds = append(bound.binds, v)
+			}
+		}
+		b.match.optionals = append(b.match.optionals, bound)
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	conds, tests := b.match.conds, b.match.tests
+	b.match.conds, b.match.tests = nil, nil
+	for _, c := range conds {
+		if at := b.latest(last, c.vars); at >= 0 {
+			b.match.optionals[at].conds = append(b.match.optionals[at].conds, c)
+		} else {
+			b.match.conds = append(b.match.conds, c)
+		}
+	}
+	for _, t := range tests {
+		if at := b.latest(last, b.mentions(nil, t)); at >= 0 {
+			b.match.optionals[at].tests = append(b.match.optionals[at].tests, t)
+		} else {
+			b.match.tests = append(b.match.tests, t)
+		}
+	}
+	return nil
+}
+
+// latest returns the greatest number that `last` has for one of the variables, or -1.
+func (b *binder) latest(last map[plan.VarID]int, vars []plan.VarID) int {
+	at := -1
+	for _, v := range vars {
+		b.step(1)
+		if n, ok := last[v]; ok {
+			at = max(at, n)
+		}
+	}
+	return at
+}
+
+// mentions appends the variables of a test to `vars`, including the variables in its blocks.
+func (b *binder) mentions(vars []plan.VarID, t *test) []plan.VarID {
+	b.step(1)
+	if t.cond != nil {
+		vars = append(vars, t.cond.vars...)
+	}
+	for _, inner := range t.of {
+		vars = b.mentions(vars, inner)
+	}
+	if t.block == nil {
+		return vars
+	}
+	vars = append(vars, t.block.vars...)
+	for _, c := range t.block.conds {
+		vars = append(vars, c.vars...)
+	}
+	for _, inner := range t.block.tests {
+		vars = b.mentions(vars, inner)
+	}
+	return vars
+}
+
+// optionalStep extends each row by the matches of an `optional` block, or by nulls if there is none.
+type optionalStep struct {
+	inner  *pipe        // the steps of the block; each of its rows goes on to the step after this one
+	vars   []plan.VarID // variables that are already bound
+	binds  []plan.VarID // variables that the block binds
+	needs  []plan.VarID // variables of earlier blocks; if one of them is null, the block has no match
+	row    plan.VarID   // additional variable of the block: the number of the row that the block extends
+	number int          // position in matcher.optionals
+	in     int          // position in matcher.frames of the input of the block
+	out    int          // position in matcher.frames of the rows without a match
+}
+
+// optionalRun is an optionalStep that runs on a frame.
+type optionalRun struct {
+	pipe    *pipe  // the pipe of the step
+	at      int    // number of the step in its pipe
+	matched rowSet // rows of the frame for which the block has a match
+}
+
+// addOptional adds the step for an `optional` block, and the conditions that wait for it.
+func (pl *planner) addOptional(s *scope, o *optional) error {
+	step := &optionalStep{vars: slices.Clip(s.vars), binds: o.binds, needs: pl.nullable(s, o.block.vars),
+		row: pl.markers(pl.optionals), number: pl.optionals, in: pl.frame(), out: pl.frame()}
+	pl.optionals++
+	inner := pl.scope(o.block, s)
+	inner.vars = append(slices.Clip(s.vars), step.row)
+	inner.pipe.inner, inner.pipe.optional = false, step
+	var err error
+	if step.inner, err = pl.arrangeScope(inner); err != nil {
+		return err
+	}
+	s.pipe.steps = append(s.pipe.steps, step)
+	s.scaleRows(max(1, inner.rows))
+	for _, v := range o.binds {
+		s.bind(v)
+	}
+	for i, c := range o.conds {
+		s.filter(&pendingCond{cond: c, at: i})
+	}
+	s.tests = o.tests
+	return pl.settle(s)
+}
+
+// markers returns the variable that contains row numbers for the `optional` block with the given number.
+// It comes after the variables of the plan and rowVar.
+func (q *query) markers(number int) plan.VarID { return q.rowVar() + 1 + plan.VarID(number) }
+
+// nullable returns the optional variables among `vars` that are bound outside of a block.
+func (pl *planner) nullable(s *scope, vars []plan.VarID) []plan.VarID {
+	var out []plan.VarID
+	for _, v := range vars {
+		if v != plan.NoVar && pl.read.Vars[v].Optional && s.bound(v) && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// isNull reports whether one of the variables is null in row i of the frame.
+func (f *frame) isNull(vars []plan.VarID, i int) bool {
+	for _, v := range vars {
+		if f.cols[v][i] == version.NoOrd {
+			return true
+		}
+	}
+	return false
+}
+
+// run implements [step].
+func (s *optionalStep) run(m *matcher, p *pipe, at int, f *frame) error {
+	if err := m.tick(f.n); err != nil {
+		return err
+	}
+	state := &m.optionals[s.number]
+	*state = optionalRun{pipe: p, at: at}
+	in := m.frame(s.in, s.vars)
+	m.column(in, s.row)
+	for i := range f.n {
+		if f.isNull(s.needs, i) {
+			continue
+		}
+		in.copyRow(f, i, s.vars)
+		in.cols[s.row][in.n] = uint32(i)
+		in.n++
+	}
+	if err := m.push(s.inner, 0, in); err != nil {
+		return err
+	}
+	if unmatchedLost && state.matched.isEmpty() {
+		return nil
+	}
+	out := m.frame(s.out, s.vars)
+	m.makeColumns(out, s.binds...)
+	for i := range f.n {
+		if state.matched.get(uint32(i)) {
+			continue
+		}
+		out.copyRow(f, i, s.vars)
+		for _, v := range s.binds {
+			out.cols[v][out.n] = version.NoOrd
+		}
+		out.n++
+	}
+	return m.flush(p, at, out)
+}
+
+// extended passes on the rows with which a block extends its input.
+func (m *matcher) extended(s *optionalStep, f *frame) error {
+	state := &m.optionals[s.number]
+	for _, i := range f.cols[s.row][:f.n] {
+		state.matched.set(i)
+	}
+	return m.push(state.pipe, state.at+1, f)
+}
+
+// describe implements [described].
+func (s *optionalStep) describe(*explainer) (name, detail string) { return "optional", "" }
+
+// present returns the rows of a frame in which a variable is not null, as a frame with the column of this
+// variable only, and the numbers of these rows. The results are valid until the next call. If the variable is
+// null in no row, present returns the frame itself.
+func (ev *evaluator) present(v plan.VarID, f *frame) (*frame, []uint32) {
+	col := f.cols[v][:f.n]
+	if !slices.Contains(col, version.NoOrd) {
+		return f, nil
+	}
+	out := &ev.presentRows
+	if out.cols == nil {
+		out.cols = make([][]uint32, ev.width())
+	}
+	ords, places := out.cols[v][:0], ev.presentAt[:0]
+	for i, ord := range col {
+		if ord != version.NoOrd {
+			ords, places = append(ords, ord), append(places, uint32(i))
+		}
+	}
+	out.n, out.cols[v], ev.presentAt = len(ords), ords, places
+	return out, places
+}
+
+// evalOptional evaluates an expression of an optional variable. Where the variable is null, a relevance is 0,
+// a text match is false, and any other value is null.
+func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
+	rows, places := ev.present(e.v, f)
+	if rows == f {
+		ev.evalVar(e, f, vec)
+		return
+	}
+	dense := &ev.dense
+	ev.evalVar(e, rows, dense)
+	vec.Reset(dense.Type, f.n)
+	missing := value.Null
+	switch e.kind {
+	case exprBM25:
+		missing = value.OfF64(0)
+	case exprMatch:
+		missing = value.OfBool(false)
+	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprAgg:
+	}
+	next := 0
+	for i := range f.n {
+		if next < len(places) && places[next] == uint32(i) {
+			vec.Set(i, dense.Value(next))
+			next++
+		} else {
+			vec.Set(i, missing)
+		}
+	}
+}
+
+// matchText calls `yield` for the rows of a frame. It passes the row, and whether the text match is true for
+// it. It leaves out the rows in which the variable of the text is null.
+func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
+	prop := ev.texts[id].prop
+	if !prop.optional {
+		ev.matchPresent(id, f, yield)
+		return
+	}
+	rows, places := ev.present(prop.v, f)
+	if rows == f {
+		ev.matchPresent(id, f, yield)
+		return
+	}
+	// The numbers of the rows are valid only until the next call of present.
+	places = slices.Clone(places)
+	ev.matchPresent(id, rows, func(i int, ok bool) { yield(int(places[i]), ok) })
+}

@@ -1,0 +1,48 @@
+package naive
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// inTieOrder returns the matches in the order of the ids that break ties between rows.
+func (ev *evaluation) inTieOrder(members [][]*entity) [][]*entity {
+	ids := func(m []*entity) []value.Value {
+		var list []value.Value
+		for _, v := range ev.query.Read.Ties {
+			list = append(list, idOf(m[v]))
+		}
+		return list
+	}
+	sorted := slices.SortedStableFunc(slices.Values(members), func(a, b []*entity) int { return slices.CompareFunc(ids(a), ids(b), order) })
+	if ev.g.fault == CollectReversed {
+		slices.Reverse(sorted)
+	}
+	return sorted
+}
+
+// kindOf returns the kind of the values of an expression that collect takes.
+func (ev *evaluation) kindOf(e plan.Expr) value.Kind {
+	switch e := e.(type) {
+	case plan.Lit:
+		return e.Value.Kind()
+	case plan.ParamRef:
+		return ev.query.Params[e.Index].Type.Kind
+	case plan.Prop:
+		return e.Type.Kind
+	case plan.ID, plan.Endpoint, plan.Whole:
+		return value.String
+	case plan.Now:
+		return value.DateTime
+	case plan.Matched, plan.Test:
+		return value.Bool
+	case plan.BM25, plan.Nearest, plan.RRF:
+		return value.F64
+	case plan.Apply:
+		return e.Type.Kind
+	case plan.Agg:
+	}
+	panic("naive: collect does not take an aggregate")
+}

@@ -26,6 +26,9 @@ type found struct {
 	Effort   string        // setting of the searches
 	Recall   float64       // fraction of the rows of the exact scan that the searches found
 	P50, P99 time.Duration // of a search
+	// Processor is the processor time of the database's processes for a search, on average, including
+	// the searches that warm up. Other work on the machine hardly changes it.
+	Processor time.Duration
 }
 
 // result is what was measured of a database. It is stored in the folder of the run, so that a later
@@ -36,7 +39,7 @@ type result struct {
 	Version       string
 	Load, Index   step
 	Disk          int64  // size of the files at the end, in bytes
-	Load1, Load2  string // load averages before the load and after the searches
+	Before, After string // load averages before the load and after the searches
 	All, Filtered found
 	Searching     memory // after the searches
 }
@@ -91,7 +94,7 @@ func (b *bench) measure(ctx context.Context, c contender) (_ *result, err error)
 			return nil, err
 		}
 	}
-	r.Load2 = loadAverages()
+	r.After = loadAverages()
 	return r, writeJSON(file, r)
 }
 
@@ -103,7 +106,7 @@ func (b *bench) build(ctx context.Context, c contender, r *result, dir string) e
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	r.Load1 = loadAverages()
+	r.Before = loadAverages()
 	p, err := start(ctx, c.name, c.command)
 	if err != nil {
 		return err
@@ -138,6 +141,7 @@ func (b *bench) search(p *process, filtered bool) (best found, rows [][]int, err
 	}
 	for i, effort := range p.Efforts {
 		r.Effort = i
+		before := p.processor()
 		answer, err := p.ask(r)
 		if err != nil {
 			return best, nil, err
@@ -150,7 +154,8 @@ func (b *bench) search(p *process, filtered bool) (best found, rows [][]int, err
 			times[i] = time.Duration(us * float64(time.Microsecond))
 		}
 		slices.Sort(times)
-		now := found{Effort: effort, P50: measure.Quantile(times, 0.5), P99: measure.Quantile(times, 0.99), Recall: 1}
+		now := found{Effort: effort, P50: measure.Quantile(times, 0.5), P99: measure.Quantile(times, 0.99), Recall: 1,
+			Processor: (p.processor() - before) / time.Duration(b.queries+min(b.queries, r.Warm))}
 		if b.truth != nil {
 			want := b.truth.All
 			if filtered {
@@ -158,8 +163,8 @@ func (b *bench) search(p *process, filtered bool) (best found, rows [][]int, err
 			}
 			now.Recall = recall(answer.Answers, want)
 		}
-		fmt.Fprintf(b.progress, "%s %s: filtered %t, %s, recall %.4f, p50 %v, p99 %v\n", clock.Now().UTC().Format(time.TimeOnly), p.name, filtered,
-			effort, now.Recall, now.P50, now.P99)
+		fmt.Fprintf(b.progress, "%s %s: filtered %t, %s, recall %.4f, p50 %v, p99 %v, processor %v\n", clock.Now().UTC().Format(time.TimeOnly), p.name, filtered,
+			effort, now.Recall, now.P50, now.P99, now.Processor)
 		if now.Recall >= best.Recall {
 			best, rows = now, answer.Answers
 		}

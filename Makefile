@@ -209,7 +209,7 @@ bench-search: ## measure BM25 searches beside Lucene in Neo4j (SIZE=10 for two m
 # ONLY=exact,ann measures some of the databases, and KEEP=1 keeps them for the next run.
 bench-ann: ROWS = 100000
 bench-ann: DIM = 768
-bench-ann: ## measure searches with @ann beside the exact scan, pgvector, LanceDB and sqlite-vec (needs python3 with venv, and pip)
+bench-ann: ## compare searches with @ann with the exact scan, pgvector, LanceDB and sqlite-vec (needs python3 with venv, and pip)
 	@mkdir -p $(DATA)/ann/python && cp bench/cmd/ann/peers/requirements.txt $(DATA)/ann/python
 	@test/venv.sh $(DATA)/ann/python || echo "the Python packages of the other databases are not complete: the table names the databases that are left out"
 	$(GO) build -o bin/bench-ann ./bench/cmd/ann

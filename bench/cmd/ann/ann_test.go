@@ -40,8 +40,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestVectors checks what the benchmark says of its vectors: unit length, the same for a seed, and
-// few dimensions locally.
+// TestVectors checks properties of the generated vectors: they have unit length, the same seed gives
+// the same vectors, and around each vector the others fill few dimensions.
 func TestVectors(t *testing.T) {
 	const dim, n = 256, 4000
 	s, again := newSpace(dim, 7), newSpace(dim, 7)
@@ -96,7 +96,7 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// TestRecall counts rows that are found twice or at another place only once.
+// TestRecall checks that a row found twice counts once, and that the order of the rows does not matter.
 func TestRecall(t *testing.T) {
 	want := [][]int{{1, 2, 3, 4}, {5, 6, 7, 8}}
 	for _, test := range []struct {
@@ -160,7 +160,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestRun measures the engine with and without an index, and again what the first run has kept.
+// TestRun measures the engine with and without an index. A second run must search the databases that
+// the first one kept, and load none.
 func TestRun(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the memory of a process in /proc")

@@ -35,7 +35,7 @@ type options struct {
 	queries   int       // number of timed searches of each kind
 	recall    float64   // recall that the searches of a database must reach
 	dir       string    // folder of the run's folder; of the database, for the process of one
-	keep      bool      // keep the databases, and use those that are there
+	keep      bool      // keep the databases, and search the kept ones of an earlier run
 	progress  io.Writer // gets a line for each step
 }
 
@@ -62,8 +62,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags.IntVar(&o.queries, "queries", 1000, "timed searches of each kind; as many before them warm up")
 	flags.Float64Var(&o.recall, "recall", 0.97, "recall that each database must reach; its setting is raised until it does")
 	flags.StringVar(&o.dir, "dir", "", "folder for the databases; the default is a temporary folder")
-	flags.BoolVar(&o.keep, "keep", false, "keep the databases, and search those that an earlier run has kept")
-	python := flags.String("python", "", "Python with the packages of peers/requirements.txt, and the program peers.py, separated by a comma; without it the peers are left out")
+	flags.BoolVar(&o.keep, "keep", false, "keep the databases, and search the kept ones of an earlier run without loading them again")
+	python := flags.String("python", "", "two paths separated by a comma: a Python with the packages of peers/requirements.txt, and the program peers.py; without it the peers are left out")
 	only := flags.String("only", strings.Join(append([]string{exact, ann}, peers...), ","), "the databases to measure, separated by commas")
 	generate := flags.Bool("generate", false, "only write the lines of a load; the benchmark starts itself with this flag")
 	served := flags.String("serve", "", "only answer requests with the engine, exact or ann; the benchmark starts itself with this flag")
@@ -136,7 +136,7 @@ func compare(ctx context.Context, o options, names []string, python string, stdo
 			c.command = []string{self, "-serve", name, "-dir", dir, "-rows", strconv.Itoa(o.rows), "-dim", strconv.Itoa(o.dim),
 				"-seed", strconv.FormatUint(o.seed, 10), "-queries", strconv.Itoa(o.queries)}
 		case !ok:
-			results = append(results, &result{Name: name, Absent: "-python names no Python and no program"})
+			results = append(results, &result{Name: name, Absent: "-python does not name a Python and peers.py"})
 			continue
 		default:
 			if err := b.writeVectors(s, vectorsIn, 0, o.rows); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// step is what the load or the index of a database took.
+// step is the cost of a load or of an index.
 type step struct {
 	Wall      time.Duration // elapsed time
 	Processor time.Duration // of the database's processes
@@ -31,7 +31,7 @@ type found struct {
 	Processor time.Duration
 }
 
-// result is what was measured of a database. It is stored in the folder of the run, so that a later
+// result has the figures of a database. It is stored in the folder of the run, so that a later
 // run can print it.
 type result struct {
 	Name          string
@@ -124,11 +124,11 @@ func (b *bench) build(ctx context.Context, c contender, r *result, dir string) e
 	return err
 }
 
-// step asks for a load or an index and measures it.
-func (b *bench) step(p *process, what string) (s step, err error) {
-	fmt.Fprintf(b.progress, "%s %s: %s\n", clock.Now().UTC().Format(time.TimeOnly), p.name, what)
+// step sends a request to load or to index, and measures it. The parameter `do` is that request.
+func (b *bench) step(p *process, do string) (s step, err error) {
+	fmt.Fprintf(b.progress, "%s %s: %s\n", clock.Now().UTC().Format(time.TimeOnly), p.name, do)
 	before, begin, stop := p.processor(), clock.Now(), p.watchMemory()
-	_, err = p.ask(request{Do: what})
+	_, err = p.ask(request{Do: do})
 	return step{Wall: clock.Since(begin), Processor: p.processor() - before, Peak: stop()}, err
 }
 

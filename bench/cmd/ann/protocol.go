@@ -121,7 +121,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// database is what serve needs of a database.
+// database is a database that serve can answer requests with.
 type database interface {
 	greet() greeting
 	// load makes the database and fills it with the rows.
@@ -133,7 +133,7 @@ type database interface {
 	close() error
 }
 
-// serve answers requests with a database until the input ends. The first queries warm up.
+// serve answers requests with a database until the input ends.
 func serve(ctx context.Context, db database, queries [][]float32, in io.Reader, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, db.close()) }()
 	write := json.NewEncoder(out)
@@ -145,7 +145,7 @@ func serve(ctx context.Context, db database, queries [][]float32, in io.Reader, 
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return err
 		}
-		answer, err := do(ctx, db, queries, r)
+		answer, err := handle(ctx, db, queries, r)
 		if err != nil {
 			answer = &reply{Error: err.Error()}
 		}
@@ -156,8 +156,8 @@ func serve(ctx context.Context, db database, queries [][]float32, in io.Reader, 
 	return nil
 }
 
-// do does what a request asks for.
-func do(ctx context.Context, db database, queries [][]float32, r request) (*reply, error) {
+// handle carries out a request. It uses the first half of the queries only to warm up.
+func handle(ctx context.Context, db database, queries [][]float32, r request) (*reply, error) {
 	answer := &reply{}
 	switch r.Do {
 	case "load":

@@ -21,7 +21,7 @@ import (
 // Then its length becomes 1. So a vector has hundreds of components, but around each vector the others
 // fill only about 17 dimensions, and the closest ones are much closer than a random one: among 50,000
 // vectors of 768 components the cosine of the closest is 0.74, of the tenth 0.67, of the median 0.2.
-// Vectors of plain noise have no near neighbours, and would measure nothing that users meet.
+// Vectors of plain noise have no near neighbours, unlike the embeddings that users search.
 type space struct {
 	dim    int
 	seed   uint64
@@ -36,7 +36,7 @@ type topic struct {
 	axes   [][]float32 // the spread of the vectors along each axis
 }
 
-// The lengths of the parts of a vector are about these.
+// These are the approximate lengths of the parts of a vector.
 const (
 	sharedLength = 0.5
 	topicLength  = 0.7

@@ -213,6 +213,17 @@ bench-search: ## measure BM25 searches beside Lucene in Neo4j (SIZE=10 for two m
 	javac -cp '$(DATA)/neo4j/lib/*' -d $(DATA)/neo4j bench/cmd/search/neo4j/Search.java
 	$(GO) run ./bench/cmd/search -classes $(abspath $(DATA))/neo4j -dir $(abspath $(DATA)) -size $(SIZE)
 
+# ROWS and DIM are the size of the vectors; a million rows of 768 take 30 GB of disk below $(DATA).
+# ONLY=exact,ann measures some of the databases, and KEEP=1 keeps them for the next run.
+bench-ann: ROWS = 100000
+bench-ann: DIM = 768
+bench-ann: ## compare searches with @ann with the exact scan, pgvector, LanceDB and sqlite-vec (needs python3 with venv, and pip)
+	@mkdir -p $(DATA)/ann/python && cp bench/cmd/ann/peers/requirements.txt $(DATA)/ann/python
+	@test/venv.sh $(DATA)/ann/python || echo "the Python packages of the other databases are not complete: the table names the databases that are left out"
+	$(GO) build -o bin/bench-ann ./bench/cmd/ann
+	bin/bench-ann -dir $(DATA)/ann -rows $(ROWS) -dim $(DIM) -python $(DATA)/ann/python/.venv/bin/python,bench/cmd/ann/peers/peers.py \
+		$(if $(ONLY),-only $(ONLY)) $(if $(KEEP),-keep)
+
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
@@ -247,4 +258,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-random test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean

@@ -38,8 +38,7 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 			n++
 		}
 	}
-	x.Rows, x.Scale, x.Error = make([]uint32, 0, n), make([]float32, 0, n), make([]float32, 0, n)
-	x.Bytes = make([]int8, 0, n*x.Stride)
+	x.Grow(n)
 	left := 0
 	for i := range uint32(c.n) {
 		if left -= dim; left < 0 {
@@ -59,6 +58,12 @@ func (c *Column) Codes(proceed func() error) (*Codes, error) {
 // NewCodes returns empty Codes, to which vectors with dim components can be added.
 func NewCodes(dim int) *Codes {
 	return &Codes{Stride: (dim + CodeStep - 1) / CodeStep * CodeStep}
+}
+
+// Grow makes room for n more vectors, so that Add does not move those that are there.
+func (x *Codes) Grow(n int) {
+	x.Rows, x.Scale, x.Error = slices.Grow(x.Rows, n), slices.Grow(x.Scale, n), slices.Grow(x.Error, n)
+	x.Bytes = slices.Grow(x.Bytes, n*x.Stride)
 }
 
 // Add appends the codes of v, the vector of a row. Rows must be added in ascending order.

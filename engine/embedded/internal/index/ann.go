@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -27,6 +28,7 @@ type VectorGraph struct {
 	// Node i is the vector of ordinal ords[i], taken from row rows[i]. The rows ascend.
 	ords, rows []uint32
 	codes      [][]int8     // chunks of chunkNodes nodes; each node has `stride` codes
+	whole      []int8       // the codes of all chunks, if they lie in one array; otherwise nil
 	scale      []float32    // by node: the Scale of column.Codes
 	lack       []float32    // by node: the bound Error of column.Codes
 	maxLack    float32      // the maximum of lack
@@ -196,15 +198,22 @@ func (t *graphTarget) sum(x, ahead []int8) int32 {
 	return dot16(x, t.wide, ahead)
 }
 
-// coded appends nodes with the given codes to the graph. REQUIRES: the graph is under construction.
+// coded appends nodes with the given codes to the graph. An empty graph keeps the arrays of x, which
+// must not change afterwards. REQUIRES: the graph is under construction.
 func (g *VectorGraph) coded(x *column.Codes, ord func(row uint32) uint32) {
+	alone := len(g.ords) == 0
+	if alone {
+		g.setCodes(x.Bytes)
+	}
 	for i, row := range x.Rows {
 		n := len(g.ords)
-		if n%chunkNodes == 0 {
-			g.codes = append(g.codes, make([]int8, 0, chunkNodes*g.stride))
+		if !alone {
+			if n%chunkNodes == 0 {
+				g.codes = append(g.codes, make([]int8, 0, chunkNodes*g.stride))
+			}
+			last := &g.codes[len(g.codes)-1]
+			*last = append(*last, x.Bytes[i*g.stride:(i+1)*g.stride]...)
 		}
-		last := &g.codes[len(g.codes)-1]
-		*last = append(*last, x.Bytes[i*g.stride:(i+1)*g.stride]...)
 		g.ords, g.rows = append(g.ords, ord(row)), append(g.rows, row)
 		g.scale, g.lack = append(g.scale, x.Scale[i]), append(g.lack, x.Error[i])
 	}
@@ -212,4 +221,9 @@ func (g *VectorGraph) coded(x *column.Codes, ord func(row uint32) uint32) {
 	for _, row := range x.NotFinite {
 		g.oddOrds, g.oddRows = append(g.oddOrds, ord(row)), append(g.oddRows, row)
 	}
+}
+
+// setCodes sets the codes of all nodes. The graph keeps the array.
+func (g *VectorGraph) setCodes(whole []int8) {
+	g.whole, g.codes = whole, slices.Collect(slices.Chunk(whole, chunkNodes*g.stride))
 }

@@ -179,7 +179,7 @@ func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 			_, _ = b.explore(s, t, layer, buildBreadth, int(first), nil, nil) // cannot fail, because tick is nil
 			s.near = append(s.near[:0], s.best...)
 		}
-		found := make([]closeness, 0, len(s.best)+int(end-first))
+		found := s.candidates[:0]
 		for _, c := range s.best {
 			found = append(found, closenessOf(c.similarity()*b.scale[node], c.node()))
 		}
@@ -188,6 +188,7 @@ func (b *graphBuilder) find(s *graphSearch, node, first, end uint32) []joint {
 				found = append(found, closenessOf(b.similar(node, other, min(other+1, end-1)), other))
 			}
 		}
+		s.candidates = found
 		slices.Sort(found)
 		found = found[:min(len(found), buildBreadth)]
 		out = append(out, joint{node, layer, b.choose(found, degree, nil)})

@@ -10,6 +10,8 @@ type graphSearch struct {
 	best    []closeness // a heap of the closest nodes found, the farthest on top
 	fresh   []uint32    // unvisited nodes that the current node links to
 	near    []closeness // nodes at which the search begins
+
+	candidates []closeness // used by builds only: candidates for the links of a node
 }
 
 // begin prepares the memory for a search in a graph with the given number of nodes.

@@ -90,7 +90,7 @@ func (g *VectorGraph) load() {
 func (g *VectorGraph) read() {
 	src := g.place.source
 	codes, links := column.Read[int8](src, "codes", g.stored.codes.Len()), column.Read[uint32](src, "links", g.stored.links.Len())
-	g.codes = slices.Collect(slices.Chunk(codes, chunkNodes*g.stride))
+	g.setCodes(codes)
 	g.links = links
 }
 
@@ -119,17 +119,15 @@ func (g *VectorGraph) Blocks(add func(name string, data []byte) error) error {
 		meta = binary.AppendUvarint(meta, uint64(len(l.nodes)))
 		nodes, links = append(nodes, l.nodes...), append(links, l.links...)
 	}
-	codes := make([]byte, 0, len(g.ords)*g.stride)
-	for _, c := range g.codes {
-		for _, x := range c {
-			codes = append(codes, byte(x))
-		}
+	codes := g.whole
+	if codes == nil {
+		codes = slices.Concat(g.codes...)
 	}
 	for _, b := range []struct {
 		name string
 		data []byte
 	}{
-		{"vectors", meta}, {"ords", column.Bytes(g.ords)}, {"rows", column.Bytes(g.rows)}, {"codes", codes},
+		{"vectors", meta}, {"ords", column.Bytes(g.ords)}, {"rows", column.Bytes(g.rows)}, {"codes", column.Bytes(codes)},
 		{"scale", column.Bytes(g.scale)}, {"lack", column.Bytes(g.lack)}, {"links", column.Bytes(g.links)},
 		{"upper.n", column.Bytes(nodes)}, {"upper.l", column.Bytes(links)},
 		{"odd.o", column.Bytes(g.oddOrds)}, {"odd.r", column.Bytes(g.oddRows)},

@@ -203,3 +203,37 @@ func TestVectorGraphDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorCodesAreNotCopied builds a graph of several chunks. It must use the array of codes that
+// it was given, also when it is stored, because the codes are most of its memory. A graph that
+// extends it must store all codes too.
+func TestVectorCodesAreNotCopied(t *testing.T) {
+	const n, more = chunkNodes + 100, 50
+	all := drawVectors(rand.New(rand.NewPCG(7, 9)), n+more, 32, 20, 0.4)
+	stored := func(g *VectorGraph) (codes []byte) {
+		if err := g.Blocks(func(name string, data []byte) error {
+			if name == "codes" {
+				codes = data
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return codes
+	}
+	x := codesOf(all[:n], 32, 0)
+	g, err := BuildVectors(t.Context(), nil, 32, x, same, n, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := column.Bytes(x.Bytes); &stored(g)[0] != &want[0] {
+		t.Error("the graph has a copy of the codes")
+	}
+	e, err := BuildVectors(t.Context(), g, 32, codesOf(all[n:], 32, n), same, n+more, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := column.Bytes(codesOf(all, 32, 0).Bytes); !slices.Equal(stored(e), want) {
+		t.Error("the graph that extends another one stores other codes")
+	}
+}

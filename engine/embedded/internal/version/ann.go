@@ -200,19 +200,9 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 		}
 	}
 	dim := t.Type.Props[b.p].Type.Dim
-	source, codes := t.vectorSource(b.p), column.NewCodes(dim)
-	for i, ok := range alive {
-		if i%vectorTick == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		if !ok {
-			continue
-		}
-		if v, ok := source(from + uint32(i)); ok {
-			codes.Add(from+uint32(i), v)
-		}
+	codes, err := t.codesOf(ctx, b.p, from, alive)
+	if err != nil {
+		return err
 	}
 	g, err := index.BuildVectors(ctx, earlier, dim, codes, func(row uint32) uint32 {
 		if ord, ok := ordAt[row]; ok {
@@ -223,12 +213,43 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	if err != nil {
 		return err
 	}
-	view, err := index.Work{Ctx: ctx}.VectorView(g, t.next, t.rows, source)
+	view, err := index.Work{Ctx: ctx}.VectorView(g, t.next, t.rows, t.vectorSource(b.p))
 	if err != nil {
 		return err
 	}
 	b.done.Store(view)
 	return nil
+}
+
+// codesOf returns the codes of the vectors of property p in the rows from+i for which alive[i] is
+// true. The only possible error is that of the context.
+func (t *Table) codesOf(ctx context.Context, p int, from uint32, alive []bool) (*column.Codes, error) {
+	source, codes := t.vectorSource(p), column.NewCodes(t.Type.Props[p].Type.Dim)
+	// The codes of a large graph fill much of the memory. So the vectors are counted first, and the
+	// codes are never moved to a larger array.
+	n := 0
+	for i, ok := range alive {
+		if ok {
+			if _, ok := source(from + uint32(i)); ok {
+				n++
+			}
+		}
+	}
+	codes.Grow(n)
+	for i, ok := range alive {
+		if i%vectorTick == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		if !ok {
+			continue
+		}
+		if v, ok := source(from + uint32(i)); ok {
+			codes.Add(from+uint32(i), v)
+		}
+	}
+	return codes, nil
 }
 
 // vectorTick is the number of rows between two checks of the context.

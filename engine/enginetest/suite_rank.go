@@ -148,6 +148,13 @@ func rankCases() []testCase {
 				score := plan.RRF{First: bm25(p.prop(b, "text"), "red"), Second: bm25(p.prop(b, "text"), "blue"), K: plan.Lit{Value: value.OfI64(1)}}
 				p.match(where(p.prop(b, "year"), plan.Gt, 2)).ret(id(b), score).orderDesc(score).orderDesc(p.prop(b, "year")).limit(10)
 			}},
+		{name: "rrf of groups, with an optional variable", want: "0.25 | 1 | 1\n0.3333333333333333 | 2 | 1\n0.45 | 1 | 1\n0.5 | 2 | 1",
+			build: func(p *readPlan, b plan.VarID) {
+				c := p.node("c", "Book")
+				p.match(p.maybe(plan.Bind{Var: c}, where(p.prop(c, "slug"), plan.Eq, p.prop(b, "slug")), where(p.prop(c, "year"), plan.Gt, 2)))
+				score := plan.RRF{First: bm25(p.prop(b, "text"), "red"), Second: nearest(p.prop(c, "place"), 1, 0), K: plan.Lit{Value: value.OfI64(1)}}
+				p.ret(score, count(whole(b)), count(whole(c)))
+			}},
 		{name: "rrf as a column, the rows in the order of ids", want: "a | 0.5",
 			build: func(p *readPlan, b plan.VarID) {
 				fox, box := bm25(p.prop(b, "text"), "fox"), bm25(p.prop(b, "text"), "zebra")

@@ -139,7 +139,7 @@ func (b *binder) orders() error {
 		key.ex = ex
 		b.order = append(b.order, key)
 	}
-	if b.read.Grouped {
+	if b.read.Grouped && len(b.fusions) == 0 {
 		return nil
 	}
 	for _, v := range b.read.Ties {

@@ -22,6 +22,12 @@ func havingCases() []testCase {
 			_, n := followers(p)
 			p.having(where(n, plan.Gt, number(1)))
 		}},
+		{name: "a count of the other end", want: "dan | 2", build: func(p *readPlan) {
+			a, b := p.node("a", "Person"), p.node("b", "Person")
+			n := count(whole(b))
+			p.match(hop(b, "Follows", a)).ret(id(a), n)
+			p.having(where(n, plan.Gt, number(1)))
+		}},
 		{name: "a key", want: "cid | 1\ndan | 2\neve | 1", build: func(p *readPlan) {
 			who, _ := followers(p)
 			p.having(where(who, plan.Gt, "bob"))

@@ -65,7 +65,7 @@ func (b *binder) checkHaving(t *test) error {
 		if b.read.Grouped && !b.isGrouped(e) {
 			return mismatch("having uses an expression that is neither a returned column nor an aggregate")
 		}
-		uses(e, b.keepVar)
+		usesRow(e, b.keepVar)
 	}
 	return nil
 }

@@ -130,12 +130,26 @@ func (t *Table) identity(n, unchanged uint32) bool {
 			ord := first + uint32(i)
 			switch {
 			case row == ord || row == index.Dead && (ord < unchanged || ord >= n):
-			case row == index.Dead || row < n || ord < n && ord >= unchanged || ord < n && t.idAt(row) != t.idAt(ord):
+			case row == index.Dead || row < n || ord < n && ord >= unchanged || ord < n && !t.replaces(row, ord):
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// replaces reports whether a row can replace an earlier row of the same ordinal: it has the same id
+// and, in an edge table, the same ends, so that an index of the earlier row finds the later one.
+func (t *Table) replaces(row, earlier uint32) bool {
+	if t.idAt(row) != t.idAt(earlier) {
+		return false
+	}
+	if t.Type.Entity != plan.Edge {
+		return true
+	}
+	src, dst := t.endsAt(row)
+	was, wasTo := t.endsAt(earlier)
+	return src == was && dst == wasTo
 }
 
 // commonBase returns a table with the rows of the first segment, so that its indexes serve

@@ -169,5 +169,14 @@ func conditionCases() []testCase {
 				s.Errorf("the pattern %.20q gives %v, want a bad argument x", bad, err)
 			}
 		}
+	}}, testCase{name: "condition/bad patterns in two parameters", schema: people, run: func(s *session) {
+		p := s.read()
+		a := p.bind("a", "Person")
+		x, y := p.param("x", stringType), p.param("y", stringType)
+		q := p.match(where(p.prop(a, "name"), plan.Matches, y), where(p.prop(a, "name"), plan.Matches, x)).ret(id(a)).query()
+		var e *engine.BadArgument
+		if _, err := query(s.ctx, s.graph, q, engine.Args{value.OfString("("), value.OfString("[")}); !errors.As(err, &e) || e.Param != "x" {
+			s.Errorf("the error is %v, want a bad argument x", err)
+		}
 	}})
 }

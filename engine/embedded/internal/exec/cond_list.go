@@ -68,8 +68,10 @@ func newConstants(p *Program) constants {
 	return constants{sorted: make([]sortedList, len(p.lists)), compiled: make([]*pattern.Pattern, len(p.patterns))}
 }
 
-// beginConstants compiles the patterns of a run. The error is a *engine.BadArgument.
+// beginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first
+// parameter that is not a valid pattern.
 func (ev *evaluator) beginConstants() error {
+	first, fault := len(ev.params), error(nil)
 	for i, p := range ev.patterns {
 		ev.compiled[i] = p.compiled
 		if p.compiled != nil {
@@ -80,11 +82,12 @@ func (ev *evaluator) beginConstants() error {
 			continue
 		}
 		var err error
-		if ev.compiled[i], err = pattern.Compile(arg.Str()); err != nil {
-			return &engine.BadArgument{Param: ev.params[p.ex.src.(plan.ParamRef).Index].Name, Detail: err.Error()}
+		ev.compiled[i], err = pattern.Compile(arg.Str())
+		if n := p.ex.src.(plan.ParamRef).Index; err != nil && n < first {
+			first, fault = n, &engine.BadArgument{Param: ev.params[n].Name, Detail: err.Error()}
 		}
 	}
-	return nil
+	return fault
 }
 
 // endConstants clears references that a pooled evaluator must not keep alive.

@@ -331,19 +331,19 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 }
 
 // checkPatterns checks the arguments that the mutation uses as patterns. The error is a
-// *engine.BadArgument.
+// *engine.BadArgument for the first parameter that is not a valid pattern.
 func (w *Write) checkPatterns() error {
-	var err error
+	first, err := len(w.query.Params), error(nil)
 	for _, st := range w.query.Mutation.Statements {
 		for _, e := range plan.StatementExprs(st) {
 			plan.ExprConds(e, func(c plan.Cond) {
 				cmp, _ := c.(plan.Compare)
 				ref, ok := cmp.Right.(plan.ParamRef)
-				if !ok || cmp.Op != plan.Matches || err != nil || w.Args[ref.Index].IsNull() {
+				if !ok || cmp.Op != plan.Matches || ref.Index >= first || w.Args[ref.Index].IsNull() {
 					return
 				}
 				if _, bad := pattern.Compile(w.Args[ref.Index].Str()); bad != nil {
-					err = &engine.BadArgument{Param: w.query.Params[ref.Index].Name, Detail: bad.Error()}
+					first, err = ref.Index, &engine.BadArgument{Param: w.query.Params[ref.Index].Name, Detail: bad.Error()}
 				}
 			})
 		}

@@ -15,9 +15,9 @@ func (o Options) Sparse(n uint32) Options {
 }
 
 // Reloading returns the place, changed so that a follower loads a checkpoint after n records.
-func (p SharedPlace) Reloading(n uint64) SharedPlace {
-	p.reload = n
-	return p
+func (at SharedPlace) Reloading(n uint64) SharedPlace {
+	at.reload = n
+	return at
 }
 
 // Indexed returns the options, changed so that indexes are stored for tables of at least n

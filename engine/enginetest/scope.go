@@ -76,7 +76,7 @@ func scopedHaving(r *plan.Read, list []plan.Clause, ok func(plan.Expr) bool) boo
 			return false
 		}
 		f, isFilter := c.(plan.Filter)
-		if isFilter && slices.ContainsFunc(plan.Operands(plan.Test{Cond: f.Cond}), func(e plan.Expr) bool {
+		if isFilter && slices.ContainsFunc(plan.Operands(plan.Test(f)), func(e plan.Expr) bool {
 			return !ok(e) || plan.HasAggregate(e) && !slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
 		}) {
 			return false

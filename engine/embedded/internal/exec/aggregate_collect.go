@@ -84,7 +84,11 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 			break
 		}
 	}
-	if order < 0 != keepsLast {
+	first := order < 0
+	if keepsLast {
+		first = !first
+	}
+	if first {
 		to.values[at] = values.Value(i)
 		for k, v := range co.read.Ties {
 			kept[k] = f.cols[v][i]

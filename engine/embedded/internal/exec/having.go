@@ -16,7 +16,7 @@ func (b *binder) havingNames(list []plan.Clause, result func(plan.Expr) error) e
 			if err := b.condition(c.Cond); err != nil {
 				return err
 			}
-			for _, e := range plan.Operands(plan.Test{Cond: c.Cond}) {
+			for _, e := range plan.Operands(plan.Test(c)) {
 				if err := result(e); err != nil {
 					return err
 				}
@@ -61,7 +61,7 @@ func (b *binder) checkHaving(t *test) error {
 		return nil
 	}
 	f := t.src.(plan.Filter)
-	for _, e := range plan.Operands(plan.Test{Cond: f.Cond}) {
+	for _, e := range plan.Operands(plan.Test(f)) {
 		if b.read.Grouped && !b.isGrouped(e) {
 			return mismatch("having uses an expression that is neither a returned column nor an aggregate")
 		}

@@ -130,7 +130,6 @@ func TestAdjacencyLevels(t *testing.T) {
 	}
 	more(8000)
 	a := BuildAdjacency(uint32(len(ends)), func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-	src := blocks{}
 	for round, from := range []int{1, 2, 2, 3, 1} {
 		owner := new(Owner)
 		first := len(ends)
@@ -145,6 +144,7 @@ func TestAdjacencyLevels(t *testing.T) {
 		if a.Overlay() != 0 || len(a.later) != from || a.AllInBase() || a.Simple() {
 			t.Fatalf("round %d: %d edges in the overlay, %d levels", round, a.Overlay(), len(a.later))
 		}
+		src := blocks{} // the goroutines that read an earlier source may still run
 		again, rest, ok := OpenAdjacency(a.AppendDescriptor(nil, 0), "a0", src)
 		if err := a.Blocks(0, "a0", src.add); err != nil {
 			t.Fatal(err)

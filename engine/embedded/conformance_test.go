@@ -71,12 +71,12 @@ func TestRandomSpilled(t *testing.T) {
 const reopenedSeeds = 1 << 32
 
 // half returns the options for one of the comparisons: half of the time and half of the cases that
-// the command-line flags state. With -short it is a tenth of the time.
+// the command-line flags state. With -short it is a quarter of the time.
 func half() enginetest.Options {
 	o := enginetest.FromFlags()
 	o.Duration /= 2
 	if testing.Short() {
-		o.Duration /= 5
+		o.Duration /= 2
 	}
 	o.Cases = (o.Cases + 1) / 2
 	return o

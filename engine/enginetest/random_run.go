@@ -31,7 +31,7 @@ type Options struct {
 var (
 	seedFlag        = flag.Uint64("enginetest.seed", 1, "seed of the first random graph")
 	casesFlag       = flag.Int("enginetest.cases", 0, "number of random statements to compare; 0 means no limit")
-	durationFlag    = flag.Duration("enginetest.duration", 20*time.Second, "duration of the random comparison; 0 means no limit")
+	durationFlag    = flag.Duration("enginetest.duration", 8*time.Second, "duration of the random comparison; 0 means no limit")
 	differencesFlag = flag.Int("enginetest.differences", 1, "number of differing random graphs after which the test stops")
 	workersFlag     = flag.Int("enginetest.workers", runtime.GOMAXPROCS(0), "number of random graphs to compare at the same time")
 	progressFlag    = flag.Duration("enginetest.progress", 0, "time between progress lines, which go test prints with -v; 0 means no progress lines")

@@ -56,6 +56,19 @@ func largeCases() []testCase {
 			p.match(hop(a, "Follows", b), where(p.prop(a, "age"), plan.Ge, 299), where(p.prop(a, "age"), plan.Le, 301))
 			s.expect(p.ret(id(a), id(b)), "p0299 | p0300\np0301 | p0302")
 		},
+		"two edges in a row, both at nodes with many": func(s *session) {
+			s.expectChange(s.change().unlink("Follows", "from", plan.Eq, "p2999"), 0, 1, true)
+			var hub strings.Builder
+			for i := 1; i <= 2000; i++ {
+				fmt.Fprintf(&hub, `{"edge":"Follows","from":"p0000","to":"p%04d","data":{"id":"h%04d"}}`+"\n", i, i)
+				fmt.Fprintf(&hub, `{"edge":"Follows","from":"p0500","to":"p%04d","data":{"id":"i%04d"}}`+"\n", 1000+i, i)
+			}
+			s.load(engine.Merge, hub.String())
+			p := s.read()
+			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "Person")
+			p.match(where(id(a), plan.Eq, "p0000"), over(a, p.edge("e", "Follows"), "Follows", b), over(b, p.edge("f", "Follows"), "Follows", c))
+			s.expect(p.ret(count(whole(c)), agg(plan.Sum, p.prop(c, "age"))), "4001 | 6004002")
+		},
 		"small commits over a large load": func(s *session) {
 			for i := range 40 {
 				name := fmt.Sprintf("p%04d", i*75)

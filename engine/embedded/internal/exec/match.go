@@ -14,25 +14,25 @@ type matcher struct {
 	unit   frame      // the single row with which the match begins
 	frames []frame    // by the id of a step
 	walks  []walk     // by the id of a step
+	around []nearby   // by the id of a step; see neighbours
 	ahead  uint32     // keeps the compiler from removing prefetches
 
 	optionals []optionalRun // by the number of an optionalStep
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
-	key                  []byte
-	source               [1]uint32          // the node from which a walk begins
-	nearEdges, nearNodes []uint32           // see neighbours
-	best                 []uint32           // see topStep
-	weights              []int64            // see degrees
-	near                 nearness           // see nearStep
-	passing              []uint32           // see nearStep
-	vectors              index.VectorSearch // memory for searches of vector indexes
-	sweeper              sweeper            // memory for sweeps
+	key     []byte
+	source  [1]uint32          // the node from which a walk begins
+	best    []uint32           // see topStep
+	weights []int64            // see degrees
+	near    nearness           // see nearStep
+	passing []uint32           // see nearStep
+	vectors index.VectorSearch // memory for searches of vector indexes
+	sweeper sweeper            // memory for sweeps
 }
 
 // newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), optionals: make([]optionalRun, ev.Program.optionals)}
+	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals)}
 	m.unit.cols = make([][]uint32, ev.width())
 	return m
 }

@@ -136,9 +136,13 @@ func (s *expand) count(m *matcher, f *frame) (n int, err error) {
 	return n, nil
 }
 
+// nearby is the memory in which a step lists the edges of a node.
+type nearby struct{ edges, nodes []uint32 }
+
 // neighbours returns the live edges of a node and the nodes that they lead to. If the query
 // has no edge variable, it returns each node once, and no edges. The lists belong to the
-// index, or are valid until the next call.
+// index, or are valid until the next call for the same step: while a step passes on the rows of a
+// node with many edges, later steps call neighbours too.
 func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
 	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.InBase(node) {
@@ -149,7 +153,8 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 		}
 		return edges, others, m.tick(1 + len(others))
 	}
-	edges, others = m.nearEdges[:0], m.nearNodes[:0]
+	near := &m.around[s.id]
+	edges, others = near.edges[:0], near.nodes[:0]
 	seen := &m.walks[s.id]
 	seen.begin(m.table(s.to).Ordinals())
 	for k, h := range hops {
@@ -179,8 +184,8 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 	if !wanted {
 		return nil, seen.visited, m.charge(seen)
 	}
-	more := cap(edges) + cap(others) - cap(m.nearEdges) - cap(m.nearNodes)
-	m.nearEdges, m.nearNodes = edges, others
+	more := cap(edges) + cap(others) - cap(near.edges) - cap(near.nodes)
+	near.edges, near.nodes = edges, others
 	return edges, others, m.hold(4 * more)
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
@@ -147,7 +148,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := b.realGraph(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("Load averages at the end: %s.\n", loadAverages())
+	fmt.Printf("Load averages at the end: %s.\n", measure.LoadAverages())
 	return nil
 }
 

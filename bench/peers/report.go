@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 )
 
 // table is a Markdown table.
@@ -48,7 +50,7 @@ func (b *bench) head(context.Context) error {
 	}
 	g := b.graph
 	fmt.Printf("%s, %s, %d processors (%s), load averages at the start %s.\n", time.Now().UTC().Format("2006-01-02 15:04 MST"),
-		runtime.Version(), runtime.NumCPU(), cpu, loadAverages())
+		runtime.Version(), runtime.NumCPU(), cpu, measure.LoadAverages())
 	if b.code {
 		fmt.Println()
 		return nil
@@ -56,16 +58,6 @@ func (b *bench) head(context.Context) error {
 	fmt.Printf("%d persons, %d companies, %d posts (%d with a vector), %d knows, %d works at, %d authored; seed %d.\n\n",
 		g.Persons, g.Companies, g.Posts, g.Vectors, g.Knows, g.WorksAt, g.Authored, g.Seed)
 	return nil
-}
-
-// loadAverages returns the load of the machine. If the machine does other work, the figures are
-// less reliable, in particular the p99.
-func loadAverages() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(strings.Fields(string(text))[:3], ", ")
 }
 
 // versions prints the versions of the databases.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
@@ -30,15 +29,8 @@ const (
 // that is not timed, and times each of coldTurn runs alone. The metrics are quantiles of those
 // times. The time per iteration includes the eviction and has no meaning.
 func BenchmarkCold(b *testing.B) {
-	if testing.Short() {
-		b.Skip("it loads 1,620,000 rows")
-	}
 	ctx := context.Background()
-	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
-	if err := faults.Err(); err != nil {
-		b.Fatal(err)
-	}
-	queries := socialQueries(b, schema)
+	schema, queries := beginSocial(b)
 	dir := filepath.Join(b.TempDir(), "graph")
 	if err := createSocial(ctx, b, schema, 1, dir).Close(); err != nil {
 		b.Fatal(err)

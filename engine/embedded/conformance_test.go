@@ -2,16 +2,13 @@ package embedded_test
 
 import (
 	"context"
-	"io"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
@@ -49,7 +46,7 @@ func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Gr
 	if err != nil {
 		t.Fatalf("create: %v", err)
 	}
-	return &reopening{Graph: g, t: t, fsys: fsys, opts: opts}
+	return newReopening(t, g, fsys, opts)
 }
 
 func TestRandom(t *testing.T) { enginetest.RunRandom(t, openInMemory, half()) }
@@ -90,9 +87,15 @@ type reopening struct {
 	fsys fs.FS
 	opts embedded.Options
 
-	mu     sync.RWMutex // held for reading by reads, for writing by writes and reopen
 	writes int
-	engine.Graph
+	serialized
+}
+
+// newReopening returns a graph that is closed and opened again from time to time.
+func newReopening(t testing.TB, g engine.Graph, fsys fs.FS, opts embedded.Options) *reopening {
+	r := &reopening{t: t, fsys: fsys, opts: opts}
+	r.Graph, r.writer, r.wrote = g, g, r.reopen
+	return r
 }
 
 func openReopening(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -103,69 +106,7 @@ func openReopening(t testing.TB, source string, schema *catalog.Schema) engine.G
 	if err != nil {
 		t.Fatalf("create: %v", err)
 	}
-	return &reopening{Graph: g, t: t, fsys: fsys, opts: conformanceOptions}
-}
-
-func (r *reopening) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.Graph.Query(ctx, q, args, at)
-}
-
-func (r *reopening) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.Mutate(ctx, q, args, opts)
-}
-
-func (r *reopening) Load(ctx context.Context, in io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.Load(ctx, in, opts)
-}
-
-func (r *reopening) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.CreateBranch(ctx, name, from)
-}
-
-func (r *reopening) DeleteBranch(ctx context.Context, name string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.DeleteBranch(ctx, name)
-}
-
-func (r *reopening) DeleteBranchAt(ctx context.Context, name, head string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.DeleteBranchAt(ctx, name, head)
-}
-
-func (r *reopening) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.Merge(ctx, source, target, opts)
-}
-
-func (r *reopening) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.ApplySchema(ctx, source, schema, opts)
-}
-
-func (r *reopening) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	defer r.reopen()
-	return r.Graph.Cleanup(ctx, opts)
+	return newReopening(t, g, fsys, conformanceOptions)
 }
 
 // reopen closes and opens the graph after every other write. REQUIRES: r.mu is locked.
@@ -181,7 +122,7 @@ func (r *reopening) reopen() {
 	if err != nil {
 		r.t.Fatalf("open again: %v", err)
 	}
-	r.Graph = g
+	r.Graph, r.writer = g, g
 	if r.writes%8 == 0 {
 		runtime.GC()
 		if err := g.Verify(context.Background()); err != nil {

@@ -63,6 +63,12 @@ func (s script) run(fsys fs.FS) (acked int) {
 	if err != nil {
 		return -1
 	}
+	return s.runIn(g)
+}
+
+// runIn runs the calls of the script in a graph up to the first that fails, and closes the graph. It
+// returns how many calls were acknowledged.
+func (s script) runIn(g *Graph) (acked int) {
 	defer g.Close()
 	for i, d := range s.deeds {
 		if d.do(g) != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -20,15 +19,8 @@ import (
 // was only loaded, not queried. The time should not depend on the size. It does not include closing
 // the graph.
 func BenchmarkOpenFirst(b *testing.B) {
-	if testing.Short() {
-		b.Skip("it loads 1,620,000 rows")
-	}
 	ctx := context.Background()
-	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
-	if err := faults.Err(); err != nil {
-		b.Fatal(err)
-	}
-	queries := socialQueries(b, schema)
+	schema, queries := beginSocial(b)
 	for _, size := range []float64{0.05, 1} {
 		dir := filepath.Join(b.TempDir(), "graph")
 		g := createSocial(ctx, b, schema, size, dir)

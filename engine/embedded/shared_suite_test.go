@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
@@ -74,11 +71,9 @@ type twoServers struct {
 	place embedded.SharedPlace
 	opts  embedded.Options
 
-	mu     sync.RWMutex // held for reading by reads, for writing by writes
 	writes int
 	caches int // number of caches made so far
-	writer *embedded.Graph
-	engine.Graph
+	serialized
 	follower *embedded.Follower // the same as Graph
 }
 
@@ -93,6 +88,7 @@ func openServersIn(t testing.TB, b object.Bucket, prefix, source string, schema 
 	fsys := fs.NewMem()
 	fsys.PoisonMappings()
 	s := &twoServers{t: t, opts: conformanceOptions, place: embedded.SharedPlace{Bucket: b, Prefix: prefix, FS: fsys, Poll: -1}}
+	s.wrote = s.exchange
 	s.opts.CheckpointBytes = 20_000
 	s.opts.Failed = func(err error) {
 		var lost *engine.Unavailable
@@ -126,9 +122,9 @@ func (s *twoServers) follow() {
 	s.Graph, s.follower = f, f
 }
 
-// wrote lets the follower catch up, and after every fourth write makes it the writer. REQUIRES: s.mu
+// exchange lets the follower catch up, and after every fourth write makes it the writer. REQUIRES: s.mu
 // is locked.
-func (s *twoServers) wrote() {
+func (s *twoServers) exchange() {
 	s.t.Helper()
 	ctx := context.Background()
 	if err := s.follower.CatchUp(ctx); err != nil {
@@ -154,68 +150,6 @@ func (s *twoServers) wrote() {
 		}
 	}
 	s.follow()
-}
-
-func (s *twoServers) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.Graph.Query(ctx, q, args, at)
-}
-
-func (s *twoServers) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.Mutate(ctx, q, args, opts)
-}
-
-func (s *twoServers) Load(ctx context.Context, in io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.Load(ctx, in, opts)
-}
-
-func (s *twoServers) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.CreateBranch(ctx, name, from)
-}
-
-func (s *twoServers) DeleteBranch(ctx context.Context, name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.DeleteBranch(ctx, name)
-}
-
-func (s *twoServers) DeleteBranchAt(ctx context.Context, name, head string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.DeleteBranchAt(ctx, name, head)
-}
-
-func (s *twoServers) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.Merge(ctx, source, target, opts)
-}
-
-func (s *twoServers) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.ApplySchema(ctx, source, schema, opts)
-}
-
-func (s *twoServers) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.wrote()
-	return s.writer.Cleanup(ctx, opts)
 }
 
 func (s *twoServers) Failure() error      { return s.writer.Failure() }

@@ -152,13 +152,7 @@ func (s script) runShared(b object.Bucket, opts Options) (acked int) {
 	if err != nil {
 		return -1
 	}
-	defer g.Close()
-	for i, d := range s.deeds {
-		if d.do(g) != nil {
-			return i
-		}
-	}
-	return len(s.deeds)
+	return s.runIn(g)
 }
 
 // checkTakenOver opens a graph as its writer. It checks that the graph is intact, that its content is

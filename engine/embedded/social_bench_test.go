@@ -19,15 +19,8 @@ import (
 // BenchmarkSocial runs queries of the benchmark graph at full size and reads every value of their
 // results. The queries scan, group, search and compare vectors.
 func BenchmarkSocial(b *testing.B) {
-	if testing.Short() {
-		b.Skip("it loads 1,620,000 rows")
-	}
 	ctx := context.Background()
-	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
-	if err := faults.Err(); err != nil {
-		b.Fatal(err)
-	}
-	queries := socialQueries(b, schema)
+	schema, queries := beginSocial(b)
 	g := loadSocial(ctx, b, schema)
 	rng := rand.New(rand.NewPCG(42, 7))
 	works := []struct {
@@ -68,8 +61,17 @@ func BenchmarkSocial(b *testing.B) {
 	}
 }
 
-func socialQueries(b *testing.B, schema *catalog.Schema) map[string]*plan.Query {
+// beginSocial returns the schema and the queries of the benchmark graph. It ends a benchmark that runs
+// with -short, because all of them load the graph at full size.
+func beginSocial(b *testing.B) (*catalog.Schema, map[string]*plan.Query) {
 	b.Helper()
+	if testing.Short() {
+		b.Skip("it loads 1,620,000 rows")
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
+	if err := faults.Err(); err != nil {
+		b.Fatal(err)
+	}
 	texts, err := social.Queries()
 	if err != nil {
 		b.Fatal(err)
@@ -86,7 +88,7 @@ func socialQueries(b *testing.B, schema *catalog.Schema) map[string]*plan.Query 
 	for _, q := range queries {
 		out[q.Plan.Name] = q.Plan
 	}
-	return out
+	return schema, out
 }
 
 func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embedded.Graph {

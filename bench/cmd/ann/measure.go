@@ -94,7 +94,7 @@ func (b *bench) measure(ctx context.Context, c contender) (_ *result, err error)
 			return nil, err
 		}
 	}
-	r.After = loadAverages()
+	r.After = measure.LoadAverages()
 	return r, writeJSON(file, r)
 }
 
@@ -106,7 +106,7 @@ func (b *bench) build(ctx context.Context, c contender, r *result, dir string) e
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	r.Before = loadAverages()
+	r.Before = measure.LoadAverages()
 	p, err := start(ctx, c.name, c.command)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (b *bench) build(ctx context.Context, c contender, r *result, dir string) e
 	if err := errors.Join(err, p.stop()); err != nil {
 		return err
 	}
-	r.Disk, err = diskBytes(dir)
+	r.Disk, err = measure.FileBytes(dir)
 	return err
 }
 

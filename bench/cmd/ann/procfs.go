@@ -109,27 +109,3 @@ func (p *process) processor() (sum time.Duration) {
 	}
 	return sum
 }
-
-// loadAverages returns the load averages of 1, 5 and 15 minutes.
-func loadAverages() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(strings.Fields(string(text))[:3], ", ")
-}
-
-// diskBytes returns the disk space that the files below a folder use.
-func diskBytes(dir string) (sum int64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		info, err := e.Info()
-		if err == nil {
-			sum += info.Size()
-		}
-		return err
-	})
-	return sum, err
-}

@@ -40,3 +40,22 @@ func TestDropCached(t *testing.T) {
 		t.Error("a missing folder is no error")
 	}
 }
+
+// TestFileBytes checks that the files in subfolders count, and that a missing folder is an error.
+func TestFileBytes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"file": "four", "sub/file": "eleven byte"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := FileBytes(dir); n != 15 || err != nil {
+		t.Errorf("the files have %d bytes, error %v; want 15", n, err)
+	}
+	if _, err := FileBytes(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a missing folder has a size")
+	}
+}

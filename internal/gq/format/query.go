@@ -93,29 +93,10 @@ func (b *builder) read(r *syntax.Read) {
 // findBlocks records the blocks that are operands in a read.
 func (b *builder) findBlocks(r *syntax.Read) {
 	b.blocks = map[int]syntax.Clause{}
-	var clauses func([]syntax.Clause)
-	operand := func(o syntax.Operand) {
-		syntax.Conditions(o, func(c *syntax.Condition) {
-			b.meter.Step(1)
-			b.blocks[c.Tokens[0].Pos.Offset] = c.Block
-			clauses(syntax.Block(c.Block))
-		})
-	}
-	clauses = func(list []syntax.Clause) {
-		for _, c := range list {
-			for _, o := range syntax.Operands(c) {
-				operand(o)
-			}
-			clauses(syntax.Block(c))
-		}
-	}
-	clauses(r.Match)
-	for _, p := range r.Returns {
-		operand(p.Expr)
-	}
-	for _, o := range r.Order {
-		operand(o.Expr)
-	}
+	r.Walk(func(syntax.Clause) {}, func(c *syntax.Condition) {
+		b.meter.Step(1)
+		b.blocks[c.Tokens[0].Pos.Offset] = c.Block
+	})
 }
 
 // match makes a group of a block of clauses.

@@ -23,29 +23,11 @@ func walkTraversals(clauses []syntax.Clause, visit func(*syntax.Traversal)) {
 
 // everyTraversal calls visit for every traversal of a read, including those within expressions.
 func everyTraversal(r *syntax.Read, visit func(*syntax.Traversal)) {
-	var operand func(syntax.Operand)
-	var clauses func([]syntax.Clause)
-	operand = func(o syntax.Operand) {
-		syntax.Conditions(o, func(c *syntax.Condition) { clauses(syntax.Block(c.Block)) })
-	}
-	clauses = func(list []syntax.Clause) {
-		for _, c := range list {
-			if t, ok := c.(*syntax.Traversal); ok {
-				visit(t)
-			}
-			for _, o := range syntax.Operands(c) {
-				operand(o)
-			}
-			clauses(syntax.Block(c))
+	r.Walk(func(c syntax.Clause) {
+		if t, ok := c.(*syntax.Traversal); ok {
+			visit(t)
 		}
-	}
-	clauses(r.Match)
-	for _, p := range r.Returns {
-		operand(p.Expr)
-	}
-	for _, o := range r.Order {
-		operand(o.Expr)
-	}
+	}, func(*syntax.Condition) {})
 }
 
 // varsOf calls `visit` for every variable that a clause names, including the variables in its blocks.

@@ -42,6 +42,35 @@ func Conditions(o Operand, visit func(*Condition)) {
 	}
 }
 
+// Walk calls `clause` for every clause of a read, and `block` for every block that is an operand. It
+// visits the clauses inside blocks too, of both kinds.
+func (r *Read) Walk(clause func(Clause), block func(*Condition)) {
+	var clauses func([]Clause)
+	operand := func(o Operand) {
+		Conditions(o, func(c *Condition) {
+			block(c)
+			clauses(Block(c.Block))
+		})
+	}
+	clauses = func(list []Clause) {
+		for _, c := range list {
+			clause(c)
+			for _, o := range Operands(c) {
+				operand(o)
+			}
+			clauses(Block(c))
+		}
+	}
+	clauses(r.Match)
+	for _, p := range r.Returns {
+		operand(p.Expr)
+	}
+	clauses(r.Having)
+	for _, o := range r.Order {
+		operand(o.Expr)
+	}
+}
+
 // Parts returns the operands of an operator or a comparison, or the arguments of a call. For any other
 // operand it returns nil.
 func Parts(o Operand) []Operand {

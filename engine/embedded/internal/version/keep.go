@@ -39,9 +39,8 @@ type IndexFiles struct {
 
 // BlockWriter writes the blocks of a segment. *store.SegmentWriter implements it.
 type BlockWriter interface {
-	AddBlock(name string, data []byte) error
+	index.TextFile
 	AddCold(name string, data []byte, delta bool) error
-	AddStream(name string, pieces func(put func(data []byte) error) error) error
 }
 
 // KeepIndexes makes PutSegments store indexes in files.

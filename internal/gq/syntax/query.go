@@ -1,5 +1,11 @@
 package syntax
 
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+)
+
 // File is a parsed .gq file: the queries that follow the grammar, in source order.
 type File struct {
 	Name, Text string // name and content of the file
@@ -91,15 +97,31 @@ type PropMatch struct {
 	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
-// Traversal follows an edge. EdgeVar is nil without an edge binding.
+// Traversal follows an edge of one of several types. EdgeVar is nil without a binding.
 type Traversal struct {
 	Range
-	From       Token   `parser:"@Var"`                  // node variable before the edge
-	EdgeVar    *Token  `parser:"( @Var ':' )?"`         // variable of the edge
-	Undirected bool    `parser:"( @'<'"`                // written as <edge>
-	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
-	Bounds     *Bounds `parser:"@@?"`                   // nil for one hop
+	From       Token   `parser:"@Var"`          // node variable before the edge
+	EdgeVar    *Token  `parser:"( @Var ':' )?"` // variable of the edge
+	Undirected bool    `parser:"( @'<'"`        // written as <edge>
+	Edges      []Token `parser:"  @Name ( '|' @Name )* '>' | @Name ( '|' @Name )* )"`
+	Bounds     *Bounds `parser:"@@?"` // nil for one hop
 	To         Token   `parser:"@Var"`
+}
+
+// EdgeNames returns the names of the edges as written, such as knows|follows.
+func (t *Traversal) EdgeNames() string {
+	names := make([]string, len(t.Edges))
+	for i, name := range t.Edges {
+		names[i] = name.Value
+	}
+	return strings.Join(names, "|")
+}
+
+// EdgesSpan returns the position of the names of the edges.
+func (t *Traversal) EdgesSpan() diag.Span {
+	at := SpanOf(t.Edges[0])
+	at.End = SpanOf(t.Edges[len(t.Edges)-1]).End
+	return at
 }
 
 // Bounds are the bounds on the number of hops of a traversal. Max is nil when it is not written.

@@ -13,10 +13,10 @@ import (
 
 // alternatives resolves the edges of a traversal. It returns nil after it reported an unknown one.
 func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
-	edges := make([]*catalog.Edge, 0, len(t.Edges))
+	edges := make([]*catalog.Edge, 0, (len(t.Choice)+1)/2)
 	known := true
 	seen := map[*catalog.Edge]bool{}
-	for _, name := range t.Edges {
+	for _, name := range t.Edges() {
 		c.step(1)
 		e := c.schema.Edge(name.Value)
 		switch {
@@ -80,8 +80,8 @@ func (c *checker) alternativesFit(st *step, t plan.Traverse) bool {
 		if starts[e.From] && ends[e.To] {
 			continue
 		}
-		c.fault(WrongEndpoint, syntax.SpanOf(st.src.Edges[i]), "remove it, or write another type in the binding of "+st.src.From.Value+" or "+st.src.To.Value,
-			"%s goes from %s to %s, so no match from a %s to a %s can follow it", st.src.Edges[i].Value, e.From, e.To, from, to)
+		c.fault(WrongEndpoint, syntax.SpanOf(st.src.Edges()[i]), "remove it, or write another type in the binding of "+st.src.From.Value+" or "+st.src.To.Value,
+			"%s goes from %s to %s, so no match from a %s to a %s can follow it", st.src.Edges()[i].Value, e.From, e.To, from, to)
 		return false
 	}
 	return true

@@ -309,8 +309,8 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	ok := st.edges != nil
 	for i, e := range st.edges {
 		if st.src.Undirected && e.From != e.To {
-			c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edges[i]), "write it without < >",
-				"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edges[i].Value, e.From, e.To)
+			c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edges()[i]), "write it without < >",
+				"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edges()[i].Value, e.From, e.To)
 			ok = false
 		}
 	}
@@ -327,7 +327,7 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 func (c *checker) bounds(st *step, t *plan.Traverse) bool {
 	b := st.src.Bounds
 	if b == nil {
-		if st.src.EdgeVar != nil && len(st.src.Edges) > 1 {
+		if st.src.EdgeVar != nil && len(st.src.Edges()) > 1 {
 			c.fault(EdgeBindingMisuse, syntax.SpanOf(*st.src.EdgeVar), "remove "+st.src.EdgeVar.Value+":, write {1,1} after the edges to bind the walk, or write a query for each edge",
 				"a traversal of several edges cannot bind its edge")
 		}

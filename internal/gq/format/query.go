@@ -147,7 +147,7 @@ func (b *builder) traversal(c *syntax.Traversal) {
 		edge = glued
 	}
 	b.take(edge)
-	more := 2 * (len(c.Edges) - 1) // a bar and a name for each further edge
+	more := len(c.Choice) - 1 // a bar and a name for each further edge
 	if c.Undirected {
 		more += 2
 	}

@@ -17,10 +17,10 @@ func idleBounds(p *queryPass) {
 		return
 	}
 	everyTraversal(r, func(t *syntax.Traversal) {
-		if t.Bounds == nil || t.EdgeVar != nil || len(t.Edges) > 1 {
+		if t.Bounds == nil || t.EdgeVar != nil || len(t.Choice) > 1 {
 			return
 		}
-		e := p.in.Schema.Edge(t.Edges[0].Value)
+		e := p.in.Schema.Edge(t.Edges()[0].Value)
 		if e == nil || e.From == e.To {
 			return
 		}

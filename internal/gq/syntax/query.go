@@ -1,10 +1,6 @@
 package syntax
 
-import (
-	"strings"
-
-	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-)
+import "strings"
 
 // File is a parsed .gq file: the queries that follow the grammar, in source order.
 type File struct {
@@ -103,25 +99,27 @@ type Traversal struct {
 	From       Token   `parser:"@Var"`          // node variable before the edge
 	EdgeVar    *Token  `parser:"( @Var ':' )?"` // variable of the edge
 	Undirected bool    `parser:"( @'<'"`        // written as <edge>
-	Edges      []Token `parser:"  @Name ( '|' @Name )* '>' | @Name ( '|' @Name )* )"`
+	Choice     []Token `parser:"  @( Name ( '|' Name )* ) '>' | @( Name ( '|' Name )* ) )"`
 	Bounds     *Bounds `parser:"@@?"` // nil for one hop
 	To         Token   `parser:"@Var"`
 }
 
-// EdgeNames returns the names of the edges as written, such as knows|follows.
-func (t *Traversal) EdgeNames() string {
-	names := make([]string, len(t.Edges))
-	for i, name := range t.Edges {
-		names[i] = name.Value
+// Edges returns the names of the edges as written. The field Choice has the bars between them, too.
+func (t *Traversal) Edges() []Token {
+	names := make([]Token, 0, (len(t.Choice)+1)/2)
+	for i := 0; i < len(t.Choice); i += 2 {
+		names = append(names, t.Choice[i])
 	}
-	return strings.Join(names, "|")
+	return names
 }
 
-// EdgesSpan returns the position of the names of the edges.
-func (t *Traversal) EdgesSpan() diag.Span {
-	at := SpanOf(t.Edges[0])
-	at.End = SpanOf(t.Edges[len(t.Edges)-1]).End
-	return at
+// EdgeNames returns the names of the edges as written, such as knows|follows.
+func (t *Traversal) EdgeNames() string {
+	names := make([]string, 0, (len(t.Choice)+1)/2)
+	for _, name := range t.Edges() {
+		names = append(names, name.Value)
+	}
+	return strings.Join(names, "|")
 }
 
 // Bounds are the bounds on the number of hops of a traversal. Max is nil when it is not written.

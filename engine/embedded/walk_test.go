@@ -97,14 +97,14 @@ func TestWalkBudget(t *testing.T) {
 	}
 }
 
-// TestWalkMemory ends the context of a read of walks, and gives such a read too little memory.
-func TestWalkMemory(t *testing.T) {
+// TestBoundWalkMemory ends the context of a read of walks, and gives such a read too little memory.
+func TestBoundWalkMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{QueryMemory: 300_000})
 	if err := loadText(g, engine.Merge, crowdOf(3000)); err != nil {
 		t.Fatal(err)
 	}
 	all := walksOf(true, func(r *plan.Read) { r.Limit = plan.NoLimit })
-	if _, err := g.Query(&countdown{context.Background(), 20}, all, nil, engine.Target{}); !errors.Is(err, context.Canceled) {
+	if _, err := g.Query(&countdown{context.Background(), 3}, all, nil, engine.Target{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want the context's error", err)
 	}
 	_, err := g.Query(context.Background(), all, nil, engine.Target{})

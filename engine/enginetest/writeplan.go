@@ -219,6 +219,9 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 		return u.list
 	}
 	for _, v := range q.Read.Vars {
+		if v.Entity == plan.Walk {
+			continue
+		}
 		u.entity(v.Entity, v.Type, false)
 	}
 	u.clauses(q.Read.Vars, q.Read.Match)

@@ -330,6 +330,7 @@ func (c *checker) bounds(st *step, t *plan.Traverse) bool {
 		if st.src.EdgeVar != nil && len(st.src.Edges()) > 1 {
 			c.fault(EdgeBindingMisuse, syntax.SpanOf(*st.src.EdgeVar), "remove "+st.src.EdgeVar.Value+":, write {1,1} after the edges to bind the walk, or write a query for each edge",
 				"a traversal of several edges cannot bind its edge")
+			return false
 		}
 		return true
 	}

@@ -154,8 +154,8 @@ func TestWalkPlans(t *testing.T) {
 	for name, change := range map[string]func(r *plan.Read){
 		"a fact that does not exist":   part(func(p *plan.WalkPart) { p.Fact = 9 }),
 		"other ends":                   part(func(p *plan.WalkPart) { p.To = 0 }),
-		"a variable that is no walk":   part(func(p *plan.WalkPart) { p.Var = 1 }),
-		"a variable that is no node":   part(func(p *plan.WalkPart) { p.From = 2 }),
+		"a node instead of a walk":     part(func(p *plan.WalkPart) { p.Var = 1 }),
+		"a walk instead of a node":     part(func(p *plan.WalkPart) { p.From = 2 }),
 		"no walk for the variable":     walk(func(t *plan.Traverse) { t.EdgeVar = plan.NoVar }),
 		"a walk bound to a node":       walk(func(t *plan.Traverse) { t.EdgeVar = 1 }),
 		"a traversal bound to a walk":  walk(func(t *plan.Traverse) { t.Walk, t.Max = false, 1 }),

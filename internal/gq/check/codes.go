@@ -102,7 +102,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person rrf($p.age, $p.score) > 0.1 } return { $p.name } order { rrf($p.age, $p.score) } limit 3 }`},
 	{Code: UnlikeEndpoints, Title: "undirected traversal between different endpoint types", Explanation: "The form $a <edge> $b is only for an edge whose endpoints have the same type.",
 		Example: `query q() { match { $p: Person $p <worksAt> $c } return { $c } }`},
-	{Code: EdgeBindingMisuse, Title: "misuse of the variable of an edge or of a walk", Explanation: "A variable may bind an edge or, with hop bounds, a walk only once. It can be used only to read a property: $w.since of an edge, $w.hops, $w.nodes or $w.types of a walk. It is no value and no end of a traversal. A traversal of several edges without bounds binds no variable.",
+	{Code: EdgeBindingMisuse, Title: "misuse of the variable of an edge or of a walk", Explanation: "A variable may bind an edge or, with hop bounds, a walk only once. It can be used only to read a property: $w.since of an edge, $w.hops, $w.nodes or $w.types of a walk. It cannot be used as a value or as the end of a traversal. A traversal of several edges needs bounds to bind a variable.",
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},
 	{Code: BlobValue, Title: "blob as a value", Explanation: "A read query cannot use blobs as values.",
 		Example: `query q() { match { $p: Person } return { $p.photo } }`},

@@ -250,7 +250,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 		case v < 0 || int(v) >= len(b.types):
 			err = mismatch("there is no variable %d", v)
 		case b.types[v] == walkType:
-			err = mismatch("$%s is a walk, which is no value", b.read.Vars[v].Name)
+			err = mismatch("$%s is a walk, which cannot be used as a value", b.read.Vars[v].Name)
 		}
 	})
 	return err

@@ -163,8 +163,8 @@ func (g *generator) compile(j *job) (bool, error) {
 	}
 	j.output = out
 	if out != nil {
-		if out.Package[openAPIFile], err = graphOpenAPI(out.Package[codegen.ContractFile]); err != nil {
-			return false, fmt.Errorf("write the OpenAPI document of graph %s: %w", j.graph, err)
+		if err := addOpenAPI(out.Package); err != nil {
+			return false, fmt.Errorf("graph %s: %w", j.graph, err)
 		}
 	}
 	if len(diags) == 0 {

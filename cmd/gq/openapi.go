@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
@@ -13,12 +14,13 @@ import (
 // Go files.
 const openAPIFile = "openapi.json"
 
-// graphOpenAPI returns the OpenAPI document that a server answers to a caller who may invoke all
-// exposed queries. It makes the document from the contract of the generated package.
-func graphOpenAPI(contract []byte) ([]byte, error) {
+// addOpenAPI adds the OpenAPI document of a graph to the files of its package. It is the document that
+// a server answers to a caller who may invoke all exposed queries. It is made from the contract of the
+// package.
+func addOpenAPI(pkg codegen.Files) error {
 	var c codegen.Contract
-	if err := json.Unmarshal(contract, &c); err != nil {
-		return nil, err
+	if err := json.Unmarshal(pkg[codegen.ContractFile], &c); err != nil {
+		return fmt.Errorf("read %s: %w", codegen.ContractFile, err)
 	}
 	kinds := map[string]value.Kind{}
 	for _, k := range value.Kinds() {
@@ -38,5 +40,10 @@ func graphOpenAPI(contract []byte) ([]byte, error) {
 		}
 		queries = append(queries, op)
 	}
-	return rest.GraphDocument(c.Graph, queries)
+	text, err := rest.GraphDocument(c.Graph, queries)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", openAPIFile, err)
+	}
+	pkg[openAPIFile] = text
+	return nil
 }

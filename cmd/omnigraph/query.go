@@ -45,7 +45,7 @@ rows is not limited by memory.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json\n" +
-			"  omnigraph query --store data/code --query top.gq --format parquet >top.parquet",
+			"  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}' --format parquet >top.parquet",
 		Args: atMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)

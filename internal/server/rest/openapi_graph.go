@@ -12,10 +12,12 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/swaggest/openapi-go/openapi31"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -36,7 +38,7 @@ type StoredParam struct {
 }
 
 // graphDescription is the introduction of the document of a graph.
-const graphDescription = `Each operation is a stored query of the graph, with the types of its parameters and its rows. The document has the queries that the caller may invoke.
+const graphDescription = `Each operation is a stored query of the graph, with the types of its parameters and its rows. The caller may invoke all of them.
 
 Every error has the schema Error. Integers are JSON numbers, including integers of 64 bits; a request may also write them as strings. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
 
@@ -162,6 +164,9 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 		return "", false, err
 	}
 	for i := range members {
+		if members[i].value, err = withoutDefault(members[i].value); err != nil {
+			return "", false, err
+		}
 		for _, p := range q.Params {
 			if p.Name == members[i].name && p.Kind.JSON() == value.JSONWide {
 				members[i].value = wideInput(members[i].value)
@@ -250,6 +255,31 @@ func wideInput(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
+// withoutDefault moves the keyword default of a parameter into its description. A generator of clients
+// takes a property with a default for one that is always there, and callers may leave this one out.
+func withoutDefault(schema json.RawMessage) (json.RawMessage, error) {
+	all, err := ordered(schema)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(m member) bool { return m.name == "default" })
+	if at < 0 {
+		return schema, nil
+	}
+	text := "Default " + string(compact(all[at].value)) + "."
+	all = slices.Delete(all, at, at+1)
+	if d := slices.IndexFunc(all, func(m member) bool { return m.name == "description" }); d >= 0 {
+		var before string
+		if err := json.Unmarshal(all[d].value, &before); err != nil {
+			return nil, err
+		}
+		text = before + " " + text
+		all = slices.Delete(all, d, d+1)
+	}
+	b, err := encoding.JSON(text)
+	return objectText(append(all, member{"description", b})), err
+}
+
 // compact returns JSON without white space; a contract has it indented.
 func compact(schema json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
@@ -297,19 +327,24 @@ func ordered(object json.RawMessage) ([]member, error) {
 
 // objectOf returns the schema of an object with the given properties.
 func objectOf(members []member, required []string) map[string]any {
-	properties := []byte("{")
-	for i, m := range members {
-		if i > 0 {
-			properties = append(properties, ',')
-		}
-		properties = append(strconv.AppendQuote(properties, m.name), ':')
-		properties = append(properties, m.value...)
-	}
-	schema := map[string]any{"type": "object", "properties": json.RawMessage(append(properties, '}')), "additionalProperties": false}
+	schema := map[string]any{"type": "object", "properties": objectText(members), "additionalProperties": false}
 	if len(required) > 0 {
 		schema["required"] = required
 	}
 	return schema
+}
+
+// objectText returns a JSON object with the given members.
+func objectText(members []member) json.RawMessage {
+	b := []byte("{")
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := jsontext.AppendQuote(nil, m.name) // replaces invalid UTF-8, which no name has
+		b = append(append(append(b, name...), ':'), m.value...)
+	}
+	return append(b, '}')
 }
 
 // asAny returns a map of JSON values as a schema of the document.

@@ -64,8 +64,6 @@ export async function faults(): Promise<void> {
   await client.POST("/graphs/code/queries/find_symbols", { body: { params: {} } });
   // @ts-expect-error the parameter limit is an integer
   await client.POST("/graphs/code/queries/most_called", { body: { params: { limit: true } } });
-  // @ts-expect-error there is no such parameter
-  await client.POST("/graphs/code/queries/callers", { body: { params: { path: "a", depth: 2 } } });
   // @ts-expect-error there is no such query
   await client.POST("/graphs/code/queries/nothing", {});
   const { data } = await client.POST("/graphs/code/queries/callers", { body: { params: { path: "a" } } });

@@ -91,7 +91,7 @@ assert [line["data"]["id"] for line in lines] == exported.column("id").to_pylist
 frame = polars.read_ipc_stream(io.BytesIO(stream))
 assert frame["i64"].to_list() == table.column("i64").to_pylist() and frame["u64"].to_list() == table.column("u64").to_pylist()
 assert frame["moment"].to_list() == table.column("moment").to_pylist()
-found = duckdb.sql('SELECT min(i64), max(u64), count(*) FROM "table"').fetchone()
+found = duckdb.sql('SELECT min(i64), max(u64), count(*) FROM "table"').fetchall()[0]
 assert found == (min(table.column("i64").to_pylist()), max(table.column("u64").to_pylist()), table.num_rows), found
 
 # The command, on the server and as Parquet.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -63,19 +63,18 @@ func TestColumns(t *testing.T) {
 		t.Errorf("the duration has %d nanoseconds", span)
 	}
 
-	file := command("query --store g --query q.gq --format parquet --max-rows 1")
-	table, err := pqarrow.ReadTable(t.Context(), bytes.NewReader([]byte(file)), parquet.NewReaderProperties(memory.DefaultAllocator), pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil || table.NumRows() != 1 {
-		t.Fatalf("the file with one row: %v, %v", table, err)
+	page, err := file.NewParquetReader(strings.NewReader(command("query --store g --query q.gq --format parquet --max-rows 1")))
+	if err != nil || page.NumRows() != 1 {
+		t.Fatalf("the file with one row: %v, %v", page, err)
 	}
 	for name, want := range map[string]string{client.ArrowTruncated: "true", client.ArrowTruncatedBy: "rows", client.ArrowRowCount: "1"} {
-		meta := table.Schema().Metadata()
-		if got, _ := meta.GetValue(name); got != want {
-			t.Errorf("the metadata %s is %q, expected %q", name, got, want)
+		if got := page.MetaData().KeyValueMetadata().FindValue(name); got == nil || *got != want {
+			t.Errorf("the metadata %s is %v, expected %q", name, got, want)
 		}
 	}
-	file = command("query --store g --query q.gq --format parquet")
-	if table, err = pqarrow.ReadTable(t.Context(), bytes.NewReader([]byte(file)), parquet.NewReaderProperties(memory.DefaultAllocator), pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
+	all := strings.NewReader(command("query --store g --query q.gq --format parquet"))
+	table, err := pqarrow.ReadTable(t.Context(), all, parquet.NewReaderProperties(memory.DefaultAllocator), pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
 		t.Fatal(err)
 	}
 	rows := array.NewTableReader(table, 0)

@@ -37,7 +37,7 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	if err != nil {
 		return nil, err
 	}
-	// The context of the request ends with the result, not with the context of one call of Next.
+	// Closing the result ends the request, and so does the end of the context of a call of Next.
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := g.graph.InvokeArrow(ctx, q.Name, InvokeBody{Params: params, Branch: at.Branch, Snapshot: at.Commit})
 	if err != nil {

@@ -258,6 +258,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 		corpus.Conditions(ctx, g, corpus.ConditionsParams{Statuses: []string{"active"}, Pattern: "o", Email: ptr("x"), How: ptr("school")}, at))
 
 	runOptional(s)
+	runWalks(s)
 	runColumns(s)
 	runHaving(s)
 

@@ -114,6 +114,24 @@ test-clients: build ## drive the built commands with the official clients (needs
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
 
+# The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
+# targets need npm and the network: dist is committed.
+studio/node_modules: studio/package.json studio/package-lock.json
+	npm ci --prefix studio --silent --no-audit --no-fund
+	@touch $@
+
+studio: studio/node_modules ## check the types of the studio and build studio/dist from studio/src (needs npm)
+	cd studio && npx --no-install tsc
+	cd studio/build && $(GO) run .
+
+studio-check: studio/node_modules ## check that studio/dist is what studio/src builds (needs npm)
+	cd studio && npx --no-install tsc
+	cd studio/build && $(GO) vet . && $(GO) run . --check
+
+# SHOTS names a folder for screenshots of every page.
+test-studio: studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
+	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m ./... $(if $(SHOTS),-args -shots $(abspath $(SHOTS)))
+
 CONFORMANCE := internal/server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
@@ -258,4 +276,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean

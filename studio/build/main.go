@@ -68,7 +68,7 @@ func build() (map[string][]byte, error) {
 		MinifyWhitespace:  true,
 		MinifyIdentifiers: true,
 		MinifySyntax:      true,
-		LegalComments:     api.LegalCommentsEndOfFile,
+		LegalComments:     api.LegalCommentsNone,
 		Charset:           api.CharsetUTF8,
 		LogLevel:          api.LogLevelWarning,
 	})
@@ -86,7 +86,28 @@ func build() (map[string][]byte, error) {
 		}
 		files[name] = b
 	}
+	text, err := licenses()
+	if err != nil {
+		return nil, err
+	}
+	files["licenses.txt"] = text
 	return files, nil
+}
+
+// bundled lists the packages whose code is in app.js.
+var bundled = []string{"@dagrejs/dagre", "@dagrejs/graphlib", "@preact/signals", "@preact/signals-core", "preact"}
+
+// licenses returns the licences of the bundled packages, which must accompany their code.
+func licenses() ([]byte, error) {
+	var text bytes.Buffer
+	for _, name := range bundled {
+		b, err := os.ReadFile(filepath.Join("../node_modules", name, "LICENSE"))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&text, "%s\n\n%s\n\n", name, bytes.TrimSpace(b))
+	}
+	return text.Bytes(), nil
 }
 
 // compare returns an error that names the files that differ from those in dist.

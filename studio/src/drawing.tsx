@@ -61,7 +61,7 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
         {nodes.map((n) => {
           const { x, y, width: w, height: h } = graph.node(n.id);
           return (
-            <a key={n.id} href={n.href} class={n.main ? "node main" : "node"} aria-label={n.text + (n.detail ? ", " + n.detail : "")}>
+            <a key={n.id} href={n.href} class={n.main ? "node main" : "node"}>
               <title>{cut(n.text, 200)}</title>
               <rect x={x - w / 2} y={y - h / 2} width={w} height={h} rx="6" />
               <text x={x} y={n.detail ? y - lineHeight / 2 : y} text-anchor="middle" dominant-baseline="central">

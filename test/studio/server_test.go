@@ -16,13 +16,19 @@ import (
 	"time"
 )
 
-var shots = flag.String("shots", "", "the `folder` to which to write a screenshot of every page")
+var (
+	shots = flag.String("shots", "", "the `folder` to which to write a screenshot of every page")
+	built = flag.String("bin", "", "the `folder` of the built commands; without it the tests build them")
+)
 
 // root is the folder of the repository.
 const root = "../.."
 
 // commands builds the commands of the repository once, and returns their folder.
 var commands = sync.OnceValues(func() (string, error) {
+	if *built != "" {
+		return *built, nil
+	}
 	dir, err := os.MkdirTemp("", "omnigraph-studio-test")
 	if err != nil {
 		return "", err
@@ -33,8 +39,10 @@ var commands = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, err := commands(); err == nil && browserPath() != "" {
-		os.RemoveAll(dir)
+	if browserPath() != "" && *built == "" {
+		if dir, err := commands(); err == nil {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }
@@ -201,7 +209,7 @@ func brainSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	must(t, root, command(t, "gq"), "init", dir, "--replace", here)
+	must(t, root, command(t, "gq"), "init", dir, "--graph", "brain", "--replace", here)
 	must(t, dir, "go", "mod", "tidy")
 	must(t, dir, "go", "build", "-o", "bin/", "./cmd/...")
 	fill(t, dir, "brain", filepath.Join(dir, "seed.jsonl"))

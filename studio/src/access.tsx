@@ -44,8 +44,7 @@ export function AccessPage() {
             </label>
             <button type="submit">Explain</button>
           </form>
-          {explained.state === "done" && !actor && <Actors names={explained.value.actors} />}
-          {actor && <Show of={explained}>{(access) => <Explained access={access} />}</Show>}
+          <Show of={explained}>{(access) => (actor ? <Explained access={access} /> : <Actors names={access.actors} />)}</Show>
         </>
       )}
     </>
@@ -91,7 +90,7 @@ function Explained(props: { access: Access }) {
           { name: "Action", value: (d) => d.action },
           { name: "By", value: (d) => (d.via === "stored" ? "a stored query" : d.via === "adhoc" ? "own queries" : "") },
           { name: "Decision", value: (d) => verdict(d), view: (d) => <Verdict decision={d} /> },
-          { name: "Why", value: why, view: (d) => <Text value={why(d)} /> },
+          { name: "Why", value: why, view: (d) => <Why decision={d} /> },
         ]}
       />
       <h2>Tools</h2>
@@ -138,9 +137,35 @@ function reason(d: Decision): string {
   return `${d.action}${d.via ? " via " + d.via : ""}: ${why(d)}`;
 }
 
+// Shows which rules decided and, if no rule allows, which ones nearly did. A rule for other actors is
+// the least likely answer to the question why, so these rules come last.
+function Why(props: { decision: Decision }) {
+  const { near = [], ...decided } = props.decision;
+  const byActor = (r: { missing: string }) => (r.missing.startsWith("principal") ? 1 : 0);
+  return (
+    <>
+      <Text value={why(decided)} />
+      {near.length > 0 && (
+        <ul class="reasons">
+          {[...near]
+            .sort((a, b) => byActor(a) - byActor(b))
+            .map((r) => (
+              <li key={r.id}>
+                <Text value={`rule ${r.id}${place(r)} would, but requires ${r.missing}`} />
+              </li>
+            ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function place(r: { file?: string; line?: number }): string {
+  return r.file ? ` (${r.file}:${r.line})` : "";
+}
+
 /** Says which rules decided and, if no rule allows, which ones nearly did. */
 function why(d: Decision): string {
-  const place = (r: { file?: string; line?: number }) => (r.file ? ` (${r.file}:${r.line})` : "");
   if (d.reason) {
     return d.reason;
   }

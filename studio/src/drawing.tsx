@@ -9,7 +9,7 @@ export interface DrawnNode {
   text: string;
   href: string;
   main?: boolean; // the node that the drawing is about
-  detail?: string; // a second line
+  details?: string[]; // further lines
 }
 
 export interface DrawnEdge {
@@ -22,14 +22,17 @@ const letter = 7.4; // the width of a letter in pixels, at the font size of the 
 const textLength = 26; // the longest text of a node, in UTF-16 units
 const lineHeight = 17;
 
-/** Shows nodes and edges. The label describes the drawing. */
+/**
+ * Shows nodes and edges. The label describes the drawing. An edge from a node to itself has no place in
+ * the drawing; write it into the details of the node.
+ */
 export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: DrawnEdge[]; direction: "LR" | "TB" }) {
   const { label, nodes, edges, direction } = props;
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: direction, nodesep: 14, ranksep: direction === "LR" ? 90 : 50, edgesep: 10, marginx: 8, marginy: 8 });
+  graph.setGraph({ rankdir: direction, nodesep: 14, ranksep: 40, edgesep: 10, marginx: 8, marginy: 8 });
   for (const n of nodes) {
-    const longest = Math.max(shortText(n.text).length, n.detail?.length ?? 0);
-    graph.setNode(n.id, { width: longest * letter + 24, height: (n.detail ? 2 : 1) * lineHeight + 12 });
+    const lines = [shortText(n.text), ...(n.details ?? [])];
+    graph.setNode(n.id, { width: Math.max(...lines.map((line) => line.length)) * letter + 24, height: lines.length * lineHeight + 12 });
   }
   edges.forEach((e, i) => {
     graph.setEdge(e.from, e.to, { width: e.text.length * letter, height: lineHeight, labelpos: "c" }, String(i));
@@ -64,14 +67,11 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
             <a key={n.id} href={n.href} class={n.main ? "node main" : "node"}>
               <title>{cut(n.text, 200)}</title>
               <rect x={x - w / 2} y={y - h / 2} width={w} height={h} rx="6" />
-              <text x={x} y={n.detail ? y - lineHeight / 2 : y} text-anchor="middle" dominant-baseline="central">
-                {shortText(n.text)}
-              </text>
-              {n.detail && (
-                <text class="detail" x={x} y={y + lineHeight / 2} text-anchor="middle" dominant-baseline="central">
-                  {n.detail}
+              {[shortText(n.text), ...(n.details ?? [])].map((line, i) => (
+                <text key={i} class={i > 0 ? "detail" : undefined} x={x} y={y - h / 2 + 6 + (i + 0.5) * lineHeight} text-anchor="middle" dominant-baseline="central">
+                  {line}
                 </text>
-              )}
+              ))}
             </a>
           );
         })}

@@ -20,15 +20,18 @@ export function EntityPage() {
   const [name] = rest;
   const id = query.get("id");
   return (
-    <Show of={types}>
+    <Show of={types} heading="Entities">
       {(all) => {
         const nodes = all.filter((t) => t.kind === "node");
         const type = nodes.find((t) => t.name === name);
         if (name !== undefined && type === undefined) {
           return (
-            <p class="failure" role="alert">
-              The schema has no node type <Text value={name} />.
-            </p>
+            <>
+              <h1>Entities</h1>
+              <p class="failure" role="alert">
+                The schema has no node type <Text value={name} />.
+              </p>
+            </>
           );
         }
         if (type && id !== null) {

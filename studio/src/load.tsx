@@ -33,20 +33,27 @@ export function useLoad<T>(key: string | null, request: (signal: AbortSignal) =>
   return loaded.key === whole ? loaded.result : { state: "loading" };
 }
 
-/** Shows the value of a request, or that it is loading, or why it failed. */
-export function Show<T>(props: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
-  const { of } = props;
-  if (of.state === "failed") {
-    return <Failure error={of.error} />;
+/**
+ * Shows the value of a request, or that it is loading, or why it failed. The heading stands above the
+ * last two, for a page whose own heading depends on the value.
+ */
+export function Show<T>(props: { of: Loaded<T>; heading?: string; children: (value: T) => ComponentChildren }) {
+  const { of, heading } = props;
+  if (of.state === "done") {
+    return <>{props.children(of.value)}</>;
   }
-  if (of.state === "loading") {
-    return (
-      <p class="loading" role="status">
-        Loading…
-      </p>
-    );
-  }
-  return <>{props.children(of.value)}</>;
+  return (
+    <>
+      {heading && <h1>{heading}</h1>}
+      {of.state === "failed" ? (
+        <Failure error={of.error} />
+      ) : (
+        <p class="loading" role="status">
+          Loading…
+        </p>
+      )}
+    </>
+  );
 }
 
 /** Says why a request failed. */

@@ -23,6 +23,9 @@ export function Neighbourhood(props: { graph: string; type: Type; id: string; al
         nodes.set(k, { id: k, text: typeof row.label === "string" ? row.label : other, href: nodeHref(graph, way.other.name, other) });
       }
       const edge = way.out ? { from: centre, to: k, text: way.edge.name } : { from: k, to: centre, text: way.edge.name };
+      if (edge.from === edge.to) {
+        continue; // the tables have it
+      }
       edges.set(way.edge.name + "\n" + edge.from + "\n" + edge.to, edge);
     }
   }

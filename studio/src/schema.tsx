@@ -16,7 +16,7 @@ export function SchemaPage() {
   const [kind, name] = rest;
   const types = useTypes(graph);
   return (
-    <Show of={types}>
+    <Show of={types} heading="Schema">
       {(all) => {
         if (name === undefined) {
           return <Overview graph={graph} types={all} />;
@@ -25,9 +25,12 @@ export function SchemaPage() {
         return type ? (
           <TypePage graph={graph} type={type} types={all} />
         ) : (
-          <p class="failure" role="alert">
-            The schema has no such type: <Text value={name} />.
-          </p>
+          <>
+            <h1>Schema</h1>
+            <p class="failure" role="alert">
+              The schema has no {kind === "edge" ? "edge" : "node"} type <Text value={name} />.
+            </p>
+          </>
         );
       }}
     </Show>
@@ -57,8 +60,16 @@ function Overview(props: { graph: string; types: Type[] }) {
         <Drawing
           label="Map of the types; the tables below have the same data"
           direction="LR"
-          nodes={nodes.map((t) => ({ id: t.name, text: t.name, href: typeHref(graph, t), detail: count(t) === null ? "…" : count(t)?.toLocaleString("en") }))}
-          edges={edges.map((t) => ({ from: t.from ?? "", to: t.to ?? "", text: t.name }))}
+          nodes={nodes.map((t) => ({
+            id: t.name,
+            text: t.name,
+            href: typeHref(graph, t),
+            details: [
+              count(t) === null ? "…" : (count(t)?.toLocaleString("en") ?? ""),
+              ...edges.filter((e) => e.from === t.name && e.to === t.name).map((e) => "↻ " + e.name),
+            ],
+          }))}
+          edges={edges.filter((t) => t.from !== t.to).map((t) => ({ from: t.from ?? "", to: t.to ?? "", text: t.name }))}
         />
       )}
       {nodes.length > mostMapped && <p class="empty">The map has room for {mostMapped} node types, and the schema has more. The tables have them all.</p>}

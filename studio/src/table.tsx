@@ -5,7 +5,7 @@ import { writeJson, type Json } from "./json";
 import { Text } from "./text";
 
 /** The longest text that a cell shows without a click. */
-const cellLength = 160;
+const cellLength = 200;
 
 export interface Column<T> {
   name: string;
@@ -26,7 +26,7 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
           <thead>
             <tr>
               {columns.map((c) => (
-                <th scope="col" key={c.name}>
+                <th scope="col" key={c.name} class={rows.some((row) => isNumber(c.value(row))) ? "number" : undefined}>
                   <Text value={c.name} most={cellLength} />
                 </th>
               ))}

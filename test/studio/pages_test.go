@@ -39,7 +39,7 @@ func TestPages(t *testing.T) {
 			{"compare", "/studio/code/history?branch=review&compare=main", []string{"The branches part at the commit", "Only on review", "Only on main"}},
 			{"commit", "/studio/code/history/" + head, []string{"insert", "first", "See https://example.com/why"}},
 			{"access", "/studio/code/access", []string{"act-grace"}},
-			{"explained", "/studio/code/access?actor=act-ada", []string{"rule readers-read (policy.yaml:", "change", "no rule allows it; rule readers-try-things-on-branches", "graph_mutate"}},
+			{"explained", "/studio/code/access?actor=act-ada", []string{"rule readers-read (policy.yaml:", "change", "rule readers-try-things-on-branches (policy.yaml:20) would, but requires when { !context.protected }", "graph_mutate"}},
 		}},
 		{"code-little", code, "act-ada", []page{
 			{"graphs", "/studio/", []string{"You may not list the graphs"}},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -105,12 +104,23 @@ func versionOf(c engine.Commit, before, after *client.EntityImage) (v client.Nod
 		v.Op = client.OpInsert
 	case after == nil:
 		v.Op = client.OpDelete
-	case maps.EqualFunc(before.Properties, after.Properties, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }):
+	case sameValues(before.Properties, after.Properties) && sameValues(after.Properties, before.Properties):
 		return v, false
 	default:
 		v.Op = client.OpUpdate
 	}
 	return v, true
+}
+
+// sameValues reports whether every value of a is in b too. A property that b lacks counts as null, so
+// a change of the schema that adds or drops a property changes only nodes with a value of it.
+func sameValues(a, b map[string]json.RawMessage) bool {
+	for name, v := range a {
+		if w, ok := b[name]; ok && !bytes.Equal(v, w) || !ok && string(v) != "null" {
+			return false
+		}
+	}
+	return true
 }
 
 // state returns the node at a commit, or nil if it does not exist there.

@@ -116,20 +116,20 @@ test-init: ## run what gq init prints, and the quickstart, up to calls over MCP 
 
 # The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
 # targets need npm and the network: dist is committed.
-studio/node_modules: studio/package.json studio/package-lock.json
-	npm ci --prefix studio --silent --no-audit --no-fund
+internal/studio/node_modules: internal/studio/package.json internal/studio/package-lock.json
+	npm ci --prefix internal/studio --silent --no-audit --no-fund
 	@touch $@
 
-studio: studio/node_modules ## check the types of the studio and build studio/dist from studio/src (needs npm)
-	cd studio && npx --no-install tsc
-	cd studio/build && $(GO) run .
+studio: internal/studio/node_modules ## check the types of the studio and build its dist from its src (needs npm)
+	cd internal/studio && npx --no-install tsc
+	cd internal/studio/build && $(GO) run .
 
-studio-check: studio/node_modules ## check that studio/dist is what studio/src builds (needs npm)
-	cd studio && npx --no-install tsc
-	cd studio/build && $(GO) vet . && $(GO) run . --check
+studio-check: internal/studio/node_modules ## check that the studio in the repository is what its source builds (needs npm)
+	cd internal/studio && npx --no-install tsc
+	cd internal/studio/build && $(GO) vet . && $(GO) run . --check
 
 # SHOTS names a folder for screenshots of every page.
-test-studio: studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
+test-studio: internal/studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
 	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m ./... $(if $(SHOTS),-args -shots $(abspath $(SHOTS)))
 
 CONFORMANCE := internal/server/testdata/conformance

@@ -40,7 +40,7 @@ type AccessDecision struct {
 type AccessRule struct {
 	ID   string `json:"id"`             // name of the rule
 	Deny bool   `json:"deny"`           // the rule denies; otherwise it allows
-	File string `json:"file,omitempty"` // name of the policy file, without its folder
+	File string `json:"file,omitempty"` // the policy file; an answer of a server leaves out its folder
 	Line int    `json:"line,omitempty"` // line of the rule in the file, from 1
 }
 

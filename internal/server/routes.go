@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
-	"github.com/omnigraph-go/omnigraph/studio"
+	"github.com/omnigraph-go/omnigraph/internal/studio"
 )
 
 // routes puts authentication in front of both transports. /healthz, the metadata about the token

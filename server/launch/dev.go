@@ -24,8 +24,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/studio"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-	"github.com/omnigraph-go/omnigraph/studio"
 )
 
 const (

@@ -116,11 +116,11 @@ func (b *tab) copied(name string) string {
 	b.t.Helper()
 	b.run(chromedp.Evaluate(`navigator.clipboard.writeText("")`, nil),
 		chromedp.Click(`//div[@class="copy"]/button[normalize-space()="`+name+`"]`, chromedp.BySearch))
-	deadline := time.Now().Add(5 * time.Second)
-	for time.Now().Before(deadline) {
+	for range 100 {
 		if text := eval[string](b, "navigator.clipboard.readText()"); text != "" {
 			return text
 		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	b.t.Fatalf("%s copied nothing", name)
 	return ""

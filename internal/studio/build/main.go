@@ -1,4 +1,4 @@
-// Command build bundles the studio with esbuild. It runs in the folder studio/build and writes
+// Command build bundles the studio with esbuild. It runs in the folder internal/studio/build and writes
 // ../dist; --check compares the files there instead, and fails if one differs.
 package main
 
@@ -73,7 +73,7 @@ func build() (map[string][]byte, error) {
 		LogLevel:          api.LogLevelWarning,
 	})
 	if len(result.Errors) > 0 {
-		return nil, errors.New("the studio could not be built; run npm ci in the folder studio if packages are missing")
+		return nil, errors.New("the studio could not be built; run npm ci in the folder internal/studio if packages are missing")
 	}
 	files := map[string][]byte{}
 	for _, f := range result.OutputFiles {
@@ -131,5 +131,5 @@ func compare(files map[string][]byte) error {
 		return nil
 	}
 	slices.Sort(differ)
-	return fmt.Errorf("studio/dist is stale: %s; run make studio and commit the result", strings.Join(differ, ", "))
+	return fmt.Errorf("internal/studio/dist is stale: %s; run make studio and commit the result", strings.Join(differ, ", "))
 }

@@ -131,7 +131,9 @@ func (b *tab) wait(condition string) {
 // eval returns the value of a JavaScript expression.
 func eval[T any](b *tab, expression string) (v T) {
 	b.t.Helper()
-	b.run(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.run(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true).WithAllowUnsafeEvalBlockedByCSP(false)
+	}))
 	return v
 }
 

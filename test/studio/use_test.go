@@ -77,7 +77,7 @@ func TestRun(t *testing.T) {
 	b := openTab(t)
 	b.logIn(s, "act-dev", "/studio/code/run")
 	b.allowClipboard(s)
-	b.run(chromedp.SendKeys("input[type=search]", "directly imports", chromedp.ByQuery))
+	b.run(chromedp.SendKeys("input[type=search]", "import directly", chromedp.ByQuery))
 	b.wait("document.querySelectorAll('.cards li').length < 5")
 	b.run(chromedp.Click(`.cards a[href*="/run/importers"]`, chromedp.ByQuery))
 	b.wait("document.querySelector('#field-package') !== null")

@@ -201,22 +201,6 @@ func (b *tab) accessible() {
 	}
 }
 
-// shoot writes a screenshot, if the flag asks for one.
-func (b *tab) shoot(name string) {
-	b.t.Helper()
-	if *shots == "" {
-		return
-	}
-	var png []byte
-	b.run(chromedp.CaptureScreenshot(&png))
-	if err := os.MkdirAll(*shots, 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // resize sets the size of the screen in pixels.
 func (b *tab) resize(width, height int64) {
 	b.t.Helper()

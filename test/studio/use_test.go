@@ -102,9 +102,9 @@ func TestRun(t *testing.T) {
 		t.Errorf("the Go program is\n%s", program)
 	}
 	b.compiles(program)
-	b.run(chromedp.SetValue("#field-package", "", chromedp.ByQuery), chromedp.SendKeys("#field-package", "github.com/omnigraph-go/omnigraph/gq/value", chromedp.ByQuery),
+	b.run(chromedp.Evaluate(`document.querySelector("#field-package").select()`, nil), chromedp.KeyEvent("github.com/omnigraph-go/omnigraph/gq/value"),
 		chromedp.Click("form button[type=submit]", chromedp.ByQuery))
-	b.wait("document.querySelectorAll('section tbody tr').length > 2")
+	b.wait("document.querySelectorAll('section tbody tr').length === 2")
 	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan")
 	b.open(s, eval[string](b, "location.pathname + location.search"))
 	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan") // the URL is the whole state

@@ -1,5 +1,5 @@
 // Drawings of nodes and edges: dagre places them, and SVG shows them. A drawing shows nothing that is
-// not also in a table beside it, because screen readers and some eyes cannot read it.
+// not also in a table near it, because screen readers and some eyes cannot read it.
 
 import dagre from "@dagrejs/dagre";
 import { cut, marked } from "./text";

@@ -227,9 +227,9 @@ function NeighbourLists(props: { graph: string; type: Type; id: string; all: Nei
     return <p class="empty">The node has no edges.</p>;
   }
   return (
-    <div class="beside">
+    <>
       <Neighbourhood graph={graph} type={type} id={id} all={all} />
-      <div>
+      <div class="lists">
         {all.map(({ way, rows, more }) => (
           <section key={way.edge.name + way.out}>
             <h3>
@@ -249,7 +249,7 @@ function NeighbourLists(props: { graph: string; type: Type; id: string; all: Nei
           </section>
         ))}
       </div>
-    </div>
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-// The drawing of a node and its neighbours. The tables beside it have the same data.
+// The drawing of a node and its neighbours. The tables below it have the same data.
 
 import type { Type } from "./api";
 import { Drawing, type DrawnEdge, type DrawnNode } from "./drawing";

@@ -27,10 +27,12 @@ function QueryList(props: { graph: string }) {
   return (
     <>
       <h1>Stored queries</h1>
-      <label class="search">
-        Search
-        <input type="search" value={words} onInput={(event) => go(withQuery({ q: event.currentTarget.value }), true)} />
-      </label>
+      {list.state === "done" && (
+        <label class="search">
+          Search
+          <input type="search" value={words} onInput={(event) => go(withQuery({ q: event.currentTarget.value }), true)} />
+        </label>
+      )}
       {list.state === "failed" && list.error.status === 403 ? (
         <OpenByName graph={graph} error={list.error} />
       ) : (

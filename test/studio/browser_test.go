@@ -29,7 +29,7 @@ func browserPath() string {
 	return ""
 }
 
-// needBrowser skips the test where there is no Chromium.
+// needBrowser skips the test if Chromium is not installed.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if browserPath() == "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -20,6 +21,7 @@ func TestLogIn(t *testing.T) {
 	b := openTab(t)
 	b.run(chromedp.Navigate(s.link()))
 	b.settle()
+	t.Logf("the first page was usable %.0f ms after the navigation began", eval[float64](b, "performance.now()"))
 	b.wantText("heaviest_packages")
 	if got := eval[string](b, "location.href"); got != s.url+"/studio/code" {
 		t.Errorf("the address is %s", got)
@@ -217,9 +219,32 @@ func TestOddGraphs(t *testing.T) {
 		b.accessible()
 		b.fits(360)
 	}
+	b.savedCSV(s)
 	b.open(s, "/studio/empty/entity/Thing")
 	b.wantText("There are no nodes of this type.")
 	b.quiet()
+}
+
+// savedCSV saves a table and checks the file: it has the texts of the graph, and no spreadsheet runs
+// one of them as a formula.
+func (b *tab) savedCSV(s *site) {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	b.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(dir))
+	b.open(s, "/studio/odd/entity/Trap")
+	b.run(chromedp.Click(`//button[normalize-space()="Save as CSV"]`, chromedp.BySearch))
+	var text []byte
+	for range 100 {
+		if text, _ = os.ReadFile(dir + "/Trap.csv"); len(text) > 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, want := range []string{"id,title,link,long\r\n", "\r\nb,'=1+1,https://example.com/x,\r\n", harm, "<script>alert(1)</script>"} {
+		if !strings.Contains(string(text), want) {
+			b.t.Errorf("the file has no %q:\n%.500s", want, text)
+		}
+	}
 }
 
 // TestSafe checks that no other site can show the studio in a frame, and that the pages obey the

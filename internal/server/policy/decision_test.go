@@ -33,6 +33,6 @@ rules:
 		t.Errorf("the decision to change is %+v", d)
 	}
 	if d = p.Decision(nil, tool.Grant{Action: tool.Read}); d.Allowed || d.Unanswerable == "" {
-		t.Errorf("the decision about nobody is %+v", d)
+		t.Errorf("the decision about a missing actor is %+v", d)
 	}
 }

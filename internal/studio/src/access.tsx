@@ -11,8 +11,8 @@ export function AccessPage() {
   const actor = query.get("actor") ?? "";
   const groups = query.get("groups") ?? "";
   const branch = target.value.branch || "main";
-  // Without an actor the request explains one that no policy names; the answer has the names that
-  // the form offers.
+  // Without an actor in the URL, the page needs only the names of actors from the answer, so any
+  // name will do.
   const path = pathOf(graph, "/access", { actor: actor || "nobody", branch });
   const explained = useLoad(`access ${path} ${groups}`, (signal) =>
     get<Access>(path + groupList(groups).map((g) => "&group=" + encodeURIComponent(g)).join(""), signal),

@@ -10,7 +10,7 @@ export type Loaded<T> = { state: "loading" } | { state: "done"; value: T } | { s
 
 /**
  * Runs the request when the component appears, and again for each other key and token. It stops
- * requests whose answer nobody needs any more. A null key runs nothing.
+ * requests when the component no longer needs their answers. A null key runs nothing.
  */
 export function useLoad<T>(key: string | null, request: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const whole = key === null ? null : token.value + "\n" + key;

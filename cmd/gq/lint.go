@@ -178,7 +178,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}
-			sizes, faults := toolSizes(in, j.meta)
+			_, sizes, faults := toolSizes(in, j.meta)
 			if !j.whole || faults.HasErrors() {
 				return nil, faults
 			}

@@ -99,7 +99,7 @@ func (c *completer) query() {
 	case slices.Contains([]string{"insert", "update", "delete", "upsert"}, last.Value) && last.Type == syntax.Name:
 		c.nodeTypes(0)
 		c.edgeTypes(0)
-	case last.Type == syntax.Var && c.context.From > endOf(last):
+	case last.Type == syntax.Var && c.context.From > endOf(last) && !c.endsTraversal():
 		c.afterVariable(last)
 	case c.endsEdge(last):
 		c.variables(0)
@@ -115,6 +115,13 @@ func endOf(t syntax.Token) int { return t.Pos.Offset + len(t.Value) }
 func (c *completer) endsEdge(t syntax.Token) bool {
 	n := c.source.At(t.Pos.Offset)
 	return t.Type == syntax.Name && n != nil && n.Kind == xref.Type && n.Entity == xref.Edge
+}
+
+// endsTraversal reports whether the nearest token, a variable, is the end of a traversal, so that another
+// clause follows.
+func (c *completer) endsTraversal() bool {
+	before := c.before(2)
+	return c.endsEdge(before) || before.Value == ">" || before.Value == "}" && c.before(3).Type == syntax.Int
 }
 
 // afterVariable completes what follows a variable: in a match an edge of its type or an operator, in an

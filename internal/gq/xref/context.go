@@ -52,12 +52,31 @@ func ContextAt(s *catalog.Schema, name string, src *Source, offset int) Context 
 		}
 	}
 	before := src.Tokens[:n]
+	if src.opensString(before, offset) {
+		c.InString = true
+		return c
+	}
 	if strings.HasSuffix(name, ".pg") {
 		c.schema(before)
 	} else {
 		c.query(s, before)
 	}
 	return c
+}
+
+// opensString reports whether a quote before an offset opens a string that is not closed. Such a quote
+// belongs to no token.
+func (s *Source) opensString(before []syntax.Token, offset int) bool {
+	from := 0
+	if n := len(before); n > 0 {
+		from = before[n-1].Pos.Offset + len(before[n-1].Value)
+	}
+	for _, c := range s.Comments {
+		if end := c.Span.End.Offset; end > from && end <= offset {
+			from = end
+		}
+	}
+	return from < offset && strings.Contains(s.Text[from:offset], `"`)
 }
 
 // schema fills in the context from the tokens of a schema before the word.

@@ -89,6 +89,7 @@ func (n Name) Text() string {
 
 // Source holds the names of one source.
 type Source struct {
+	Text     string
 	Tokens   []syntax.Token
 	Comments []syntax.Comment
 	Names    []Name // in source order: one for each word and variable
@@ -116,7 +117,7 @@ func (s *Source) At(offset int) *Name {
 // Read finds the names of a source, which is a schema if its name ends in .pg. The catalog may be nil;
 // then the names of types and properties are not resolved.
 func Read(s *catalog.Schema, name, text string) *Source {
-	src := &Source{}
+	src := &Source{Text: text}
 	src.Tokens, src.Comments = syntax.Scan(name, text)
 	if s == nil {
 		s = &catalog.Schema{}

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import lsp from "vscode-languageserver-protocol/node.js";
+import lsp from "vscode-languageserver-protocol/node";
 
 export const { DiagnosticSeverity } = lsp;
 

@@ -53,7 +53,7 @@ test("the code graph", async (t) => {
 
     const uses = await pg.request("references", { position: pg.at("edge Calls", 6), context: { includeDeclaration: true } });
     const inCalls = uses.filter((l) => l.uri === doc.uri);
-    assert.equal(inCalls.length, (doc.text.match(/[ :]calls[{ ]/g) ?? []).length, "uses of calls");
+    assert.equal(inCalls.length, (doc.text.match(/(?:\$\w+ |:)calls(?:\{[^}]*\})? \$/g) ?? []).length, "uses of calls");
     assert.ok(uses.some((l) => l.uri === pg.uri), "the declaration");
     const without = await pg.request("references", { position: pg.at("edge Calls", 6), context: { includeDeclaration: false } });
     assert.equal(without.length, uses.length - 1);
@@ -115,7 +115,7 @@ test("the code graph", async (t) => {
     const complete = async (insert) => {
       const text = body.replace("CURSOR", insert);
       await doc.change(start, doc.text.length, text);
-      const position = doc.at(insert.replace("|", ""), insert.length);
+      const position = doc.position(doc.text.indexOf(`${insert}\n`, start) + insert.length);
       return labels(await doc.request("completion", { position }));
     };
     assert.deepEqual((await complete("$x.")).filter((l) => ["signature", "kind", "id", "dependencies"].includes(l)).sort(), ["id", "kind", "signature"]);
@@ -160,14 +160,15 @@ test("the code graph", async (t) => {
 
   await t.test("code actions are the fixes of gq lint", async () => {
     const from = doc.text.length;
-    const text = '\nquery twice() @description("Return the packages without a name, by their paths.") {\n  match { $p: Package $p.doc != null }\n  return { $p.path as path }\n  order { path }\n  limit 10\n}\n';
+    const text = '\nquery twice() @description("Return the packages without a name, by their paths.") @mcp(expose = true) {\n  match { $p: Package $p.doc is not null }\n  return { $p.path as path }\n  order { path }\n  limit 10\n}\n';
     const found = e.diagnostics(calls, (list, p) => p.version === doc.version && list.length > 0);
     await doc.change(from, from, text);
     const list = await found;
-    const actions = await doc.request("codeAction", { range: list[0].range, context: { diagnostics: list } });
+    const fault = list.find((d) => /colon/.test(d.message));
+    const actions = await doc.request("codeAction", { range: fault.range, context: { diagnostics: list } });
     const fix = actions.find((a) => a.kind === "quickfix");
     assert.ok(fix, `a fix of ${JSON.stringify(list)}`);
-    assert.match(doc.applied(fix.edit.changes[doc.uri]), /\$p\.doc is not null/);
+    assert.match(doc.applied(fix.edit.changes[doc.uri]), /@mcp\(expose: true\)/);
     assert.ok(actions.some((a) => a.kind === "source.fixAll.gq"));
     await doc.change(from, doc.text.length, "");
   });

@@ -130,13 +130,23 @@ func (s *server) checkDocument(ctx context.Context, path string) {
 		return
 	}
 	at := d.text
+	part := d.changedPart()
+	var kept []finding // those outside of the part
+	for _, f := range d.own {
+		// An empty place at an end of the part, such as a missing token, belongs to the part.
+		if f.from < f.to && (f.to <= part.from || part.to <= f.from) {
+			kept = append(kept, f)
+		}
+	}
 	var jobs []*job
 	for _, g := range s.projectOf(path).of(path) {
-		jobs = append(jobs, s.job(g, path))
+		j := s.job(g, path)
+		j.only(part)
+		jobs = append(jobs, j)
 	}
 	s.mu.Unlock()
 
-	var found []finding
+	found := kept
 	for _, j := range jobs {
 		r := j.lint()
 		found = join(found, j.findings(r.Report)[path])
@@ -150,7 +160,9 @@ func (s *server) checkDocument(ctx context.Context, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if d := s.docs[path]; d != nil && d.text == at {
-		s.publish(ctx, path, join(found, d.carried))
+		d.own = found
+		d.untouched()
+		s.publish(ctx, path, join(slices.Clone(found), d.carried))
 	}
 }
 
@@ -301,6 +313,7 @@ func (s *server) surveyProject(ctx context.Context, p *project) {
 			continue // it changed meanwhile, so that another check follows
 		}
 		if d != nil {
+			d.own = alone[path]
 			d.carried = slices.DeleteFunc(slices.Clone(list), func(f finding) bool { return slices.ContainsFunc(alone[path], f.same) })
 		}
 		s.publish(ctx, path, list)

@@ -256,10 +256,8 @@ func (c *completer) properties(entity xref.Entity, typ string, rank int) {
 
 // variables adds the variables and the parameters of the query.
 func (c *completer) variables(rank int) {
-	query := queryOf(c.source, c.at)
-	for i := range c.source.Names {
-		n := &c.source.Names[i]
-		if n.Kind != xref.Variable && n.Kind != xref.Parameter || n.Value == "$_" || queryOf(c.source, n.Pos.Offset) != query {
+	for _, n := range c.source.InQuery(c.at) {
+		if n.Kind != xref.Variable && n.Kind != xref.Parameter || n.Value == "$_" {
 			continue
 		}
 		if n.Pos.Offset == c.context.From {
@@ -275,9 +273,8 @@ func (c *completer) variables(rank int) {
 
 // columns adds the columns that the query declares with `as`.
 func (c *completer) columns(rank int) {
-	query := queryOf(c.source, c.at)
-	for i := range c.source.Names {
-		if n := &c.source.Names[i]; n.Kind == xref.Column && n.Decl && queryOf(c.source, n.Pos.Offset) == query {
+	for _, n := range c.source.InQuery(c.at) {
+		if n.Kind == xref.Column && n.Decl {
 			c.add(rank, n.Value, completionField, "column", "")
 		}
 	}

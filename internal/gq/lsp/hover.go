@@ -180,10 +180,8 @@ func signature(q *gq.Query) string {
 
 // queryAround returns the query around an offset as the last complete run compiled it, or nil.
 func (g *graph) queryAround(src *xref.Source, offset int) *gq.Query {
-	if at := queryOf(src, offset); at >= 0 {
-		if n := src.At(at); n != nil {
-			return g.results[n.Text()]
-		}
+	if n := src.Query(offset); n != nil {
+		return g.results[n.Text()]
 	}
 	return nil
 }

@@ -122,11 +122,9 @@ func (s *server) taken(at place, name string) error {
 	}
 	switch n.Kind {
 	case xref.Variable, xref.Parameter, xref.Column:
-		query := queryOf(at.source, n.Pos.Offset)
-		for i := range at.source.Names {
-			other := &at.source.Names[i]
+		for _, other := range at.source.InQuery(n.Pos.Offset) {
 			used := other.Kind == n.Kind || n.Kind != xref.Column && (other.Kind == xref.Variable || other.Kind == xref.Parameter)
-			if used && other.Text() == name && queryOf(at.source, other.Pos.Offset) == query {
+			if used && other.Text() == name {
 				return requestFailed("the query already uses the name %s; choose another one", name)
 			}
 		}
@@ -168,17 +166,6 @@ func (s *server) taken(at place, name string) error {
 		return requestFailed("%s is a name that every node or edge has; choose another one", name)
 	}
 	return nil
-}
-
-// queryOf returns the offset of the name of the query around an offset, or -1.
-func queryOf(src *xref.Source, offset int) int {
-	at := -1
-	for i := range src.Names {
-		if n := &src.Names[i]; n.Kind == xref.Query && n.Decl && n.Pos.Offset <= offset {
-			at = n.Pos.Offset
-		}
-	}
-	return at
 }
 
 // renameSelected adds the edit of cluster.yaml if it lists the query by name. REQUIRES: s.mu.

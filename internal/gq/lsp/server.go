@@ -76,10 +76,33 @@ type document struct {
 	version int32
 	text    *text
 
-	// carried are the findings that only a check of the whole graph makes. They move with the text until
-	// the next such check.
-	carried []finding
+	// own are the findings of the last check of this document, and carried those that only a check of the
+	// whole graph makes. They move with the text until the next such check.
+	own, carried []finding
+
+	// The part of the text that changed since the last check of this document. It is empty if from is
+	// after to.
+	from, to int
 }
+
+// touch notes that a splice changed the text. REQUIRES: s.mu.
+func (d *document) touch(sp splice) {
+	end := sp.from + sp.length
+	shift := sp.length - (sp.to - sp.from)
+	switch {
+	case d.from > d.to:
+		d.from, d.to = sp.from, end
+		return
+	case sp.to <= d.from:
+		d.from, d.to = d.from+shift, d.to+shift
+	case sp.from < d.to:
+		d.to = max(d.to, sp.to) + shift
+	}
+	d.from, d.to = min(d.from, sp.from), max(d.to, end)
+}
+
+// untouched notes that the document is checked as it is. REQUIRES: s.mu.
+func (d *document) untouched() { d.from, d.to = 1, 0 }
 
 // handler handles one method. The result is nil for a notification.
 type handler func(s *server, params json.RawMessage) (any, error)

@@ -11,7 +11,7 @@ func (s *server) didOpen(p *didOpenParams) (any, error) {
 	if !ok {
 		return nil, nil // a document without a file, such as a comparison, gets no features
 	}
-	s.docs[path] = &document{uri: p.TextDocument.URI, path: path, version: p.TextDocument.Version, text: newText(p.TextDocument.Text)}
+	s.docs[path] = &document{uri: p.TextDocument.URI, path: path, version: p.TextDocument.Version, text: newText(p.TextDocument.Text), to: len(p.TextDocument.Text)}
 	s.projectOf(path)
 	s.wake(path)
 	return nil, nil
@@ -27,22 +27,25 @@ func (s *server) didChange(p *didChangeParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	carried := slices.Clone(d.carried)
 	for _, sp := range splices {
-		carried = slices.DeleteFunc(carried, func(f finding) bool { return !unchangedBy(sp, f.from, f.to) })
-		for i := range carried {
-			carried[i].from, carried[i].to, _ = sp.move(carried[i].from, carried[i].to)
-		}
+		d.own, d.carried = moved(d.own, sp), moved(d.carried, sp)
+		d.touch(sp)
 	}
-	d.text, d.version, d.carried = changed, p.TextDocument.Version, carried
+	d.text, d.version = changed, p.TextDocument.Version
 	s.wake(d.path)
 	return nil, nil
 }
 
-// unchangedBy reports whether a splice leaves a span as it is, apart from its place.
-func unchangedBy(sp splice, from, to int) bool {
-	_, _, ok := sp.move(from, to)
-	return ok
+// moved returns the findings that a splice leaves as they are, at their new places.
+func moved(list []finding, sp splice) []finding {
+	var out []finding
+	for _, f := range list {
+		var ok bool
+		if f.from, f.to, ok = sp.move(f.from, f.to); ok {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // didSave reads the configurations again, because a saved file may belong to a graph only now.

@@ -93,6 +93,35 @@ type Source struct {
 	Tokens   []syntax.Token
 	Comments []syntax.Comment
 	Names    []Name // in source order: one for each word and variable
+
+	queries []int // the indexes in Names of the names of queries
+}
+
+// Query returns the name of the query around an offset, or nil. A query reaches up to the next one.
+func (s *Source) Query(offset int) *Name {
+	i, found := slices.BinarySearchFunc(s.queries, offset, func(n, at int) int { return s.Names[n].Pos.Offset - at })
+	if found {
+		i++
+	}
+	if i == 0 {
+		return nil
+	}
+	return &s.Names[s.queries[i-1]]
+}
+
+// InQuery returns the names of the query around an offset, from its own name on.
+func (s *Source) InQuery(offset int) []Name {
+	i, found := slices.BinarySearchFunc(s.queries, offset, func(n, at int) int { return s.Names[n].Pos.Offset - at })
+	if found {
+		i++
+	}
+	switch {
+	case i == 0:
+		return nil
+	case i == len(s.queries):
+		return s.Names[s.queries[i-1]:]
+	}
+	return s.Names[s.queries[i-1]:s.queries[i]]
 }
 
 // At returns the name whose token contains the offset or ends there, or nil.
@@ -127,6 +156,11 @@ func Read(s *catalog.Schema, name, text string) *Source {
 		src.Names = schemaNames(src.Tokens)
 	} else {
 		src.Names = queryNames(s, src.Tokens)
+	}
+	for i := range src.Names {
+		if src.Names[i].Kind == Query {
+			src.queries = append(src.queries, i)
+		}
 	}
 	return src
 }

@@ -38,8 +38,26 @@ func wordsOf(list []Production) []string {
 
 // IsFunction reports whether a name followed by a parenthesis is a call: of a function, of an
 // aggregate, of now, or of a function that writes a literal.
-func IsFunction(name string) bool {
-	return name == "now" || slices.Contains(Functions, name) || slices.Contains(literalFunctions, name)
+func IsFunction(name string) bool { return functionSet()[name] }
+
+// functionSet holds the names for which IsFunction returns true.
+var functionSet = sync.OnceValue(func() map[string]bool { return set(Functions, literalFunctions, []string{"now"}) })
+
+// IsQueryWord reports whether QueryWords has a word.
+func IsQueryWord(word string) bool { return queryWordSet()[word] }
+
+// queryWordSet holds the words of QueryWords.
+var queryWordSet = sync.OnceValue(func() map[string]bool { return set(QueryWords()) })
+
+// set returns the words of lists as a set.
+func set(lists ...[]string) map[string]bool {
+	all := map[string]bool{}
+	for _, list := range lists {
+		for _, word := range list {
+			all[word] = true
+		}
+	}
+	return all
 }
 
 // LiteralFunctions returns the names of the functions that write a literal, such as date.

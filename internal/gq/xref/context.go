@@ -1,6 +1,7 @@
 package xref
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -59,9 +60,19 @@ func ContextAt(s *catalog.Schema, name string, src *Source, offset int) Context 
 	if strings.HasSuffix(name, ".pg") {
 		c.schema(before)
 	} else {
-		c.query(s, before)
+		c.query(s, src.fromQuery(before, offset))
 	}
 	return c
+}
+
+// fromQuery returns the tokens from the query around an offset on, because earlier ones do not matter.
+func (s *Source) fromQuery(before []syntax.Token, offset int) []syntax.Token {
+	n := s.Query(offset)
+	if n == nil {
+		return before
+	}
+	i, _ := slices.BinarySearchFunc(before, n.Pos.Offset, func(t syntax.Token, at int) int { return t.Pos.Offset - at })
+	return before[min(max(i-1, 0), len(before)):] // the word `query` stands before the name
 }
 
 // opensString reports whether a quote before an offset opens a string that is not closed. Such a quote

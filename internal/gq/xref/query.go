@@ -157,7 +157,7 @@ func (r *queryReader) name(i int, t syntax.Token) {
 		r.property(&n, r.statement)
 	case inside.typ != "" && r.isProperty(inside.typ, t.Value) && !slices.Contains(operators, t.Value):
 		r.property(&n, inside.typ) // the old value in an assignment
-	case slices.Contains(syntax.QueryWords(), t.Value):
+	case syntax.IsQueryWord(t.Value):
 		n.Kind = Keyword
 		r.keyword(t)
 	default:

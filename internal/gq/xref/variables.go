@@ -91,7 +91,8 @@ func (r *queryReader) types(own []Name) map[variable]bound {
 	}
 	var traversals []traversal
 	first, _ := slices.BinarySearchFunc(r.tokens, r.query, func(t syntax.Token, at int) int { return t.Pos.Offset - at })
-	for i := first; i < len(r.tokens); i++ {
+	last := own[len(own)-1].Pos.Offset
+	for i := first; i < len(r.tokens) && r.tokens[i].Pos.Offset <= last; i++ {
 		n := index[r.tokens[i].Pos.Offset]
 		if n == nil {
 			continue

@@ -247,7 +247,9 @@ func (s *server) surveyAll(ctx context.Context) {
 	for path := range s.docs {
 		opened[s.projectOf(path)] = true
 	}
-	s.stale = false
+	if s.stale { // a cluster.yaml appeared or disappeared
+		signal(s.survey)
+	}
 	ref := s.ref
 	s.mu.Unlock()
 	for p := range opened {
@@ -304,7 +306,14 @@ func (s *server) surveyProject(ctx context.Context, p *project) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for path := range p.reported {
+		if _, ok := found[path]; !ok {
+			s.publish(ctx, path, nil) // no graph has the source any more
+		}
+	}
+	p.reported = map[string]bool{}
 	for path, list := range found {
+		p.reported[path] = true
 		if path == filepath.Join(p.dir, clusterFile) {
 			continue // publishSettings reports it
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
@@ -316,6 +315,3 @@ func containsLetters(name, letters string) bool {
 	}
 	return true
 }
-
-// spanRange returns the range of a span of a text.
-func spanRange(t *text, at diag.Span) Range { return t.rangeOf(at.Start.Offset, at.End.Offset) }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -32,6 +31,8 @@ type project struct {
 
 	// faults are those of cluster.yaml and gq.yaml, by path. A file without faults is in it too.
 	faults map[string]diag.List
+
+	reported map[string]bool // the paths of the sources whose findings the last check of all graphs published
 
 	earlier   []*codegen.Contract // of the git ref to compare with; nil if there are none
 	earlierAt map[string]int      // the threshold of the meta tools at that ref, by graph
@@ -215,10 +216,4 @@ func (p *project) of(path string) []*graph {
 		}
 	}
 	return graphs
-}
-
-// relative reports whether a path is below a folder.
-func relative(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

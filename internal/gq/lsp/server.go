@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -227,11 +228,8 @@ func (s *server) log(ctx context.Context, message string) {
 	_ = s.conn.Notify(ctx, "window/logMessage", logMessageParams{Type: warning, Message: message})
 }
 
-// none is the result of a method that has nothing to say.
+// none stands for the parameters of a method that has none.
 type none struct{}
-
-// MarshalJSON writes null, as the protocol wants.
-func (*none) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // initialize answers with the features of the server.
 func (s *server) initialize(p *initializeParams) (*initializeResult, error) {
@@ -243,6 +241,17 @@ func (s *server) initialize(p *initializeParams) (*initializeResult, error) {
 		watchFiles:    p.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration,
 		refreshLenses: p.Capabilities.Workspace.CodeLens.RefreshSupport,
 		refreshHints:  p.Capabilities.Workspace.InlayHint.RefreshSupport,
+	}
+	folders := p.WorkspaceFolders
+	if p.RootURI != nil {
+		folders = append(folders, textDocument{*p.RootURI})
+	}
+	for _, folder := range folders {
+		if dir, ok := pathOf(folder.URI); ok {
+			if found, ok := findProject(filepath.Join(dir, clusterFile)); ok && found == dir {
+				s.projectOf(filepath.Join(dir, clusterFile)) // so that the symbols of the workspace have it
+			}
+		}
 	}
 	const incremental = 2
 	return &initializeResult{

@@ -23,6 +23,7 @@ An editor starts this command. It reports the errors and findings of gq lint whi
 type, and offers their fixes. It completes names from the schema, explains them, finds
 and renames them, formats, and shows over each query the name and size of its tool, who
 may call it, and whether it breaks callers. docs/editors.md has the settings for editors.`,
+		Example: `  gq lsp < messages`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{cmd, fmt.Errorf("unexpected argument %q; the command takes no arguments", args[0])}

@@ -20,7 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/lsp"
 )
 
-// published is what the server says about a file.
+// published holds the diagnostics of a file.
 type published struct {
 	URI         string `json:"uri"`
 	Diagnostics []struct {
@@ -114,7 +114,7 @@ func (e *editor) settle(t *testing.T) {
 	}
 }
 
-// findings lists what the server says about the files of the current directory.
+// findings lists the published diagnostics of the files of the current directory.
 func (e *editor) findings(t *testing.T) []string {
 	t.Helper()
 	e.mu.Lock()
@@ -137,7 +137,7 @@ func (e *editor) findings(t *testing.T) []string {
 	return out
 }
 
-// lintFindings lists what gq lint says, in the same form. The sources must be ASCII.
+// lintFindings lists the findings of gq lint, in the same form. The sources must be ASCII.
 func lintFindings(t *testing.T) []string {
 	t.Helper()
 	_, stdout, stderr := gqRun("lint", "--format", "json")

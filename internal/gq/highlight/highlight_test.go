@@ -28,8 +28,8 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestTable checks that each class has a type of semantic tokens, and that a row with a scope says what it
-// matches.
+// TestTable checks that each class has a type of semantic tokens, and that a row with a scope has a
+// pattern or words.
 func TestTable(t *testing.T) {
 	for c := highlight.Comment; c <= highlight.Operator; c++ {
 		if highlight.Semantic(c) == "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkKeystroke measures what the server does for one character: it applies the change, checks the
+// BenchmarkKeystroke measures the work of the server for one character: it applies the change, checks the
 // document and completes. The schema has 100 types; the file has 50 or 1,000 queries.
 func BenchmarkKeystroke(b *testing.B) {
 	for _, n := range []int{50, 1000} {

@@ -100,7 +100,7 @@ func (j *job) findings(r *lint.Report) map[string][]finding {
 }
 
 // checkLoop checks each document that changed, on its own, until the context ends. The rules that
-// compare files run in surveyLoop; what they found before stays until then.
+// compare files run in surveyLoop; their earlier findings stay until then.
 func (s *server) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -118,7 +118,7 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// checkDocument checks one document and publishes what it finds.
+// checkDocument checks one document and publishes the findings.
 func (s *server) checkDocument(ctx context.Context, path string) {
 	s.mu.Lock()
 	d := s.docs[path]
@@ -194,19 +194,34 @@ func (s *server) publishSettings(ctx context.Context, p *project) {
 }
 
 // join appends the findings of `more` that are not in `list`. Two graphs may share sources.
-func join(list, more []finding) []finding {
-	for _, f := range more {
-		if !slices.ContainsFunc(list, f.same) {
-			list = append(list, f)
+func join(list, more []finding) []finding { return append(list, without(more, list)...) }
+
+// without returns the findings of a list that are not in another one, each once.
+func without(list, other []finding) []finding {
+	seen := make(map[findingKey]bool, len(list)+len(other))
+	for _, f := range other {
+		seen[f.key()] = true
+	}
+	var out []finding
+	for _, f := range list {
+		if !seen[f.key()] {
+			seen[f.key()] = true
+			out = append(out, f)
 		}
 	}
-	return list
+	return out
 }
 
-// same reports whether two findings say the same about the same place.
-func (f finding) same(other finding) bool {
-	return f.Code == other.Code && f.from == other.from && f.to == other.to && f.Severity == other.Severity && f.Message == other.Message
+// findingKey is equal for two findings that say the same about the same place.
+type findingKey struct {
+	from, to int
+	severity diag.Severity
+	code     diag.Code
+	message  string
 }
+
+// key returns the key of a finding.
+func (f finding) key() findingKey { return findingKey{f.from, f.to, f.Severity, f.Code, f.Message} }
 
 // setCatalog keeps the compiled schema. If it changed, the names that were found with the old one do
 // not count any more. REQUIRES: the server's lock.
@@ -262,24 +277,31 @@ func (s *server) surveyAll(ctx context.Context) {
 			p.earlier, p.earlierAt = earlier, at
 			s.mu.Unlock()
 		}
-		s.surveyProject(ctx, p)
+		if !s.surveyProject(ctx, p) {
+			return // the change that stopped it starts another survey
+		}
 	}
 	s.refresh(ctx)
 }
 
-// surveyProject checks all graphs of a project and publishes what it finds in each file.
-func (s *server) surveyProject(ctx context.Context, p *project) {
+// surveyProject checks all graphs of a project and publishes the findings of each file. It stops and
+// returns false if a document changes meanwhile, because it would only slow down the checks of the changes.
+func (s *server) surveyProject(ctx context.Context, p *project) bool {
 	s.mu.Lock()
+	begun := s.changes.Load()
 	var jobs []*job
 	for _, g := range p.graphs {
 		jobs = append(jobs, s.job(g, ""))
 	}
 	s.mu.Unlock()
 	found := map[string][]finding{}
-	alone := map[string][]finding{} // what a check of each open file on its own finds
+	alone := map[string][]finding{} // the findings of a check of each open file alone
 	texts := map[string]*text{}
 	for _, j := range jobs {
-		r, pkg, sizes := j.run()
+		r, pkg, sizes := j.run(func() bool { return s.changes.Load() != begun })
+		if s.changes.Load() != begun {
+			return false
+		}
 		for path, list := range j.findings(r.Report) {
 			found[path] = join(found[path], list)
 		}
@@ -323,15 +345,20 @@ func (s *server) surveyProject(ctx context.Context, p *project) {
 		}
 		if d != nil {
 			d.own = alone[path]
-			d.carried = slices.DeleteFunc(slices.Clone(list), func(f finding) bool { return slices.ContainsFunc(alone[path], f.same) })
+			d.carried = without(list, alone[path])
 		}
 		s.publish(ctx, path, list)
 	}
+	return true
 }
 
-// run lints a whole graph and builds its tools.
-func (j *job) run() (r *gq.Linted, pkg *model.Package, sizes *lint.ToolList) {
+// run lints a whole graph and builds its tools. If `stop` returns true, it builds no tools and the result
+// is incomplete.
+func (j *job) run(stop func() bool) (r *gq.Linted, pkg *model.Package, sizes *lint.ToolList) {
 	j.catalog.Build = func(schema *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+		if stop() {
+			return nil, nil
+		}
 		in := j.input
 		in.Schema, in.Queries = schema, queries
 		built, list, faults := toolsOf(j, in)

@@ -13,7 +13,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 )
 
-// quiet is a connection that drops what it is given.
+// quiet is a connection that drops all messages.
 type quiet struct{ jsonrpc2.Conn }
 
 func (quiet) Notify(context.Context, string, any) error { return nil }

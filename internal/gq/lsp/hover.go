@@ -141,7 +141,7 @@ func (g *graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc stri
 	return n.Value + ": " + n.Type, doc
 }
 
-// describeFunction returns the usage of a function or an aggregate, and what it does.
+// describeFunction returns the usage of a function or an aggregate, and its description.
 func describeFunction(name string) (code, doc string) {
 	if f := plan.FunctionNamed(name); f != nil && f.Usage != "" {
 		return f.Usage, f.Usage + " takes " + f.Takes + " and " + f.Doc + "."

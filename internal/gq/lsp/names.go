@@ -247,7 +247,7 @@ func symbolKind(n *xref.Name) int {
 	return symbolVariable
 }
 
-// detailOf says what a declaration declares.
+// detailOf returns the word for the kind of a declaration.
 func detailOf(n *xref.Name) string {
 	if n.Kind == xref.Query {
 		return "query"

@@ -11,8 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// TestParts edits a large document at random places. After each edit, what the check of the changed part
-// publishes must be what a check of the whole document publishes.
+// TestParts edits a large document at random places. After each edit, the check of the changed
+// part must have the same findings as a check of the whole document.
 func TestParts(t *testing.T) {
 	const schema = "node Person { name: String @key  age: I32? }\nedge Knows: Person -> Person\n"
 	var b strings.Builder

@@ -153,8 +153,8 @@ func onePackage(cfg *cluster.Config) diag.List {
 	return model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })
 }
 
-// loadCluster takes the graphs from a cluster.yaml without errors. It keeps what is known about graphs
-// that the project had before.
+// loadCluster takes the graphs from a cluster.yaml without errors. It keeps the compiled sources
+// and the results of graphs that the project had before.
 func (p *project) loadCluster(cfg *cluster.Config) {
 	var graphs []*graph
 	for i := range cfg.Graphs {

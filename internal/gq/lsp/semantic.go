@@ -117,7 +117,7 @@ func classOf(n *xref.Name) (class highlight.Class, modifiers uint32) {
 	return class, modifiers
 }
 
-// punctuationClass returns the class of token i, which is no name. Brackets and commas have none.
+// punctuationClass returns the class of token i, which is not a name. Brackets and commas have none.
 func punctuationClass(tokens []syntax.Token, i int) (highlight.Class, bool) {
 	t := tokens[i]
 	switch t.Type {

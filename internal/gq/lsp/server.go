@@ -1,8 +1,8 @@
 // Package lsp is a language server for schemas and queries. An editor starts it and speaks the Language
 // Server Protocol with it over standard input and output.
 //
-// The connection calls the handlers one after the other. A handler only reads what is known, so that it
-// answers within milliseconds. Two goroutines compile: checkLoop checks a document after each change of
+// The connection calls the handlers one after the other. A handler reads only results that exist, so that
+// it answers within milliseconds. Two goroutines compile: checkLoop checks a document after each change of
 // it, and surveyLoop checks whole graphs after a pause. The field server.mu guards all state; none of
 // the three holds it while it compiles.
 package lsp
@@ -15,6 +15,7 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
@@ -61,6 +62,7 @@ type server struct {
 
 	changed map[string]bool // the paths of the documents that checkLoop has to check
 	stale   bool            // surveyLoop has to read the configurations again
+	changes atomic.Uint64   // the number of changes of documents; may be read without the lock
 	check   chan struct{}   // wakes checkLoop
 	survey  chan struct{}   // wakes surveyLoop
 }
@@ -77,8 +79,8 @@ type document struct {
 	version int32
 	text    *text
 
-	// own are the findings of the last check of this document, and carried those that only a check of the
-	// whole graph makes. They move with the text until the next such check.
+	// own are the findings of the last check of this document, and carried the findings that only a
+	// check of the whole graph makes. They move with the text until the next such check.
 	own, carried []finding
 
 	// The part of the text that changed since the last check of this document. It is empty if from is

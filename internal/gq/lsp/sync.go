@@ -86,6 +86,7 @@ func (s *server) document(uri string) *document {
 func (s *server) wake(path string) {
 	if path != "" {
 		s.changed[path] = true
+		s.changes.Add(1)
 		signal(s.check)
 	}
 	signal(s.survey)

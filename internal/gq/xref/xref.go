@@ -29,7 +29,7 @@ const (
 	Annotation             // the name of an annotation, with the @ before it
 	Argument               // the key of an argument of an annotation
 	EnumValue              // a value of an enum
-	Unknown                // none of these
+	Unknown                // another word
 )
 
 // Entity says whether a type is a node type, an edge type or an interface.

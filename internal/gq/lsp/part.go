@@ -21,15 +21,13 @@ func (d *document) changedPart() part {
 	from, to := min(d.from, len(text)), min(d.to, len(text))
 	// As in the parser, the word `query` at the start of a line begins a query.
 	const begins, ends = "\nquery ", "\n}"
-	start := strings.LastIndex(text[:from], begins)
-	if start < 0 {
-		return whole
+	start := 0 // in the first query, the part begins with the text
+	if query := strings.LastIndex(text[:from], begins); query >= 0 {
+		// Comments between the end of the query before and this one belong to this one.
+		if end := strings.LastIndex(text[:query], ends); end >= 0 {
+			start = end + len(ends)
+		}
 	}
-	// Comments between the end of the query before and this one belong to this one.
-	if start = strings.LastIndex(text[:start], ends); start < 0 {
-		return whole
-	}
-	start += len(ends)
 	// Without the end of a query between the change and the next query, the change is before that query
 	// and may be in its comments, so that the query belongs to the part.
 	end := to

@@ -23,7 +23,7 @@ func TestFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != string(want) {
-			t.Errorf("cmd/gq/editors/%s is stale; run go generate ./cmd/gq/editors", path)
+			t.Errorf("cmd/gq/editors/%s is stale; run go generate ./cmd/gq/editors/highlighting", path)
 		}
 	}
 }

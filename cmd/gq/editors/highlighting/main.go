@@ -1,5 +1,5 @@
 // Command highlighting writes the grammars that editors use to highlight .gq and .pg files. It runs in
-// the folder cmd/gq/editors.
+// its own folder.
 package main
 
 import (
@@ -10,9 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/highlight"
 )
 
+//go:generate go run .
+
 func main() {
 	for path, text := range highlight.Files() {
-		if err := os.WriteFile(filepath.FromSlash(path), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("..", filepath.FromSlash(path)), text, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "highlighting:", err)
 			os.Exit(1)
 		}

@@ -30,7 +30,7 @@ type job struct {
 	input     model.Input      // the names and settings for the package of the graph
 	texts     map[string]*text // by path
 	threshold int
-	tools     func(model.Input, int) (*model.Package, *lint.ToolList, diag.List)
+	tools     func(model.Input, int, bool) (*model.Package, *lint.ToolList, diag.List)
 }
 
 // source returns the text of a source for the compiler. A file that cannot be read counts as empty; the
@@ -379,7 +379,7 @@ func toolsOf(j *job, in model.Input) (*model.Package, *lint.ToolList, diag.List)
 	if in.Graph == "" {
 		in.Graph = "graph"
 	}
-	return j.tools(in, j.threshold)
+	return j.tools(in, j.threshold, j.graph.outputs)
 }
 
 // keep stores the facts of a complete run for the lenses and the hints. REQUIRES: s.mu.

@@ -30,7 +30,7 @@ import (
 type Options struct {
 	// Tools builds the package of a graph, and the sizes of its tools in the answer to tools/list, as gq
 	// lint does. If no package can be generated, it returns the errors.
-	Tools func(in model.Input, threshold int) (*model.Package, *lint.ToolList, diag.List)
+	Tools func(in model.Input, threshold int, outputSchemas bool) (*model.Package, *lint.ToolList, diag.List)
 
 	// Earlier returns the contracts of the graphs of a project at a git ref, and the thresholds of the
 	// meta tools by graph.

@@ -31,6 +31,18 @@ func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
 	return c.authorizer.Allowed(actor, grant)
 }
 
+// AllowedAs returns a function that reports whether another actor of the same tenant as `caller` has
+// a grant.
+func (c *Control) AllowedAs(caller *Actor) func(actor string, groups []string, grant tool.Grant) bool {
+	return func(actor string, groups []string, grant tool.Grant) bool {
+		other := &Actor{ID: actor, Groups: groups}
+		if caller != nil {
+			other.Tenant, other.Source = caller.Tenant, caller.Source
+		}
+		return c.Allowed(other, grant)
+	}
+}
+
 // Require returns a *wireerror.Forbidden for the first grant that the actor lacks, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {

@@ -188,8 +188,8 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 	case noAttrs:
 		return req, true
 	case accessAttrs:
-		via := cmp.Or(g.Via, tool.AdHoc)
-		if via != tool.AdHoc && via != tool.Stored {
+		via := cmp.Or(g.Via, row.Vias[0])
+		if !slices.Contains(row.Vias[:], via) {
 			return req, false
 		}
 		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)

@@ -77,14 +77,14 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 	{Key: "queries", Type: strictyaml.List, NotEmpty: true, Default: "every stored query", Example: "[find_person]",
 		Each:   &setting{Example: "find_person", Limits: "a stored query", Text: "This is a stored query."},
 		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
-	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "both", Example: "stored",
-		Limits: takenBy(viaScope), Text: "The rule is about stored queries only, or about everything else only."},
+	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "all", Example: "stored",
+		Limits: takenBy(viaScope), Text: "The rule is only about stored queries (for read and change), only about merges of proposals (for branch_merge), or only about everything else."},
 }}
 
 // The values of keys in a rule. The key target_branch_scope has the values of branch_scope.
 var (
 	branchScopes = []string{"any", "protected", "unprotected"} // of branch_scope
-	viaWords     = []string{"adhoc", "stored"}                 // of via
+	viaWords     = []string{"adhoc", "stored", "proposal"}     // of via
 )
 
 // ruleBody returns the setting allow or deny.

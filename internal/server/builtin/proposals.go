@@ -1,0 +1,235 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// proposalSubmitArgs are the arguments of proposal_submit.
+type proposalSubmitArgs struct {
+	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"The id of the proposal to change or to close. Leave it out to open a new one."`
+	Source      *string `json:"source,omitempty" jsonschema_description:"For a new proposal: the branch with your changes."`
+	Target      *string `json:"target,omitempty" jsonschema_description:"For a new proposal: the branch that gets the changes; main when it is left out."`
+	Title       *string `json:"title,omitempty" jsonschema_description:"What the changes do, in one line of at most 200 characters. A new proposal needs it."`
+	Description *string `json:"description,omitempty" jsonschema_description:"Why the changes are good, for the reviewer."`
+	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed, or why you close it."`
+	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge. This is final."`
+}
+
+// proposalSubmit returns the tool proposal_submit.
+func proposalSubmit() tool.Tool {
+	return &builtin{
+		desc: writer[proposalSubmitArgs, client.ProposalAnswer](tool.Descriptor{
+			Name:  "proposal_submit",
+			Title: "Submit a proposal",
+			Description: "Asks reviewers to merge your branch: opens a proposal, or with proposal changes or closes one. " +
+				"The answer lists the conflicts with the target and what still blocks the merge. Later writes to the branch become part of the proposal. " +
+				"An example: {\"source\": \"try/prices\", \"title\": \"Correct the prices of May\"}.",
+		}),
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, source, title, description := o.OptString("proposal"), orEmpty(o.OptString("source")), o.OptString("title"), o.OptString("description")
+			target, comment, closes := orEmpty(o.OptString("target")), orEmpty(o.OptString("comment")), isTrue(o.OptBool("close"))
+			if id == nil {
+				for _, name := range []string{"comment", "close"} {
+					o.Refuse(name, "found without proposal", "leave it out to open a proposal, or give the id of a proposal")
+				}
+				if source == "" {
+					o.Fail("source", "missing, expected the branch with your changes", "give the id in proposal to change an open proposal")
+				}
+				if title == nil {
+					o.Fail("title", "missing, expected a title", "say in one line what the changes do")
+				}
+				if err := o.Done(); err != nil {
+					return nil, err
+				}
+				return operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), nil
+			}
+			for _, name := range []string{"source", "target"} {
+				o.Refuse(name, "found together with proposal, whose branches do not change", "leave it out, or open a new proposal")
+			}
+			if closes {
+				for _, name := range []string{"title", "description"} {
+					o.Refuse(name, "found together with close", "leave it out")
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			if closes {
+				return operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), nil
+			}
+			return operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), nil
+		},
+	}
+}
+
+// proposalGetArgs are the arguments of proposal_get.
+type proposalGetArgs struct {
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"The id of a proposal. Leave it out to list proposals."`
+	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed" jsonschema_description:"For a list: the state; every state when it is left out."`
+	Author    *string `json:"author,omitempty" jsonschema_description:"For a list: the actor who opened the proposals."`
+	Changes   *bool   `json:"changes,omitempty" jsonschema_description:"With proposal: list its changes instead."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most proposals or changes; 50 when it is left out."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+}
+
+// ProposalGetResult is the answer of proposal_get. It has one of the first three members.
+type ProposalGetResult struct {
+	Proposals     []client.ProposalSummary `json:"proposals,omitempty" jsonschema_description:"The list; the newest first."`
+	Proposal      *client.ProposalAnswer   `json:"proposal,omitempty" jsonschema_description:"The proposal with its conflicts, reviews and blockers."`
+	Changes       []client.EntityChange    `json:"changes,omitempty" jsonschema_description:"The changes of the proposal: nodes, then edges, each by the name of the type and by id."`
+	NextPageToken string                   `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+}
+
+// The default and the maximum of limit in proposal_get.
+const defaultProposals, maxProposals = 50, 500
+
+// proposalGet returns the tool proposal_get.
+func proposalGet() tool.Tool {
+	return &builtin{
+		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
+			Name:  "proposal_get",
+			Title: "Get proposals",
+			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the comments of reviewers, and what blocks the merge. " +
+				"With changes it lists what the proposal would change, before and after. Read it again after you submitted: a reviewer may ask for changes. " +
+				"An example: {\"proposal\": \"01J…\", \"changes\": true}.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, state, author := o.OptString("proposal"), orEmpty(o.OptEnum("state", "open", "merged", "closed")), orEmpty(o.OptString("author"))
+			changes, limit, token := isTrue(o.OptBool("changes")), within(o, "limit", defaultProposals, maxProposals), orEmpty(o.OptString("page_token"))
+			switch {
+			case id == nil:
+				o.Refuse("changes", "found without proposal", "give the id of a proposal")
+			default:
+				for _, name := range []string{"state", "author"} {
+					o.Refuse(name, "found together with proposal", "leave it out; it is for lists")
+				}
+				if !changes {
+					for _, name := range []string{"limit", "page_token"} {
+						o.Refuse(name, "found without changes: true", "leave it out, or list the changes")
+					}
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			switch {
+			case id == nil:
+				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) *ProposalGetResult {
+					list := v.(*client.ProposalList)
+					return &ProposalGetResult{Proposals: list.Proposals, NextPageToken: list.NextPageToken}
+				}), nil
+			case changes:
+				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) *ProposalGetResult {
+					page := v.(*client.ProposalChanges)
+					return &ProposalGetResult{Changes: page.Changes, NextPageToken: orEmpty(page.NextPageToken)}
+				}), nil
+			}
+			return shaped(operations.GetProposal(*id), func(v any) *ProposalGetResult { return &ProposalGetResult{Proposal: v.(*client.ProposalAnswer)} }), nil
+		},
+	}
+}
+
+// shapedCall is a call whose answer is converted.
+type shapedCall struct {
+	tool.Call
+	shape func(v any) *ProposalGetResult
+}
+
+// shaped returns a call that converts the answer of another.
+func shaped(c tool.Call, shape func(v any) *ProposalGetResult) tool.Call {
+	return &shapedCall{c, shape}
+}
+
+// Unwrap returns the converted call, for the log.
+func (c *shapedCall) Unwrap() tool.Call { return c.Call }
+
+// Run implements [tool.Call].
+func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	out, err := c.Call.Run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	out.Value = c.shape(out.Value)
+	return out, nil
+}
+
+// proposalResolveArgs are the arguments of proposal_resolve.
+type proposalResolveArgs struct {
+	Proposal    string           `json:"proposal" jsonschema_description:"The id of the proposal."`
+	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict to resolve; each replaces an earlier resolution of the same conflict."`
+	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
+}
+
+// resolutionArgs is the resolution of one conflict. A value is a text, because the argument of a
+// tool has one type.
+type resolutionArgs struct {
+	EntityKind string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string  `json:"type_name" jsonschema_description:"The name of the type."`
+	ID         string  `json:"id"`
+	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for a conflict about the whole entity."`
+	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours keeps the target, theirs takes your branch, value sets the property to value."`
+	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: the value as text, or a list as JSON; left out to remove the value."`
+}
+
+// maxResolutions is the maximum number of resolutions in one call.
+const maxResolutions = 100
+
+// proposalResolve returns the tool proposal_resolve.
+func proposalResolve() tool.Tool {
+	return &builtin{
+		desc: writer[proposalResolveArgs, client.ProposalAnswer](tool.Descriptor{
+			Name:  "proposal_resolve",
+			Title: "Resolve conflicts of a proposal",
+			Description: "Says how the merge of a proposal resolves conflicts: ours keeps the value of the target, theirs takes that of your branch, value sets another one. " +
+				"Take the conflicts from proposal_get. If a conflict is not resolvable, write to your branch instead. New resolutions end earlier approvals. " +
+				"An example: {\"proposal\": \"01J…\", \"resolutions\": [{\"entity_kind\": \"node\", \"type_name\": \"Item\", \"id\": \"a1\", \"property\": \"price\", \"take\": \"theirs\"}]}.",
+		}),
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, comment := o.String("proposal"), orEmpty(o.OptString("comment"))
+			body := client.ProposalChangeBody{Comment: comment}
+			var items []json.RawMessage
+			if err := json.Unmarshal(o.Raw("resolutions"), &items); err != nil || len(items) == 0 || len(items) > maxResolutions {
+				o.Fail("resolutions", fmt.Sprintf("expected an array of 1 to %d objects", maxResolutions), "")
+			}
+			for i, item := range items[:min(len(items), maxResolutions)] {
+				r, err := decodeResolution(item)
+				o.Merge(fmt.Sprintf("resolutions[%d]", i), err)
+				body.Resolutions = append(body.Resolutions, r)
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return operations.ChangeProposal(id, body), nil
+		},
+	}
+}
+
+// decodeResolution reads one resolution.
+func decodeResolution(item json.RawMessage) (client.ConflictResolution, error) {
+	o := arguments.Members(item)
+	r := client.ConflictResolution{EntityKind: o.Enum("entity_kind", client.KindNode, client.KindEdge), TypeName: o.String("type_name"), ID: o.String("id"),
+		Property: orEmpty(o.OptString("property")), Take: o.Enum("take", client.TakeOurs, client.TakeTheirs, client.TakeValue)}
+	if v := o.OptString("value"); v != nil {
+		b, err := encoding.JSON(*v)
+		if err != nil {
+			return r, err
+		}
+		r.Value = b
+	}
+	return r, o.Done()
+}

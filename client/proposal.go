@@ -25,7 +25,7 @@ type ProposalAnswer struct {
 	ProposalSummary
 	Description   string               `json:"description"`
 	MergeCommitID *string              `json:"merge_commit_id" jsonschema_description:"The commit on the target; null unless the proposal is merged."`
-	Resolutions   []ConflictResolution `json:"resolutions" jsonschema_description:"How the merge resolves conflicts."`
+	Resolutions   []ProposalResolution `json:"resolutions" jsonschema_description:"How the merge resolves conflicts."`
 	Events        []ProposalEvent      `json:"events" jsonschema_description:"What happened to the proposal, oldest first."`
 
 	SourceCommitID string       `json:"source_commit_id" jsonschema_description:"The compared commit of the source: its head, or for a proposal that is merged or closed, its last one."`
@@ -67,6 +67,13 @@ type EntityPlace struct {
 	ID         string `json:"id"`
 }
 
+// CommentPlace identifies the entity that a comment is about.
+type CommentPlace struct {
+	EntityKind string `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string `json:"type_name"` // name of the type
+	ID         string `json:"id"`
+}
+
 // ProposalConflict is one conflict between the source and the target of a proposal.
 type ProposalConflict struct {
 	Kind       string       `json:"kind"`        // such as divergent_update
@@ -81,7 +88,17 @@ type ProposalConflict struct {
 	Theirs     *EntityImage `json:"theirs" jsonschema_description:"The same in the source."`
 }
 
-// ConflictResolution resolves one conflict of a proposal.
+// ProposalResolution is a stored resolution of a conflict.
+type ProposalResolution struct {
+	EntityKind string          `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string          `json:"type_name"` // name of the type
+	ID         string          `json:"id"`
+	Property   string          `json:"property" jsonschema_description:"Empty if the conflict is about the whole entity."`
+	Take       string          `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours keeps the target, theirs takes the source, value sets the property to value."`
+	Value      json.RawMessage `json:"value" jsonschema_description:"The value; null for ours and theirs, and for no value."`
+}
+
+// ConflictResolution says how the merge of a proposal resolves one conflict.
 type ConflictResolution struct {
 	EntityKind string          `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
 	TypeName   string          `json:"type_name"` // name of the type
@@ -123,10 +140,10 @@ type ProposalChangeBody struct {
 
 // ProposalReviewBody is the body of a review.
 type ProposalReviewBody struct {
-	Decision string       `json:"decision" jsonschema:"enum=approve,enum=request_changes,enum=comment"`
-	Digest   string       `json:"digest,omitempty" jsonschema_description:"The digest of the proposal that the reviewer saw. approve and request_changes need it. If the digest is another one by now, the answer is 409."`
-	Comment  string       `json:"comment,omitempty"`
-	On       *EntityPlace `json:"on,omitempty" jsonschema_description:"For comment: the entity that the comment is about."`
+	Decision string        `json:"decision" jsonschema:"enum=approve,enum=request_changes,enum=comment"`
+	Digest   string        `json:"digest,omitempty" jsonschema_description:"The digest of the proposal that the reviewer saw. approve and request_changes need it. If the digest is another one by now, the answer is 409."`
+	Comment  string        `json:"comment,omitempty"`
+	On       *CommentPlace `json:"on,omitempty" jsonschema_description:"For comment: the entity that the comment is about."`
 }
 
 // The values of ProposalReviewBody.Decision.

@@ -16,8 +16,10 @@ const (
 	InvokeQuery  Action = "invoke_query"  // call a stored query
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
-	Admin          Action = "admin"           // maintain a graph
-	GraphList      Action = "graph_list"      // list the graphs and see the state of the server
+
+	ProtectionBypass Action = "protection_bypass" // change a branch that changes only by proposals
+	Admin            Action = "admin"             // maintain a graph
+	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
 )
 
 // Subject is the part of a server that an action is about.
@@ -60,6 +62,7 @@ var actions = []ActionRow{
 	{Action: BranchDelete, On: OnTargetBranch, Writes: true, NeedsRead: true},
 	{Action: BranchMerge, On: OnTargetBranch, Vias: [2]Via{AdHoc, Proposed}, Writes: true, NeedsRead: true},
 	{Action: ProposalReview, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: ProtectionBypass, On: OnTargetBranch, Writes: true},
 	{Action: InvokeQuery, On: OnQuery},
 	{Action: Admin, On: OnGraph, Writes: true},
 	{Action: GraphList, On: OnServer},

@@ -23,6 +23,12 @@ const (
 	Proposed Via = "proposal" // the request merges a proposal
 )
 
+// Protection says what the merge of a proposal into a branch needs. The branch changes in no other way.
+type Protection struct {
+	Approvals int    // number of approvals
+	Group     string // only approvals by the actors of this group count; empty for every reviewer
+}
+
 // Grant is a permission that a call requires.
 type Grant struct {
 	Action Action // what the call does
@@ -97,6 +103,14 @@ type Env struct {
 	// AllowedAs reports whether another actor, with the given groups in its token, has a grant. A nil
 	// AllowedAs means that it has none.
 	AllowedAs func(actor string, groups []string, g Grant) bool
+
+	// Protection returns what the merge into a branch needs, or nil if the branch may change in other
+	// ways too. A nil Protection means that there is no such branch.
+	Protection func(branch string) *Protection
+
+	// InGroup reports whether an actor, with the given groups in its token, is in a group of the
+	// policy. A nil InGroup means that it is in none.
+	InGroup func(actor string, groups []string, group string) bool
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock

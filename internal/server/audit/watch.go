@@ -33,6 +33,7 @@ type Watch struct {
 	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark    // where the answer begins in the field `to`
 	branch string           // the branch of the first grant that concerns a branch
+	bypass string           // the protected branch that the call changes without a proposal; else empty
 	writes bool             // a grant of the call is for a write
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
@@ -76,6 +77,10 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 		w.writes = w.writes || changesGraph(g.Action)
 	}
 }
+
+// RecordBypass records the protected branch that the call changes without a proposal. It is empty for
+// none.
+func (w *Watch) RecordBypass(branch string) { w.bypass = branch }
 
 // RecordWrite records what the call wrote, if it wrote anything.
 func (w *Watch) RecordWrite(out *tool.Outcome) {

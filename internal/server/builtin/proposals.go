@@ -203,8 +203,11 @@ func proposalResolve() tool.Tool {
 			id, comment := o.String("proposal"), orEmpty(o.OptString("comment"))
 			body := client.ProposalChangeBody{Comment: comment}
 			var items []json.RawMessage
-			if err := json.Unmarshal(o.Raw("resolutions"), &items); err != nil || len(items) == 0 || len(items) > maxResolutions {
-				o.Fail("resolutions", fmt.Sprintf("expected an array of 1 to %d objects", maxResolutions), "")
+			switch err := json.Unmarshal(o.Raw("resolutions"), &items); {
+			case !o.Has("resolutions"):
+				o.Fail("resolutions", fmt.Sprintf("missing, expected an array of 1 to %d objects", maxResolutions), "")
+			case err != nil || len(items) == 0 || len(items) > maxResolutions:
+				o.Fail("resolutions", fmt.Sprintf("found another value, expected an array of 1 to %d objects", maxResolutions), "")
 			}
 			for i, item := range items[:min(len(items), maxResolutions)] {
 				r, err := decodeResolution(item)

@@ -108,7 +108,7 @@ func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*t
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: s.answer(), Less: "list the changes with a limit"}, nil
+	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}, nil
 }
 
 // readProposal returns a proposal that the caller may read. The error is an *engine.NotFound.

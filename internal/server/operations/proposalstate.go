@@ -58,12 +58,24 @@ func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 	return slices.DeleteFunc(last, func(e engine.ProposalEvent) bool { return e.Digest != s.comparison.Digest })
 }
 
-// approvers lists the reviewers whose approval counts: those who approved the digest and still may
-// review proposals for the target.
+// protection returns what the merge into the target needs, or nil.
+func (s *comparedProposal) protection() *tool.Protection {
+	if s.env.Protection == nil {
+		return nil
+	}
+	return s.env.Protection(s.proposal.Target)
+}
+
+// approvers lists the reviewers whose approval counts: those who approved the digest, still may
+// review proposals for the target, and are in the group that the protection of the target names.
 func (s *comparedProposal) approvers() []string {
+	group := ""
+	if p := s.protection(); p != nil {
+		group = p.Group
+	}
 	actors := []string{}
 	for _, e := range s.reviews() {
-		if e.Kind == engine.EventApproved && s.mayReview(&e) {
+		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) {
 			actors = append(actors, e.Actor)
 		}
 	}
@@ -110,6 +122,15 @@ func (s *comparedProposal) blockers() []string {
 	} else if c.Outcome == engine.AlreadyUpToDate {
 		list = append(list, nothingToMerge(p))
 	}
+	if need := s.protection(); need != nil {
+		if missing := need.Approvals - len(s.approvers()); missing > 0 {
+			from := ""
+			if need.Group != "" {
+				from = " from group " + need.Group
+			}
+			add("branch %s needs %d more of %d approvals%s for these changes", p.Target, missing, need.Approvals, from)
+		}
+	}
 	if by := s.rejecters(); len(by) > 0 {
 		add("%s asked for changes; write to branch %s, or ask for another review", strings.Join(by, ", "), p.Source)
 	}
@@ -121,16 +142,14 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	p, c := s.proposal, s.comparison
 	a := &client.ProposalAnswer{
 		ProposalSummary: summary(p), Description: p.Description, MergeCommitID: encoding.OrNil(p.Merge),
-		Resolutions: []client.ConflictResolution{}, Events: []client.ProposalEvent{},
+		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
 		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: len(c.Conflicts),
 		ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {
-		w := client.ConflictResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}
-		if r.Take == engine.TakeValue {
-			w.Value = encoding.ValueJSON(r.Value, encoding.Options{})
-		}
+		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}
+		w.Value = encoding.ValueJSON(r.Value, encoding.Options{})
 		a.Resolutions = append(a.Resolutions, w)
 	}
 	for _, e := range p.Events {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -262,15 +263,22 @@ func newProposalMerge() *cobra.Command {
 	var f graphFlags
 	var b client.ProposalMergeBody
 	cmd := &cobra.Command{
-		Use:     "merge (--store DIR | --server URL --graph ID) PROPOSAL",
-		Short:   "Merge a proposal, as one commit",
-		Long:    "Merge a proposal, as one commit. If something blocks the merge, the command says what, and commits nothing.",
+		Use:   "merge (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short: "Merge a proposal, as one commit",
+		Long: `Merge a proposal, as one commit. If something blocks the merge, the command says what, and
+commits nothing. If there are conflicts, it prints them in the chosen format, and exits with code 4.`,
 		Example: "  omnigraph proposal merge --store data/people $PROPOSAL",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.MergeProposal(ctx, args[0], b)
-			}))
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				r, err := proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+					return s.MergeProposal(ctx, args[0], b)
+				})(ctx, s)
+				if conflicts := (*conflicted)(nil); errors.As(err, &conflicts) {
+					return conflicts.report(), err
+				}
+				return r, err
+			})
 		},
 	}
 	f.flags(cmd)
@@ -329,6 +337,6 @@ func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAns
 				notes = append(notes, actor+" ("+e.Kind+"): "+e.Comment)
 			}
 		}
-		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "\n")}, nil
+		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ")}, nil
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -77,7 +78,11 @@ func (l *local) ReviewProposal(ctx context.Context, id string, b client.Proposal
 
 // MergeProposal implements [source].
 func (l *local) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "merge_proposal", operations.MergeProposal(id, b))
+	a, err := l.proposal(ctx, "merge_proposal", operations.MergeProposal(id, b))
+	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
+		return nil, conflictsOf(conflicts)
+	}
+	return a, err
 }
 
 // CloseProposal implements [source].
@@ -132,7 +137,11 @@ func (r *remote) ReviewProposal(ctx context.Context, id string, b client.Proposa
 
 // MergeProposal implements [source].
 func (r *remote) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
-	return answered(r.graph.MergeProposal(ctx, id, b))
+	a, err := answered(r.graph.MergeProposal(ctx, id, b))
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
+		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
+	}
+	return a, err
 }
 
 // CloseProposal implements [source].

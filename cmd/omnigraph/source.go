@@ -61,6 +61,7 @@ type source interface {
 	OpenProposal(ctx context.Context, b client.ProposalBody) (*client.ProposalAnswer, error)
 	ChangeProposal(ctx context.Context, id string, b client.ProposalChangeBody) (*client.ProposalAnswer, error)
 	ReviewProposal(ctx context.Context, id string, b client.ProposalReviewBody) (*client.ProposalAnswer, error)
+	// MergeProposal merges a proposal. If there are conflicts, the error is a *conflicted.
 	MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error)
 	CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error)
 

@@ -42,19 +42,21 @@ func placed(grant tool.Grant) tool.Grant {
 	return grant
 }
 
-// protects reports whether the grant would change a protected branch in another way than by merging
-// a proposal.
-func (c *Control) protects(grant tool.Grant) bool {
+// PastProposals reports whether a grant changes a branch in another way than by merging a proposal.
+// Such a grant is refused on a branch with a protection.
+func PastProposals(grant tool.Grant) bool {
 	switch grant.Action {
 	case tool.Change, tool.SchemaApply, tool.BranchDelete:
+		return true
 	case tool.BranchMerge:
-		if grant.Via == tool.Proposed {
-			return false
-		}
-	default:
-		return false
+		return grant.Via != tool.Proposed
 	}
-	return c.authorizer.Protection(placed(grant).Branch) != nil
+	return false
+}
+
+// protects reports whether the protection of a branch forbids the grant.
+func (c *Control) protects(grant tool.Grant) bool {
+	return PastProposals(grant) && c.authorizer.Protection(placed(grant).Branch) != nil
 }
 
 // bypasses reports whether the actor may change a protected branch in every way.

@@ -184,7 +184,7 @@ func TestAgentsHour(t *testing.T) {
 	}
 	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "resolutions": []any{map[string]any{
 		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "value", "value": "43"}}}))
-	if len(second.Conflicts) > 0 || len(second.ApprovedBy) > 0 || second.Digest == got.Proposal.Digest {
+	if second.ConflictCount > 0 || len(second.ApprovedBy) > 0 || second.Digest == got.Proposal.Digest {
 		t.Errorf("the resolution left conflicts, approvals or the digest: %+v", second)
 	}
 	sent, err := ada.ReviewProposal(ctx, second.ID, client.ProposalReviewBody{Decision: client.DecisionRequest, Digest: second.Digest, Comment: "Ada is 44."})

@@ -24,14 +24,33 @@ type proposalSubmitArgs struct {
 	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge. This is final."`
 }
 
+// ProposalStatus is the answer of the tools that change a proposal. It is short, because each tool's
+// output schema is in the list of tools; proposal_get has the rest.
+type ProposalStatus struct {
+	ID            string   `json:"id"`    // identifies the proposal
+	State         string   `json:"state"` // open, merged or closed
+	Source        string   `json:"source"`
+	Target        string   `json:"target"`
+	Digest        string   `json:"digest" jsonschema_description:"Identifies the changes and the resolutions; an approval counts for one digest."`
+	ConflictCount int      `json:"conflict_count" jsonschema_description:"Conflicts without a resolution; proposal_get lists them."`
+	ApprovedBy    []string `json:"approved_by"`
+	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
+}
+
+// statusOf returns the status of a proposal.
+func statusOf(v any) any {
+	p := v.(*client.ProposalAnswer)
+	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy, Blockers: p.Blockers}
+}
+
 // proposalSubmit returns the tool proposal_submit.
 func proposalSubmit() tool.Tool {
 	return &builtin{
-		desc: writer[proposalSubmitArgs, client.ProposalAnswer](tool.Descriptor{
+		desc: writer[proposalSubmitArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_submit",
 			Title: "Submit a proposal",
 			Description: "Asks reviewers to merge your branch: opens a proposal, or with proposal changes or closes one. " +
-				"The answer lists the conflicts with the target and what still blocks the merge. Later writes to the branch become part of the proposal. " +
+				"The answer counts the conflicts with the target and says what still blocks the merge. Later writes to the branch become part of the proposal. " +
 				"An example: {\"source\": \"try/prices\", \"title\": \"Correct the prices of May\"}.",
 		}),
 		gates: gate(tool.Change),
@@ -52,7 +71,7 @@ func proposalSubmit() tool.Tool {
 				if err := o.Done(); err != nil {
 					return nil, err
 				}
-				return operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), nil
+				return shaped(operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), statusOf), nil
 			}
 			for _, name := range []string{"source", "target"} {
 				o.Refuse(name, "found together with proposal, whose branches do not change", "leave it out, or open a new proposal")
@@ -66,9 +85,9 @@ func proposalSubmit() tool.Tool {
 				return nil, err
 			}
 			if closes {
-				return operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), nil
+				return shaped(operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), statusOf), nil
 			}
-			return operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), nil
+			return shaped(operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), statusOf), nil
 		},
 	}
 }
@@ -127,17 +146,17 @@ func proposalGet() tool.Tool {
 			}
 			switch {
 			case id == nil:
-				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) *ProposalGetResult {
+				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) any {
 					list := v.(*client.ProposalList)
 					return &ProposalGetResult{Proposals: list.Proposals, NextPageToken: list.NextPageToken}
 				}), nil
 			case changes:
-				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) *ProposalGetResult {
+				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) any {
 					page := v.(*client.ProposalChanges)
 					return &ProposalGetResult{Changes: page.Changes, NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
-			return shaped(operations.GetProposal(*id), func(v any) *ProposalGetResult { return &ProposalGetResult{Proposal: v.(*client.ProposalAnswer)} }), nil
+			return shaped(operations.GetProposal(*id), func(v any) any { return &ProposalGetResult{Proposal: v.(*client.ProposalAnswer)} }), nil
 		},
 	}
 }
@@ -145,11 +164,11 @@ func proposalGet() tool.Tool {
 // shapedCall is a call whose answer is converted.
 type shapedCall struct {
 	tool.Call
-	shape func(v any) *ProposalGetResult
+	shape func(v any) any
 }
 
 // shaped returns a call that converts the answer of another.
-func shaped(c tool.Call, shape func(v any) *ProposalGetResult) tool.Call {
+func shaped(c tool.Call, shape func(v any) any) tool.Call {
 	return &shapedCall{c, shape}
 }
 
@@ -190,7 +209,7 @@ const maxResolutions = 100
 // proposalResolve returns the tool proposal_resolve.
 func proposalResolve() tool.Tool {
 	return &builtin{
-		desc: writer[proposalResolveArgs, client.ProposalAnswer](tool.Descriptor{
+		desc: writer[proposalResolveArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_resolve",
 			Title: "Resolve conflicts of a proposal",
 			Description: "Says how the merge of a proposal resolves conflicts: ours keeps the value of the target, theirs takes that of your branch, value sets another one. " +
@@ -217,7 +236,7 @@ func proposalResolve() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return operations.ChangeProposal(id, body), nil
+			return shaped(operations.ChangeProposal(id, body), statusOf), nil
 		},
 	}
 }

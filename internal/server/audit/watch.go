@@ -54,6 +54,9 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 		w.data = sha256.New()
 		load.TeeData(w.data)
 	}
+	if c, ok := unwrapped(call).(interface{ Writes() bool }); ok {
+		w.writes = c.Writes()
+	}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
 			trace.WithAttributes(attribute.String("omnigraph.graph", r.graph), attribute.String("omnigraph.tool", name)))

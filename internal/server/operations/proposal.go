@@ -23,6 +23,7 @@ import (
 // same *engine.NotFound as a proposal that does not exist.
 type Proposal struct {
 	grants []tool.Grant
+	writes bool     // the call may change a proposal or a branch
 	log    []string // arguments for the log
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
@@ -34,6 +35,10 @@ func (c *Proposal) Grants() []tool.Grant { return c.grants }
 func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return c.run(ctx, env)
 }
+
+// Writes reports whether the call may change something. Its grants do not say so, because most of
+// them are checked while it runs.
+func (c *Proposal) Writes() bool { return c.writes }
 
 // LogArguments returns the arguments of the call for the log.
 func (c *Proposal) LogArguments() [][]byte {
@@ -57,7 +62,7 @@ func OpenProposal(b client.ProposalBody) *Proposal {
 	target := orMain(b.Target)
 	return &Proposal{
 		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.AdHoc}, access.ReadOn(b.Source), access.ReadOn(target)},
-		log:    []string{b.Source, target, b.Title, b.Description},
+		writes: true, log: []string{b.Source, target, b.Title, b.Description},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 			title, err := checkTitle(b.Title)
 			if err != nil {
@@ -197,7 +202,7 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 // changing returns a call that changes an open proposal. The function `change` gets the proposal and
 // its comparison, and returns what it adds.
 func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, s *comparedProposal) error) *Proposal {
-	return &Proposal{log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		p, err := readProposal(ctx, env, id)
 		if err != nil {
 			return nil, err
@@ -226,10 +231,24 @@ func mayEdit(env *tool.Env, p *engine.Proposal) error {
 	return err
 }
 
+// changeLog returns the arguments of ChangeProposal for the log.
+func changeLog(b *client.ProposalChangeBody) []string {
+	log := []string{b.Comment}
+	for _, text := range []*string{b.Title, b.Description} {
+		if text != nil {
+			log = append(log, *text)
+		}
+	}
+	for _, r := range b.Resolutions {
+		log = append(log, r.EntityKind, r.TypeName, r.ID, r.Property, r.Take, string(r.Value))
+	}
+	return log
+}
+
 // ChangeProposal returns the call that changes the title, the description or the resolutions of an
 // open proposal. The caller must be allowed to change the source.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
-	return changing(id, []string{b.Comment}, func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
+	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
 		p := s.proposal
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc}); err != nil {
 			return err
@@ -282,7 +301,7 @@ func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 // checked: if one of the branches moved meanwhile, it checks again. If the proposal is merged
 // already, it answers with the proposal.
 func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
-	return &Proposal{log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &Proposal{writes: true, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		const attempts = 10
 		for attempt := 1; ; attempt++ {
 			p, err := readProposal(ctx, env, id)

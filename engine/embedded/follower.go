@@ -138,7 +138,7 @@ func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
 	if g == nil {
 		return nil, &engine.Unavailable{Reason: "it is closed"}
 	}
-	if err := g.ids.resume(g.history.Latest()); err != nil {
+	if err := g.ids.resume(g.branches.latestID()); err != nil {
 		return nil, errors.Join(err, f.store.Close())
 	}
 	g.start()

@@ -172,6 +172,17 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &found, nil
 }
 
+// latestID returns the greatest id of the commits and proposals, in the order of their text.
+func (l *branches) latestID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	latest := l.history.Latest()
+	if n := len(l.proposals.sorted); n > 0 {
+		latest = max(latest, l.proposals.sorted[n-1].ID)
+	}
+	return latest
+}
+
 // proposal returns a proposal. The error is a *engine.NotFound.
 func (l *branches) proposal(id string) (proposal, error) {
 	l.mu.Lock()

@@ -48,7 +48,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.ids.resume(g.history.Latest())
+	return g.ids.resume(g.branches.latestID())
 }
 
 // recoverHistory reads the segments of the history that the manifest lists.

@@ -15,13 +15,13 @@ import (
 
 // proposalSubmitArgs are the arguments of proposal_submit.
 type proposalSubmitArgs struct {
-	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"The id of the proposal to change or to close. Leave it out to open a new one."`
-	Source      *string `json:"source,omitempty" jsonschema_description:"For a new proposal: the branch with your changes."`
-	Target      *string `json:"target,omitempty" jsonschema_description:"For a new proposal: the branch that gets the changes; main when it is left out."`
-	Title       *string `json:"title,omitempty" jsonschema_description:"What the changes do, in one line of at most 200 characters. A new proposal needs it."`
-	Description *string `json:"description,omitempty" jsonschema_description:"Why the changes are good, for the reviewer."`
-	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed, or why you close it."`
-	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge. This is final."`
+	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id of the proposal to change or close; left out, a new one is opened."`
+	Source      *string `json:"source,omitempty" jsonschema_description:"New: branch with your changes."`
+	Target      *string `json:"target,omitempty" jsonschema_description:"New: branch that gets them; default main."`
+	Title       *string `json:"title,omitempty" jsonschema_description:"What the changes do, in one line; a new proposal needs it."`
+	Description *string `json:"description,omitempty" jsonschema_description:"Why, for the reviewer."`
+	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed."`
+	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge, for good."`
 }
 
 // ProposalStatus is the answer of the tools that change a proposal. It is short, because each tool's
@@ -31,8 +31,8 @@ type ProposalStatus struct {
 	State         string   `json:"state"` // open, merged or closed
 	Source        string   `json:"source"`
 	Target        string   `json:"target"`
-	Digest        string   `json:"digest" jsonschema_description:"Identifies the changes and the resolutions; an approval counts for one digest."`
-	ConflictCount int      `json:"conflict_count" jsonschema_description:"Conflicts without a resolution; proposal_get lists them."`
+	Digest        string   `json:"digest"`
+	ConflictCount int      `json:"conflict_count"`
 	ApprovedBy    []string `json:"approved_by"`
 	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
 }
@@ -49,8 +49,8 @@ func proposalSubmit() tool.Tool {
 		desc: writer[proposalSubmitArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_submit",
 			Title: "Submit a proposal",
-			Description: "Asks reviewers to merge your branch: opens a proposal, or with proposal changes or closes one. " +
-				"The answer counts the conflicts with the target and says what still blocks the merge. Later writes to the branch become part of the proposal. " +
+			Description: "Asks a reviewer to merge your branch, or changes or closes a proposal. " +
+				"Later writes to the branch belong to the proposal. " +
 				"An example: {\"source\": \"try/prices\", \"title\": \"Correct the prices of May\"}.",
 		}),
 		gates: gate(tool.Change),
@@ -94,20 +94,47 @@ func proposalSubmit() tool.Tool {
 
 // proposalGetArgs are the arguments of proposal_get.
 type proposalGetArgs struct {
-	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"The id of a proposal. Leave it out to list proposals."`
-	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed" jsonschema_description:"For a list: the state; every state when it is left out."`
-	Author    *string `json:"author,omitempty" jsonschema_description:"For a list: the actor who opened the proposals."`
-	Changes   *bool   `json:"changes,omitempty" jsonschema_description:"With proposal: list its changes instead."`
-	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most proposals or changes; 50 when it is left out."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of a proposal; left out, proposals are listed."`
+	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed"`
+	Author    *string `json:"author,omitempty" jsonschema_description:"For a list: who opened them."`
+	Changes   *bool   `json:"changes,omitempty" jsonschema_description:"With proposal: list its changes."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
+	PageToken *string `json:"page_token,omitempty"`
 }
 
-// ProposalGetResult is the answer of proposal_get. It has one of the first three members.
+// jsonObject is an object of package client. Its members are not in the output schema, which every
+// list of tools repeats; the reference of REST describes them.
+type jsonObject map[string]json.RawMessage
+
+// asObject returns the members of a struct.
+func asObject(v any) jsonObject {
+	b, err := encoding.JSON(v)
+	var o jsonObject
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	if err != nil {
+		panic("builtin: an answer is no JSON object: " + err.Error()) // the structs of package client always are
+	}
+	return o
+}
+
+// asObjects returns the members of each struct of a list.
+func asObjects[T any](list []T) []jsonObject {
+	all := make([]jsonObject, len(list))
+	for i := range list {
+		all[i] = asObject(&list[i])
+	}
+	return all
+}
+
+// ProposalGetResult is the answer of proposal_get. It has one of the first three members: the list,
+// newest first; the proposal; or its changes, nodes before edges.
 type ProposalGetResult struct {
-	Proposals     []client.ProposalSummary `json:"proposals,omitempty" jsonschema_description:"The list; the newest first."`
-	Proposal      *client.ProposalAnswer   `json:"proposal,omitempty" jsonschema_description:"The proposal with its conflicts, reviews and blockers."`
-	Changes       []client.EntityChange    `json:"changes,omitempty" jsonschema_description:"The changes of the proposal: nodes, then edges, each by the name of the type and by id."`
-	NextPageToken string                   `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+	Proposals     []jsonObject `json:"proposals,omitempty"`
+	Proposal      jsonObject   `json:"proposal,omitempty"`
+	Changes       []jsonObject `json:"changes,omitempty"`
+	NextPageToken string       `json:"next_page_token,omitempty"`
 }
 
 // The default and the maximum of limit in proposal_get.
@@ -119,9 +146,8 @@ func proposalGet() tool.Tool {
 		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
 			Name:  "proposal_get",
 			Title: "Get proposals",
-			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the comments of reviewers, and what blocks the merge. " +
-				"With changes it lists what the proposal would change, before and after. Read it again after you submitted: a reviewer may ask for changes. " +
-				"An example: {\"proposal\": \"01J…\", \"changes\": true}.",
+			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the events with the comments of reviewers, and what blocks the merge. " +
+				"With changes it lists what the proposal changes, before and after.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -148,15 +174,15 @@ func proposalGet() tool.Tool {
 			case id == nil:
 				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) any {
 					list := v.(*client.ProposalList)
-					return &ProposalGetResult{Proposals: list.Proposals, NextPageToken: list.NextPageToken}
+					return &ProposalGetResult{Proposals: asObjects(list.Proposals), NextPageToken: list.NextPageToken}
 				}), nil
 			case changes:
 				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) any {
 					page := v.(*client.ProposalChanges)
-					return &ProposalGetResult{Changes: page.Changes, NextPageToken: orEmpty(page.NextPageToken)}
+					return &ProposalGetResult{Changes: asObjects(page.Changes), NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
-			return shaped(operations.GetProposal(*id), func(v any) any { return &ProposalGetResult{Proposal: v.(*client.ProposalAnswer)} }), nil
+			return shaped(operations.GetProposal(*id), func(v any) any { return &ProposalGetResult{Proposal: asObject(v)} }), nil
 		},
 	}
 }
@@ -187,8 +213,8 @@ func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, err
 
 // proposalResolveArgs are the arguments of proposal_resolve.
 type proposalResolveArgs struct {
-	Proposal    string           `json:"proposal" jsonschema_description:"The id of the proposal."`
-	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict to resolve; each replaces an earlier resolution of the same conflict."`
+	Proposal    string           `json:"proposal" jsonschema_description:"Id of the proposal."`
+	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict."`
 	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
 }
 
@@ -196,11 +222,11 @@ type proposalResolveArgs struct {
 // tool has one type.
 type resolutionArgs struct {
 	EntityKind string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
-	TypeName   string  `json:"type_name" jsonschema_description:"The name of the type."`
+	TypeName   string  `json:"type_name"`
 	ID         string  `json:"id"`
-	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for a conflict about the whole entity."`
-	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours keeps the target, theirs takes your branch, value sets the property to value."`
-	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: the value as text, or a list as JSON; left out to remove the value."`
+	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for the whole entity."`
+	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours: keep the target; theirs: take your branch."`
+	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: as text, a list as JSON; left out for null."`
 }
 
 // maxResolutions is the maximum number of resolutions in one call.
@@ -212,8 +238,8 @@ func proposalResolve() tool.Tool {
 		desc: writer[proposalResolveArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_resolve",
 			Title: "Resolve conflicts of a proposal",
-			Description: "Says how the merge of a proposal resolves conflicts: ours keeps the value of the target, theirs takes that of your branch, value sets another one. " +
-				"Take the conflicts from proposal_get. If a conflict is not resolvable, write to your branch instead. New resolutions end earlier approvals. " +
+			Description: "Says how the merge of a proposal resolves the conflicts that proposal_get shows. " +
+				"If a conflict is not resolvable, write to your branch instead. " +
 				"An example: {\"proposal\": \"01J…\", \"resolutions\": [{\"entity_kind\": \"node\", \"type_name\": \"Item\", \"id\": \"a1\", \"property\": \"price\", \"take\": \"theirs\"}]}.",
 		}),
 		gates: gate(tool.Change),

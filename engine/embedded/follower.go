@@ -138,7 +138,7 @@ func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
 	if g == nil {
 		return nil, &engine.Unavailable{Reason: "it is closed"}
 	}
-	if err := g.ids.resume(g.history.Latest()); err != nil {
+	if err := g.ids.resume(g.branches.latestID()); err != nil {
 		return nil, errors.Join(err, f.store.Close())
 	}
 	g.start()
@@ -205,6 +205,21 @@ func (f *Follower) Changes(ctx context.Context, commit string, r engine.ChangeRa
 	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Changes, error) { return g.Changes(ctx, commit, r) })
 }
 
+// Compare implements [engine.Graph].
+func (f *Follower) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	return reading(ctx, f, source, func(g *Graph) (*engine.Comparison, error) { return g.Compare(ctx, source, target, opts) })
+}
+
+// Proposals implements [engine.Graph].
+func (f *Follower) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Proposal, error) { return g.Proposals(ctx, r) })
+}
+
+// Proposal implements [engine.Graph].
+func (f *Follower) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Proposal, error) { return g.Proposal(ctx, id) })
+}
+
 // Bind implements [engine.Graph].
 func (f *Follower) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
 	_, err := reading(ctx, f, at, func(g *Graph) (struct{}, error) { return struct{}{}, g.Bind(ctx, q, at) })
@@ -259,6 +274,11 @@ func (f *Follower) Cleanup(context.Context, engine.CleanupOptions) (*engine.Clea
 
 // Merge refuses the write.
 func (f *Follower) Merge(context.Context, string, string, engine.MergeOptions) (*engine.MergeResult, error) {
+	return nil, store.ErrReader
+}
+
+// PutProposal refuses the write.
+func (f *Follower) PutProposal(context.Context, engine.Proposal) (*engine.Proposal, error) {
 	return nil, store.ErrReader
 }
 

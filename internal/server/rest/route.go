@@ -183,6 +183,8 @@ var pathParams = map[string]string{
 	"name":   "The name of the stored query.",
 	"branch": "The name of the branch; write / in it as %2F, and the name . as %2E.",
 	"commit": "The id of the commit.",
+
+	"proposal": "The id of the proposal.",
 }
 
 // The media types of bodies and answers. Blobs have mediaBytes.

@@ -31,6 +31,7 @@ func Explain(err error) *Fault {
 	var (
 		unknownTool *UnknownTool
 		forbidden   *Forbidden
+		protected   *Protected
 		rejected    *Rejected
 		oversize    *Oversize
 		argument    *tool.ArgumentError
@@ -61,7 +62,7 @@ func Explain(err error) *Fault {
 		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
-	case errors.As(err, &forbidden):
+	case errors.As(err, &forbidden), errors.As(err, &protected):
 		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &rejected):
 		f := callers(OfRequest, client.CodeBadRequest, err)

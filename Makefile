@@ -95,6 +95,9 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
+test-shared: ## kill the writer of three built servers on shared storage 20 times, and stop it 10 times for longer than its lease
+	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^Test(SharedStorage|RollingRestart)$$' -args -shared.kills=20 -shared.stops=10
+
 TEXTTIME ?= 60s
 test-texts: ## loop the worst texts in GQ against the built server, TEXTTIME each, and time another client
 	$(GO) test ./test/e2e -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
@@ -258,4 +261,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile test-shared soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean

@@ -114,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if cfg.Storage == "" || len(cfg.Graphs) == 0 {
+		if (cfg.Storage == "") == (cfg.Shared == nil) || len(cfg.Graphs) == 0 {
 			t.Errorf("%q: read as %+v", src, cfg)
 		}
 		for _, g := range cfg.Graphs {

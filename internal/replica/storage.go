@@ -148,6 +148,7 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
 	g.step(ctx) // so that a server that starts alone accepts writes at once
+	s.Node.tell()
 	g.running.Go(func() { g.run(ctx) })
 	return g, nil
 }

@@ -139,7 +139,7 @@ func TestWriteAndFollow(t *testing.T) {
 		t.Errorf("epochs %d and %d, next LSN %d; want 1, 1 and 4", w.Epoch(), reader.Epoch(), reader.NextLSN())
 	}
 	if w, err := reader.Takeover(t.Context()); w.Node != "n1" || w.Address != "https://n1.example" || w.Epoch != reader.Epoch() || err != nil {
-		t.Errorf("the writer is %q at %q, %v", node, address, err)
+		t.Errorf("the writer is %+v, %v", w, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -288,6 +289,10 @@ func TestSharedStorage(t *testing.T) {
 	if written == 0 {
 		t.Error("no write was acknowledged")
 	}
+	// A takeover is due after a lease. The test allows more, for a machine with much other work.
+	if len(pauses) > 0 && slices.Max(pauses) > 3*sharedLease {
+		t.Errorf("the longest time without a writer was %v; the lease is %v", slices.Max(pauses), sharedLease)
+	}
 	for i := range f.ports {
 		if got, want := f.version(i), before+uint64(written); got != want {
 			t.Errorf("server %d has %d commits, want %d: %d before and %d acknowledged", i, got, want, before, written)
@@ -343,12 +348,12 @@ func TestRollingRestart(t *testing.T) {
 	})
 	t.Run("forwarding", func(t *testing.T) {
 		reader := 1 - f.writer()
-		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"slug":"over-mcp","symbol":"example.com/p.F2","text":"t"}}}`
+		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"params":{"slug":"over-mcp","symbol":"example.com/p.F2","text":"t"}}}}`
 		a, err := f.ask(reader, http.MethodPost, "/graphs/code/mcp", call, "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-11-25")
 		if err != nil || a.status != http.StatusOK || strings.Contains(string(a.body), "isError") {
 			t.Fatalf("a write over MCP on a reader: %v %d %s", err, a.status, a.body)
 		}
-		call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"notes_about","arguments":{"symbol":"example.com/p.F2"},"_meta":{"omnigraph/atLeast":"latest"}}}`
+		call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"notes_about","arguments":{"params":{"symbol":"example.com/p.F2"}},"_meta":{"omnigraph/atLeast":"latest"}}}`
 		a, err = f.ask(reader, http.MethodPost, "/graphs/code/mcp", call, "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-11-25")
 		if err != nil || !strings.Contains(string(a.body), "over-mcp") || a.header.Get("Omnigraph-Data-Age") == "" {
 			t.Errorf("a read of the latest state over MCP on a reader: %v %d %v %s", err, a.status, a.header, a.body)

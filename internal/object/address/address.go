@@ -43,7 +43,14 @@ func Check(text string) error {
 		_, err := folderOf(u)
 		return err
 	}
-	return fmt.Errorf("the address of the storage has the scheme %q, which is not supported; write %s", u.Scheme, Forms)
+	return &SchemeError{Scheme: u.Scheme}
+}
+
+// SchemeError is the error for a storage that this program does not support.
+type SchemeError struct{ Scheme string }
+
+func (e *SchemeError) Error() string {
+	return fmt.Sprintf("the address of the storage has the scheme %q, which is not supported; write %s", e.Scheme, Forms)
 }
 
 // folderOf returns the folder that a URL of the scheme file names.

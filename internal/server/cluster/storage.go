@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -89,7 +90,11 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 		p.folder(f["url"], at)
 		return
 	}
-	if err := address.Check(at); err != nil {
+	var scheme *address.SchemeError
+	switch err := address.Check(at); {
+	case errors.As(err, &scheme):
+		f["url"].Fault(strictyaml.Unsupported, err.Error(), "")
+	case err != nil:
 		f["url"].Fault(strictyaml.BadValue, err.Error(), "")
 	}
 	s := &Shared{URL: at, Lease: DefaultLease, MaxStaleness: DefaultMaxStaleness}

@@ -111,7 +111,7 @@ func (c *Cluster) dump(t testing.TB, ids ...string) string {
 	t.Helper()
 	ctx := context.Background()
 	var b bytes.Buffer
-	r, err := c.Revision()
+	r, err := c.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

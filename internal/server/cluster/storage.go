@@ -27,13 +27,13 @@ var storageSettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ url: \"s3://team-graphs/prod?region=eu-central-1\", cache: /var/lib/omnigraph/cache }",
 	Text: "Several servers share this storage: one writes a graph, all of them read it, and each of them can take over.",
 	Keys: []*setting{
-		{Key: "url", Required: true, Example: "\"postgres://graphs@db.internal/graphs\"", Limits: address.Forms,
+		{Key: "url", Required: true, Example: "\"postgres://graphs@db.internal/graphs\"", Limits: address.Forms + "; or the path of a folder, as without the mapping",
 			Text: "This is the address of the storage; credentials come from the environment of the process."},
-		{Key: "cache", Required: true, Example: "/var/lib/omnigraph/cache", Limits: "a path from the folder of cluster.yaml, on a disk of this machine",
+		{Key: "cache", Default: "none; required unless url is a folder", Example: "/var/lib/omnigraph/cache", Limits: "a path from the folder of cluster.yaml, on a disk of this machine",
 			Text: "Each server keeps copies of stored data in this folder; two servers on one machine need two folders."},
-		{Key: "lease", Default: "10s", Example: "20s", Limits: "a duration from 1s to 5m",
+		{Key: "lease", Default: "10s", Example: "20s", Pattern: durationPattern, Limits: "a duration from 1s to 5m",
 			Text: "When the server that writes a graph has given no sign of life for this time, another server takes over."},
-		{Key: "max_staleness", Default: "1m", Example: "5m", Limits: "a duration from 5s to 24h",
+		{Key: "max_staleness", Default: "1m", Example: "5m", Pattern: durationPattern, Limits: "a duration from 5s to 24h",
 			Text: "A server that cannot reach the storage answers reads from its copy for this time, and then refuses them with 503."},
 	},
 }
@@ -41,7 +41,7 @@ var storageSettings = &setting{
 // peersSettings describes the key peers.
 var peersSettings = &setting{
 	Key: "peers", Type: strictyaml.List, Default: "none; then a server refuses writes to a graph that another server writes", Example: "[\"https://og-1.internal:8080\", \"https://og-2.internal:8080\"]",
-	Each:   &setting{Example: "\"https://og-1.internal:8080\"", Limits: "https://host[:port], or http://host[:port] on loopback", Text: "This is the address of a server."},
+	Each:   &setting{Example: "\"https://og-1.internal:8080\"", Pattern: `^https?://`, Limits: "https://host[:port], or http://host[:port] on loopback", Text: "This is the address of a server."},
 	Limits: "addresses of the form https://host or https://host:port; http:// only on loopback; only with shared storage",
 	Text:   "These are the addresses of all servers of the cluster; a server forwards writes, with the token of the caller, only to them.",
 }

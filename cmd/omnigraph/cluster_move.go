@@ -60,7 +60,7 @@ The command waits up to half a minute until the server is the writer.
 				return err
 			}
 			defer func() { err = errors.Join(err, done()) }()
-			a, err := move(cmd.Context(), s.Bucket, args[0], args[1])
+			a, err := moveGraph(cmd.Context(), s.Bucket, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -71,8 +71,8 @@ The command waits up to half a minute until the server is the writer.
 	return cmd
 }
 
-// move makes a server the writer of a graph, and waits until its sign says so.
-func move(ctx context.Context, b object.Bucket, graph, node string) (*moveAnswer, error) {
+// moveGraph makes a server the writer of a graph, and waits until its sign says so.
+func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
 	wished := false // a wish is stored that the server has not answered

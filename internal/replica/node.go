@@ -87,7 +87,8 @@ type Node struct {
 	incarnation string
 
 	leases  *sharedlog.Leases
-	looking sync.Mutex // held while `leases` observes a node
+	looking sync.Mutex      // held while `leases` observes a node; guards looks
+	looks   map[string]look // by id of the node
 
 	mu     sync.Mutex
 	graphs map[string]*Graph // the open graphs, by id
@@ -108,7 +109,7 @@ func NewNode(o NodeOptions) *Node {
 		o.Lease = DefaultLease
 	}
 	return &Node{
-		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, urgent: make(chan struct{}, 1),
+		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, looks: map[string]look{}, urgent: make(chan struct{}, 1),
 		leases: sharedlog.NewLeases(o.Bucket, "", o.Lease, clock.Now),
 	}
 }
@@ -229,20 +230,31 @@ func ReadSign(ctx context.Context, b object.Bucket, id string) (Sign, error) {
 	return s, nil
 }
 
+// look is what this node saw when it last looked at the sign of another node.
+type look struct {
+	at          time.Time
+	incarnation string // of the node; "" if it has no sign
+	expired     bool   // the lease of the node has expired
+}
+
 // gone reports whether the server of a takeover no longer writes: it has removed its object, it was
-// started again, or its lease has expired.
+// started again, or its lease has expired. Graphs with the same writer share one request.
 func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 	n.looking.Lock()
 	defer n.looking.Unlock()
-	content, expired, err := n.leases.Look(ctx, t.Node)
-	if err != nil {
-		return false, err
+	now := clock.Now()
+	seen, ok := n.looks[t.Node]
+	if !ok || now.Sub(seen.at) >= n.tick()/2 {
+		content, expired, err := n.leases.Look(ctx, t.Node)
+		if err != nil {
+			return false, err
+		}
+		var s Sign
+		_ = json.Unmarshal(content, &s) // an object that is no sign counts as none
+		seen = look{at: now, incarnation: s.Incarnation, expired: expired}
+		n.looks[t.Node] = seen
 	}
-	var s Sign
-	if content == nil || json.Unmarshal(content, &s) != nil {
-		return true, nil
-	}
-	return expired || s.Incarnation != t.Incarnation, nil
+	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
 }
 
 // readWish reads the wish for this node.

@@ -154,7 +154,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		o.Log.Info(d.Message, "place", d.Span.String())
 	}
 	hosts, err := hostcheck.New(hostcheck.Options{
-		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
+		Bind: o.Bind, PublicHosts: servedHosts(o.Cluster), Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

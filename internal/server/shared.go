@@ -108,6 +108,21 @@ func ownAddress(o *Options) (string, error) {
 	return own, nil
 }
 
+// servedHosts returns the hosts under which clients and other servers reach this server; nil if any
+// host will do.
+func servedHosts(c *cluster.Config) []string {
+	if len(c.Server.PublicHosts) == 0 {
+		return nil
+	}
+	hosts := slices.Clone(c.Server.PublicHosts)
+	for _, peer := range c.Peers {
+		if u, err := url.Parse(peer); err == nil {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
+}
+
 // pageTokenName is the name of the object with the key of page tokens, in hexadecimal digits.
 const pageTokenName = seal.KeyFile
 

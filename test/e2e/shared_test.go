@@ -436,7 +436,7 @@ func TestSharedCommands(t *testing.T) {
 		}
 	}
 	run("--graph is missing", "init", "--schema", schema, "--store", store)
-	run(`"node_types": 1`, "init", "--schema", schema, "--store", store, "--graph", "people", "--format", "json")
+	run(`"node_types":1`, "init", "--schema", schema, "--store", store, "--graph", "people", "--format", "json")
 	run("already holds a graph people", "init", "--schema", schema, "--store", store, "--graph", "people")
 	run("--graph is missing", "load", "--store", store, "--data", data)
 	run("create it with: omnigraph init", "load", "--store", store, "--graph", "nobody", "--data", data)
@@ -447,7 +447,7 @@ func TestSharedCommands(t *testing.T) {
 	write(t, filepath.Join(dir, "schema.pg"), "node Person {\n  name: String @key\n  age: I32?\n}\n")
 	write(t, filepath.Join(dir, "cluster.yaml"), "version: 1\nstorage: { url: \""+store+"\", cache: ./cache }\ngraphs: { people: { schema: schema.pg } }\n")
 	run("age", "cluster", "plan", "--cluster", dir)
-	run(`"change": "changed"`, "cluster", "apply", "--cluster", dir, "--format", "json")
+	run(`"change":"changed"`, "cluster", "apply", "--cluster", dir, "--format", "json")
 	run("no server is running", "cluster", "status", "--cluster", dir, "--format", "table")
 	run("no server with the name og-1 is running", "cluster", "move", "--cluster", dir, "people", "og-1")
 }

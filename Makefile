@@ -52,7 +52,7 @@ test-random: ## compare random statements with the model for a minute, and find 
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
-RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/...
+RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/... ./internal/replica
 # RACE_SKIPS take long and start no goroutines that other tests do not start too.
 RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
@@ -180,6 +180,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
 	$(MAKE) test-s3
+	$(MAKE) test-shared
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi

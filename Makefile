@@ -157,6 +157,7 @@ test-s3: ## test storage with S3's protocol against versitygw, which this builds
 	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.

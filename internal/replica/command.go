@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -27,9 +26,10 @@ func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error
 	}
 	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8]})
 	leave := func() error {
-		err := errors.Join(node.Leave(context.WithoutCancel(ctx)), os.RemoveAll(cache))
+		// If the lease cannot be removed, servers wait until it ends. The command itself has succeeded.
+		_ = node.Leave(context.WithoutCancel(ctx))
 		done()
-		return err
+		return os.RemoveAll(cache)
 	}
 	return &Storage{Bucket: bucket, Cache: cache, Node: node, Command: true}, leave, nil
 }

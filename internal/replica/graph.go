@@ -252,7 +252,7 @@ func (g *Graph) changed() {
 	}
 }
 
-// State returns the role of this server and what it knows about the writer.
+// State returns the role of this server, the writer as far as this server knows, and the lag.
 func (g *Graph) State() State {
 	now := g.current.Load()
 	s := State{Role: Absent}

@@ -250,7 +250,7 @@ func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 			return false, err
 		}
 		var s Sign
-		_ = json.Unmarshal(content, &s) // an object that is no sign counts as none
+		_ = json.Unmarshal(content, &s) // an object that cannot be decoded counts as no sign
 		seen = look{at: now, incarnation: s.Incarnation, expired: expired}
 		n.looks[t.Node] = seen
 	}
@@ -319,7 +319,7 @@ func Withdraw(ctx context.Context, b object.Bucket, id string) error {
 	return b.Delete(ctx, movePrefix+id)
 }
 
-// Signs returns the signs of all nodes, ordered by id. Some of these nodes may have ended.
+// Signs returns the signs of all nodes, ordered by id. Some of the nodes may have ended.
 func Signs(ctx context.Context, b object.Bucket) ([]Sign, error) {
 	entries, err := object.ListAll(ctx, b, nodePrefix)
 	if err != nil {

@@ -147,8 +147,10 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
-	g.step(ctx) // so that a server that starts alone accepts writes at once
-	s.Node.tell()
+	g.step(ctx)                   // so that a server that starts alone accepts writes at once
+	if g.State().Role != Writer { // takeOver has reported a writer
+		g.changed()
+	}
 	g.running.Go(func() { g.run(ctx) })
 	return g, nil
 }

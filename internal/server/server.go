@@ -358,7 +358,7 @@ func (s *Server) Close() error {
 		errs = append(errs, c.Close())
 	}
 	s.closers = nil
-	errs = append(errs, s.leave())
+	s.leave()
 	for _, g := range s.engines {
 		errs = append(errs, g.Close())
 	}

@@ -240,11 +240,13 @@ func (s *Server) tellRole(x *client.GraphReadiness) {
 
 // leave makes other servers take over the graphs that this server writes. It must be called before
 // the graphs are closed.
-func (s *Server) leave() error {
+func (s *Server) leave() {
 	if s.shared == nil {
-		return nil
+		return
 	}
-	return s.shared.storage.Node.Leave(context.Background())
+	if err := s.shared.storage.Node.Leave(context.Background()); err != nil {
+		s.log.Warn("the server could not remove its lease from the shared storage; other servers take over its graphs when the lease ends", "error", err)
+	}
 }
 
 // disconnect ends the connections to the storage and to other servers. The graphs must be closed.

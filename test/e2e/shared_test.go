@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +24,14 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
 )
 
 // How often TestSharedStorage stops the server that writes the graph. The long form has 20 and 10.
 var (
 	sharedKills = flag.Int("shared.kills", 2, "how often TestSharedStorage kills the writer")
+	sharedOn    = flag.String("shared.storage", "folder", "the storage of TestSharedStorage: folder, s3 or postgres")
 	sharedStops = flag.Int("shared.stops", 1, "how often TestSharedStorage stops the writer for longer than its lease")
 )
 
@@ -43,11 +47,24 @@ type fleet struct {
 	running []*process // nil for a server that does not run
 }
 
-// newFleet makes the folders of n servers that share a folder, and applies the cluster.
-func newFleet(t *testing.T, n int) *fleet {
+// storageURL makes an empty storage and returns its URL.
+func storageURL(t *testing.T, kind string) string {
+	t.Helper()
+	switch kind {
+	case "s3":
+		t.Setenv("AWS_ACCESS_KEY_ID", "key")
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+		return "s3://graphs/prod?endpoint=" + url.QueryEscape(s3test.Start(t))
+	case "postgres":
+		return postgrestest.New(t).URL("")
+	}
+	return "file://" + filepath.Join(t.TempDir(), "bucket")
+}
+
+// newFleet makes the folders of n servers that share the storage of a URL, and applies the cluster.
+func newFleet(t *testing.T, n int, storage string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, running: make([]*process, n)}
-	bucket := filepath.Join(t.TempDir(), "bucket")
 	var peers []string
 	for range n {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +80,7 @@ func newFleet(t *testing.T, n int) *fleet {
 		t.Fatal(err)
 	}
 	text := strings.Replace(string(config), "storage: ./data\n", fmt.Sprintf(
-		"storage: { url: \"file://%s\", cache: ./cache, lease: %v, max_staleness: 10s }\npeers: [%s]\n", bucket, sharedLease, strings.Join(peers, ", ")), 1)
+		"storage: { url: \"%s\", cache: ./cache, lease: %v, max_staleness: 10s }\npeers: [%s]\n", storage, sharedLease, strings.Join(peers, ", ")), 1)
 	for range n {
 		dir := t.TempDir()
 		if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {
@@ -73,7 +90,7 @@ func newFleet(t *testing.T, n int) *fleet {
 		f.dirs = append(f.dirs, dir)
 	}
 	omnigraph(t, "cluster", "apply", "--cluster", f.dirs[0])
-	omnigraph(t, "load", "--store", "file://"+bucket, "--graph", "code", "--data", graphFile(t), "--mode", "overwrite")
+	omnigraph(t, "load", "--store", storage, "--graph", "code", "--data", graphFile(t), "--mode", "overwrite")
 	return f
 }
 
@@ -254,7 +271,7 @@ func (f *fleet) writing(clients int) (stop func() int) {
 // writes. Nothing acknowledged may be lost, nothing may be written twice, and a client that states
 // the commit that it saw must never read older data.
 func TestSharedStorage(t *testing.T) {
-	f := newFleet(t, 3)
+	f := newFleet(t, 3, storageURL(t, *sharedOn))
 	for i := range f.ports {
 		f.start(i)
 	}
@@ -352,7 +369,7 @@ func TestUnsafeStorage(t *testing.T) {
 // TestRollingRestart stops one server after the other in an orderly way, and starts it again, under
 // clients. Clients must see no error but a refused or closed connection and the status 503.
 func TestRollingRestart(t *testing.T) {
-	f := newFleet(t, 2)
+	f := newFleet(t, 2, storageURL(t, "folder"))
 	for i := range f.ports {
 		f.start(i)
 	}

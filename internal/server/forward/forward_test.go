@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// writer is a server that answers with what it received.
+// writer is a server that answers with the parts of the request that it received.
 func writer(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -85,7 +85,7 @@ func Operands(e Expr) []Expr {
 		return e.Args
 	case Test:
 		return CondOperands(e.Cond)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
 	}
 	return nil
 }

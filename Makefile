@@ -123,6 +123,24 @@ test-clients: build ## drive the built server with the official MCP clients and 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
 
+# The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
+# targets need npm and the network: dist is committed.
+internal/studio/node_modules: internal/studio/package.json internal/studio/package-lock.json
+	npm ci --prefix internal/studio --silent --no-audit --no-fund
+	@touch $@
+
+studio: internal/studio/node_modules ## check the types of the studio and build its dist from its src (needs npm)
+	cd internal/studio && npx --no-install tsc
+	cd internal/studio/build && $(GO) run .
+
+studio-check: internal/studio/node_modules ## check that the studio in the repository is what its source builds (needs npm)
+	cd internal/studio && npx --no-install tsc
+	cd internal/studio/build && $(GO) vet . && $(GO) run . --check
+
+# SHOTS names a folder for screenshots of every page.
+test-studio: internal/studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
+	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m ./... $(if $(SHOTS),-args -shots $(abspath $(SHOTS)))
+
 CONFORMANCE := internal/server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
@@ -269,4 +287,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile test-shared soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile test-shared soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean

@@ -185,6 +185,7 @@ var silent = map[string]string{
 	"omnigraph cluster plan":     "reads the files of the operator",
 	"omnigraph cluster apply":    "reads the files of the operator",
 	"omnigraph cluster status":   "reads the files of the operator",
+	"omnigraph cluster move":     "asks a server of shared storage, as the owner of the storage",
 	"omnigraph policy validate":  "reads the files of the operator",
 	"omnigraph policy test":      "reads the files of the operator",
 	"omnigraph policy explain":   "reads the files of the operator",
@@ -357,6 +358,6 @@ var apart = map[string]string{
 	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
-	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
+	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
 	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints a page",
 }

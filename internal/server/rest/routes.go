@@ -29,6 +29,8 @@ var (
 	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
 	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}
 
+	atLeastParam = Param{Name: headerAtLeast, In: Header, Kind: Text, Max: 255, Description: "A commit that the caller has seen, or latest for every commit that was acknowledged before the request. A server that follows another one waits until it has that commit."}
+
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
 	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
 

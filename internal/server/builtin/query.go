@@ -103,11 +103,11 @@ func mutate() tool.Tool {
 				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
-				"Inserting a node whose key exists replaces that node's whole row. Deleting a node deletes its edges. " +
-				"One query may contain inserts, updates and deletes, which run in order. The answer counts the affected nodes and edges; " +
-				"commit is null when nothing changed.",
+				"Inserting a node whose key exists replaces that node's whole row; upsert keeps the properties that it leaves out. Deleting a node deletes its edges. " +
+				"One query may contain inserts, updates and deletes, which run in order. match { … } { … } and for $x in $list { … } run statements for each match or element. " +
+				"The answer counts the affected nodes and edges, and has the row of return { … }; commit is null when nothing changed.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[mutateArgs]()),
-			OutputSchema: jsonschema.MutationOutput(),
+			OutputSchema: jsonschema.AnyMutationOutput(),
 			Destructive:  true,
 		},
 		gates: gate(tool.Change),

@@ -50,6 +50,11 @@ var paramTypes = map[string]reflect.Type{
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsParams](),
 	"put_computed":        reflect.TypeFor[corpus.PutComputedParams](),
 	"adopt":               reflect.TypeFor[corpus.AdoptParams](),
+	"befriend":            reflect.TypeFor[corpus.BefriendParams](),
+	"grow":                reflect.TypeFor[corpus.GrowParams](),
+	"add_people":          reflect.TypeFor[corpus.AddPeopleParams](),
+	"reintroduce":         reflect.TypeFor[corpus.ReintroduceParams](),
+	"set_raw":             reflect.TypeFor[corpus.SetRawParams](),
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
 	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
 	"own":                 reflect.TypeFor[corpus.OwnParams](),
@@ -90,6 +95,7 @@ var rowTypes = map[string]reflect.Type{
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 	"truths":              reflect.TypeFor[corpus.TruthsRow](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
+	"befriend":            reflect.TypeFor[corpus.BefriendRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -114,6 +120,9 @@ func TestServedSchemas(t *testing.T) {
 		name, d := q.Info().Name, q.Descriptor()
 		params := paramTypes[name]
 		wantIn, wantOut := jsonschema.MutationInput(params), jsonschema.MutationOutput()
+		if row := rowTypes[name]; q.Info().Mutation && row != nil {
+			wantOut = jsonschema.MutationRowOutput(row)
+		}
 		if !q.Info().Mutation {
 			wantIn, wantOut = jsonschema.ReadInput(params), jsonschema.ReadOutput(rowTypes[name])
 		}
@@ -146,7 +155,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("mutations.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -101,6 +101,12 @@ func (w *Write) statements(list []plan.Statement, rows [][]value.Value) error {
 		if err != nil {
 			return err
 		}
+		if blockSees {
+			if err := a.apply(w); err != nil {
+				return err
+			}
+			continue
+		}
 		actions = append(actions, a)
 	}
 	w.cells = nil

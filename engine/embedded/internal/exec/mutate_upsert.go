@@ -141,7 +141,7 @@ func (a *upserting) apply(w *Write) error {
 
 // row returns the new row of an entity. If it exists, its ordinal is ord.
 func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version.Row, error) {
-	if exists {
+	if exists && !upsertReplaces {
 		return changed(w, a.t, ord, u.set, u.derived)
 	}
 	row := version.Row{ID: u.id, Vals: make([]value.Value, len(a.t.Props))}

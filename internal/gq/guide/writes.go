@@ -101,8 +101,8 @@ func forEachMatch(s *catalog.Schema) string {
 	for _, n := range s.Nodes {
 		for _, p := range n.Properties {
 			if isPlain(p.Type) && !n.IsKey(p.Name) {
-				return mutation([]string{"$" + p.Name + ": " + paramType(p.Type)},
-					"match { $x: "+n.Name+" } limit 10 {\n    update "+n.Name+" set { "+p.Name+": $"+p.Name+" } where id = $x.id\n  }")
+				return mutation([]string{"$new: " + paramType(p.Type)},
+					"match { $x: "+n.Name+" } limit 10 {\n    update "+n.Name+" set { "+p.Name+": $new } where id = $x.id\n  }")
 			}
 		}
 	}

@@ -70,8 +70,9 @@ func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e pla
 			ok = false
 		}
 		return v.expr, true, ok
+	default: // the other operands are not nodes
+		return nil, false, false
 	}
-	return nil, false, false
 }
 
 // isNode reports whether a name is the variable of an insert or of a match, and not a parameter or an element.

@@ -50,13 +50,11 @@ func (p *parser) written(o Operand, in string, inner, old bool) {
 		return
 	}
 	p.checkPart(o, in, maxDepth, func(o Operand) bool {
-		switch o := o.(type) {
-		case *PropRef:
-			return inner
-		case *AliasRef:
-			name := o.Tokens[0].Value
+		if alias, ok := o.(*AliasRef); ok {
+			name := alias.Tokens[0].Value
 			return old && name != "null" && name != "nil" && name != "none"
 		}
-		return false
+		_, property := o.(*PropRef)
+		return property && inner
 	})
 }

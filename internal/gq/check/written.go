@@ -48,7 +48,7 @@ func (c *checker) idValue(o syntax.Operand, t target, name string) (plan.Expr, b
 }
 
 // node resolves a value that is a node: the variable of an insert or of a match, or a type with a key. It
-// reports false in `found` if the value is no node. The argument `end` says that the value may be a node, as the
+// reports false in `found` if the value is not a node. The argument `end` says that the value may be a node, as the
 // end of an edge or the id of a node may. The result `ok` is false if it reported an error.
 func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e plan.Expr, found, ok bool) {
 	want := endType(t, name)

@@ -79,7 +79,7 @@ func (m *mutationBinder) forEach(each plan.ForEach) error {
 	return nil
 }
 
-// statement checks a statement that is no block.
+// statement checks an insert, an update or a delete.
 func (m *mutationBinder) statement(st plan.Statement) error {
 	entity, name := plan.Target(st)
 	set, where := plan.Written(st)

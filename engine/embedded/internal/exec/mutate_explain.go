@@ -42,7 +42,7 @@ func ExplainMutation(ctx context.Context, q *plan.Query, snap *version.Snapshot)
 	return list, nil
 }
 
-// explainStatement returns the operator of a statement that is no block.
+// explainStatement returns the operator of an insert, an update or a delete.
 func explainStatement(text plan.Speller, snap *version.Snapshot, s plan.Statement) *engine.Operator {
 	entity, typ := plan.Target(s)
 	op := &engine.Operator{Detail: entity.String() + " " + typ, Estimate: 1}

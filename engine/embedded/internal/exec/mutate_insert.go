@@ -136,7 +136,7 @@ func (w *Write) endType(t *version.Type, end string) *version.Type {
 	return w.Tx.Schema().Nodes[t.From]
 }
 
-// noEndpoint returns the error for an end of an edge that is no node.
+// noEndpoint returns the error for an end of an edge that is not a node.
 func noEndpoint(t *version.Type, end, detail string) error {
 	return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: "endpoint", Detail: detail}
 }

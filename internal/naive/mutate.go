@@ -161,6 +161,7 @@ func (w *writing) prepare(s plan.Statement, rows [][]value.Value) func() {
 			for _, e := range w.matching(s.Entity, s.Type, s.Where) {
 				w.old = e.props
 				set := w.set(s.Entity, s.Type, s.Set)
+				w.checkKinds(e, set)
 				if w.agrees(s.Entity, s.Type, e.id, s.Set, set); done[e.id] && w.g.fault != UpdateRepeats {
 					continue
 				}
@@ -196,6 +197,20 @@ func (w *writing) prepare(s plan.Statement, rows [][]value.Value) func() {
 	return func() {
 		for _, f := range apply {
 			f()
+		}
+	}
+}
+
+// checkKinds reports the values that do not fit their properties. An update whose entity an earlier statement of the block
+// deletes has no other faults.
+func (w *writing) checkKinds(e *entity, set map[string]value.Value) {
+	for _, p := range w.properties(e.kind, e.typ) {
+		v, assigned := set[p.Name]
+		if !assigned {
+			continue
+		}
+		if _, err := convert(v, p.Type); err != nil {
+			w.violation(e, p.Name, "type", err.Error())
 		}
 	}
 }

@@ -41,7 +41,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 	@$(MAKE) --no-print-directory test-race
 
 # A build tag puts one fault into the engine. The model holds its own faults.
-FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_upsert fault_block
+FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_upsert fault_block
 test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine or the model
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in $(FAULT_TAGS); do \
@@ -113,8 +113,9 @@ soak: build ## run 16 clients with all they may do against the built server for 
 test-peers: ## vet and test the comparison with other databases (needs a C compiler)
 	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
 
-test-clients: build ## drive the built commands with the official clients (needs node and npm)
+test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)
 	internal/server/mcp/testdata/typescript/run.sh
+	test/clients/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v

@@ -82,9 +82,11 @@ func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.Rec
 // appendColumn appends the first n values of a column to an Arrow array.
 func appendColumn(to array.Builder, c *Column, n int) error {
 	if s, ok := to.(*array.StructBuilder); ok {
-		for i := range n {
-			s.Append(!c.IsNull(i))
+		valid := make([]bool, n)
+		for i := range valid {
+			valid[i] = !c.IsNull(i)
 		}
+		s.AppendValues(valid) // Append would also append to the fields of a null row
 		for k := range c.Fields {
 			if err := appendColumn(s.FieldBuilder(k), &c.Fields[k], n); err != nil {
 				return err

@@ -140,6 +140,18 @@ func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	}
 }
 
+// traverse encodes or decodes a traversal without its further edge types.
+func (c *coder) traverse(t *Traverse) {
+	integer(c, &t.From)
+	integer(c, &t.To)
+	c.string(&t.Edge)
+	integer(c, &t.EdgeVar)
+	c.bool(&t.Undirected)
+	c.bool(&t.Walk)
+	integer(c, &t.Min)
+	integer(c, &t.Max)
+}
+
 // clause encodes or decodes a clause. A number identifies the type of the clause.
 func (c *coder) clause(p *Clause) {
 	n := byte(0)
@@ -148,6 +160,9 @@ func (c *coder) clause(p *Clause) {
 		n = 1
 	case Traverse:
 		n = 2
+		if c := (*p).(Traverse); c.Or != nil {
+			n = 20
+		}
 	case Filter:
 		n = 3
 	case Not:
@@ -165,16 +180,7 @@ func (c *coder) clause(p *Clause) {
 	case 1:
 		part(c, p, func(b *Bind) { integer(c, &b.Var) })
 	case 2:
-		part(c, p, func(t *Traverse) {
-			integer(c, &t.From)
-			integer(c, &t.To)
-			c.string(&t.Edge)
-			integer(c, &t.EdgeVar)
-			c.bool(&t.Undirected)
-			c.bool(&t.Walk)
-			integer(c, &t.Min)
-			integer(c, &t.Max)
-		})
+		part(c, p, c.traverse)
 	case 3:
 		part(c, p, func(f *Filter) { c.cond(&f.Cond) })
 	case 4:
@@ -187,6 +193,11 @@ func (c *coder) clause(p *Clause) {
 		part(c, p, func(a *All) { slice(c, &a.Conds, (*coder).clause) })
 	case 8:
 		part(c, p, func(o *Optional) { slice(c, &o.Match, (*coder).clause) })
+	case 20: // a Traverse with several edge types
+		part(c, p, func(t *Traverse) {
+			c.traverse(t)
+			slice(c, &t.Or, (*coder).string)
+		})
 	default:
 		c.unnumbered("clause", n, *p)
 	}
@@ -256,12 +267,14 @@ func exprNumber(e Expr) byte {
 		return 14
 	case Holds:
 		return 15
-	case Old:
+	case WalkPart:
 		return 30
+	case Old:
+		return 40
 	case KeyOf:
-		return 31
+		return 41
 	case Cell:
-		return 32
+		return 42
 	}
 	return 0
 }
@@ -324,16 +337,26 @@ func (c *coder) expr(p *Expr) {
 			slice(c, &x.Outer, integer[VarID])
 		})
 	case 30:
+		part(c, p, func(x *WalkPart) {
+			integer(c, &x.Var)
+			integer(c, &x.Fact)
+			integer(c, &x.From)
+			integer(c, &x.To)
+			if !x.Fact.Valid() {
+				c.fail("a fact of number %d about a walk", x.Fact)
+			}
+		})
+	case 40:
 		part(c, p, func(x *Old) {
 			c.string(&x.Name)
 			c.typ(&x.Type)
 		})
-	case 31:
+	case 41:
 		part(c, p, func(x *KeyOf) {
 			c.string(&x.Node)
 			slice(c, &x.Key, (*coder).assign)
 		})
-	case 32:
+	case 42:
 		part(c, p, func(x *Cell) {
 			integer(c, &x.Column)
 			c.string(&x.Name)

@@ -91,7 +91,7 @@ func Operands(e Expr) []Expr {
 			list[i] = member.Value
 		}
 		return list
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell:
 	}
 	return nil
 }

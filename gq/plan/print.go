@@ -131,7 +131,7 @@ func (p *printer) declare(vars []Var) {
 		if v.Optional {
 			optional = "?"
 		}
-		p.line("var %s: %s %s%s", p.vars[i], v.Entity, v.Type, optional)
+		p.line("var %s: %s%s", p.vars[i], strings.TrimSpace(v.Entity.String()+" "+v.Type), optional)
 	}
 }
 
@@ -244,6 +244,8 @@ func (p *printer) expr(e Expr) string {
 			return "to(" + p.vars[e.Var] + ")"
 		}
 		return "from(" + p.vars[e.Var] + ")"
+	case WalkPart:
+		return e.Fact.String() + "(" + p.vars[e.Var] + ")"
 	case Whole:
 		return p.vars[e.Var]
 	case Now:

@@ -17,7 +17,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
 	}
 }
 
@@ -60,7 +60,7 @@ func ExprConds(e Expr, visit func(Cond)) {
 		condConds(e.Cond, visit)
 	case Holds:
 		clauseConds([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
 	}
 }
 

@@ -63,6 +63,9 @@ var paramTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 	"truths":              reflect.TypeFor[corpus.TruthsParams](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesParams](),
+	"known_samples":       reflect.TypeFor[corpus.KnownSamplesParams](),
+	"ways":                reflect.TypeFor[corpus.WaysParams](),
+	"sample_ways":         reflect.TypeFor[corpus.SampleWaysParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
@@ -96,6 +99,9 @@ var rowTypes = map[string]reflect.Type{
 	"truths":              reflect.TypeFor[corpus.TruthsRow](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
 	"befriend":            reflect.TypeFor[corpus.BefriendRow](),
+	"known_samples":       reflect.TypeFor[corpus.KnownSamplesRow](),
+	"ways":                reflect.TypeFor[corpus.WaysRow](),
+	"sample_ways":         reflect.TypeFor[corpus.SampleWaysRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -155,7 +161,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("mutations.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("mutations.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -96,14 +96,15 @@ type checker struct {
 	// read is the read that the checker lowers. In a mutation outside of blocks it has the variables of the
 	// inserts and the columns of the mutation.
 	read      *plan.Read
-	names     *scope         // the variables of inserts; nil in a read
-	each      *eachScope     // the block of a mutation that the checker is in; nil outside of blocks
-	old       *target        // the type whose old values an assignment may use; nil for none
-	limit     bool           // the read has a limit
-	params    map[string]int // name to index in plan.Params
-	badParams []bool         // by index in plan.Params: whether an annotation of the parameter has a fault
-	uses      map[useKey]int // to index in plan.Uses
-	columns   map[string]int // name to index in plan.Read.Columns; nil before the return clause
+	names     *scope               // the variables of inserts; nil in a read
+	each      *eachScope           // the block of a mutation that the checker is in; nil outside of blocks
+	old       *target              // the type whose old values an assignment may use; nil for none
+	limit     bool                 // the read has a limit
+	params    map[string]int       // name to index in plan.Params
+	badParams []bool               // by index in plan.Params: whether an annotation of the parameter has a fault
+	uses      map[useKey]int       // to index in plan.Uses
+	walks     map[plan.VarID]*step // by the variable of the walk
+	columns   map[string]int       // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
 	inHaving    bool            // the checker resolves a condition of `having`

@@ -225,11 +225,11 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables that break ties between rows by their ids. It sorts the variables by
+// addTies adds the variables that break ties between rows by their ids: those of nodes and edges. It sorts the variables by
 // name.
 func (c *checker) addTies() {
 	for i := range c.read.Vars {
-		if !c.info.Vars[i].Inner {
+		if !c.info.Vars[i].Inner && c.read.Vars[i].Entity != plan.Walk {
 			c.read.Ties = append(c.read.Ties, plan.VarID(i))
 		}
 	}

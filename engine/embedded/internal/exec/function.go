@@ -106,7 +106,7 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 		if in.entity != nil {
 			return in.entity(e)
 		}
-	case plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
+	case plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
 	}
 	panic("exec: an expression without variables has a variable")
 }

@@ -170,7 +170,7 @@ func (x *explainer) explainHoldings(e *expr, rows float64) []*engine.Operator {
 		for _, a := range e.args {
 			out = append(out, x.explainHoldings(a, rows)...)
 		}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprAgg:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprAgg, exprWalk:
 	}
 	return out
 }

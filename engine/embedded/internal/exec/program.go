@@ -57,6 +57,7 @@ type query struct {
 	aggs     []aggregate     // the aggregates, each once
 	holdings []*holding      // the blocks whose truth is a value
 	choosers int             // number of calls of `if` and `coalesce`
+	routes   []*route        // the walks whose nodes the expressions return
 
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 
@@ -75,6 +76,7 @@ type arrangement struct {
 	heldTests   []*arrangedTest // the blocks whose truth is a value, by position in query.holdings
 	frames      int             // number of frames that the steps own
 	optionals   int             // number of `optional` blocks
+	searches    int             // number of steps that explore
 	plannedSize int             // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool            // the read returns only counts of all its rows
 	first       firstLookup     // the lookup that the read begins with

@@ -14,6 +14,8 @@ type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the run may use; 0 for no limit
 	Shared *Memory     // limit for all runs together; nil for no limit
+	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
+	Walked int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
 	// Analyze enables counting the rows and times of the steps, see Result.Explain.

@@ -159,6 +159,9 @@ func (w *writeDraw) matched(r *readDraw, row func(plan.Expr) plan.Expr, t value.
 	var found []plan.Expr
 	for _, v := range r.outer {
 		declared := r.q.Read.Vars[v]
+		if declared.Entity == plan.Walk {
+			continue // a walk is not a value
+		}
 		if node != "" {
 			if declared.Entity == plan.Node && declared.Type == node {
 				found = append(found, id(v))

@@ -309,9 +309,15 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	case plan.RRF:
 		u.expr(vars, e.First)
 		u.expr(vars, e.Second)
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		for _, o := range plan.Operands(e) {
 			u.expr(vars, o)
+		}
+	case plan.BlockAgg, plan.BlockRows:
+		match, _, _ := plan.Subquery(e)
+		u.clauses(vars, match)
+		for _, r := range plan.Results(e) {
+			u.expr(vars, r)
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})

@@ -77,15 +77,17 @@ type Test struct{ Cond Cond }
 func (Apply) expr() {}
 func (Test) expr()  {}
 
-// Operands returns the expressions that an Apply or a Test computes with, in source order. It
-// returns nil for every other expression.
+// Operands returns the expressions that an Apply, a Test or a Member computes with, in source order.
+// It returns nil for every other expression.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case Apply:
 		return e.Args
 	case Test:
 		return CondOperands(e.Cond)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
+	case Member:
+		return []Expr{e.Of}
+	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, BlockAgg, BlockRows:
 	}
 	return nil
 }

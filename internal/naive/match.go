@@ -168,6 +168,9 @@ func variables(e plan.Expr) []plan.VarID {
 	if h, ok := e.(plan.Holds); ok {
 		return h.Outer
 	}
+	if _, outer, ok := plan.Subquery(e); ok {
+		return outer
+	}
 	var vars []plan.VarID
 	for _, o := range plan.Operands(e) {
 		vars = append(vars, variables(o)...)

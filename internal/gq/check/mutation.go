@@ -197,7 +197,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 		return t.expr, ok && c.checkFit(t.typ, p.Type, p, o.Span())
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		return c.computed(o, func(from value.Type, at diag.Span) bool { return c.checkFit(from, p.Type, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:
 	}
 	panic("check: the parser accepted an expression as a value")
 }
@@ -268,7 +268,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 		right, ok = c.param(v.Tokens[0])
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		right, ok = c.argument(v, nil)
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) && (prop != nil || c.endRef(right.expr, t, name, p.Value.Source().Span())) {

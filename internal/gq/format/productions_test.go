@@ -90,6 +90,8 @@ var productions = []struct{ name, file, cramped, want string }{
 		body("match { $a: A } return { if($a.b > 1, \"x\", ($a.c contains (\"y\" + $d))) as c }")},
 	{"blocks as values", "x.gq", body("match{$a:A(exists{$a b{ 1,2 }$c})=$a.d $a.b in( $x )}return{exists{$a b $c not{$c d $_}}as c,if( any{$a.b is null $a.c=1},1,2 )as d}order{not{$a b $_}desc}"),
 		body("match { $a: A (exists { $a b{1,2} $c }) = $a.d $a.b in ($x) } return { exists { $a b $c not { $c d $_ } } as c, if(any { $a.b is null $a.c = 1 }, 1, 2) as d } order { not { $a b $_ } desc }")},
+	{"subqueries", "x.gq", body("match{$a:A count{$a b $c}>1}return{sum{$a b $c return $c.d+( 1 )}as s count{$a b $c optional{$c d $e}return  distinct $c.f}as n,first{$a $e:b $c return{$e.d as on,$c}order{$e.d desc}}as latest,latest.on as on collect{$a b $c return{$c.d as d count{$c b $g}as k}order{d,$c.f desc}limit 3}as list}order{latest . on desc}"),
+		body("match { $a: A count { $a b $c } > 1 } return { sum { $a b $c return $c.d + (1) } as s, count { $a b $c optional { $c d $e } return distinct $c.f } as n, first { $a $e:b $c return { $e.d as on, $c } order { $e.d desc } } as latest, latest.on as on, collect { $a b $c return { $c.d as d, count { $c b $g } as k } order { d, $c.f desc } limit 3 } as list } order { latest.on desc }")},
 	{"insert", "x.gq", body("insert A{a:1 b:$b,c:now( )d:[ ],}insert B{ }"), body("insert A { a: 1, b: $b, c: now(), d: [] } insert B {}")},
 	{"update", "x.gq", body("update A set{a:1 b:2}where c!=\"x\""), body("update A set { a: 1, b: 2 } where c != \"x\"")},
 	{"delete", "x.gq", body("delete A where a<=now( )delete B where from=$x"), body("delete A where a <= now() delete B where from = $x")},

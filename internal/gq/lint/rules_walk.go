@@ -148,7 +148,7 @@ func member(e plan.Expr) (plan.VarID, string) {
 	case plan.Prop:
 		return e.Var, e.Name
 	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Test, plan.Holds:
+		plan.Apply, plan.Test, plan.Holds, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return plan.NoVar, ""
 }

@@ -34,7 +34,7 @@ func QueryGrammar() []Production {
 	return productions(append([]string{
 		`File = Query* .`,
 		g.query().String(), enumValueGrammar,
-		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(),
+		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(), g.subquery().String(), fieldRefGrammar,
 	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
 }
 

@@ -96,8 +96,10 @@ func settingInside(before []Token, bracket, outer string) string {
 	case outer == inBody && (word(1) == "set" || word(2) == "insert"):
 		return inAssigns
 	case outer == inMatch && word(1) == "optional",
-		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && slices.Contains(blockKeywords, word(1)):
+		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && (slices.Contains(blockKeywords, word(1)) || slices.Contains(SubqueryKeywords, word(1))):
 		return inMatch
+	case outer == inMatch && (word(1) == "return" || word(1) == "order"): // of a subquery
+		return word(1)
 	case outer == inMatch && last.Type == TypeName && word(2) == ":":
 		return inBinding
 	case outer == inMatch && (last.Type == Name || last.Type == TypeName || last.Value == ">"):

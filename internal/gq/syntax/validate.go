@@ -237,7 +237,7 @@ func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 	}
 	switch o := o.(type) {
 	case *Literal, *VarRef, *Now:
-	case *Condition:
+	case *Condition, *Subquery:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	case *Binary, *Comparison:
 		for _, part := range parts(o) {
@@ -251,7 +251,7 @@ func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 		for _, a := range o.Args {
 			p.checkValueWithin(a, in, depth-1)
 		}
-	case *PropRef, *AliasRef:
+	case *PropRef, *AliasRef, *FieldRef:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
@@ -271,7 +271,7 @@ func parts(o Operand) []Operand {
 			return []Operand{o.Left}
 		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition, *Subquery, *FieldRef:
 	}
 	return nil
 }
@@ -299,6 +299,9 @@ func (p *parser) operandWithin(o Operand, depth int) {
 	}
 	if block, ok := o.(*Condition); ok {
 		p.clauses(Block(block.Block))
+	}
+	if s, ok := o.(*Subquery); ok {
+		p.subquery(s)
 	}
 	call, ok := o.(*Call)
 	if !ok {

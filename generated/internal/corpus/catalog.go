@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:e3ec37b9e4887bd1e02412a2f0479028ae5ebad3842206e64bbb6e76b200a3f3",
+		SourceDigest: "sha256:235f9c4c644b34f8134028d98537b0d91facbb4e4fe7311557a6c8a36cb0a8ae",
 	}
 }
 
@@ -57,6 +57,8 @@ var queries = []tool.StoredQuery{
 	&distinctMoodsTool,
 	&collectedTool,
 	&popularTool,
+	&friendTotalsTool,
+	&friendListsTool,
 }
 
 // The parts that the schemas of all tools share.

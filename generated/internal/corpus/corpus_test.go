@@ -63,6 +63,7 @@ var paramTypes = map[string]reflect.Type{
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
 	"collected":           reflect.TypeFor[corpus.CollectedParams](),
 	"popular":             reflect.TypeFor[corpus.PopularParams](),
+	"friend_totals":       reflect.TypeFor[corpus.FriendTotalsParams](), "friend_lists": reflect.TypeFor[corpus.FriendListsParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -86,10 +87,11 @@ var rowTypes = map[string]reflect.Type{
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsRow](),
 	"collected":           reflect.TypeFor[corpus.CollectedRow](),
 	"popular":             reflect.TypeFor[corpus.PopularRow](),
-	"computed":            reflect.TypeFor[corpus.ComputedRow](),
-	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
-	"truths":              reflect.TypeFor[corpus.TruthsRow](),
-	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
+	"friend_totals":       reflect.TypeFor[corpus.FriendTotalsRow](), "friend_lists": reflect.TypeFor[corpus.FriendListsRow](),
+	"computed":        reflect.TypeFor[corpus.ComputedRow](),
+	"computed_groups": reflect.TypeFor[corpus.ComputedGroupsRow](),
+	"truths":          reflect.TypeFor[corpus.TruthsRow](),
+	"acquaintances":   reflect.TypeFor[corpus.AcquaintancesRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {

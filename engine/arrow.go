@@ -93,9 +93,12 @@ func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.Rec
 // appendColumn appends the first n values of a column to an Arrow array.
 func appendColumn(to array.Builder, c *Column, n int) error {
 	if s, ok := to.(*array.StructBuilder); ok {
-		for i := range n {
-			s.Append(!c.IsNull(i))
+		// Append(false) would also append a null to each field.
+		valid := make([]bool, n)
+		for i := range valid {
+			valid[i] = !c.IsNull(i)
 		}
+		s.AppendValues(valid)
 		return appendFields(s, c, n)
 	}
 	if l, ok := to.(*array.ListBuilder); ok && c.Offsets != nil {

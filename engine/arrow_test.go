@@ -90,6 +90,37 @@ func TestArrow(t *testing.T) {
 	}
 }
 
+// TestArrowRecords copies a list of records, one of which has a record that is null and a list of records.
+func TestArrowRecords(t *testing.T) {
+	text := value.Of(value.String)
+	one := []plan.Field{{Name: "x", Type: text}}
+	fields := []plan.Field{{Name: "name", Type: text}, {Name: "one", Type: value.Type{Nullable: true}, Fields: one}, {Name: "all", Type: value.Type{List: true}, Fields: one}}
+	column := engine.Column{Offsets: []int32{0, 2, 2, 3}, Fields: []engine.Column{
+		{Type: text, Strings: []string{"a", "b", "c"}},
+		{Valid: engine.Bitmap{0b101}, Fields: []engine.Column{{Type: text.Optional(), Valid: engine.Bitmap{0b101}, Strings: []string{"p", "", "q"}}}},
+		{Offsets: []int32{0, 0, 2, 3}, Fields: []engine.Column{{Type: text, Strings: []string{"r", "s", "t"}}}},
+	}}
+	c := &canned{columns: []plan.Column{{Name: "l", Type: value.Type{List: true}, Fields: fields}}, batches: []*engine.Batch{{Len: 3, Columns: []engine.Column{column}}}}
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	batches, err := engine.Arrow(context.Background(), c, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batches[0].Release()
+	got, err := batches[0].MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"l":[{"all":[],"name":"a","one":{"x":"p"}},{"all":[{"x":"r"},{"x":"s"}],"name":"b","one":null}]}
+,{"l":[]}
+,{"l":[{"all":[{"x":"t"}],"name":"c","one":{"x":"q"}}]}
+]`
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestArrowReleasesAfterAnError(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	defer mem.AssertSize(t, 0)

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -168,7 +167,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Member:
 		err = b.member(e, out)
 	case plan.BlockRows:
-		return nil, &engine.Unsupported{Construct: "records within an expression"}
+		return nil, mismatch("an expression computes with records")
 	case plan.Agg:
 		if !b.composes {
 			return nil, mismatch("the aggregate %s is not allowed here", e.Func)

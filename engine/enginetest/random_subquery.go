@@ -9,8 +9,8 @@ import (
 )
 
 // subquery draws the clauses of a subquery. The function `within` then draws the rest of the subquery, while
-// r.outer holds the variables that the clauses see and bind; `own` lists those that they bind. The result is
-// the variables from outside that the subquery uses.
+// r.outer holds the variables that the clauses see and bind; `own` lists the variables that the clauses
+// bind. The result is the variables from outside that the subquery uses.
 func (r *readDraw) subquery(within func(match []plan.Clause, own []plan.VarID) []plan.Expr) []plan.VarID {
 	outer, depth := r.outer, r.nesting
 	defer func() { r.outer, r.nesting = outer, depth }()

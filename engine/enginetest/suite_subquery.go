@@ -11,12 +11,12 @@ func blockAgg(f plan.AggFunc, e plan.Expr, outer []plan.VarID, clauses ...plan.C
 	return plan.BlockAgg{Func: f, Arg: e, Outer: outer, Match: clauses}
 }
 
-// first returns a `first` block. The caller adds what it returns.
+// first returns a `first` block. The caller adds the fields of its record.
 func first(outer []plan.VarID, clauses ...plan.Clause) plan.BlockRows {
 	return plan.BlockRows{First: true, Limit: 1, Outer: outer, Match: clauses}
 }
 
-// gather returns a `collect` block. The caller adds what it returns.
+// gather returns a `collect` block. The caller adds the fields of its records.
 func gather(limit int64, outer []plan.VarID, clauses ...plan.Clause) plan.BlockRows {
 	return plan.BlockRows{Limit: limit, Outer: outer, Match: clauses}
 }

@@ -47,7 +47,7 @@ type BlockRows struct {
 // Member is a field of a record. It is null if the record is.
 type Member struct {
 	Of   Expr       // a BlockRows of which First is set
-	Name string     // name of the field, which is no record itself
+	Name string     // name of the field; its value is not a record
 	Type value.Type // type of the value
 }
 

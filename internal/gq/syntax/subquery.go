@@ -4,7 +4,7 @@ import "slices"
 
 // Subquery is a block with a value, as an operand: an aggregate over the matches of its clauses, or
 // the first row or a list of the rows that they yield. The grammar accepts each keyword with every form
-// of `return`; the checker reports those that do not fit.
+// of `return`; the checker reports the combinations that do not fit.
 type Subquery struct {
 	Range
 	Keyword  Token         `parser:"@('count' | 'sum' | 'min' | 'max' | 'avg' | 'first' | 'collect') '{'"`
@@ -34,8 +34,8 @@ func startsSubquery(next [4]Token) bool {
 	return next[0].Type == Name && next[1].Value == "{" && slices.Contains(SubqueryKeywords, next[0].Value)
 }
 
-// Results returns the operands of a subquery outside of its clauses: what it returns, and its sort
-// keys.
+// Results returns the operands of a subquery outside of its clauses: its value or its columns, and its
+// sort keys.
 func (s *Subquery) Results() []Operand {
 	var list []Operand
 	if s.Value != nil {

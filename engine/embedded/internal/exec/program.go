@@ -2,7 +2,7 @@
 // a type that owns its state:
 //
 //   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
-//     expr.go, cond.go, holds.go, shape.go)
+//     expr.go, cond.go, holds.go, subquery.go, shape.go)
 //   - [planner] arranges the clauses of the query into steps by the estimates of the
 //     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
 //   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals

@@ -16,7 +16,7 @@ type blockRows struct {
 	limit   int          // maximum number of records for one row
 	columns []projection // the fields of a record
 	order   []orderKey   // sort keys, the first one first
-	ties    []tie        // what breaks ties
+	ties    []tie        // the variables that break ties
 	keep    []plan.VarID // variables whose ordinals the records need
 }
 
@@ -26,7 +26,7 @@ type tie struct {
 	id *expr // the id, if the variable is optional; else nil
 }
 
-// blockRows binds what a `first` or `collect` block returns.
+// blockRows binds the columns and the order of a `first` or `collect` block.
 func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
 	s.blockRows = &blockRows{first: e.First, limit: int(min(e.Limit, plan.MaxNested+1))}
 	if e.First {
@@ -67,7 +67,7 @@ func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
 	return nil
 }
 
-// recordColumn binds a column that is no aggregate. It calls keep for each variable that the column needs.
+// recordColumn binds a column without aggregates. It calls keep for each variable that the column needs.
 func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out projection, err error) {
 	b.step(1)
 	out = projection{Column: c, agg: -1, rows: -1}
@@ -134,7 +134,7 @@ func newGathered(p *Program) gathered {
 // rowBytes returns the bytes that each gathered row takes.
 func (s *blockRows) rowBytes() int { return 4 * (len(s.keep) + 2) }
 
-// gather collects rows that a block yields. From time to time it drops those that are past the limit.
+// gather collects rows that a block yields. From time to time it drops the rows past the limit.
 func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *frame, markers []uint32) error {
 	if err := m.spend(s.rowBytes() * f.n); err != nil {
 		return err

@@ -50,11 +50,16 @@ test-random: ## compare random statements with the model for a minute, and find 
 	done
 	$(GO) test ./engine/enginetest -run '^TestSeededFaultsAreFound$$' -enginetest.faults
 
+test-storage: ## run the suite of the engine on each kind of shared storage that is installed
+	$(GO) test ./engine/embedded -run '^TestSharedStorage$$' -v -storages
+
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
 RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/...
 # RACE_SKIPS take long and start no goroutines that other tests do not start too.
-RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall
+RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall|$\
+	TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
+	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
@@ -153,7 +158,7 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
 	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
-	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
@@ -258,4 +263,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean

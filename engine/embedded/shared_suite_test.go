@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -23,10 +24,12 @@ import (
 // other one follows and answers all reads.
 func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
 
+var storages = flag.Bool("storages", false, "run the suite on each kind of shared storage that is installed")
+
 // TestSharedStorage runs the suite in the same way on each kind of shared storage that is installed.
 func TestSharedStorage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the storages take longer than memory")
+	if !*storages {
+		t.Skip("only with -storages, as `make test-storage` runs it")
 	}
 	for name, open := range map[string]func(t *testing.T) object.Bucket{
 		"folder": func(t *testing.T) object.Bucket {

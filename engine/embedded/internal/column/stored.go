@@ -32,6 +32,9 @@ type Pieces interface {
 	// Append appends the bytes [from, to) to dst, with the same conditions as Range. It keeps nothing
 	// in memory that it decompresses, so it is for data that is read once.
 	Append(dst []byte, from, to int) ([]byte, error)
+	// Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. It does
+	// nothing if they were read before.
+	Prefetch(from, to int)
 }
 
 // Pending tracks whether stored data must still be read. The zero Pending means that all is

@@ -41,6 +41,8 @@ func (b whole) Len() int { return len(b) }
 
 func (b whole) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
+func (whole) Prefetch(int, int) {}
+
 func (b whole) Append(dst []byte, from, to int) ([]byte, error) {
 	return append(dst, b[from:to]...), nil
 }

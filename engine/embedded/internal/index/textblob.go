@@ -40,6 +40,18 @@ func (b *blob) slice(from, to uint64) []byte {
 	return data
 }
 
+// maxPrefetch bounds the bytes that one call of prefetch reads, so that a long block does not push
+// others out of the page cache.
+const maxPrefetch = 4 << 20
+
+// prefetch makes the kernel begin to read the bytes [from, to), but at most maxPrefetch, so that slice
+// need not wait for them. The range must lie within the block.
+func (b *blob) prefetch(from, to uint64) {
+	if b.pieces != nil && from <= to && to <= uint64(b.size) {
+		b.pieces.Prefetch(int(from), int(min(to, from+maxPrefetch)))
+	}
+}
+
 // windowBytes is the size of a window: the number of bytes that are verified together.
 const windowBytes = 1 << 16
 

@@ -78,6 +78,7 @@ func (r *termReader) number() uint64 {
 // postingsOf returns the postings of an entry of the dictionary.
 func (x *Text) postingsOf(e *termEntry) postings {
 	heads := e.start + (uint64(e.n)+blockSize-1)/blockSize*headBytes
+	x.postings.prefetch(e.start, e.start+e.bytes)
 	return postings{n: e.n, heads: x.postings.slice(e.start, heads), data: heads}
 }
 

@@ -131,6 +131,8 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	x.groups.open(src, (x.terms+groupTerms-1)/groupTerms*groupBytes)
 	x.dictionary.open(src, -1)
 	x.postings.open(src, -1)
+	x.groups.prefetch(0, uint64(x.groups.size))
+	x.dictionary.prefetch(0, uint64(x.dictionary.size))
 	return x, false
 }
 

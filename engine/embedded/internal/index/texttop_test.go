@@ -213,6 +213,8 @@ func (p *countedPieces) Range(from, to int) ([]byte, error) {
 	return p.data[from:to:to], nil
 }
 
+func (*countedPieces) Prefetch(int, int) {}
+
 func (p *countedPieces) Append(dst []byte, from, to int) ([]byte, error) {
 	b, err := p.Range(from, to)
 	return append(dst, b...), err

@@ -146,6 +146,7 @@ func TestColdPieces(t *testing.T) {
 	must(t, err)
 	faults := 0
 	for i := range 24 {
+		p.Prefetch(i*chunkSize+7, i*chunkSize+107)
 		got, err := p.Range(i*chunkSize+7, i*chunkSize+107)
 		switch {
 		case onlyCorrupt(err, name):

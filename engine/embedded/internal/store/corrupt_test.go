@@ -99,6 +99,7 @@ func TestPiecesVerified(t *testing.T) {
 		{0, 3 * pieceSize, false},
 		{pieceSize, pieceSize, true},
 	} {
+		p.Prefetch(test.from, test.to)
 		got, err := p.Range(test.from, test.to)
 		if test.ok && (err != nil || len(got) != test.to-test.from) || !test.ok && !onlyCorrupt(err, name) {
 			t.Errorf("range %d to %d: %d bytes, %v", test.from, test.to, len(got), err)

@@ -23,6 +23,10 @@ type block struct {
 	chunks []atomic.Pointer[[]byte]
 }
 
+// readThroughBytes is the length of the longest block that [Segment.Block] fetches in one request to
+// the kernel.
+const readThroughBytes = 1 << 20
+
 // Block returns the data of a block, at an address that is a multiple of 8. The data lies
 // in a mapping: the caller must not change it, and must keep the segment while it uses the
 // data. The first use after opening verifies the checksums; if they are wrong, Block returns an
@@ -36,7 +40,12 @@ func (g *Segment) Block(name string) ([]byte, error) {
 	if !b.verified.Load() {
 		b.mu.Lock()
 		defer b.mu.Unlock() // deferred, so that it also runs if reading the mapping faults
-		g.mapping.ReadThrough(int(b.offset), int(b.offset+b.length))
+		// ReadThrough makes the kernel read megabytes around the first byte, so it is for long blocks only.
+		if b.length > readThroughBytes {
+			g.mapping.ReadThrough(int(b.offset), int(b.offset+b.length))
+		} else {
+			g.mapping.Fetch(int(b.offset), int(b.offset+b.length))
+		}
 		data, err := b.stored(g, 0, b.length)
 		if err != nil {
 			return nil, err
@@ -149,6 +158,23 @@ func (p Pieces) Append(dst []byte, from, to int) ([]byte, error) {
 		dst, from = dst[:before+n], from+n
 	}
 	return dst, nil
+}
+
+// Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. It does
+// nothing for the pieces at the start of the range that are verified, or if the block is compressed.
+// For limits see Range.
+func (p Pieces) Prefetch(from, to int) {
+	b := p.b
+	if b.codec != codecNone || b.verified.Load() {
+		return
+	}
+	b.prepare()
+	for i := from / pieceSize; i*pieceSize < to; i++ {
+		if b.parts[i/64].Load()&(1<<(i%64)) == 0 {
+			p.g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset)+to)
+			return
+		}
+	}
 }
 
 // prepare makes the lists parts and chunks.

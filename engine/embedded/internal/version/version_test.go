@@ -349,6 +349,8 @@ func (b wholeBlock) Len() int { return len(b) }
 
 func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
+func (wholeBlock) Prefetch(int, int) {}
+
 func (b wholeBlock) Append(dst []byte, from, to int) ([]byte, error) {
 	return append(dst, b[from:to]...), nil
 }

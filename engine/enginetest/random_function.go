@@ -116,6 +116,9 @@ func (r *readDraw) computed(scope []plan.VarID) computed {
 		if r.percent(70) {
 			v := pick(r.drawer, scope)
 			declared := r.q.Read.Vars[v]
+			if declared.Entity == plan.Walk {
+				return r.walkPart(v, plan.WalkHops), i32Type
+			}
 			var props []plan.Prop
 			for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
 				if p.Type.Kind.IsComparable() {

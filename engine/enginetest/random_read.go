@@ -17,12 +17,13 @@ const maxProduct = 4000
 type readDraw struct {
 	*drawer
 	*readPlan
-	args    engine.Args  // arguments of the read
-	product int          // product, over all variables, of the number of entities
-	outer   []plan.VarID // variables that are bound outside `not` blocks
-	ranked  bool         // the read gets a limit; nearest and rrf require one
-	holding bool         // the clauses that are drawn belong to a block as a value
-	nesting int          // number of subqueries around what is drawn
+	args    engine.Args                  // arguments of the read
+	product int                          // product, over all variables, of the number of entities
+	outer   []plan.VarID                 // variables that are bound outside `not` blocks
+	ranked  bool                         // the read gets a limit; nearest and rrf require one
+	holding bool                         // the clauses that are drawn belong to a block as a value
+	nesting int                          // number of subqueries around what is drawn
+	ends    map[plan.VarID][2]plan.VarID // by the variable of a walk: its ends
 }
 
 // drawRead draws a read with its arguments.
@@ -132,7 +133,8 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	}
 	t := pick(r.drawer, choices)
 	edge := r.drawer.schema.Edge(t.Edge)
-	for end, typ := range map[*plan.VarID]string{&t.From: edge.From, &t.To: edge.To} {
+	fromType, toType := r.alternatives(&t, edge)
+	for end, typ := range map[*plan.VarID]string{&t.From: fromType, &t.To: toType} {
 		if *end == plan.NoVar {
 			v, ok := r.end(nodes, typ)
 			if !ok {
@@ -145,20 +147,27 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 		}
 	}
 	t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
-	t.Undirected = edge.From == edge.To && r.percent(25)
+	if !t.Walk {
+		t.Undirected = edge.From == edge.To && r.percent(25)
+	}
 	switch {
+	case t.Walk: // alternatives has drawn it
+	case t.Or != nil:
 	case r.percent(25) && r.affordable(plan.Edge, t.Edge):
 		r.product *= max(1, len(r.ids[key(plan.Edge, t.Edge)]))
 		t.EdgeVar = r.edge(r.name(), t.Edge)
 		*scope = append(*scope, t.EdgeVar)
 	case edge.From == edge.To && r.percent(45), r.percent(8):
+		t.Walk = true
+	}
+	if t.Walk {
 		least := 0
 		if t.From == t.To {
 			least = 1
 		}
-		t.Walk = true
 		t.Min = r.between(least, 3)
 		t.Max = t.Min + r.IntN(3)
+		r.bindWalk(&t, scope)
 	}
 	clauses := []plan.Clause{t}
 	for _, v := range []plan.VarID{t.From, t.To} {
@@ -198,6 +207,9 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	}
 	v := pick(r.drawer, scope)
 	declared := r.q.Read.Vars[v]
+	if declared.Entity == plan.Walk {
+		return r.walkFilter(v)
+	}
 	if declared.Optional && r.percent(15) {
 		return plan.Filter{Cond: plan.NullTest{Expr: id(v), Not: r.percent(40)}}
 	}
@@ -311,8 +323,8 @@ func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 			from = e.To
 		}
 	}
-	if r.percent(35) {
-		return where(left, r.op(), id(pick(r.drawer, scope)))
+	if other := pick(r.drawer, scope); r.q.Read.Vars[other].Entity != plan.Walk && r.percent(35) {
+		return where(left, r.op(), id(other))
 	}
 	x := "n1"
 	if have := r.ids[from]; len(have) > 0 {
@@ -380,6 +392,9 @@ func (r *readDraw) column() plan.Expr {
 	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
+	if declared.Entity == plan.Walk {
+		return r.walkPart(v, plan.WalkFact(r.IntN(3)))
+	}
 	switch draw := r.IntN(100); {
 	case draw < 20 && declared.Entity == plan.Node:
 		return whole(v)
@@ -409,6 +424,9 @@ func (r *readDraw) sortable() plan.Expr {
 	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
+	if declared.Entity == plan.Walk {
+		return r.walkPart(v, plan.WalkHops)
+	}
 	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
 		if comparable(p.Type) && r.percent(50) {
 			return r.prop(v, p.Name)
@@ -477,6 +495,9 @@ func (r *readDraw) aggregate() plan.Expr {
 	}
 	v := pick(r.drawer, r.outer)
 	declared := r.q.Read.Vars[v]
+	if declared.Entity == plan.Walk {
+		return r.perhapsDistinct(agg(pick(r.drawer, []plan.AggFunc{plan.Count, plan.Sum, plan.Min, plan.Max, plan.Collect}), r.walkPart(v, plan.WalkHops)))
+	}
 	for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
 		wild := r.wild[declared.Type+"."+p.Name] && p.Type.Kind.IsNumeric()
 		if !comparable(p.Type) || !wild && !r.percent(50) {

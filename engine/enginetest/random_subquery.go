@@ -110,7 +110,7 @@ func (r *readDraw) blockRows() plan.BlockRows {
 			e.Order = append(e.Order, o)
 			results = append(results, o.Expr)
 		}
-		e.Ties = tieOrder(r.q.Read, own)
+		e.Ties = tieOrder(r.q.Read, slices.DeleteFunc(own, func(v plan.VarID) bool { return r.q.Read.Vars[v].Entity == plan.Walk }))
 		return results
 	})
 	return e

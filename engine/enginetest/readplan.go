@@ -129,7 +129,7 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 // once.
 func retie(r *plan.Read) {
 	r.Grouped = r.Grouped || slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
-	r.Ties = tieOrder(r, slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar }))
+	r.Ties = tieOrder(r, slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar || r.Vars[v].Entity == plan.Walk }))
 }
 
 // tieOrder returns variables in the order in which they break ties, each once.
@@ -158,6 +158,8 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return e.Type
 	case plan.ID, plan.Endpoint:
 		return value.Of(value.String)
+	case plan.WalkPart:
+		return e.Fact.Type()
 	case plan.Now:
 		return value.Of(value.DateTime)
 	case plan.Matched:
@@ -228,6 +230,19 @@ func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Trave
 	t := hop(from, edge, to)
 	t.Walk, t.Min, t.Max = true, low, high
 	return t
+}
+
+// or returns t as a traversal that may follow edges of further types instead.
+func or(t plan.Traverse, edges ...string) plan.Traverse { t.Or = edges; return t }
+
+// walkVar declares a variable for a walk.
+func (p *readPlan) walkVar(name string) plan.VarID { return p.declare(name, plan.Walk, "") }
+
+// along returns the walk t as one that is bound to the variable `w`, and its length, ids and types from t.From to t.To.
+func along(t plan.Traverse, w plan.VarID) (bound plan.Traverse, hops, nodes, types plan.Expr) {
+	t.EdgeVar = w
+	part := func(f plan.WalkFact) plan.Expr { return plan.WalkPart{Var: w, Fact: f, From: t.From, To: t.To} }
+	return t, part(plan.WalkHops), part(plan.WalkNodes), part(plan.WalkTypes)
 }
 
 // undirected returns t as a traversal that follows edges in either direction.

@@ -191,6 +191,8 @@ func variables(e plan.Expr) []plan.VarID {
 	case plan.BlockAgg, plan.BlockRows:
 		_, outer, _ := plan.Subquery(e)
 		return outer
+	case plan.WalkPart:
+		return []plan.VarID{e.Var, e.From, e.To}
 	}
 	var vars []plan.VarID
 	for _, o := range plan.Operands(e) {
@@ -360,6 +362,9 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 		return e
 	case plan.Endpoint:
 		e.Var = f.of(e.Var)
+		return e
+	case plan.WalkPart:
+		e.Var, e.From, e.To = f.of(e.Var), f.of(e.From), f.of(e.To)
 		return e
 	case plan.Whole:
 		e.Var = f.of(e.Var)

@@ -115,10 +115,14 @@ func (m *mutationPlan) query() *plan.Query {
 
 // properties returns the properties of the node or edge type `typ`.
 func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog.Property {
-	if kind == plan.Edge {
+	switch kind {
+	case plan.Edge:
 		return schema.Edge(typ).Properties
+	case plan.Node:
+		return schema.Node(typ).Properties
+	case plan.Walk: // it has no properties
 	}
-	return schema.Node(typ).Properties
+	return nil
 }
 
 // valueExpr returns x if it is an expression, and else the literal of type t for x.
@@ -215,6 +219,9 @@ func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 		return u.list
 	}
 	for _, v := range q.Read.Vars {
+		if v.Entity == plan.Walk {
+			continue
+		}
 		u.entity(v.Entity, v.Type, false)
 	}
 	u.clauses(q.Read.Vars, q.Read.Match)
@@ -278,7 +285,9 @@ func (u *useList) clauses(vars []plan.Var, clauses []plan.Clause) {
 		switch c := c.(type) {
 		case plan.Bind:
 		case plan.Traverse:
-			u.entity(plan.Edge, c.Edge, false)
+			for _, edge := range c.Edges() {
+				u.entity(plan.Edge, edge, false)
+			}
 		case plan.Filter:
 			for _, e := range plan.CondOperands(c.Cond) {
 				u.expr(vars, e)
@@ -321,6 +330,6 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})
-	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.Now:
+	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.WalkPart, plan.Now:
 	}
 }

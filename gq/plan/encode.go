@@ -24,6 +24,8 @@ import (
 //	sum      one byte: the number of the type, 0 for nil; then its members
 //	pattern  a bool: whether there is one; then its text
 //
+// A Traverse has a number for the form without further edge types, and another one for the form with them.
+//
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
 // 1 for all but the node type, 2 for all.
 const encoding = 5

@@ -197,6 +197,18 @@ func (c *coder) statement(p *Statement) {
 	}
 }
 
+// traverse encodes or decodes a traversal without its further edge types.
+func (c *coder) traverse(t *Traverse) {
+	integer(c, &t.From)
+	integer(c, &t.To)
+	c.string(&t.Edge)
+	integer(c, &t.EdgeVar)
+	c.bool(&t.Undirected)
+	c.bool(&t.Walk)
+	integer(c, &t.Min)
+	integer(c, &t.Max)
+}
+
 // clause encodes or decodes a clause. A number identifies the type of the clause.
 func (c *coder) clause(p *Clause) {
 	n := byte(0)
@@ -205,6 +217,9 @@ func (c *coder) clause(p *Clause) {
 		n = 1
 	case Traverse:
 		n = 2
+		if c := (*p).(Traverse); c.Or != nil {
+			n = 20
+		}
 	case Filter:
 		n = 3
 	case Not:
@@ -222,16 +237,7 @@ func (c *coder) clause(p *Clause) {
 	case 1:
 		part(c, p, func(b *Bind) { integer(c, &b.Var) })
 	case 2:
-		part(c, p, func(t *Traverse) {
-			integer(c, &t.From)
-			integer(c, &t.To)
-			c.string(&t.Edge)
-			integer(c, &t.EdgeVar)
-			c.bool(&t.Undirected)
-			c.bool(&t.Walk)
-			integer(c, &t.Min)
-			integer(c, &t.Max)
-		})
+		part(c, p, c.traverse)
 	case 3:
 		part(c, p, func(f *Filter) { c.cond(&f.Cond) })
 	case 4:
@@ -244,6 +250,11 @@ func (c *coder) clause(p *Clause) {
 		part(c, p, func(a *All) { slice(c, &a.Conds, (*coder).clause) })
 	case 8:
 		part(c, p, func(o *Optional) { slice(c, &o.Match, (*coder).clause) })
+	case 20: // a Traverse with several edge types
+		part(c, p, func(t *Traverse) {
+			c.traverse(t)
+			slice(c, &t.Or, (*coder).string)
+		})
 	default:
 		c.unnumbered("clause", n, *p)
 	}
@@ -319,6 +330,8 @@ func exprNumber(e Expr) byte {
 		return 17
 	case Member:
 		return 18
+	case WalkPart:
+		return 30
 	}
 	return 0
 }
@@ -389,6 +402,16 @@ func (c *coder) expr(p *Expr) {
 			c.expr(&x.Of)
 			c.string(&x.Name)
 			c.typ(&x.Type)
+		})
+	case 30:
+		part(c, p, func(x *WalkPart) {
+			integer(c, &x.Var)
+			integer(c, &x.Fact)
+			integer(c, &x.From)
+			integer(c, &x.To)
+			if !x.Fact.Valid() {
+				c.fail("a fact of number %d about a walk", x.Fact)
+			}
 		})
 	default:
 		if n != 0 || *p != nil {

@@ -30,7 +30,7 @@ var everyNode = &plan.Query{
 		{Name: "f", Type: value.Type{Kind: value.String, List: true}, Pattern: pattern("^[a-z]"), Examples: []value.Value{value.OfString("ab"), value.OfString("c")}},
 	},
 	Read: &plan.Read{
-		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}, {Name: "o", Type: "Person", Optional: true}},
+		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}, {Name: "o", Type: "Person", Optional: true}, {Name: "w", Entity: plan.Walk}},
 		Match: []plan.Clause{
 			plan.Bind{Var: 0},
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", EdgeVar: 2, Min: 1, Max: 1},
@@ -44,6 +44,7 @@ var everyNode = &plan.Query{
 				plan.Filter{Cond: plan.Compare{Op: plan.In, Left: plan.ID{Var: 1}, Right: plan.ParamRef{Index: 1}, Unless: 1}},
 				plan.Filter{Cond: plan.Compare{Op: plan.Matches, Left: plan.ID{Var: 1}, Right: plan.Lit{Value: value.OfString("^x")}, Unless: plan.NoParam}},
 			}},
+			plan.Traverse{From: 0, To: 1, Edge: "Knows", Or: []string{"Likes"}, EdgeVar: 4, Walk: true, Min: 0, Max: 3},
 			plan.Not{Match: []plan.Clause{
 				plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: 1}, Right: plan.Endpoint{Var: 2, To: true}, Unless: 0}},
 			}},
@@ -57,6 +58,7 @@ var everyNode = &plan.Query{
 			{Name: "s", Expr: plan.BlockAgg{Func: plan.Count, Distinct: true, Match: []plan.Clause{plan.Bind{Var: 1}}, Arg: plan.ID{Var: 1}, Outer: []plan.VarID{0}}, Type: value.Of(value.I64)},
 			{Name: "r", Expr: everyBlock, Type: everyBlock.Type(), Fields: everyBlock.Fields()},
 			{Name: "f", Expr: plan.Member{Of: plan.BlockRows{First: true, Limit: 1}, Name: "x", Type: value.Of(value.I64)}, Type: value.Of(value.I64)},
+			{Name: "nodes", Expr: plan.WalkPart{Var: 4, Fact: plan.WalkNodes, From: 1, To: 0}, Type: plan.WalkNodes.Type()},
 		},
 		Grouped: true,
 		Having:  []plan.Clause{plan.Any{Conds: []plan.Clause{plan.Filter{Cond: plan.NullTest{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}}}}}},

@@ -87,7 +87,7 @@ func Operands(e Expr) []Expr {
 		return CondOperands(e.Cond)
 	case Member:
 		return []Expr{e.Of}
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, BlockAgg, BlockRows:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, BlockAgg, BlockRows:
 	}
 	return nil
 }

@@ -52,17 +52,18 @@ func (p *Param) TypeText() string {
 	return p.Node
 }
 
-// Entity distinguishes nodes and edges, which have separate name spaces.
+// Entity distinguishes nodes and edges, which have separate name spaces, and walks.
 type Entity uint8
 
 // The kinds of entity.
 const (
 	Node Entity = iota // a node
 	Edge               // an edge
+	Walk               // a walk, which only a Var can be; see [WalkPart]
 )
 
-// String returns node or edge.
-func (e Entity) String() string { return [...]string{"node", "edge"}[e] }
+// String returns node, edge or walk.
+func (e Entity) String() string { return [...]string{"node", "edge", "walk"}[e] }
 
 // Use is a type, or a property of a type, that a query reads or writes. A schema can run the
 // query if it has every Use of the query with the same types.
@@ -78,14 +79,14 @@ type Use struct {
 // VarID is the index of a variable in Read.Vars.
 type VarID int
 
-// NoVar is the VarID of a traversal without an edge binding.
+// NoVar is the VarID of a traversal that binds neither its edge nor its walk.
 const NoVar VarID = -1
 
-// Var is a node or edge variable of a read. Each `$_` is a variable of its own.
+// Var is a node, edge or walk variable of a read. Each `$_` is a variable of its own.
 type Var struct {
 	Name   string // without $; "_" for an anonymous variable
-	Entity Entity // node or edge
-	Type   string // type name as in the schema
+	Entity Entity // node, edge or walk
+	Type   string // type name as in the schema; "" for a walk
 	// Optional is true if an Optional binds the variable, so that it may be null.
 	Optional bool
 }
@@ -107,7 +108,7 @@ type Read struct {
 	// columns. They apply after grouping and before Order and Limit.
 	Having []Clause
 	Order  []Order // most significant key first
-	// Ties lists the variables bound outside blocks and in Optionals. Their entity ids, ascending
+	// Ties lists the node and edge variables bound outside blocks and in Optionals. Their entity ids, ascending
 	// and null first, break ties of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
@@ -132,21 +133,28 @@ type Bind struct{ Var VarID }
 // which the query was written.
 //
 // Without EdgeVar, the clause yields a pair of nodes once, however many edges join them. With
-// EdgeVar, each edge is an assignment of its own.
+// EdgeVar, each edge is an assignment of its own. With Or, the edge may be of any of several types; such a
+// clause has an EdgeVar only if it is a walk.
 //
-// A walk has no EdgeVar. It holds for the pairs with a breadth-first distance between Min and Max.
+// A walk holds for the pairs with a breadth-first distance between Min and Max. It goes on from a node
+// along the edges that can start there, so that the nodes between its ends may be of several types.
+// EdgeVar is then a variable of the entity Walk. It belongs to the pair and makes no further assignments.
 // The distance from a node to itself is 0, even if a cycle leads back to the node, so that a walk
 // yields its start only if Min is 0. If From and To are the same variable, the walk must lead back
 // to its start instead: it holds for a node if its shortest closed walk of at least one edge has a
 // length between Min and Max. A closed walk may take an edge twice.
 type Traverse struct {
-	From, To   VarID  // the edge's source and target
-	Edge       string // name of the edge type
-	EdgeVar    VarID  // NoVar without an edge binding
-	Undirected bool   // the edge may have either direction
-	Walk       bool   // Min and Max bound the number of edges
-	Min, Max   int    // both are 1 unless Walk is set
+	From, To   VarID    // the edge's source and target
+	Edge       string   // name of the edge type, or of the first one
+	Or         []string // names of the further edge types; nil for none
+	EdgeVar    VarID    // variable of the edge or of the walk, or NoVar
+	Undirected bool     // the edge may have either direction
+	Walk       bool     // Min and Max bound the number of edges
+	Min, Max   int      // both are 1 unless Walk is set
 }
+
+// Edges returns the names of the edge types that the clause may follow, the first one first.
+func (t *Traverse) Edges() []string { return append([]string{t.Edge}, t.Or...) }
 
 // MaxHops is the largest upper bound that the language allows for a walk. Engines run plans with
 // any bounds.
@@ -228,7 +236,7 @@ type TextMatch struct {
 func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
-// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Agg, Matched, BM25,
+// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25,
 // Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows and Member.
 type Expr interface{ expr() }
 

@@ -94,7 +94,7 @@ func (p *printer) read(r *Read) {
 		if v.Optional {
 			optional = "?"
 		}
-		p.line("var %s: %s %s%s", p.vars[i], v.Entity, v.Type, optional)
+		p.line("var %s: %s%s", p.vars[i], strings.TrimSpace(v.Entity.String()+" "+v.Type), optional)
 	}
 	p.match(r.Match)
 	for _, c := range r.Columns {
@@ -215,6 +215,8 @@ func (p *printer) expr(e Expr) string {
 			return "to(" + p.vars[e.Var] + ")"
 		}
 		return "from(" + p.vars[e.Var] + ")"
+	case WalkPart:
+		return e.Fact.String() + "(" + p.vars[e.Var] + ")"
 	case Whole:
 		return p.vars[e.Var]
 	case Now:

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Speller formats parts of a query as [Format] does.
 type Speller struct{ p *printer }
@@ -33,7 +36,7 @@ func (s Speller) Pred(p Pred) string { return s.p.pred(p) }
 
 // Traverse formats a traversal from its source to its target.
 func (s Speller) Traverse(t Traverse) string {
-	edge := t.Edge
+	edge := strings.Join(t.Edges(), "|")
 	if t.EdgeVar != NoVar {
 		edge = s.p.vars[t.EdgeVar] + ":" + edge
 	}

@@ -23,7 +23,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest:
 	}
 }
 
@@ -74,7 +74,7 @@ func ExprConds(e Expr, visit func(Cond)) {
 		}
 	case Member:
 		ExprConds(e.Of, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, Whole, Now, Matched, BM25, Nearest, RRF:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF:
 	}
 }
 

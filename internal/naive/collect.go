@@ -34,6 +34,8 @@ func (ev *evaluation) kindOf(e plan.Expr) value.Kind {
 		return e.Type.Kind
 	case plan.ID, plan.Endpoint, plan.Whole:
 		return value.String
+	case plan.WalkPart:
+		return e.Fact.Type().Kind
 	case plan.Now:
 		return value.DateTime
 	case plan.Matched, plan.Test, plan.Holds:

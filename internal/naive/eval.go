@@ -28,6 +28,8 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 			return value.OfString(ev.env[e.Var].to)
 		}
 		return value.OfString(ev.env[e.Var].from)
+	case plan.WalkPart:
+		return ev.walkPart(e)
 	case plan.Now:
 		return ev.now
 	case plan.Matched:

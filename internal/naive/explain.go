@@ -29,10 +29,12 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	}
 	op := &engine.Operator{Name: "try every assignment", Estimate: 1}
 	for _, v := range q.Read.Vars {
-		if v.Entity == plan.Edge {
+		switch v.Entity {
+		case plan.Edge:
 			op.Estimate *= float64(len(s.edges[v.Type]))
-		} else {
+		case plan.Node:
 			op.Estimate *= float64(len(s.nodes[v.Type]))
+		case plan.Walk: // it follows from its ends
 		}
 	}
 	out.Plan = []*engine.Operator{op}

@@ -21,6 +21,10 @@ const (
 	NestedNotIgnored  // a `not` block inside a `not` block always holds
 	NotUncorrelated   // a `not` block ignores the bindings of outer variables
 	FilterInNotPassed // filters inside a `not` block are ignored
+	LastEdgeIgnored   // a traversal of several edge types does not follow the last one
+	HopsFromOne       // the length of a walk counts its nodes
+	WalkReversed      // the nodes of a walk are listed from its end
+	LastWalk          // of several shortest walks, a read returns the one that comes last
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
@@ -179,6 +183,7 @@ var faultNames = [...]string{
 	WalkNotShortest: "WalkNotShortest", UndirectedOneWay: "UndirectedOneWay", ParallelRows: "ParallelRows",
 	ParallelMerged: "ParallelMerged", SelfLoopDropped: "SelfLoopDropped", NestedNotIgnored: "NestedNotIgnored",
 	NotUncorrelated: "NotUncorrelated", FilterInNotPassed: "FilterInNotPassed",
+	LastEdgeIgnored: "LastEdgeIgnored", HopsFromOne: "HopsFromOne", WalkReversed: "WalkReversed", LastWalk: "LastWalk",
 	NullEqualsNull: "NullEqualsNull", NullUnequal: "NullUnequal", OptionalKept: "OptionalKept",
 	RoundedCompare: "RoundedCompare", StrictBounds: "StrictBounds", ContainsFolds: "ContainsFolds",
 	StartsAnywhere: "StartsAnywhere", MembershipPartial: "MembershipPartial", AnyTokenIsAll: "AnyTokenIsAll",

@@ -46,7 +46,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 			continue // the variables that a block binds are not visible here
 		}
 		for _, v := range mentions(c) {
-			if ev.env[v] == nil && !slices.Contains(free, v) {
+			if ev.env[v] == nil && ev.query.Read.Vars[v].Entity != plan.Walk && !slices.Contains(free, v) {
 				free = append(free, v)
 			}
 		}
@@ -165,8 +165,11 @@ func variables(e plan.Expr) []plan.VarID {
 	if v := variable(e); v != plan.NoVar {
 		return []plan.VarID{v}
 	}
-	if h, ok := e.(plan.Holds); ok {
-		return h.Outer
+	switch e := e.(type) {
+	case plan.Holds:
+		return e.Outer
+	case plan.WalkPart:
+		return []plan.VarID{e.Var, e.From, e.To}
 	}
 	if _, outer, ok := plan.Subquery(e); ok {
 		return outer

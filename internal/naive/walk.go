@@ -7,7 +7,7 @@ import "github.com/omnigraph-go/omnigraph/gq/plan"
 func (ev *evaluation) traverses(t plan.Traverse) bool {
 	from, to := ev.env[t.From], ev.env[t.To]
 	switch {
-	case t.EdgeVar != plan.NoVar:
+	case t.EdgeVar != plan.NoVar && !t.Walk:
 		e := ev.env[t.EdgeVar]
 		if !ev.joins(t, e, from, to) {
 			return false
@@ -34,9 +34,11 @@ func (ev *evaluation) traverses(t plan.Traverse) bool {
 // parallels returns the number of edges that satisfy a traversal without bounds.
 func (ev *evaluation) parallels(t plan.Traverse) int {
 	n := 0
-	for _, e := range ev.state.edges[t.Edge] {
-		if ev.joins(t, e, ev.env[t.From], ev.env[t.To]) {
-			n++
+	for _, edge := range ev.alternatives(t) {
+		for _, e := range ev.state.edges[edge] {
+			if ev.joins(t, e, ev.env[t.From], ev.env[t.To]) {
+				n++
+			}
 		}
 	}
 	return n
@@ -94,23 +96,40 @@ func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 // neighbours returns the nodes that one step of a traversal reaches. If an edge type connects
 // different node types, the walk ends at nodes where no edge of that type begins.
 func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
-	edge := ev.state.schema.Edge(t.Edge)
+	return ev.around(t, source, t.Undirected && ev.g.fault != UndirectedOneWay)
+}
+
+// around returns the other ends of the edges that leave a node. If `back` is true, it also returns those of the
+// edges that enter the node.
+func (ev *evaluation) around(t plan.Traverse, node *entity, back bool) []*entity {
 	var found []*entity
 	add := func(e *entity) {
 		if e != nil { // a faulty model can have edges with a missing endpoint
 			found = append(found, e)
 		}
 	}
-	for _, e := range ev.state.sorted(plan.Edge, t.Edge) {
-		if ev.g.fault == SelfLoopDropped && e.from == e.to && edge.From == edge.To {
-			continue
-		}
-		if e.from == source.id && source.typ == edge.From {
-			add(ev.state.nodes[edge.To][e.to])
-		}
-		if t.Undirected && ev.g.fault != UndirectedOneWay && e.to == source.id {
-			add(ev.state.nodes[edge.From][e.from])
+	for _, name := range ev.alternatives(t) {
+		edge := ev.state.schema.Edge(name)
+		for _, e := range ev.state.sorted(plan.Edge, name) {
+			if ev.g.fault == SelfLoopDropped && e.from == e.to && edge.From == edge.To {
+				continue
+			}
+			if e.from == node.id && node.typ == edge.From {
+				add(ev.state.nodes[edge.To][e.to])
+			}
+			if back && e.to == node.id && node.typ == edge.To {
+				add(ev.state.nodes[edge.From][e.from])
+			}
 		}
 	}
 	return found
+}
+
+// alternatives returns the names of the edge types that a traversal may follow.
+func (ev *evaluation) alternatives(t plan.Traverse) []string {
+	edges := t.Edges()
+	if ev.g.fault == LastEdgeIgnored && len(edges) > 1 {
+		edges = edges[:len(edges)-1]
+	}
+	return edges
 }

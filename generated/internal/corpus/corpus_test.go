@@ -58,6 +58,9 @@ var paramTypes = map[string]reflect.Type{
 	"conditions":          reflect.TypeFor[corpus.ConditionsParams](),
 	"truths":              reflect.TypeFor[corpus.TruthsParams](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesParams](),
+	"known_samples":       reflect.TypeFor[corpus.KnownSamplesParams](),
+	"ways":                reflect.TypeFor[corpus.WaysParams](),
+	"sample_ways":         reflect.TypeFor[corpus.SampleWaysParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
@@ -92,6 +95,9 @@ var rowTypes = map[string]reflect.Type{
 	"computed_groups": reflect.TypeFor[corpus.ComputedGroupsRow](),
 	"truths":          reflect.TypeFor[corpus.TruthsRow](),
 	"acquaintances":   reflect.TypeFor[corpus.AcquaintancesRow](),
+	"known_samples":   reflect.TypeFor[corpus.KnownSamplesRow](),
+	"ways":            reflect.TypeFor[corpus.WaysRow](),
+	"sample_ways":     reflect.TypeFor[corpus.SampleWaysRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -148,7 +154,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("subqueries.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("subqueries.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

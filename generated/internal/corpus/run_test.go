@@ -217,6 +217,7 @@ func TestRun(t *testing.T) {
 		corpus.Conditions(ctx, g, corpus.ConditionsParams{Statuses: []string{"active"}, Pattern: "o", Email: ptr("x"), How: ptr("school")}, at))
 
 	runOptional(s)
+	runWalks(s)
 	runColumns(s)
 	runHaving(s)
 	runSubqueries(s)

@@ -18,11 +18,11 @@ func runSubqueries(s *session) {
 	}, "\n"))(corpus.FriendTotals(s.ctx, s.g, corpus.FriendTotalsParams{}, at))
 	found[corpus.FriendListsRow](s, "friend_lists", strings.Join([]string{
 		`{"slug":"ann","eldest":null,"since":null,"friends":[]}`,
-		`{"slug":"bob","eldest":{"q.status":"on-leave","since":null,"q":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":"good","age":36,"email":null,"seen":"2024-06-01T12:00:00.000Z"}},"since":null,`+
+		`{"slug":"bob","eldest":{"q.status":"on-leave","since":null,"q":{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":"good","age":36,"email":null,"seen":"2024-06-01T12:00:00.000Z"}},"since":null,` +
 			`"friends":[{"slug":"ann","mood":null,"since":null,"friends":[]},{"slug":"ada","mood":"good","since":null,"friends":[{"slug":"nova"}]}]}`,
-		`{"slug":"nova","eldest":{"q.status":"on-leave","since":null,"q":{"id":"bob","name":"Bob","slug":"bob","status":"on-leave","mood":"bad","age":25,"email":"bob@example.org","seen":null}},"since":null,`+
+		`{"slug":"nova","eldest":{"q.status":"on-leave","since":null,"q":{"id":"bob","name":"Bob","slug":"bob","status":"on-leave","mood":"bad","age":25,"email":"bob@example.org","seen":null}},"since":null,` +
 			`"friends":[{"slug":"bob","mood":"bad","since":null,"friends":[{"slug":"ada"},{"slug":"ann"}]}]}`,
-		`{"slug":"ada","eldest":{"q.status":"active","since":"2024-02-29","q":{"id":"nova","name":"Nova","slug":"nova","status":"active","mood":null,"age":1,"email":null,"seen":null}},"since":"2024-02-29",`+
+		`{"slug":"ada","eldest":{"q.status":"active","since":"2024-02-29","q":{"id":"nova","name":"Nova","slug":"nova","status":"active","mood":null,"age":1,"email":null,"seen":null}},"since":"2024-02-29",` +
 			`"friends":[{"slug":"nova","mood":null,"since":null,"friends":[{"slug":"bob"}]}]}`,
 	}, "\n"))(corpus.FriendLists(s.ctx, s.g, corpus.FriendListsParams{}, at))
 }

@@ -142,7 +142,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 		c.cond(e.Cond, false)
 	case plan.Holds:
 		c.clauses([]plan.Clause{e.Block}, false)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now:
 	}
 }
 

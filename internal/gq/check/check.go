@@ -90,14 +90,15 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 
 // checker checks one query and lowers it to plan.
 type checker struct {
-	schema    *catalog.Schema // the types that the query may use
-	plan      *plan.Query     // the result
-	read      *plan.Read      // nil in a mutation
-	limit     bool            // the read has a limit
-	params    map[string]int  // name to index in plan.Params
-	badParams []bool          // by index in plan.Params: whether an annotation of the parameter has a fault
-	uses      map[useKey]int  // to index in plan.Uses
-	columns   map[string]int  // name to index in plan.Read.Columns; nil before the return clause
+	schema    *catalog.Schema      // the types that the query may use
+	plan      *plan.Query          // the result
+	read      *plan.Read           // nil in a mutation
+	limit     bool                 // the read has a limit
+	params    map[string]int       // name to index in plan.Params
+	badParams []bool               // by index in plan.Params: whether an annotation of the parameter has a fault
+	uses      map[useKey]int       // to index in plan.Uses
+	walks     map[plan.VarID]*step // by the variable of the walk
+	columns   map[string]int       // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
 	inHaving    bool            // the checker resolves a condition of `having`

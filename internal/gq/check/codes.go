@@ -30,10 +30,10 @@ const (
 	BadRanking        diag.Code = "T20" // operands of bm25 or match_text
 	BadFusion         diag.Code = "T21" // operands of rrf
 	UnlikeEndpoints   diag.Code = "T22" // undirected traversal between different types
-	EdgeBindingMisuse diag.Code = "T23"
+	EdgeBindingMisuse diag.Code = "T23" // variable of an edge or of a walk
 	BlobValue         diag.Code = "T24" // blob in a read
 	DuplicateColumn   diag.Code = "T26" // two columns with one name
-	DuplicateName     diag.Code = "T27" // of a parameter or a query
+	DuplicateName     diag.Code = "T27" // of a parameter, a query or an edge of a traversal
 	NotCondition      diag.Code = "T30" // binding or traversal in an `any` or `all` block
 	BadPattern        diag.Code = "T31" // right side of `matches`
 	MisplacedOptional diag.Code = "T33" // `optional` block inside another block
@@ -69,7 +69,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person { age: "old" } } return { $p } }`},
 	{Code: UnknownEdge, Title: "unknown edge", Explanation: "The edge in a traversal must be an edge of the schema. Upper and lower case do not matter, except that the first letter is lower-case.",
 		Example: `query q() { match { $p: Person $p know $q } return { $p } }`},
-	{Code: WrongEndpoint, Title: "endpoint of the wrong type", Explanation: "The variables at the ends of a traversal must have the endpoint types of the edge, and a variable has only one type. A parameter that is the id of a node must have the type that from, to or id requires.",
+	{Code: WrongEndpoint, Title: "endpoint of the wrong type", Explanation: "The variables at the ends of a traversal must have the endpoint types of the edge, and a variable has only one type. In a traversal of several edges, some match between these types must be able to follow each edge. A parameter that is the id of a node must have the type that from, to or id requires.",
 		Example: `query q() { match { $c: Company $c knows $q } return { $q } }`},
 	{Code: Unbound, Title: "unbound variable or unknown property", Explanation: "A variable in an expression must be bound by the match or be a parameter, and the property must belong to its type. A binding or traversal outside of optional blocks cannot use a variable that an optional block binds. A name without $ is the name of a column: in return one before it, in having and order any. having uses columns instead of variables. $_ cannot be used in an expression.",
 		Example: `query q() { match { $p: Person } return { $x.name } }`},
@@ -103,13 +103,13 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person rrf($p.age, $p.score) > 0.1 } return { $p.name } order { rrf($p.age, $p.score) } limit 3 }`},
 	{Code: UnlikeEndpoints, Title: "undirected traversal between different endpoint types", Explanation: "The form $a <edge> $b is only for an edge whose endpoints have the same type.",
 		Example: `query q() { match { $p: Person $p <worksAt> $c } return { $c } }`},
-	{Code: EdgeBindingMisuse, Title: "misuse of an edge binding", Explanation: "A variable may bind an edge only once and without hop bounds. It can be used only to read a property, as in $w.since, and not as the end of a traversal.",
+	{Code: EdgeBindingMisuse, Title: "misuse of the variable of an edge or of a walk", Explanation: "A variable may bind an edge or, with hop bounds, a walk only once. It can be used only to read a property: $w.since of an edge, $w.hops, $w.nodes or $w.types of a walk. It cannot be used as a value or as the end of a traversal. A traversal of several edges needs bounds to bind a variable.",
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},
 	{Code: BlobValue, Title: "blob as a value", Explanation: "A read query cannot use blobs as values.",
 		Example: `query q() { match { $p: Person } return { $p.photo } }`},
 	{Code: DuplicateColumn, Title: "duplicate column", Explanation: "Every column must have a different name. Use as to name a column.",
 		Example: `query q() { match { $p: Person } return { $p.name $p.name } }`},
-	{Code: DuplicateName, Title: "duplicate parameter or query", Explanation: "The name of a query must be unique in the graph, and the name of a parameter in its query.",
+	{Code: DuplicateName, Title: "duplicate parameter, query or edge", Explanation: "The name of a query must be unique in the graph, the name of a parameter in its query, and the name of an edge in its traversal.",
 		Example: `query q($a: String, $a: I32) { match { $p: Person { name: $a } } return { $p } }`},
 	{Code: NotCondition, Title: "binding or traversal in any or all", Explanation: "The clauses of an any or all block are conditions: filters, searches, and not, exists, any and all blocks. They bind no variables. Write exists { … } around a traversal. In having, only comparisons of columns, any and all are conditions.",
 		Example: `query q() { match { $p: Person any { $p.age > 60 $p knows $q } } return { $p } }`},

@@ -64,7 +64,7 @@ func (c *checker) conditions(keyword string, list []syntax.Clause, sc *scope) []
 			c.fault(NotCondition, cl.Span(), "write exists { … } around it and the clauses that use "+cl.Var.Value+", or put it before the block",
 				"an %s block takes conditions, and this clause binds %s", keyword, cl.Var.Value)
 		case *syntax.Traversal:
-			c.fault(NotCondition, cl.Span(), "write exists { "+cl.From.Value+" "+cl.Edge.Value+" "+cl.To.Value+" }",
+			c.fault(NotCondition, cl.Span(), "write exists { "+cl.From.Value+" "+cl.EdgeNames()+" "+cl.To.Value+" }",
 				"an %s block takes conditions, and this clause follows an edge", keyword)
 		case *syntax.TextClause, *syntax.Filter, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All:
 			if cond, ok := c.condition(cl, sc); ok {

@@ -121,9 +121,14 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	}
 	c.info.Vars[id].Uses++
 	v := c.read.Vars[id]
-	if v.Entity == plan.Edge {
+	switch v.Entity {
+	case plan.Edge:
 		c.fault(EdgeBindingMisuse, o.Span(), "use a property, or "+tok.Value+".id, .from or .to", "%s binds an edge, which cannot be used as a value", tok.Value)
 		return typed{}, false
+	case plan.Walk:
+		c.fault(EdgeBindingMisuse, o.Span(), "use "+tok.Value+".hops, .nodes or .types", "%s binds a walk, which cannot be used as a value", tok.Value)
+		return typed{}, false
+	case plan.Node:
 	}
 	return typed{expr: plan.Whole{Var: id}, node: v.Type, typ: c.nullable(id, value.Type{}, sc)}, v.Type != ""
 }
@@ -165,7 +170,10 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	}
 	c.info.Vars[id].Uses++
 	v := c.read.Vars[id]
-	if v.Type == "" {
+	switch {
+	case v.Entity == plan.Walk:
+		return c.walkPart(o, id, sc)
+	case v.Type == "":
 		return typed{}, false
 	}
 	id2 := c.nullable(id, value.Of(value.String), sc)

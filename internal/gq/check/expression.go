@@ -56,7 +56,7 @@ func isTruth(e plan.Expr) bool {
 	switch e.(type) {
 	case plan.Test, plan.Holds, plan.Matched:
 		return true
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
 		plan.Apply, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return false
@@ -78,7 +78,7 @@ func hasScore(e plan.Expr) bool {
 			found = found || !block && hasScore(inner)
 		})
 		return found
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Now, plan.Matched,
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched,
 		plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
 	}
 	return false
@@ -97,7 +97,7 @@ func isConstant(e plan.Expr) bool {
 		return len(e.Outer) == 0
 	case plan.BlockRows:
 		return len(e.Outer) == 0
-	case plan.Prop, plan.ID, plan.Endpoint, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
 	}
 	return false
 }

@@ -52,10 +52,10 @@ func (s *scope) names() []string {
 // step is a traversal. The direction of the traversal may not be known yet.
 type step struct {
 	src      *syntax.Traversal // the traversal in the source
-	edge     *catalog.Edge     // nil for an unknown edge
+	edges    []*catalog.Edge   // the alternatives; nil if one of them is unknown
 	from, to plan.VarID        // the left and the right end, as written
-	edgeVar  plan.VarID        // plan.NoVar without an edge binding
-	reversed bool              // the edge leads from right to left
+	edgeVar  plan.VarID        // the variable of the edge or of the walk, or plan.NoVar
+	reversed bool              // the edges lead from right to left
 	done     bool              // the direction is decided
 }
 
@@ -139,8 +139,8 @@ func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	c.info.Vars[id].Uses++
 	v := &c.read.Vars[id]
 	switch {
-	case v.Entity == plan.Edge:
-		c.fault(EdgeBindingMisuse, syntax.SpanOf(b.Var), "", "%s binds an edge", b.Var.Value)
+	case v.Entity != plan.Node:
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(b.Var), "", "%s binds %s", b.Var.Value, withArticle(v.Entity))
 	case v.Type == "":
 		v.Type = typ
 	case typ != "" && v.Type != typ:
@@ -160,14 +160,9 @@ func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.T
 		}
 		st := &step{src: t, edgeVar: plan.NoVar}
 		steps[t] = st
-		name := t.Edge
-		if st.edge = c.schema.Edge(name.Value); st.edge == nil {
-			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggest(name.Value, func() []string { return edgeNames(c.schema) }), "unknown edge %s", name.Value)
-		} else {
-			c.useType(plan.Edge, st.edge.Name, false)
-		}
+		st.edges = c.alternatives(t)
 		if t.EdgeVar != nil {
-			st.edgeVar = c.edgeVar(*t.EdgeVar, st.edge, sc)
+			st.edgeVar = c.edgeVar(*t.EdgeVar, st, sc)
 		}
 	}
 	for _, cl := range clauses {
@@ -179,15 +174,18 @@ func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.T
 	return steps
 }
 
-// edgeVar declares the variable of an edge binding.
-func (c *checker) edgeVar(t syntax.Token, e *catalog.Edge, sc *scope) plan.VarID {
+// edgeVar declares the variable that a traversal binds to its edge or to its walk.
+func (c *checker) edgeVar(t syntax.Token, st *step, sc *scope) plan.VarID {
 	if _, taken := sc.find(t.Value[1:]); taken {
 		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "use another name", "%s is already bound", t.Value)
 		return plan.NoVar
 	}
+	if st.src.Bounds != nil {
+		return c.walkVar(t, st, sc)
+	}
 	typ := ""
-	if e != nil {
-		typ = e.Name
+	if len(st.edges) == 1 {
+		typ = st.edges[0].Name
 	}
 	return c.newVar(t, plan.Edge, typ, sc)
 }
@@ -199,11 +197,19 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 		return c.newVar(t, plan.Node, "", sc)
 	}
 	c.info.Vars[id].Uses++
-	if c.read.Vars[id].Entity == plan.Edge {
-		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds an edge, so it cannot be the end of a traversal", t.Value)
+	if v := c.read.Vars[id]; v.Entity != plan.Node {
+		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds %s, so it cannot be the end of a traversal", t.Value, withArticle(v.Entity))
 		return plan.NoVar
 	}
 	return id
+}
+
+// withArticle returns the name of an entity with its article, for messages.
+func withArticle(e plan.Entity) string {
+	if e == plan.Edge {
+		return "an " + e.String()
+	}
+	return "a " + e.String()
 }
 
 // directTraversals determines the direction of every traversal. A known type at either end
@@ -248,21 +254,23 @@ func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 }
 
 // decideDirection sets the direction of a traversal if the known types determine it, and reports
-// whether it did.
+// whether it did. A traversal is reversed if no alternative leads from left to right between the known types,
+// but one leads from right to left.
 func (c *checker) decideDirection(st *step) bool {
-	if st.edge == nil || st.from == plan.NoVar || st.to == plan.NoVar {
+	if st.edges == nil || st.from == plan.NoVar || st.to == plan.NoVar {
 		st.done = true
 		return true
 	}
-	e := st.edge
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
-	case e.From == e.To:
+	case !slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From != e.To }):
 		c.setDirection(st, false)
 	case left != "":
-		c.setDirection(st, left == e.To)
+		starts := slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From == left })
+		c.setDirection(st, !starts && slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.To == left }))
 	case right != "":
-		c.setDirection(st, right == e.From)
+		ends := slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.To == right })
+		c.setDirection(st, !ends && slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From == right }))
 	default:
 		return false
 	}
@@ -272,53 +280,70 @@ func (c *checker) decideDirection(st *step) bool {
 // setDirection sets the direction of a traversal and the types of its ends.
 func (c *checker) setDirection(st *step, reversed bool) {
 	st.done, st.reversed = true, reversed
-	want := [2]string{st.edge.From, st.edge.To}
-	if reversed {
-		want[0], want[1] = want[1], want[0]
-	}
 	for i, id := range [2]plan.VarID{st.from, st.to} {
 		v := &c.read.Vars[id]
-		if v.Type == "" {
-			v.Type = want[i]
+		want := st.endTypes(i == 0)
+		if v.Type == "" && len(want) == 1 {
+			v.Type = want[0]
 			c.useType(plan.Node, v.Type, false)
 			continue
 		}
-		if v.Type == want[i] {
-			continue
+		if len(st.edges) > 1 || v.Type == want[0] {
+			continue // alternativesFit checks the ends of alternatives
 		}
 		t := st.src.From
 		if i == 1 {
 			t = st.src.To
 		}
+		e := st.edges[0]
 		c.fault(WrongEndpoint, syntax.SpanOf(t), "", "%s is a %s, but %s goes from %s to %s",
-			t.Value, v.Type, st.src.Edge.Value, st.edge.From, st.edge.To)
+			t.Value, v.Type, st.src.EdgeNames(), e.From, e.To)
 	}
 }
 
 // traverse lowers a traversal, and checks its direction and bounds.
 func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	t := plan.Traverse{From: st.from, To: st.to, EdgeVar: st.edgeVar, Undirected: st.src.Undirected, Min: 1, Max: 1}
-	ok := st.edge != nil
-	if ok {
-		t.Edge = st.edge.Name
+	if st.edges != nil {
+		t.Edge = st.edges[0].Name
+		for _, e := range st.edges[1:] {
+			t.Or = append(t.Or, e.Name)
+		}
 	}
 	if st.reversed {
 		t.From, t.To = t.To, t.From
 	}
-	if st.src.Undirected && ok && st.edge.From != st.edge.To {
-		c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edge), "write it without < >",
-			"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edge.Value, st.edge.From, st.edge.To)
+	ok := st.edges != nil
+	for i, e := range st.edges {
+		if st.src.Undirected && e.From != e.To {
+			c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edges()[i]), "write it without < >",
+				"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edges()[i].Value, e.From, e.To)
+			ok = false
+		}
 	}
+	if !c.bounds(st, &t) {
+		return t, false
+	}
+	if ok && len(st.edges) > 1 {
+		ok = c.alternativesFit(st, t)
+	}
+	return t, ok
+}
+
+// bounds lowers the bounds of a traversal. It returns false if the traversal cannot be lowered.
+func (c *checker) bounds(st *step, t *plan.Traverse) bool {
 	b := st.src.Bounds
 	if b == nil {
-		return t, ok
-	}
-	if st.src.EdgeVar != nil {
-		c.fault(EdgeBindingMisuse, b.Span(), "remove the bounds, or the variable of the edge", "a traversal with hop bounds cannot bind its edge")
+		if st.src.EdgeVar != nil && len(st.src.Edges()) > 1 {
+			c.fault(EdgeBindingMisuse, syntax.SpanOf(*st.src.EdgeVar), "remove "+st.src.EdgeVar.Value+":, write {1,1} after the edges to bind the walk, or write a query for each edge",
+				"a traversal of several edges cannot bind its edge")
+			return false
+		}
+		return true
 	}
 	if b.Max == nil {
 		c.fault(BadOperand, b.Span(), "write {"+b.Min.Value+",5}", "the hop bounds have no maximum")
-		return t, false
+		return false
 	}
 	t.Walk = true
 	t.Min, _ = syntax.Small(b.Min)
@@ -332,11 +357,11 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	case t.Max > plan.MaxHops:
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
 			"the maximum of %d hops is above the limit of %d", t.Max, plan.MaxHops)
-	case ok && st.edge.From != st.edge.To && t.Min <= 1 && t.Max >= 1:
+	case len(st.edges) == 1 && st.src.EdgeVar == nil && st.edges[0].From != st.edges[0].To && t.Min <= 1 && t.Max >= 1:
 		// Edges of this type cannot be chained, so the walk matches the same pairs as a single traversal.
 		t.Walk, t.Min, t.Max = false, 1, 1
 	}
-	return t, ok
+	return true
 }
 
 // inline lowers the conditions in the braces of a binding.

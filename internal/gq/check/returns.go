@@ -229,11 +229,11 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables that break ties between rows by their ids.
+// addTies adds the variables that break ties between rows by their ids: those of nodes and edges.
 func (c *checker) addTies() {
 	var ties []plan.VarID
 	for i := range c.read.Vars {
-		if !c.info.Vars[i].Inner {
+		if !c.info.Vars[i].Inner && c.read.Vars[i].Entity != plan.Walk {
 			ties = append(ties, plan.VarID(i))
 		}
 	}

@@ -99,7 +99,13 @@ func (c *checker) blockRows(o *syntax.Subquery, match []plan.Clause, sc *scope) 
 	c.order(o.Order, sc)
 	e.Columns, e.Order = c.read.Columns, c.read.Order
 	c.read.Columns, c.read.Grouped, c.read.Order = outer.Columns, outer.Grouped, outer.Order
-	e.Ties, e.Outer = c.tieOrder(sc.own), sc.outside()
+	var ties []plan.VarID
+	for _, v := range sc.own {
+		if c.read.Vars[v].Entity != plan.Walk {
+			ties = append(ties, v)
+		}
+	}
+	e.Ties, e.Outer = c.tieOrder(ties), sc.outside()
 	return typed{expr: e, typ: e.Type(), fields: e.Fields()}, len(c.faults) == before
 }
 

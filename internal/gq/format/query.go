@@ -181,7 +181,7 @@ func (b *builder) binding(c *syntax.Binding) {
 	b.close()
 }
 
-// traversal makes pieces of a traversal such as $a $w:<knows>{1,2} $b.
+// traversal makes pieces of a traversal such as $a $w:<knows|follows>{1,2} $b.
 func (b *builder) traversal(c *syntax.Traversal) {
 	b.take(soft)
 	edge := spaced
@@ -191,8 +191,11 @@ func (b *builder) traversal(c *syntax.Traversal) {
 		edge = glued
 	}
 	b.take(edge)
+	more := len(c.Choice) - 1 // a bar and a name for each further edge
 	if c.Undirected {
-		b.take(glued)
+		more += 2
+	}
+	for range more {
 		b.take(glued)
 	}
 	if c.Bounds != nil {

@@ -267,6 +267,31 @@ func wayBack(s *catalog.Schema) string {
 	return query("", []string{x.a + " " + EdgeName(e) + "{1,10} " + x.a}, returns(from), limit20)
 }
 
+// boundWalk is a read that binds a walk.
+func boundWalk(s *catalog.Schema) string {
+	e := edge(s, isLoop)
+	if e == nil {
+		return ""
+	}
+	x := endsOf(s, e)
+	from, to := x.labels()
+	return query("", []string{x.a + " $w:" + EdgeName(e) + "{1,6} " + x.b}, returns(from, to, "$w.hops", "$w.nodes"), "order { $w.hops }", limit20)
+}
+
+// eitherEdge is a read that follows one of two edges between the same types.
+func eitherEdge(s *catalog.Schema) string {
+	for i, e := range s.Edges {
+		for _, other := range s.Edges[i+1:] {
+			if other.From == e.From && other.To == e.To {
+				x := endsOf(s, e)
+				from, to := x.labels()
+				return query("", []string{x.a + " " + EdgeName(e) + "|" + EdgeName(other) + " " + x.b}, returns(from, to), limit20)
+			}
+		}
+	}
+	return ""
+}
+
 // edgeBinding is a read that binds an edge.
 func edgeBinding(s *catalog.Schema) string {
 	e := edge(s, func(e *catalog.Edge) bool { return shown(e) != "" })

@@ -31,10 +31,12 @@ with a key of several properties is a JSON array of their values as strings, in 
 A pair of nodes appears once, even if several parallel edges join it. {min,max} after the edge walks min to max hops,
 from 0 to 64, and reports each destination once, at its shortest distance. A walk reports its start only when min
 is 0, even if a cycle leads back to it; $a edge{1,10} $a, with one variable at both ends, tests for a way back.
-<edge> follows an edge in either direction; both ends must have the same type. $w:edge binds the edge itself and
-returns a row for each edge, with $w.property, $w.id, $w.from and $w.to. A walk cannot bind an edge.`,
+<edge> follows an edge in either direction; both ends must have the same type. one|other follows either edge; a walk
+goes on from a node along the edges that can start there. $w:edge binds the edge itself and returns a row for each edge,
+with $w.property, $w.id, $w.from and $w.to. With bounds, $w:edge{1,6} binds the walk: $w.hops is its length, and $w.nodes
+and $w.types list the ids and the types of the nodes on one shortest walk, both ends included.`,
 		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
-			{"Nodes with a way back to themselves", wayBack}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
+			{"Nodes with a way back to themselves", wayBack}, {"The length of the shortest walk, and the nodes on it", boundWalk}, {"One of two edges", eitherEdge}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
 	{Name: "filters", Summary: "Conditions on properties.",
 		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a comparable type.
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both

@@ -25,6 +25,8 @@ func unusedBinding(p *queryPass) {
 		case v.Name == "_" || sym.Uses > 0:
 		case v.Entity == plan.Edge:
 			p.report(sym.Span, "remove $"+v.Name+": unless you want one row for each parallel edge", nil, "edge binding $%s is never used", v.Name)
+		case v.Entity == plan.Walk:
+			p.report(sym.Span, "remove $"+v.Name+":", nil, "the walk $%s is never used", v.Name)
 		case c.alone(plan.VarID(id)): // the cross product is the real fault
 		default:
 			p.report(sym.Span, "write $_ to test only that a node exists", nil, "$%s is bound and never used", v.Name)
@@ -315,6 +317,8 @@ func constantNullTest(p *queryPass) {
 			if e.To {
 				reason = "to is required"
 			}
+		case plan.WalkPart:
+			reason, constant = "a walk has "+e.Fact.String(), !p.Plan.Read.Vars[e.Var].Optional
 		case plan.ParamRef:
 			param := p.Plan.Params[e.Index]
 			reason, constant = "$"+param.Name+" is required", !param.Type.Nullable

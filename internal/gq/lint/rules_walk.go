@@ -17,8 +17,11 @@ func idleBounds(p *queryPass) {
 		return
 	}
 	everyTraversal(r, func(t *syntax.Traversal) {
-		e := p.in.Schema.Edge(t.Edge.Value)
-		if t.Bounds == nil || e == nil || e.From == e.To {
+		if t.Bounds == nil || t.EdgeVar != nil || len(t.Choice) > 1 {
+			return
+		}
+		e := p.in.Schema.Edge(t.Edges()[0].Value)
+		if e == nil || e.From == e.To {
 			return
 		}
 		lo, _ := syntax.Small(t.Bounds.Min)
@@ -26,7 +29,7 @@ func idleBounds(p *queryPass) {
 		if lo <= 1 && hi >= 1 {
 			at := t.Bounds.Span()
 			p.report(at, "remove the bounds", []diag.Edit{{Span: p.withBlanksBefore(at)}},
-				"%s goes to a different type, so the bounds change nothing", t.Edge.Value)
+				"%s goes to a different type, so the bounds change nothing", t.EdgeNames())
 		}
 	})
 }
@@ -80,11 +83,13 @@ func (p *queryPass) walks() []walk {
 	return out
 }
 
-// changedWalk reports walks that included their start in earlier versions.
+// changedWalk reports walks that included their start in earlier versions. Those versions knew neither
+// alternatives nor bound walks.
 func changedWalk(p *queryPass) {
 	for _, w := range p.walks() {
 		e := p.in.Schema.Edge(w.Edge)
 		switch {
+		case w.Or != nil, w.EdgeVar != plan.NoVar:
 		case e.From != e.To, w.From == w.To, w.Min == 0:
 		case w.Undirected && w.Min > 2: // the shortest closed walk takes one edge forth and back
 		case w.apart():
@@ -147,7 +152,7 @@ func member(e plan.Expr) (plan.VarID, string) {
 		return e.Var, "id"
 	case plan.Prop:
 		return e.Var, e.Name
-	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
 		plan.Apply, plan.Test, plan.Holds, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return plan.NoVar, ""

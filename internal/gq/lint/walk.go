@@ -67,6 +67,10 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		visit(e.Var)
 	case plan.Endpoint:
 		visit(e.Var)
+	case plan.WalkPart:
+		visit(e.Var)
+		visit(e.From)
+		visit(e.To)
 	case plan.Whole:
 		visit(e.Var)
 	case plan.Matched:
@@ -230,6 +234,9 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 		}
 	}
 	for id, v := range r.Vars {
+		if v.Entity == plan.Walk {
+			pins[plan.VarID(id)] = true // a walk depends on its ends alone
+		}
 		if v.Entity != plan.Node || inner(plan.VarID(id)) {
 			continue
 		}
@@ -245,7 +252,7 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
 	addSingle := func(c plan.Clause) {
 		m.Step(1)
-		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Min == 1 && t.Max == 1 {
+		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Or == nil && t.Min == 1 && t.Max == 1 {
 			if card := s.Edge(t.Edge).Card; card != nil && card.Max == 1 {
 				single[t.From] = append(single[t.From], t)
 			}

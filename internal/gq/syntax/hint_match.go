@@ -4,9 +4,13 @@ package syntax
 const (
 	bindingForm = "write a binding without parentheses: $p: Person"
 	callForm    = "put braces around the conditions: $p: %1 { %3: … }"
-	edgeForm    = "write the name of an edge between two variables: $p knows $q"
-	andForm     = "write one condition after the other; all of them must hold"
-	orForm      = "put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"
+	// walkForm is also for the path patterns of GQL.
+	walkForm = "write the bounds of a walk after the name of the edge, between two variables: $p knows{1,6} $q"
+	// shortestForm is for functions and keywords that ask for a shortest path.
+	shortestForm = "bind a walk, which is the shortest one between its ends: $p $w:knows{1,6} $q; $w.hops is its length, $w.nodes its nodes"
+	edgeForm     = "write the name of an edge between two variables: $p knows $q"
+	andForm      = "write one condition after the other; all of them must hold"
+	orForm       = "put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"
 	// optionalForm is also for the outer joins of SQL.
 	optionalForm = "write optional { … } around the clauses that need not match, as in optional { $p knows $q }"
 	notForm      = "write not { … } around the clauses that must not hold"
@@ -48,6 +52,11 @@ var matchHints = []hint{
 	// Parentheses and arrows.
 	{in: inMatch, text: "<typename> ^( <name> : true|false", help: callForm},
 	{in: inMatch, text: "^( <name> : <word>", help: "write a binding without parentheses: $%2: %u4"},
+	{in: inMatch, text: "^( <var>|<name> ) - [ : <word> ] -> {|+", help: walkForm},
+	{in: inMatch, text: "^( <var>|<name> ) - [ : <word> *|<int>|..", help: walkForm},
+	{in: inMatch + " " + inCall, text: "shortestpath|allshortestpaths|shortest_path ( !( <var>|<name> ) ^-", help: shortestForm},
+	{in: inMatch, text: "^any|all shortest", help: shortestForm},
+	{in: inMatch, text: "^shortest", help: shortestForm},
 	{in: inMatch, text: "^( <var>|<name> ) -|<|->", help: edgeForm},
 	{in: inMatch, text: "<typename> ^( <name> :|=", help: callForm},
 	{in: inMatch, text: "^( : <word>", help: "write a binding without parentheses: $_: %u3"},
@@ -59,6 +68,9 @@ var matchHints = []hint{
 	{in: inMatch, text: "starts_with|startsWith <group> ^<any>", want: "`=`", help: "write an operator between its operands: $p.name starts_with \"x\""},
 	{in: inMatch, text: "^(", want: "clause", help: bindingForm},
 	{in: inMatch, text: "^(", want: "`}`", help: bindingForm},
+	{in: inMatch, text: "<var> ^- [ : <word> <word> ] -> <var>", help: "write the names of the edges between two variables: %1 %l5|%l6 %9"},
+	{in: inMatch, text: "<var> ^- [ <name> : <word> <word> ] ->", help: "write the names of the edges between two variables: %1 %l6|%l7 $q"},
+	{in: inMatch, text: "<var> ^<typename> <typename> <var>", want: "`=`", help: "in a query, the name of an edge starts with a lower-case letter: %1 %l2|%l3 %4"},
 	{in: inMatch, text: "<var> ^- [ : <word> ] -> <var>", help: "write the name of an edge between two variables: %1 %l5 %8"},
 	{in: inMatch, text: "<var> ^- [ <word> ] -> <var>", help: "write the name of an edge between two variables: %1 %l4 %7"},
 	{in: inMatch, text: "<var> ^- [ <name> : <word> ] -> <var>", help: "write the name of an edge between two variables: %1 $%4:%l6 %9"},

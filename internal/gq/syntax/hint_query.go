@@ -32,6 +32,7 @@ var queryHints = []hint{
 	{in: inQueries, text: "^{", help: queryForm},
 	{in: inQueries, text: "^mutation <name> (", help: "write a mutation as a query: query %2(…) { insert … }"},
 	{in: inQueries, text: "^mutation|insert|update|delete|create|merge|upsert|remove", help: mutationForm},
+	{in: inQueries, text: "^with recursive", help: queryForm + "; in match, $p knows{1,64} $q follows an edge again and again"},
 	{in: inQueries, text: "^match|select|return|with|find|get|from|optional", help: queryForm},
 	{in: inQueries, text: "^node|edge|interface|type|enum <word>", help: "types are declared in the schema, a .pg file"},
 	{in: inSchema, text: "^query|mutation|match|select|insert|update|delete", help: "write queries in .gq files"},

@@ -6,6 +6,7 @@ var queryHabits = []habits{
 		{"mutation add($n: String) { insert Person { name: $n } }", "mutation", "write a mutation as a query: query add(…) { insert … }"},
 		{"INSERT INTO person VALUES ('Ada')", "INSERT", "write it as a query: query add($name: String) { insert Person { name: $name } }"},
 		{"MATCH (p:Person {name: 'Ada'}) RETURN p.name;", "MATCH", "write it as a query: query people() { match { $p: Person } return { $p.name } }"},
+		{"WITH RECURSIVE near AS (SELECT 1) SELECT * FROM near", "WITH", "write it as a query: query people() { match { $p: Person } return { $p.name } }; in match, $p knows{1,64} $q follows an edge again and again"},
 		{"SELECT name FROM person WHERE name = 'it''s'", "SELECT", "write it as a query: query people() { match { $p: Person } return { $p.name } }"},
 		{"node Person { name: String }", "node", "types are declared in the schema, a .pg file"},
 		{"Query a() { match { $p: Person } return { $p } }", "Query", "keywords are lower case: query"},

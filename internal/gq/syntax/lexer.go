@@ -229,8 +229,36 @@ func (s *scanner) next() {
 			s.emit(Punct, 1)
 			return
 		}
+		if c == '|' && s.alternates(rest[1:]) {
+			s.emit(Punct, 1)
+			return
+		}
 		s.reportUnknown(rest)
 	}
+}
+
+// alternates reports whether a bar stands between the names of two edges. `after` is the text after the
+// bar. Elsewhere a bar is a slip of authors who know another language, and has messages of its own.
+func (s *scanner) alternates(after string) bool {
+	n := len(s.tokens)
+	if n < 2 || s.tokens[n-1].Type != Name {
+		return false
+	}
+	blanks := 0
+	for blanks < len(after) && strings.IndexByte(" \t\r\n", after[blanks]) >= 0 {
+		blanks++
+	}
+	s.meter.Step(blanks)
+	if blanks == len(after) || !startsLower(after[blanks]) {
+		return false
+	}
+	switch before := s.tokens[n-2]; {
+	case before.Type == Var, before.Value == "<", before.Type == Punct && before.Value == "|":
+		return true
+	case before.Value == ":":
+		return n > 2 && s.tokens[n-3].Type == Var
+	}
+	return false
 }
 
 // endsOperand reports whether an operand other than a block can end with the token. The characters

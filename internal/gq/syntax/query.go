@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // File is a parsed .gq file: the queries that follow the grammar, in source order.
 type File struct {
 	Name, Text string // name and content of the file
@@ -91,15 +93,33 @@ type PropMatch struct {
 	Optional bool    `parser:"@'?'?"` // ends with ?
 }
 
-// Traversal follows an edge. EdgeVar is nil without an edge binding.
+// Traversal follows an edge of one of several types. EdgeVar is nil without a binding.
 type Traversal struct {
 	Range
-	From       Token   `parser:"@Var"`                  // node variable before the edge
-	EdgeVar    *Token  `parser:"( @Var ':' )?"`         // variable of the edge
-	Undirected bool    `parser:"( @'<'"`                // written as <edge>
-	Edge       Token   `parser:"  @Name '>' | @Name )"` // the name as written
-	Bounds     *Bounds `parser:"@@?"`                   // nil for one hop
+	From       Token   `parser:"@Var"`          // node variable before the edge
+	EdgeVar    *Token  `parser:"( @Var ':' )?"` // variable of the edge
+	Undirected bool    `parser:"( @'<'"`        // written as <edge>
+	Choice     []Token `parser:"  @( Name ( '|' Name )* ) '>' | @( Name ( '|' Name )* ) )"`
+	Bounds     *Bounds `parser:"@@?"` // nil for one hop
 	To         Token   `parser:"@Var"`
+}
+
+// Edges returns the names of the edges as written. The field Choice has the bars between them, too.
+func (t *Traversal) Edges() []Token {
+	names := make([]Token, 0, (len(t.Choice)+1)/2)
+	for i := 0; i < len(t.Choice); i += 2 {
+		names = append(names, t.Choice[i])
+	}
+	return names
+}
+
+// EdgeNames returns the names of the edges as written, such as knows|follows.
+func (t *Traversal) EdgeNames() string {
+	names := make([]string, 0, (len(t.Choice)+1)/2)
+	for _, name := range t.Edges() {
+		names = append(names, name.Value)
+	}
+	return strings.Join(names, "|")
 }
 
 // Bounds are the bounds on the number of hops of a traversal. Max is nil when it is not written.

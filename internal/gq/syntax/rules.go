@@ -101,18 +101,18 @@ func isTextFunction(name string) bool {
 }
 
 // startsTraversal distinguishes a traversal from a filter that starts with a bare variable. An edge
-// may have the same name as an operator, such as `in`. After such a name, only bounds or a variable
-// without a property make the clause a traversal.
+// may have the same name as an operator, such as `in`. After such a name, only bounds, another edge after
+// a bar, or a variable without a property make the clause a traversal.
 func startsTraversal(next [4]Token) bool {
 	switch {
 	case next[1].Type == Var:
 		return true
 	case next[1].Value == "<":
-		return next[2].Type == Name && next[3].Value == ">"
+		return next[2].Type == Name && (next[3].Value == ">" || next[3].Value == "|")
 	case next[1].Type != Name:
 		return false
 	case slices.Contains(wordOperators, next[1].Value):
-		return next[2].Value == "{" || next[2].Type == Var && next[3].Value != "."
+		return next[2].Value == "{" || next[2].Value == "|" || next[2].Type == Var && next[3].Value != "."
 	}
 	return true
 }

@@ -333,6 +333,7 @@ var foreignFunctions = map[string]string{
 	"dayofweek": "write weekday(time), from 1 for Monday", "current_timestamp": "write now()", "current_date": "write date(now())", "today": "write date(now())", "getdate": "write now()", "timestamp": "write now(), or a datetime(\"…\")",
 	"interval": "write now() + days(30), or hours, minutes or seconds", "labels": "write type(n)", "label": "write type(n)", "to_string": "write string(value)", "to_lower": "write lower(text)", "to_upper": "write upper(text)",
 	"array_agg": "write collect($p.name)", "group_concat": "write collect($p.name)", "string_agg": "write collect($p.name)", "list": "write collect($p.name)",
+	"shortestpath": shortestForm, "allshortestpaths": shortestForm, "nodes": "bind the walk, as in $p $w:knows{1,6} $q, and write $w.nodes",
 	"nullif": "write if(a != b, a)", "exists": "write exists { … }", "case": "write if(condition, a, b)", "greatest": "write if(a > b, a, b)", "least": "write if(a < b, a, b)",
 }
 

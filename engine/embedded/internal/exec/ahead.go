@@ -91,6 +91,9 @@ func (co *collector) readRows() {
 // sides records the edges that the steps of a pipe will look up at a variable's node.
 func (a *ahead) sides(p *pipe, v plan.VarID) {
 	add := func(t *traverse, back bool) {
+		if t.or != nil {
+			return // the first edge type need not be the one whose edges are read next
+		}
 		for _, back := range []bool{back, !back} {
 			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {
 				a.hops = append(a.hops, s)

@@ -17,8 +17,9 @@ type binder struct {
 	// aggregates.
 	composes bool
 
-	textsOf   map[string][]int // positions in query.texts, by the key of a match
-	groupedBy map[string][]int // positions in query.columns, by the key of an expression
+	textsOf   map[string][]int     // positions in query.texts, by the key of a match
+	groupedBy map[string][]int     // positions in query.columns, by the key of an expression
+	walkLinks map[plan.VarID]*link // the traversals that bind walks, by the variable of the walk
 }
 
 // bind resolves the names of the read and checks its types.
@@ -27,6 +28,10 @@ func (b *binder) bind() error {
 		return mismatch("the query is not a read")
 	}
 	for _, v := range b.read.Vars {
+		if v.Entity == plan.Walk {
+			b.types = append(b.types, walkType)
+			continue
+		}
 		t := b.schema.Type(v.Entity, v.Type)
 		if t == nil {
 			return mismatch("there is no %s type %s", v.Entity, v.Type)

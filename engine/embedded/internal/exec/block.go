@@ -16,7 +16,8 @@ type block struct {
 // link is a bound traversal.
 type link struct {
 	plan.Traverse
-	edge int // index of the edge type
+	edge int   // index of the edge type
+	or   []int // indexes of the further edge types; nil for none
 }
 
 // block binds the clauses of a block.
@@ -58,8 +59,11 @@ func (b *binder) link(c plan.Traverse) (*link, error) {
 	if t == nil {
 		return nil, mismatch("there is no edge type %s", c.Edge)
 	}
+	if c.Or != nil {
+		return b.alternatives(&link{Traverse: c, edge: t.Index})
+	}
 	if b.types[c.From].Index != t.From || b.types[c.To].Index != t.To {
 		return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[c.From].Name, b.types[c.To].Name)
 	}
-	return &link{c, t.Index}, nil
+	return &link{Traverse: c, edge: t.Index}, nil
 }

@@ -76,7 +76,11 @@ func (e *estimator) fanout(l *link, back bool) float64 {
 	if back {
 		from, to = to, from
 	}
-	n := float64(e.snap.Edges(l.edge).Live()) / max(1, float64(e.live(from)))
+	n := float64(e.snap.Edges(l.edge).Live())
+	for _, edge := range l.or {
+		n += float64(e.snap.Edges(edge).Live())
+	}
+	n /= max(1, float64(e.live(from)))
 	if l.Undirected {
 		n *= 2
 	}
@@ -85,7 +89,7 @@ func (e *estimator) fanout(l *link, back bool) float64 {
 	for d := 1; d < l.Max && total < most; d++ {
 		total += math.Pow(n, float64(d+1))
 	}
-	if l.EdgeVar == plan.NoVar {
+	if l.Walk || l.EdgeVar == plan.NoVar {
 		total = min(total, most)
 	}
 	return total
@@ -108,7 +112,7 @@ func (e *estimator) passing(first *sorted, later []step) float64 {
 					share *= c.share()
 				}
 			}
-		case *expand, *reach, *optionalStep:
+		case *expand, *reach, *explore, *optionalStep:
 		default:
 			share *= otherShare
 		}

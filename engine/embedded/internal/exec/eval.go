@@ -54,6 +54,9 @@ type evaluator struct {
 	maxVisited int64             // limit of `visited`
 	choices    []choice          // by expr.choice
 	chosenBy   [][]uint32        // by position in query.holdings: the memory for rows that the block's steps choose
+	// searches is the memory of the walks: first by position in query.routes, then by explore.number.
+	searches []search
+	walkBudget
 	scores
 }
 
@@ -61,6 +64,9 @@ type evaluator struct {
 func newEvaluator(p *Program) evaluator {
 	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
+	if n := len(p.routes) + p.searches; n > 0 {
+		ev.searches = make([]search, n)
+	}
 	if p.computes {
 		ev.made = make([]int64, p.vecs)
 		ev.chosenBy = make([][]uint32, len(p.holdings))
@@ -75,7 +81,14 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
 	ev.maxRows = ev.read.LimitOf(args)
 	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
+	ev.walked, ev.most = 0, cmp.Or(opts.Walked, maxWalked)
+	for i := range ev.searches {
+		ev.searches[i].begin()
+	}
 	for v, t := range ev.types {
+		if t == walkType {
+			continue
+		}
 		ev.tables[v] = snap.Table(t.Entity, t.Index)
 	}
 	for i := range ev.queries {
@@ -204,6 +217,8 @@ func (ev *evaluator) evalVar(e *expr, f *frame, vec *column.Vec) {
 		ev.evalScore(e, f, vec)
 	case exprApply, exprTest, exprHolds, exprBlockAgg, exprMember:
 		ev.evalComputed(e, f, vec)
+	case exprWalk:
+		ev.evalWalk(e, f, vec)
 	case exprAgg:
 		ev.results(e.agg, f.groups[:f.n], vec)
 	}
@@ -251,7 +266,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
 	case exprMatch:
 		// A text match is never equal to a key.
-	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg:
+	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
 		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null

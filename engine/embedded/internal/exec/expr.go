@@ -27,6 +27,7 @@ const (
 	exprBlockAgg                 // aggregate over the matches of a block
 	exprMember                   // field of the first row of a block
 	exprAgg                      // result of an aggregate, in a column or sort key that computes with it
+	exprWalk                     // fact about a bound walk
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a
@@ -52,6 +53,9 @@ type expr struct {
 	subquery int          // for exprBlockAgg and exprMember: position in query.subqueries
 	choice   int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
 	vars     []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
+
+	walk   plan.WalkPart // for exprWalk
+	search int           // for exprWalk of nodes and types: position in query.routes
 }
 
 // uses calls f for each variable of an expression.
@@ -63,6 +67,10 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 		f(e.Var)
 	case plan.Endpoint:
 		f(e.Var)
+	case plan.WalkPart:
+		f(e.Var)
+		f(e.From)
+		f(e.To)
 	case plan.Whole:
 		f(e.Var)
 	case plan.Agg:
@@ -147,6 +155,8 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		if b.types[e.Var].Entity != plan.Edge {
 			err = mismatch("$%s is not an edge, so it has no endpoints", b.read.Vars[e.Var].Name)
 		}
+	case plan.WalkPart:
+		err = b.walkPart(e, out)
 	case plan.Matched:
 		out.kind, out.typ = exprMatch, value.Of(value.Bool)
 		out.match, err = b.text(e.Match)
@@ -275,7 +285,7 @@ func keyOf(e plan.Expr) string {
 		return key
 	case plan.Member:
 		return "." + e.Name + keyOf(e.Of)
-	case plan.ID, plan.Endpoint, plan.Whole, plan.Now, nil:
+	case plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, nil:
 	}
 	return fmt.Sprintf("%T%v", e, e)
 }

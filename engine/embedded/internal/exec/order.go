@@ -251,7 +251,7 @@ func (pl *planner) extend(s *scope) error {
 	}
 	for _, v := range s.unbound {
 		pl.step(1)
-		if pl.types[v].Entity == plan.Edge {
+		if pl.types[v].Entity != plan.Node {
 			continue
 		}
 		live := float64(pl.live(v))
@@ -276,7 +276,7 @@ func (pl *planner) extend(s *scope) error {
 	for i, l := range s.links {
 		pl.step(1)
 		take := func() { s.links = slices.Delete(s.links, i, i+1) }
-		if l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
+		if !l.Walk && l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
 			if found := pl.accessPath(s, l.EdgeVar).lookup; found != nil {
 				offer(lookupCost, 1, func() { take(); pl.addEdgeLookup(s, l, found) })
 			}
@@ -328,7 +328,7 @@ func (s *scope) isKnown(e *expr) bool {
 		return true
 	case exprProp, exprID, exprEnd:
 		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg:
+	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
 	}
 	return false
 }

@@ -59,7 +59,8 @@ type query struct {
 
 	subqueries []*subquery // the subqueries; one inside another comes first
 
-	choosers int // number of calls of `if` and `coalesce`
+	choosers int      // number of calls of `if` and `coalesce`
+	routes   []*route // the walks whose nodes the expressions return
 
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 
@@ -82,6 +83,7 @@ type arrangement struct {
 	plannedSize int                 // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool                // the read returns only counts of all its rows
 	first       firstLookup         // the lookup that the read begins with
+	searches    int                 // number of steps that explore
 }
 
 // projection is a column of the result.

@@ -15,6 +15,8 @@ type Options struct {
 	Memory int64       // bytes that the run may use; 0 for no limit
 	Shared *Memory     // limit for all runs together; nil for no limit
 	Visits int64       // entities that subqueries may examine; 0 for plan.MaxVisited
+	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
+	Walked int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
 	// Analyze enables counting the rows and times of the steps, see Result.Explain.

@@ -162,6 +162,11 @@ func (b *binder) traversal(c plan.Traverse) error {
 	if c.From == c.To {
 		least = 1
 	}
+	if c.Walk && c.EdgeVar != plan.NoVar {
+		if err := b.checkVariable(c.EdgeVar, plan.Walk); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.Walk && (c.Min < least || c.Max < c.Min):
 		return mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
@@ -170,7 +175,9 @@ func (b *binder) traversal(c plan.Traverse) error {
 	case c.EdgeVar == plan.NoVar:
 		return nil
 	case c.Walk:
-		return mismatch("a walk along %s binds an edge variable", c.Edge)
+		return b.walkLink(c)
+	case c.Or != nil:
+		return mismatch("a traversal of %s or other edges binds an edge variable", c.Edge)
 	}
 	if err := b.checkVariable(c.EdgeVar, plan.Edge); err != nil {
 		return err
@@ -240,12 +247,17 @@ func (b *binder) checkNames(e plan.Expr) error {
 			return b.all(e.First, e.Second)
 		}
 		return b.all(e.First, e.Second, e.K)
+	case plan.WalkPart:
+		return b.checkWalkPart(e)
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Now:
 	}
 	var err error
 	uses(e, func(v plan.VarID) {
-		if v < 0 || int(v) >= len(b.types) {
+		switch {
+		case v < 0 || int(v) >= len(b.types):
 			err = mismatch("there is no variable %d", v)
+		case b.types[v] == walkType:
+			err = mismatch("$%s is a walk, which cannot be used as a value", b.read.Vars[v].Name)
 		}
 	})
 	return err

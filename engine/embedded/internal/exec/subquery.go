@@ -297,7 +297,7 @@ func (b *binder) checkSubquery(e plan.Expr) error {
 			return mismatch("a block has no columns, or its limit is negative")
 		}
 		for _, v := range e.Ties {
-			if v < 0 || int(v) >= len(b.types) || !bound[v] {
+			if v < 0 || int(v) >= len(b.types) || !bound[v] || b.types[v].Entity == plan.Walk {
 				return mismatch("a block breaks ties by variable %d, which is not bound there", v)
 			}
 		}

@@ -25,8 +25,8 @@ func (h *hop) near(node uint32) (edges, others []uint32) {
 }
 
 // hops returns the directions in which an edge type is followed, and their number.
-func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
-	t := m.snap.Edges(edge)
+func (ev *evaluator) hops(edge int, out, in bool) (hops [2]hop, n int) {
+	t := ev.snap.Edges(edge)
 	if out {
 		hops[n] = hop{t, t.Out(), t.AllLive()}
 		n++
@@ -38,7 +38,7 @@ func (m *matcher) hops(edge int, out, in bool) (hops [2]hop, n int) {
 	return hops, n
 }
 
-// traverse is the common part of expand, check and reach.
+// traverse is the common part of expand, check, reach and explore.
 type traverse struct {
 	*link
 	back bool         // follows edges from target to source
@@ -61,9 +61,12 @@ func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 // addExpand adds the step that binds the other end of a traversal.
 func (pl *planner) addExpand(s *scope, l *link, back bool) {
 	tr := pl.traverse(s, l, back)
-	if tr.Walk {
+	switch {
+	case l.explores():
+		s.pipe.steps = append(s.pipe.steps, pl.explore(tr, false))
+	case tr.Walk:
 		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
-	} else {
+	default:
 		s.pipe.steps = append(s.pipe.steps, &expand{tr})
 	}
 	s.bind(tr.to)
@@ -73,8 +76,13 @@ func (pl *planner) addExpand(s *scope, l *link, back bool) {
 // check returns the step for a traversal with both ends bound.
 func (pl *planner) check(s *scope, l *link) step {
 	tr := pl.traverse(s, l, false)
-	if tr.Walk {
+	switch {
+	case l.explores():
+		return pl.explore(tr, true)
+	case tr.Walk:
 		return &reach{tr, true, pl.frame()}
+	case l.or != nil:
+		return &checkAlternatives{tr}
 	}
 	return &check{traverse: tr}
 }
@@ -86,13 +94,14 @@ type expand struct{ traverse }
 func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.to, s.EdgeVar)
-	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	var room [2]hop
+	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
 		}
-		edges, others, err := m.neighbours(s, hops[:n], f.cols[s.from][i])
+		edges, others, err := m.neighbours(s, hops, f.cols[s.from][i])
 		if err != nil {
 			return err
 		}
@@ -125,9 +134,10 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // count implements [counter].
 func (s *expand) count(m *matcher, f *frame) (n int, err error) {
-	hops, k := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	var room [2]hop
+	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
 	for i := range f.n {
-		_, others, err := m.neighbours(s, hops[:k], f.cols[s.from][i])
+		_, others, err := m.neighbours(s, hops, f.cols[s.from][i])
 		if err != nil {
 			return 0, err
 		}

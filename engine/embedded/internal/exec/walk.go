@@ -42,11 +42,11 @@ func (w *walk) visit(ord uint32) bool {
 }
 
 // charge charges the run for the growth of the walk's memory.
-func (m *matcher) charge(w *walk) error {
+func (ev *evaluator) charge(w *walk) error {
 	if now := 8*len(w.bits) + 4*len(w.visited); now > w.counted {
 		more := now - w.counted
 		w.counted = now
-		return m.spend(more)
+		return ev.spend(more)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ const readAhead = 16
 // spread visits the neighbours of nodes. All edges of the nodes must be live and in the base of the
 // index. It overlaps the memory latency of several nodes: it first reads where their edges are, and
 // then where those edges lead.
-func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
+func (ev *evaluator) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 	var rows [readAhead][]uint32
 	for len(nodes) > 0 {
 		some := nodes[:min(len(nodes), readAhead)]
@@ -76,7 +76,7 @@ func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 			}
 		}
 		w.seen = seen
-		if err := m.tick(len(some) + total); err != nil {
+		if err := ev.walk(len(some) + total); err != nil {
 			return err
 		}
 		n := len(w.visited)
@@ -97,10 +97,10 @@ func (m *matcher) spread(w *walk, adj *index.Adjacency, nodes []uint32) error {
 }
 
 // trail visits the live neighbours of nodes.
-func (m *matcher) trail(w *walk, h hop, nodes []uint32) error {
+func (ev *evaluator) trail(w *walk, h hop, nodes []uint32) error {
 	for _, node := range nodes {
 		edges, others := h.near(node)
-		if err := m.tick(1 + len(others)); err != nil {
+		if err := ev.walk(1 + len(others)); err != nil {
 			return err
 		}
 		for j, other := range others {
@@ -207,7 +207,7 @@ func (s *reach) run(m *matcher, p *pipe, at int, f *frame) error {
 		if node := f.cols[s.from][i]; node != last {
 			var err error
 			if reached, err = m.breadthFirst(&s.traverse, node, &m.walks[s.id]); err != nil {
-				return err
+				return m.inWalk(err, &s.Traverse)
 			}
 			last = node
 		}
@@ -234,7 +234,7 @@ func (s *reach) count(m *matcher, f *frame) (n int, err error) {
 	for i := range f.n {
 		reached, err := m.breadthFirst(&s.traverse, f.cols[s.from][i], &m.walks[s.id])
 		if err != nil {
-			return 0, err
+			return 0, m.inWalk(err, &s.Traverse)
 		}
 		n += len(reached)
 	}
@@ -253,7 +253,7 @@ func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
 		if node := f.cols[s.from][i]; node != last {
 			reached, err := m.breadthFirst(&s.traverse, node, &m.walks[s.id])
 			if err != nil {
-				return err
+				return m.inWalk(err, &s.Traverse)
 			}
 			last = node
 			within.begin(m.table(s.to).Ordinals())

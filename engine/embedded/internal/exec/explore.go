@@ -1,0 +1,143 @@
+package exec
+
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// explore walks breadth first along edges of several types, or binds a variable to the length of the walk. If both
+// ends are bound, it keeps the rows in which a walk joins them. Otherwise it binds the other end to each
+// reached node. The step reach does the same for walks along one edge type without a variable.
+type explore struct {
+	traverse
+	route *route
+	both  bool // whether both ends are bound
+	// number is the position of the step's memory in evaluator.searches after the memory of the expressions.
+	number int
+}
+
+// explores reports whether the step explore follows a link.
+func (l *link) explores() bool { return l.Walk && (l.or != nil || l.EdgeVar != plan.NoVar) }
+
+// explore returns the step for a walk. The argument `both` says whether both ends are bound.
+func (pl *planner) explore(tr traverse, both bool) *explore {
+	pl.searches++
+	return &explore{traverse: tr, route: newRoute(pl.schema, pl.types, tr.link, tr.back), both: both, number: pl.searches - 1}
+}
+
+// run implements [step].
+func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
+	search := &m.searches[len(m.routes)+s.number]
+	out := m.frame(s.id, s.vars)
+	m.makeColumns(out, s.EdgeVar)
+	if s.both {
+		return m.inWalk(s.check(m, search, p, at, f, out), &s.Traverse)
+	}
+	m.makeColumns(out, s.to)
+	last := version.NoOrd
+	for i := range f.n {
+		if f.isDone(i) {
+			continue
+		}
+		if node := f.cols[s.from][i]; node != last {
+			if err := m.visitAll(&search.near, s.route, node); err != nil {
+				return m.inWalk(err, &s.Traverse)
+			}
+			last = node
+		}
+		if err := s.emit(m, &search.near, p, at, f, i, out); err != nil {
+			return err
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// visitAll visits the nodes within the upper bound of a route from a node. On a closed route, it stops when it comes
+// back to the node.
+func (ev *evaluator) visitAll(f *front, r *route, node uint32) error {
+	ev.start(f, r, r.from, node, !r.closed)
+	if err := ev.tick(1); err != nil {
+		return err
+	}
+	for f.depth < r.max && !f.isBack(r) {
+		if more, err := ev.advance(f, r.ahead); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// isBack reports whether a search on a closed route has come back to its start.
+func (f *front) isBack(r *route) bool {
+	return r.closed && f.walks[r.from].bits.Get(int(f.end[0]))
+}
+
+// emit appends to `out` a row for each node that the walk from row i of frame f reaches. It passes `out` on when it is
+// full.
+func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i int, out *frame) error {
+	least := s.route.min
+	if s.route.closed {
+		if !search.isBack(s.route) {
+			return nil
+		}
+		least = max(least, search.depth)
+	}
+	for d := least; d <= search.depth; d++ {
+		left := search.level(s.route.to, d)
+		if s.route.closed {
+			left = search.end[:]
+		}
+		for len(left) > 0 {
+			k := out.repeat(f, i, s.vars, len(left))
+			copy(out.cols[s.to][out.n-k:out.n], left)
+			left = left[k:]
+			if s.EdgeVar != plan.NoVar {
+				lengths := out.cols[s.EdgeVar][out.n-k : out.n]
+				for j := range lengths {
+					lengths[j] = uint32(d)
+				}
+			}
+			if out.n < frameSize {
+				break
+			}
+			if err := m.flush(p, at, out); err != nil || f.isDone(i) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// check appends to `out` the rows in which a walk joins the two nodes. It passes `out` on when it is full.
+func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *frame) error {
+	for i := range f.n {
+		if f.isDone(i) {
+			continue
+		}
+		length, err := m.between(search, s.route, f.cols[s.from][i], f.cols[s.to][i])
+		if err != nil {
+			return err
+		}
+		if length < 0 {
+			continue
+		}
+		out.copyRow(f, i, s.vars)
+		if s.EdgeVar != plan.NoVar {
+			out.cols[s.EdgeVar][out.n] = uint32(length)
+		}
+		if out.n++; out.n == frameSize {
+			if err := m.flush(p, at, out); err != nil {
+				return err
+			}
+		}
+	}
+	return m.flush(p, at, out)
+}
+
+// describe implements [described].
+func (s *explore) describe(x *explainer) (name, detail string) {
+	if s.both {
+		return "reaches", x.Traverse(s.Traverse) + " searched from both ends"
+	}
+	return "walk", x.traversal(&s.traverse)
+}

@@ -1,0 +1,40 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// maxWalked is the number of nodes and edges that the walks of one run may visit, unless Options.Walked gives another
+// one. Visiting as many takes seconds.
+const maxWalked = 1 << 31
+
+// walkBudget counts the nodes and edges that the walks of a run visit.
+type walkBudget struct {
+	walked int64 // visited so far
+	most   int64 // that the run may visit
+}
+
+// walk counts n nodes and edges that a walk visits. The error is a *engine.TooLarge, or that of tick.
+func (ev *evaluator) walk(n int) error {
+	if ev.walked += int64(n); ev.walked > ev.most {
+		return &engine.TooLarge{Resource: walkedResource, Limit: ev.most, Actual: ev.walked}
+	}
+	return ev.tick(n)
+}
+
+// walkedResource names the resource that evaluator.walk bounds.
+const walkedResource = "nodes and edges that the walks of one query visit"
+
+// inWalk adds the traversal of a walk to an error of evaluator.walk. It returns any other error as it is.
+func (ev *evaluator) inWalk(err error, t *plan.Traverse) error {
+	var large *engine.TooLarge
+	if err == nil || !errors.As(err, &large) || large.Resource != walkedResource || large.Hint != "" {
+		return err
+	}
+	text := plan.SpellerOf(&plan.Query{Params: ev.params, Read: ev.read}).Traverse(*t)
+	return &engine.TooLarge{Resource: large.Resource, Limit: large.Limit, Actual: large.Actual,
+		Hint: "lower the bounds of the walk " + text + ", or start it from fewer nodes"}
+}

@@ -113,8 +113,9 @@ soak: build ## run 16 clients with all they may do against the built server for 
 test-peers: ## vet and test the comparison with other databases (needs a C compiler)
 	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
 
-test-clients: build ## drive the built commands with the official clients (needs node and npm)
+test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)
 	internal/server/mcp/testdata/typescript/run.sh
+	test/clients/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v

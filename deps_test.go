@@ -59,8 +59,9 @@ var imports = []struct {
 	{"internal/source/**", nil},
 
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
-	// text with the type that the language uses for them.
-	{"client", []string{"internal/gq/diag", "internal/clock"}},
+	// text with the type that the language uses for them, and they run generated functions, which take
+	// the types of the engine.
+	{"client", []string{"internal/gq/diag", "internal/clock", "engine", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
@@ -87,7 +88,7 @@ var imports = []struct {
 	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
 	{"internal/server/rest/resttest", []string{"internal/server/rest"}}, // for tests only
-	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/gq/**", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},

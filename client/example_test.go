@@ -179,3 +179,23 @@ func ExampleError() {
 	}
 	// Output: 409 conflict Package example.com/shop
 }
+
+// The functions of a generated package run on a server as they run on a graph in the same process.
+func ExampleGraph_Typed() {
+	server := exampleServer()
+	defer server.Close()
+	c, err := client.New(server.URL, client.WithToken("secret"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	rows, err := code.GetPackage(context.Background(), c.Graph("code").Typed(), code.GetPackageParams{Path: "example.com/shop"}, engine.Target{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, row := range rows {
+		fmt.Println(row.Name, row.Files, row.Lines)
+	}
+	// Output:
+	// shop 2 300
+}

@@ -109,7 +109,18 @@ func (c *Client) Metrics(ctx context.Context) (io.ReadCloser, error) {
 
 // OpenAPI returns the OpenAPI document of the server.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
-	b, err := c.read(ctx, reading("/openapi.json", nil))
+	return c.document(ctx, "/openapi.json")
+}
+
+// OpenAPI returns the OpenAPI document of the stored queries that the caller may invoke. Each query
+// is an operation with the types of its parameters and its rows.
+func (g *Graph) OpenAPI(ctx context.Context) (json.RawMessage, error) {
+	return g.c.document(ctx, g.path+"/openapi.json")
+}
+
+// document returns the OpenAPI document at a path.
+func (c *Client) document(ctx context.Context, path string) (json.RawMessage, error) {
+	b, err := c.read(ctx, reading(path, nil))
 	if err == nil && !json.Valid(b) {
 		err = errors.New("the OpenAPI document of the server is not valid JSON; check that the URL is that of an omnigraph-server")
 	}

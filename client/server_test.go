@@ -269,6 +269,13 @@ func TestEveryRoute(t *testing.T) {
 			}
 			return nil, err
 		}, nil},
+		{"get_graph_openapi", func() (any, error) {
+			b, err := g.OpenAPI(ctx)
+			if !bytes.Contains(b, []byte(`"openapi": "3.1`)) {
+				t.Errorf("the document of the graph is %.100s", b)
+			}
+			return nil, err
+		}, nil},
 		{"get_resource_metadata", func() (any, error) { return c.ResourceMetadata(ctx) }, nil},
 		{"get_graph_resource_metadata", func() (any, error) { return g.ResourceMetadata(ctx) }, nil},
 		{"get_mcp_resource_metadata", func() (any, error) { return g.MCPMetadata(ctx) }, nil},

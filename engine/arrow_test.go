@@ -54,6 +54,10 @@ func everything() *canned {
 			{Type: value.Of(value.String), Strings: []string{"n1", "n2"}},
 			ints(value.I32, 7, 0),
 		}},
+		{Type: value.Type{Nullable: true}, Valid: engine.Bitmap{2}, Fields: []engine.Column{
+			{Type: value.Of(value.String), Valid: engine.Bitmap{2}, Strings: []string{"", "n4"}},
+			{Type: value.Of(value.I32).Optional(), Valid: engine.Bitmap{2}, Ints: []int64{0, 9}},
+		}},
 	}
 	c := &canned{batches: []*engine.Batch{{Len: 2, Columns: cols}}}
 	for i := range cols {
@@ -82,8 +86,8 @@ func TestArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `[{"a":"ä","b":true,"c":-5,"d":-9223372036854775808,"e":4294967295,"f":18446744073709551615,"g":1.5,"h":0.1,` +
-		`"i":"1969-12-31","j":"2024-05-01T12:30:00.123Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"}}
-,{"a":"","b":null,"c":null,"d":null,"e":null,"f":null,"g":-2,"h":null,"i":null,"j":null,"k":"","l":null,"m":null,"n":{"age":null,"id":"n2"}}
+		`"i":"1969-12-31","j":"2024-05-01T12:30:00.123Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"},"o":null}
+,{"a":"","b":null,"c":null,"d":null,"e":null,"f":null,"g":-2,"h":null,"i":null,"j":null,"k":"","l":null,"m":null,"n":{"age":null,"id":"n2"},"o":{"age":9,"id":"n4"}}
 ]`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -162,6 +162,11 @@ func (g *generator) compile(j *job) (bool, error) {
 		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
 	}
 	j.output = out
+	if out != nil {
+		if err := addOpenAPI(out.Package); err != nil {
+			return false, fmt.Errorf("graph %s: %w", j.graph, err)
+		}
+	}
 	if len(diags) == 0 {
 		return true, nil
 	}

@@ -67,6 +67,7 @@ type lintJob struct {
 	selected map[string]string // maps query names to files; nil means all queries
 	whole    bool              // `queries` lists all files of the graph, so run the rules that compare files
 	meta     int               // if at least this many queries are exposed, the meta tools replace them; 0: default
+	outputs  bool              // tools/list has the output schemas
 
 	selectedAt map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
 	noProvider string               // the graph, if cluster.yaml names no embedding provider for it; else ""
@@ -123,7 +124,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Co
 		}
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
-			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt, meta: g.MetaThreshold}
+			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt, meta: g.MetaThreshold, outputs: g.OutputSchemas}
 			if g.Embedding == nil {
 				j.noProvider = g.ID
 			}
@@ -178,7 +179,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}
-			sizes, faults := toolSizes(in, j.meta)
+			sizes, faults := toolSizes(in, j.meta, j.outputs)
 			if !j.whole || faults.HasErrors() {
 				return nil, faults
 			}

@@ -15,9 +15,9 @@ import (
 
 // toolSizes returns the sizes of the answer to tools/list that a server with the queries would
 // give. The meta tools replace the queries if the number of exposed queries reaches the threshold;
-// a threshold of 0 means the default of the server. If no package can be generated from the
-// queries, toolSizes returns the errors.
-func toolSizes(in model.Input, threshold int) (*lint.ToolList, diag.List) {
+// a threshold of 0 means the default of the server. The list has output schemas only if outputSchemas
+// is true. If no package can be generated from the queries, toolSizes returns the errors.
+func toolSizes(in model.Input, threshold int, outputSchemas bool) (*lint.ToolList, diag.List) {
 	pkg, diags := model.Build(in)
 	if diags.HasErrors() {
 		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
@@ -27,7 +27,7 @@ func toolSizes(in model.Input, threshold int) (*lint.ToolList, diag.List) {
 		queries = append(queries, listedQuery{q})
 	}
 	tools, meta := servedgraph.ListedTools(builtin.All(""), queries, threshold)
-	whole, each := mcp.ListBytes(tools)
+	whole, each := mcp.ListBytes(tools, outputSchemas)
 	sizes := &lint.ToolList{Tools: len(tools), Bytes: whole, Queries: map[string]int{}}
 	for _, q := range pkg.Queries() {
 		if q.Exposed && !meta {

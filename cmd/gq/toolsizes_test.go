@@ -19,6 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
+// maxTokens bounds tools/list of the code graph in the default configuration. Clients send the list to
+// their model with every request.
+const maxTokens = 9000
+
 // TestToolSizes compares the number of bytes that lint prints for the code graph with the answer of
 // a server to tools/list, with a tool for each query and with the meta tools.
 func TestToolSizes(t *testing.T) {
@@ -62,6 +66,9 @@ func TestToolSizes(t *testing.T) {
 			}
 			if got.Bytes != len(body) || got.Tokens != (len(body)+3)/4 || got.Tools != len(answer.Result.Tools) {
 				t.Errorf("lint says %+v; the answer has %d bytes and %d tools", got, len(body), len(answer.Result.Tools))
+			}
+			if tt.threshold == 0 && got.Tokens > maxTokens {
+				t.Errorf("the list takes %d tokens, expected at most %d; say it shorter", got.Tokens, maxTokens)
 			}
 			if (got.Queries == 0) != tt.meta {
 				t.Errorf("lint says %+v, expected stored queries among the tools: %t", got, !tt.meta)

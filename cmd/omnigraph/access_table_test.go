@@ -107,7 +107,11 @@ var questions = []question{
 			{ask: ask{prompt: "write_query", args: `{"intent":"who is there"}`}},
 		}},
 	{name: "the tools", open: anyone, tells: []string{"everyone", "payroll"},
-		asks: []transportAsk{{ask: ask{method: "tools/list"}}, {ask: ask{tool: "stored_query_list"}}}},
+		asks: []transportAsk{
+			{ask: ask{method: "tools/list"}},
+			{ask: ask{tool: "stored_query_list"}},
+			{ask: ask{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json"}},
+		}},
 	{name: "an export", open: exporters, branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
@@ -186,6 +190,7 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/mutate/if-graph-commit", path: "/mutate/if-graph-commit", body: `{"query":"` + insert + `"}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}, reads: "main"},
+	{ask: ask{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json"}},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with stored data", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}","dry_run":true}`}, what: "a condition of the query's author with stored data", writes: true},

@@ -37,10 +37,15 @@ func newQuery() *cobra.Command {
 		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
 		Short: "Run a read query from a .gq file or from standard input",
 		Long: `Run a read query from a .gq file or from standard input, and print its rows. NAME is the
-query to run; you can omit it if the text has only one query.`,
+query to run; you can omit it if the text has only one query.
+
+With --format arrow the output is an Arrow IPC stream, and with --format parquet a Parquet file. Both
+have the exact types of the columns, and the command writes them while it reads, so that the number of
+rows is not limited by memory.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
-			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json",
+			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json\n" +
+			"  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}' --format parquet >top.parquet",
 		Args: atMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)
@@ -48,6 +53,9 @@ query to run; you can omit it if the text has only one query.`,
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				if f.inColumns() {
+					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.QueryArrow(ctx, s, w) })
+				}
 				a, err := src.Query(ctx, s)
 				if err != nil {
 					return nil, err
@@ -56,6 +64,7 @@ query to run; you can omit it if the text has only one query.`,
 			})
 		},
 	}
+	f.columns = true
 	f.textFlags(cmd)
 	f.readFlags(cmd)
 	return cmd
@@ -212,7 +221,8 @@ func newQueriesRun() *cobra.Command {
 		Use:   "run (--store DIR | --server URL --graph ID) NAME",
 		Short: "Run a stored query by its name",
 		Long: `Run a stored query by its name. For a read, --at selects the commit and --max-rows
-limits the rows. For a mutation, the other flags set the conditions of the write.`,
+limits the rows. For a mutation, the other flags set the conditions of the write. The formats arrow
+and parquet are for reads.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
 		Args: exactly("NAME"),
@@ -222,6 +232,9 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+				if f.inColumns() {
+					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.InvokeArrow(ctx, s, w) })
+				}
 				a, err := src.Invoke(ctx, s, w.options(f.branch))
 				if err != nil {
 					return nil, err
@@ -230,6 +243,7 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 			})
 		},
 	}
+	f.columns = true
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run the query on (default: main)")

@@ -21,6 +21,9 @@ import (
 // formats are the formats of a verb's report.
 var formats = []string{"table", "json", "csv", "ndjson"}
 
+// The formats of rows with typed columns, which only some verbs have.
+const formatArrow, formatParquet = "arrow", "parquet"
+
 // report is the output of a verb, independent of the format.
 type report struct {
 	doc     any      // the whole report, as JSON
@@ -91,13 +94,26 @@ func only(v any, names ...string) json.RawMessage {
 type formatFlags struct {
 	name   string // value of --format; "" selects the default
 	asJSON bool   // --json was given
+
+	columns bool // the verb also has the formats arrow and parquet
 }
+
+// formats lists the formats of the verb.
+func (f *formatFlags) formats() []string {
+	if f.columns {
+		return append(slices.Clone(formats), formatArrow, formatParquet)
+	}
+	return formats
+}
+
+// inColumns reports whether the flags choose a format with typed columns.
+func (f *formatFlags) inColumns() bool { return f.name == formatArrow || f.name == formatParquet }
 
 // flags adds the flags to a command.
 func (f *formatFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.name, "format", "", "the format of the output: "+strings.Join(formats, ", ")+" (default: table on a terminal, json elsewhere)")
+	cmd.Flags().StringVar(&f.name, "format", "", "the format of the output: "+strings.Join(f.formats(), ", ")+" (default: table on a terminal, json elsewhere)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "the same as --format json")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // check reports faults of the flags.
@@ -105,8 +121,8 @@ func (f *formatFlags) check() error {
 	switch {
 	case f.asJSON && f.name != "" && f.name != "json":
 		return usageError{fmt.Errorf("--json and --format %s are both given; choose one", f.name)}
-	case f.name != "" && !slices.Contains(formats, f.name):
-		return usageError{fmt.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(formats, ", "))}
+	case f.name != "" && !slices.Contains(f.formats(), f.name):
+		return usageError{fmt.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(f.formats(), ", "))}
 	}
 	return nil
 }

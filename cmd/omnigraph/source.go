@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -26,6 +27,10 @@ var graphVerbs []func() *cobra.Command
 type source interface {
 	// Query runs a read and returns its envelope.
 	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)
+	// QueryArrow runs a read and writes its rows as an Arrow IPC stream.
+	QueryArrow(ctx context.Context, s *statement, w io.Writer) error
+	// InvokeArrow runs a stored read and writes its rows as an Arrow IPC stream.
+	InvokeArrow(ctx context.Context, s *statement, w io.Writer) error
 	// Mutate runs a mutation and returns its envelope.
 	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error)
 	// Queries lists the stored queries.

@@ -13,8 +13,8 @@ import (
 
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
 type CallersParams struct {
-	// The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // CallersRow is a row of the query callers in queries/code/calls.gq.
@@ -32,7 +32,7 @@ type CallersRow struct {
 // Callers runs the query callers in queries/code/calls.gq.
 //
 // List the functions that call a function directly, with how many times each refers to it and where.
-func Callers(ctx context.Context, g engine.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
+func Callers(ctx context.Context, g tool.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
 	err = callersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -44,14 +44,14 @@ var callersTool = tool.Compiled{
 		Exposed:     true,
 		Description: "List the functions that call a function directly, with how many times each refers to it and where.",
 		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		ParamDocs:   []string{"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callers",
 		Title:        "Callers",
 		Description:  "List the functions that call a function directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is called: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -65,8 +65,8 @@ var callersTool = tool.Compiled{
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
 type CalleesParams struct {
-	// The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the function or method that calls.
+	Path string `json:"path" jsonschema_description:"Path of the function or method that calls."`
 }
 
 // CalleesRow is a row of the query callees in queries/code/calls.gq.
@@ -82,7 +82,7 @@ type CalleesRow struct {
 // Callees runs the query callees in queries/code/calls.gq.
 //
 // List the functions that a function calls directly, with how many times it refers to each.
-func Callees(ctx context.Context, g engine.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
+func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
 	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -93,14 +93,14 @@ var calleesTool = tool.Compiled{
 		Name:        "callees",
 		Exposed:     true,
 		Description: "List the functions that a function calls directly, with how many times it refers to each.",
-		ParamDocs:   []string{"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the function or method that calls."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
 		Description:  "List the functions that a function calls directly, with how many times it refers to each.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that calls: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that calls."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -113,8 +113,8 @@ var calleesTool = tool.Compiled{
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
-	// The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the function or method that is to change.
+	Path string `json:"path" jsonschema_description:"Path of the function or method that is to change."`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
@@ -130,7 +130,7 @@ type AffectedByRow struct {
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
 // List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.
-func AffectedBy(ctx context.Context, g engine.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
+func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -141,14 +141,14 @@ var affectedByTool = tool.Compiled{
 		Name:        "affected_by",
 		Exposed:     true,
 		Description: "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
-		ParamDocs:   []string{"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the function or method that is to change."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
 		Description:  "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method that is to change: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that is to change."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -161,8 +161,8 @@ var affectedByTool = tool.Compiled{
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
 type ReachesParams struct {
-	// The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the function or method to start from.
+	Path string `json:"path" jsonschema_description:"Path of the function or method to start from."`
 }
 
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
@@ -177,7 +177,7 @@ type ReachesRow struct {
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
 // List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.
-func Reaches(ctx context.Context, g engine.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
+func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
 	err = reachesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -188,14 +188,14 @@ var reachesTool = tool.Compiled{
 		Name:        "reaches",
 		Exposed:     true,
 		Description: "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
-		ParamDocs:   []string{"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the function or method to start from."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "reaches",
 		Title:        "Reaches",
 		Description:  "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The path of the function or method to start from: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method to start from."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -222,7 +222,7 @@ type MostCalledRow struct {
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
 // List the functions that the most other functions call.
-func MostCalled(ctx context.Context, g engine.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
+func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
 	err = mostCalledTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -266,7 +266,7 @@ type UnusedFunctionsRow struct {
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
 // List exported functions that nothing in the module refers to: candidates for removal, or entry points.
-func UnusedFunctions(ctx context.Context, g engine.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
+func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
 	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -298,8 +298,8 @@ var unusedFunctionsTool = tool.Compiled{
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
-	// The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf.
-	Interface string `json:"interface" jsonschema_description:"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."`
+	// Path of the interface, such as example.com/shop/stock.Shelf.
+	Interface string `json:"interface" jsonschema_description:"Path of the interface, such as example.com/shop/stock.Shelf."`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
@@ -317,7 +317,7 @@ type ImplementationsRow struct {
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
 // List the types that satisfy an interface, with where they are declared.
-func Implementations(ctx context.Context, g engine.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
+func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
 	err = implementationsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -328,14 +328,14 @@ var implementationsTool = tool.Compiled{
 		Name:        "implementations",
 		Exposed:     true,
 		Description: "List the types that satisfy an interface, with where they are declared.",
-		ParamDocs:   []string{"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."},
+		ParamDocs:   []string{"Path of the interface, such as example.com/shop/stock.Shelf."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "implementations",
 		Title:        "Implementations",
 		Description:  "List the types that satisfy an interface, with where they are declared.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"The path of the interface: importpath.Name, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"Path of the interface, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -349,8 +349,8 @@ var implementationsTool = tool.Compiled{
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfParams struct {
-	// The path of the type: importpath.Name, such as example.com/shop/stock.Pair.
-	Type string `json:"type" jsonschema_description:"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."`
+	// Path of the type, such as example.com/shop/stock.Pair.
+	Type string `json:"type" jsonschema_description:"Path of the type, such as example.com/shop/stock.Pair."`
 }
 
 // InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.
@@ -364,7 +364,7 @@ type InterfacesOfRow struct {
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
 // List the interfaces of the module that a type satisfies.
-func InterfacesOf(ctx context.Context, g engine.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
+func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
 	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -375,14 +375,14 @@ var interfacesOfTool = tool.Compiled{
 		Name:        "interfaces_of",
 		Exposed:     true,
 		Description: "List the interfaces of the module that a type satisfies.",
-		ParamDocs:   []string{"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."},
+		ParamDocs:   []string{"Path of the type, such as example.com/shop/stock.Pair."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "interfaces_of",
 		Title:        "Interfaces of",
 		Description:  "List the interfaces of the module that a type satisfies.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"The path of the type: importpath.Name, such as example.com/shop/stock.Pair."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"Path of the type, such as example.com/shop/stock.Pair."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

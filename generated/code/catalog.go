@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:8d3946a6b063867652d39d37a158085f2f5b4723b1faa85ce3d43f43c72fd365",
+		SourceDigest: "sha256:5bae610f3cc40f22a92f44119a26410ad87c77c2b7012f78d473365f910c78df",
 	}
 }
 
@@ -47,11 +47,11 @@ var queries = []tool.StoredQuery{
 // The parts that the schemas of all tools share.
 const (
 	inputHead         = `{"properties":{"params":`
-	readTail          = `,"branch":{"type":"string","description":"The branch to use. The default is main."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":["params"]}`
-	readTailOptional  = `,"branch":{"type":"string","description":"The branch to use. The default is main."},"snapshot":{"type":"string","description":"The commit to read, instead of a branch."},"page_token":{"type":"string","description":"next_page_token of the page before."}},"additionalProperties":false,"type":"object","required":[]}`
+	readTail          = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Commit to read instead."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["params"]}`
+	readTailOptional  = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Commit to read instead."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`
 	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
 	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"notes":{"items":{"type":"string"},"type":"array"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes","limit"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
-	writeTail         = `,"branch":{"type":"string","description":"The branch to use. The default is main."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":["params"]}`
-	writeTailOptional = `,"branch":{"type":"string","description":"The branch to use. The default is main."},"dry_run":{"type":"boolean","description":"Commit nothing; say what would be affected."},"idempotency_key":{"type":"string","description":"Within a day a call with the same key changes nothing again."},"if_commit":{"type":"string","description":"Write only if this is the branch's last commit."}},"additionalProperties":false,"type":"object","required":[]}`
+	writeTail         = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Report the effect, commit nothing."},"idempotency_key":{"type":"string","description":"A repeat with this key within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless this is the branch's head."}},"additionalProperties":false,"type":"object","required":["params"]}`
+	writeTailOptional = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Report the effect, commit nothing."},"idempotency_key":{"type":"string","description":"A repeat with this key within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless this is the branch's head."}},"additionalProperties":false,"type":"object","required":[]}`
 	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`
 )

@@ -13,10 +13,10 @@ import (
 
 // AddNoteParams are the parameters of the query add_note in queries/code/notes.gq.
 type AddNoteParams struct {
-	// A short name for the note. The note that has this name is replaced; remove_note removes it.
-	Slug string `json:"slug" jsonschema_description:"A short name for the note. The note that has this name is replaced; remove_note removes it."`
-	// The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// A short name for the note; remove_note takes it.
+	Slug string `json:"slug" jsonschema_description:"A short name for the note; remove_note takes it."`
+	// Path of the symbol that the note is about.
+	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol that the note is about."`
 	// What the next reader should know.
 	Text string `json:"text" jsonschema_description:"What the next reader should know."`
 }
@@ -24,7 +24,7 @@ type AddNoteParams struct {
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
 // Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.
-func AddNote(ctx context.Context, g engine.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
+func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return addNoteTool.Write(ctx, g, p, opts)
 }
 
@@ -35,14 +35,14 @@ var addNoteTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.",
 		Mutation:    true,
-		ParamDocs:   []string{"A short name for the note. The note that has this name is replaced; remove_note removes it.", "The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.", "What the next reader should know."},
+		ParamDocs:   []string{"A short name for the note; remove_note takes it.", "Path of the symbol that the note is about.", "What the next reader should know."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
 		Description:  "Leave a note about a symbol for the next reader of the code, or replace the note with the same slug.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note. The note that has this name is replaced; remove_note removes it."},"symbol":{"type":"string","description":"The path of the symbol that the note is about: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note; remove_note takes it."},"symbol":{"type":"string","description":"Path of the symbol that the note is about."},"text":{"type":"string","description":"What the next reader should know."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},
@@ -60,7 +60,7 @@ type RemoveNoteParams struct {
 // RemoveNote runs the query remove_note in queries/code/notes.gq.
 //
 // Remove a note.
-func RemoveNote(ctx context.Context, g engine.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
+func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return removeNoteTool.Write(ctx, g, p, opts)
 }
 
@@ -88,8 +88,8 @@ var removeNoteTool = tool.Compiled{
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
 type NotesAboutParams struct {
-	// The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Symbol string `json:"symbol" jsonschema_description:"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the symbol.
+	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
 }
 
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.
@@ -103,7 +103,7 @@ type NotesAboutRow struct {
 // NotesAbout runs the query notes_about in queries/code/notes.gq.
 //
 // List the notes about a symbol, newest first.
-func NotesAbout(ctx context.Context, g engine.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
+func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
 	err = notesAboutTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -114,14 +114,14 @@ var notesAboutTool = tool.Compiled{
 		Name:        "notes_about",
 		Exposed:     true,
 		Description: "List the notes about a symbol, newest first.",
-		ParamDocs:   []string{"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the symbol."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "notes_about",
 		Title:        "Notes about",
 		Description:  "List the notes about a symbol, newest first.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"The path of the symbol: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"Path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -13,8 +13,8 @@ import (
 
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
 type GetPackageParams struct {
-	// The import path of the package, such as example.com/shop/stock.
-	Path string `json:"path" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
+	// Import path, such as example.com/shop/stock.
+	Path string `json:"path" jsonschema_description:"Import path, such as example.com/shop/stock."`
 }
 
 // GetPackageRow is a row of the query get_package in queries/code/packages.gq.
@@ -34,7 +34,7 @@ type GetPackageRow struct {
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
 // Show one package: its name, its comment, how many files and lines it has.
-func GetPackage(ctx context.Context, g engine.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
+func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
 	err = getPackageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -45,14 +45,14 @@ var getPackageTool = tool.Compiled{
 		Name:        "get_package",
 		Exposed:     true,
 		Description: "Show one package: its name, its comment, how many files and lines it has.",
-		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
+		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_package",
 		Title:        "Get package",
 		Description:  "Show one package: its name, its comment, how many files and lines it has.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -65,8 +65,8 @@ var getPackageTool = tool.Compiled{
 
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
 type ImportersParams struct {
-	// The import path of the package, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
+	// Import path, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
 }
 
 // ImportersRow is a row of the query importers in queries/code/packages.gq.
@@ -80,7 +80,7 @@ type ImportersRow struct {
 // Importers runs the query importers in queries/code/packages.gq.
 //
 // List the packages that import a package directly.
-func Importers(ctx context.Context, g engine.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
+func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
 	err = importersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -91,14 +91,14 @@ var importersTool = tool.Compiled{
 		Name:        "importers",
 		Exposed:     true,
 		Description: "List the packages that import a package directly.",
-		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
+		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "importers",
 		Title:        "Importers",
 		Description:  "List the packages that import a package directly.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -110,8 +110,8 @@ var importersTool = tool.Compiled{
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
 type DependenciesParams struct {
-	// The import path of the package, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
+	// Import path, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
 }
 
 // DependenciesRow is a row of the query dependencies in queries/code/packages.gq.
@@ -125,7 +125,7 @@ type DependenciesRow struct {
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
 // List the packages that a package imports, itself or through others of the module.
-func Dependencies(ctx context.Context, g engine.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
+func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
 	err = dependenciesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -136,14 +136,14 @@ var dependenciesTool = tool.Compiled{
 		Name:        "dependencies",
 		Exposed:     true,
 		Description: "List the packages that a package imports, itself or through others of the module.",
-		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
+		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "dependencies",
 		Title:        "Dependencies",
 		Description:  "List the packages that a package imports, itself or through others of the module.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -173,7 +173,7 @@ type HeaviestPackagesRow struct {
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
 // List the packages of the module by their number of lines, with how many symbols each declares.
-func HeaviestPackages(ctx context.Context, g engine.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
+func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
 	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -216,7 +216,7 @@ type IndirectModulesRow struct {
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
 // List the modules that are required only indirectly: no package of the module imports them.
-func IndirectModules(ctx context.Context, g engine.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
+func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
 	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -259,7 +259,7 @@ type ModuleUseRow struct {
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
 // List the modules that the module requires directly, with how many of their packages it imports.
-func ModuleUse(ctx context.Context, g engine.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
+func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
 	err = moduleUseTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

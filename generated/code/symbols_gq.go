@@ -12,8 +12,8 @@ import (
 
 // FindSymbolsParams are the parameters of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsParams struct {
-	// One or more words, such as: merge conflict. A symbol matches when it has any of them.
-	Words string `json:"words" jsonschema_description:"One or more words, such as: merge conflict. A symbol matches when it has any of them."`
+	// One or more words, such as: merge conflict. A symbol with any of them matches.
+	Words string `json:"words" jsonschema_description:"One or more words, such as: merge conflict. A symbol with any of them matches."`
 	// The maximum number of rows.
 	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50" jsonschema_description:"The maximum number of rows."`
 }
@@ -36,7 +36,7 @@ type FindSymbolsRow struct {
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
 // Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
-func FindSymbols(ctx context.Context, g engine.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
+func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -48,14 +48,14 @@ var findSymbolsTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
 		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol matches when it has any of them.", "The maximum number of rows."},
+		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol with any of them matches.", "The maximum number of rows."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
 		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol matches when it has any of them."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol with any of them matches."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -70,8 +70,8 @@ var findSymbolsTool = tool.Compiled{
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolParams struct {
-	// The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the symbol, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"Path of the symbol, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
@@ -98,7 +98,7 @@ type GetSymbolRow struct {
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
 // Show one symbol with its file, line, signature and doc comment.
-func GetSymbol(ctx context.Context, g engine.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
+func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
 	err = getSymbolTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -110,14 +110,14 @@ var getSymbolTool = tool.Compiled{
 		Exposed:     true,
 		Description: "Show one symbol with its file, line, signature and doc comment.",
 		Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		ParamDocs:   []string{"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."},
+		ParamDocs:   []string{"Path of the symbol, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
 		Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"The symbol's path: importpath.Name, or importpath.Type.Name of a method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the symbol, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -152,7 +152,7 @@ type NamedRow struct {
 // Named runs the query named in queries/code/symbols.gq.
 //
 // List every symbol with exactly this name, in whatever package or type it is declared.
-func Named(ctx context.Context, g engine.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
+func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
 	err = namedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -184,8 +184,8 @@ var namedTool = tool.Compiled{
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileParams struct {
-	// The file's path relative to the module's root, with slashes, such as stock/stock.go.
-	File string `json:"file" jsonschema_description:"The file's path relative to the module's root, with slashes, such as stock/stock.go."`
+	// Path from the module's root, such as stock/stock.go.
+	File string `json:"file" jsonschema_description:"Path from the module's root, such as stock/stock.go."`
 }
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
@@ -202,7 +202,7 @@ type SymbolsInFileRow struct {
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
 // List what a file declares, in the order of its lines.
-func SymbolsInFile(ctx context.Context, g engine.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
+func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
 	err = symbolsInFileTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -213,14 +213,14 @@ var symbolsInFileTool = tool.Compiled{
 		Name:        "symbols_in_file",
 		Exposed:     true,
 		Description: "List what a file declares, in the order of its lines.",
-		ParamDocs:   []string{"The file's path relative to the module's root, with slashes, such as stock/stock.go."},
+		ParamDocs:   []string{"Path from the module's root, such as stock/stock.go."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "symbols_in_file",
 		Title:        "Symbols in file",
 		Description:  "List what a file declares, in the order of its lines.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"The file's path relative to the module's root, with slashes, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"Path from the module's root, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -234,8 +234,8 @@ var symbolsInFileTool = tool.Compiled{
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
-	// The import path of the package, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"The import path of the package, such as example.com/shop/stock."`
+	// Import path, such as example.com/shop/stock.
+	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
@@ -252,7 +252,7 @@ type PublicAPIRow struct {
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
 // List the exported symbols of a package with their signatures and doc comments: its public interface.
-func PublicAPI(ctx context.Context, g engine.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
+func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
 	err = publicAPITool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -263,14 +263,14 @@ var publicAPITool = tool.Compiled{
 		Name:        "public_api",
 		Exposed:     true,
 		Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		ParamDocs:   []string{"The import path of the package, such as example.com/shop/stock."},
+		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "public_api",
 		Title:        "Public API",
 		Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"The import path of the package, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

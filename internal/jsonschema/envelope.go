@@ -6,14 +6,14 @@ import (
 )
 
 // branchDoc describes the argument `branch`.
-const branchDoc = "The branch to use. The default is main."
+const branchDoc = "Default main."
 
 // ReadInput returns the input schema of a stored read. `params` is the struct type of its
 // parameters.
 func ReadInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
-		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`),
-		field[*string]("PageToken", `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`),
+		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"Commit to read instead."`),
+		field[*string]("PageToken", `json:"page_token,omitempty"`),
 	))
 }
 
@@ -37,9 +37,9 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 // parameters.
 func MutationInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
-		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`),
-		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`),
-		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`),
+		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Report the effect, commit nothing."`),
+		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`),
+		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`),
 	))
 }
 

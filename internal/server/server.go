@@ -259,7 +259,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, au
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
 

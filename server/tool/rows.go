@@ -12,11 +12,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// Graph is what the functions of a generated package run on: an [engine.Graph], or a graph on a
+// server, which the method Typed of client.Graph returns.
+type Graph interface {
+	Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error)
+	Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error)
+}
+
 // Read runs the query for a Go program. The argument `params` is a struct with one field per
 // parameter. The argument `rows` points to a slice of structs with one field per column. The fields
 // of both structs are in the order of the plan. Read copies the rows out of the engine's memory. It
 // sets *rows only if it succeeds.
-func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engine.Target, rows any) (err error) {
+func (c *Compiled) Read(ctx context.Context, g Graph, params any, at engine.Target, rows any) (err error) {
 	q := c.Plan()
 	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
 	if err != nil {
@@ -48,7 +55,7 @@ func (c *Compiled) Read(ctx context.Context, g engine.Graph, params any, at engi
 
 // Write runs the mutation for a Go program. The argument `params` has the same form as in
 // [Compiled.Read].
-func (c *Compiled) Write(ctx context.Context, g engine.Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
+func (c *Compiled) Write(ctx context.Context, g Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
 	q := c.Plan()
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
 }

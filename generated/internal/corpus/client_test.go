@@ -131,7 +131,7 @@ func served(t *testing.T, threshold int) *servedgraph.Graph {
 		t.Fatal(err)
 	}
 	s, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
-		ID: "corpus", Graph: strange{g}, Catalog: corpus.Catalog(), Authorizer: policy.Unrestricted("corpus"), Version: "1", MetaThreshold: threshold,
+		ID: "corpus", Graph: strange{g}, Catalog: corpus.Catalog(), Authorizer: policy.Unrestricted("corpus"), Version: "1", MetaThreshold: threshold, OutputSchemas: true,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ type DistinctMoodsRow struct {
 }
 
 // DistinctMoods runs the query distinct_moods in codegen/testdata/corpus/columns.gq.
-func DistinctMoods(ctx context.Context, g engine.Graph, p DistinctMoodsParams, at engine.Target) (rows []DistinctMoodsRow, err error) {
+func DistinctMoods(ctx context.Context, g tool.Graph, p DistinctMoodsParams, at engine.Target) (rows []DistinctMoodsRow, err error) {
 	err = distinctMoodsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -66,7 +66,7 @@ type CollectedRow struct {
 }
 
 // Collected runs the query collected in codegen/testdata/corpus/columns.gq.
-func Collected(ctx context.Context, g engine.Graph, p CollectedParams, at engine.Target) (rows []CollectedRow, err error) {
+func Collected(ctx context.Context, g tool.Graph, p CollectedParams, at engine.Target) (rows []CollectedRow, err error) {
 	err = collectedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

@@ -33,7 +33,7 @@ type ComputedRow struct {
 // Computed runs the query computed in codegen/testdata/corpus/expressions.gq.
 //
 // Compute with the values of people.
-func Computed(ctx context.Context, g engine.Graph, p ComputedParams, at engine.Target) (rows []ComputedRow, err error) {
+func Computed(ctx context.Context, g tool.Graph, p ComputedParams, at engine.Target) (rows []ComputedRow, err error) {
 	err = computedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -78,7 +78,7 @@ type ComputedGroupsRow struct {
 // ComputedGroups runs the query computed_groups in codegen/testdata/corpus/expressions.gq.
 //
 // Count people by decade of age.
-func ComputedGroups(ctx context.Context, g engine.Graph, p ComputedGroupsParams, at engine.Target) (rows []ComputedGroupsRow, err error) {
+func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, at engine.Target) (rows []ComputedGroupsRow, err error) {
 	err = computedGroupsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -116,7 +116,7 @@ type PutComputedParams struct {
 // PutComputed runs the query put_computed in codegen/testdata/corpus/expressions.gq.
 //
 // Add a person under a tidy name.
-func PutComputed(ctx context.Context, g engine.Graph, p PutComputedParams, opts engine.WriteOptions) (engine.Change, error) {
+func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts engine.WriteOptions) (engine.Change, error) {
 	return putComputedTool.Write(ctx, g, p, opts)
 }
 
@@ -165,7 +165,7 @@ type TruthsRow struct {
 // Truths runs the query truths in codegen/testdata/corpus/expressions.gq.
 //
 // Say which conditions hold for each person.
-func Truths(ctx context.Context, g engine.Graph, p TruthsParams, at engine.Target) (rows []TruthsRow, err error) {
+func Truths(ctx context.Context, g tool.Graph, p TruthsParams, at engine.Target) (rows []TruthsRow, err error) {
 	err = truthsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -211,7 +211,7 @@ type AcquaintancesRow struct {
 // Acquaintances runs the query acquaintances in codegen/testdata/corpus/expressions.gq.
 //
 // List the people whom a person knows.
-func Acquaintances(ctx context.Context, g engine.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
+func Acquaintances(ctx context.Context, g tool.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
 	err = acquaintancesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

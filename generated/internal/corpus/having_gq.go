@@ -27,7 +27,7 @@ type PopularRow struct {
 }
 
 // Popular runs the query popular in codegen/testdata/corpus/having.gq.
-func Popular(ctx context.Context, g engine.Graph, p PopularParams, at engine.Target) (rows []PopularRow, err error) {
+func Popular(ctx context.Context, g tool.Graph, p PopularParams, at engine.Target) (rows []PopularRow, err error) {
 	err = popularTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

@@ -43,7 +43,7 @@ type OptionalFriendsRowFriend struct {
 }
 
 // OptionalFriends runs the query optional_friends in codegen/testdata/corpus/optional.gq.
-func OptionalFriends(ctx context.Context, g engine.Graph, p OptionalFriendsParams, at engine.Target) (rows []OptionalFriendsRow, err error) {
+func OptionalFriends(ctx context.Context, g tool.Graph, p OptionalFriendsParams, at engine.Target) (rows []OptionalFriendsRow, err error) {
 	err = optionalFriendsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -86,7 +86,7 @@ type OptionalCountsRow struct {
 }
 
 // OptionalCounts runs the query optional_counts in codegen/testdata/corpus/optional.gq.
-func OptionalCounts(ctx context.Context, g engine.Graph, p OptionalCountsParams, at engine.Target) (rows []OptionalCountsRow, err error) {
+func OptionalCounts(ctx context.Context, g tool.Graph, p OptionalCountsParams, at engine.Target) (rows []OptionalCountsRow, err error) {
 	err = optionalCountsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

@@ -56,7 +56,7 @@ type ByScalarsRow struct {
 //
 // Find samples by every scalar.
 // It takes two lines to say so: `text` and */ more.
-func ByScalars(ctx context.Context, g engine.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
+func ByScalars(ctx context.Context, g tool.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
 	err = byScalarsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -126,7 +126,7 @@ type ByOptionalScalarsRow struct {
 }
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
-func ByOptionalScalars(ctx context.Context, g engine.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
+func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
 	err = byOptionalScalarsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -239,7 +239,7 @@ type WholeNodesRowSample struct {
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
-func WholeNodes(ctx context.Context, g engine.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
+func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
 	err = wholeNodesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -295,7 +295,7 @@ type WalkRow struct {
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
-func Walk(ctx context.Context, g engine.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
+func Walk(ctx context.Context, g tool.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
 	err = walkTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -341,7 +341,7 @@ type EdgesRow struct {
 }
 
 // Edges runs the query edges in codegen/testdata/corpus/reads.gq.
-func Edges(ctx context.Context, g engine.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
+func Edges(ctx context.Context, g tool.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
 	err = edgesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -386,7 +386,7 @@ type GroupsRow struct {
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
-func Groups(ctx context.Context, g engine.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
+func Groups(ctx context.Context, g tool.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
 	err = groupsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -430,7 +430,7 @@ type FindTextRow struct {
 }
 
 // FindText runs the query find_text in codegen/testdata/corpus/reads.gq.
-func FindText(ctx context.Context, g engine.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
+func FindText(ctx context.Context, g tool.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
 	err = findTextTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -470,7 +470,7 @@ type NearRow struct {
 }
 
 // Near runs the query near in codegen/testdata/corpus/reads.gq.
-func Near(ctx context.Context, g engine.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
+func Near(ctx context.Context, g tool.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
 	err = nearTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -510,7 +510,7 @@ type NotThereRow struct {
 }
 
 // NotThere runs the query not_there in codegen/testdata/corpus/reads.gq.
-func NotThere(ctx context.Context, g engine.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
+func NotThere(ctx context.Context, g tool.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
 	err = notThereTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -558,7 +558,7 @@ type ListsRow struct {
 }
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
-func Lists(ctx context.Context, g engine.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
+func Lists(ctx context.Context, g tool.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
 	err = listsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -605,7 +605,7 @@ type EdgeEndsRow struct {
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
-func EdgeEnds(ctx context.Context, g engine.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
+func EdgeEnds(ctx context.Context, g tool.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
 	err = edgeEndsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -645,7 +645,7 @@ type HitsRow struct {
 }
 
 // Hits runs the query hits in codegen/testdata/corpus/reads.gq.
-func Hits(ctx context.Context, g engine.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
+func Hits(ctx context.Context, g tool.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
 	err = hitsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -688,7 +688,7 @@ type BestRow struct {
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
-func Best(ctx context.Context, g engine.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
+func Best(ctx context.Context, g tool.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
 	err = bestTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -754,7 +754,7 @@ type AnnotatedRow struct {
 // Annotated runs the query annotated in codegen/testdata/corpus/reads.gq.
 //
 // Lists people by name.
-func Annotated(ctx context.Context, g engine.Graph, p AnnotatedParams, at engine.Target) (rows []AnnotatedRow, err error) {
+func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, at engine.Target) (rows []AnnotatedRow, err error) {
 	err = annotatedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -805,7 +805,7 @@ type ConditionsRow struct {
 }
 
 // Conditions runs the query conditions in codegen/testdata/corpus/reads.gq.
-func Conditions(ctx context.Context, g engine.Graph, p ConditionsParams, at engine.Target) (rows []ConditionsRow, err error) {
+func Conditions(ctx context.Context, g tool.Graph, p ConditionsParams, at engine.Target) (rows []ConditionsRow, err error) {
 	err = conditionsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

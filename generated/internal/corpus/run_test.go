@@ -3,6 +3,8 @@ package corpus_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -10,12 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 var noon = time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -45,10 +52,11 @@ func openGraph(t *testing.T) engine.Graph {
 
 // session runs the queries of the corpus on a graph and records their names.
 type session struct {
-	t   *testing.T
-	ctx context.Context
-	g   engine.Graph
-	ran map[string]bool
+	t      *testing.T
+	ctx    context.Context
+	g      tool.Graph   // what the functions run on
+	stored engine.Graph // the graph with the data
+	ran    map[string]bool
 }
 
 // wrote checks the number of nodes and edges that a mutation changed.
@@ -117,10 +125,43 @@ func instant(s string) value.DateTimeValue {
 
 const sampleRow = `"exact phrase of a qubit"`
 
-// TestRun runs every query of the corpus on an embedded graph and compares values.
+// TestRun runs every query of the corpus on an embedded graph, and on such a graph over the network,
+// and compares the values with the same expectations.
 func TestRun(t *testing.T) {
-	s := &session{t: t, ctx: context.Background(), g: openGraph(t), ran: map[string]bool{}}
-	ctx, g, w, at := s.ctx, s.g, engine.WriteOptions{}, engine.Target{}
+	t.Run("embedded", func(t *testing.T) {
+		g := openGraph(t)
+		runAll(t, g, g)
+	})
+	t.Run("over the network", func(t *testing.T) {
+		g := openGraph(t)
+		runAll(t, g, overNetwork(t, g))
+	})
+}
+
+// overNetwork serves a graph over HTTP, and returns the graph that a client of the server has.
+func overNetwork(t *testing.T, g engine.Graph) *client.TypedGraph {
+	t.Helper()
+	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
+		ID: "corpus", Graph: g, Catalog: corpus.Catalog(), Authorizer: policy.Unrestricted("corpus"), Version: "1",
+		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(asTester(rest.Handler(map[string]*servedgraph.Graph{"corpus": served}, rest.Options{})))
+	t.Cleanup(server.Close)
+	c, err := client.New(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c.Graph("corpus").Typed()
+}
+
+// runAll runs every query with the functions of the package on g. The graph with the data is stored.
+func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
+	s := &session{t: t, ctx: context.Background(), g: g, stored: stored, ran: map[string]bool{}}
+	ctx, w, at := s.ctx, engine.WriteOptions{}, engine.Target{}
 
 	s.wrote("put_person", 1, 0)(corpus.PutPerson(ctx, g, corpus.PutPersonParams{
 		Slug: "bob", Name: "Bob", Status: corpus.PersonStatusEnumOnLeave, Mood: ptr(corpus.PersonMoodEnumBad), Age: 25, Email: ptr("bob@example.org"),
@@ -261,7 +302,7 @@ func params(p corpus.AddSampleParams) corpus.ByScalarsParams {
 func sampleID(s *session) string {
 	s.t.Helper()
 	var out strings.Builder
-	if _, err := s.g.Export(s.ctx, &out, engine.Target{}, engine.ExportOptions{}); err != nil {
+	if _, err := s.stored.Export(s.ctx, &out, engine.Target{}, engine.ExportOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -27,7 +27,7 @@ type PutPersonParams struct {
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
 //
 // Add or replace a person.
-func PutPerson(ctx context.Context, g engine.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
+func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
 	return putPersonTool.Write(ctx, g, p, opts)
 }
 
@@ -64,7 +64,7 @@ type PutSeenPersonParams struct {
 }
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
-func PutSeenPerson(ctx context.Context, g engine.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
+func PutSeenPerson(ctx context.Context, g tool.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
 	return putSeenPersonTool.Write(ctx, g, p, opts)
 }
 
@@ -125,7 +125,7 @@ type AddSampleParams struct {
 }
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
-func AddSample(ctx context.Context, g engine.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
+func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
 	return addSampleTool.Write(ctx, g, p, opts)
 }
 
@@ -166,7 +166,7 @@ type IntroduceParams struct {
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
-func Introduce(ctx context.Context, g engine.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
+func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
 	return introduceTool.Write(ctx, g, p, opts)
 }
 
@@ -199,7 +199,7 @@ type AgeAllParams struct {
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
-func AgeAll(ctx context.Context, g engine.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
+func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
 	return ageAllTool.Write(ctx, g, p, opts)
 }
 
@@ -234,7 +234,7 @@ type RemovePersonParams struct {
 }
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
-func RemovePerson(ctx context.Context, g engine.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
+func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
 	return removePersonTool.Write(ctx, g, p, opts)
 }
 
@@ -266,7 +266,7 @@ type PartParams struct {
 }
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
-func Part(ctx context.Context, g engine.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
+func Part(ctx context.Context, g tool.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
 	return partTool.Write(ctx, g, p, opts)
 }
 
@@ -300,7 +300,7 @@ type AdoptParams struct {
 }
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
-func Adopt(ctx context.Context, g engine.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
+func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
 	return adoptTool.Write(ctx, g, p, opts)
 }
 
@@ -344,7 +344,7 @@ type SetListsParams struct {
 }
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
-func SetLists(ctx context.Context, g engine.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
+func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
 	return setListsTool.Write(ctx, g, p, opts)
 }
 
@@ -389,7 +389,7 @@ type SetOptionalParams struct {
 }
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
-func SetOptional(ctx context.Context, g engine.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
+func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
 	return setOptionalTool.Write(ctx, g, p, opts)
 }
 
@@ -426,7 +426,7 @@ type OwnParams struct {
 }
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
-func Own(ctx context.Context, g engine.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
+func Own(ctx context.Context, g tool.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
 	return ownTool.Write(ctx, g, p, opts)
 }
 
@@ -458,7 +458,7 @@ type PutDefaultPersonParams struct {
 }
 
 // PutDefaultPerson runs the query put_default_person in codegen/testdata/corpus/writes.gq.
-func PutDefaultPerson(ctx context.Context, g engine.Graph, p PutDefaultPersonParams, opts engine.WriteOptions) (engine.Change, error) {
+func PutDefaultPerson(ctx context.Context, g tool.Graph, p PutDefaultPersonParams, opts engine.WriteOptions) (engine.Change, error) {
 	return putDefaultPersonTool.Write(ctx, g, p, opts)
 }
 

@@ -29,7 +29,7 @@ func queryFunction(f *jen.File, q *model.Query) {
 	f.Line()
 	doc(f, q.GoName+" runs "+queryPhrase(q)+".", q.Description)
 	params := []jen.Code{
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(enginePath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(toolPath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
 	}
 	self, p := jen.Id(toolName(q)), jen.Id("p")
 	if q.Mutation() {

@@ -55,6 +55,9 @@ type Module struct {
 	// Workspace says that the module is in the folder of a Go workspace. The module must be added
 	// to that workspace.
 	Workspace bool
+
+	// Complete, if not nil, adds files to the generated package.
+	Complete func(pkg codegen.Files) error
 }
 
 // Check returns an error if a field has a value that cannot work.
@@ -118,7 +121,7 @@ func (m *Module) Files() (codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := generate(files, m.graph()); err != nil {
+	if err := m.generate(files); err != nil {
 		return nil, err
 	}
 	return files, nil
@@ -159,7 +162,8 @@ func (m *Module) image() string {
 func (m *Module) graph() string { return cmp.Or(m.Graph, defaultGraph) }
 
 // generate adds the files that gq generate writes for the schema and the queries.
-func generate(files codegen.Files, graph string) error {
+func (m *Module) generate(files codegen.Files) error {
+	graph := m.graph()
 	in := codegen.Graph{Name: graph, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}}
 	for _, name := range files.Names() {
 		if path.Dir(name) == queryDir && path.Ext(name) == ".gq" {
@@ -169,6 +173,11 @@ func generate(files codegen.Files, graph string) error {
 	out, faults, err := codegen.Generate(in)
 	if err = errors.Join(faults.Err(), err); err != nil {
 		return fmt.Errorf("generate the package of graph %s: %w", graph, err)
+	}
+	if m.Complete != nil {
+		if err := m.Complete(out.Package); err != nil {
+			return err
+		}
 	}
 	for name, text := range out.Package {
 		files[path.Join("generated", model.PackageName(graph), name)] = text

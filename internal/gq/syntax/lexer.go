@@ -249,7 +249,8 @@ func (s *scanner) alternates(after string) bool {
 		blanks++
 	}
 	s.meter.Step(blanks)
-	if blanks == len(after) || !startsLower(after[blanks]) {
+	// The name may come after a comment, which starts with a slash.
+	if blanks == len(after) || !startsLower(after[blanks]) && after[blanks] != '/' {
 		return false
 	}
 	switch before := s.tokens[n-2]; {

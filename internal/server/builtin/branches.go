@@ -21,8 +21,8 @@ const defaultBranches, maxBranches = 100, 500
 
 // branchListArgs are the arguments of branch_list.
 type branchListArgs struct {
-	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most branches; 100 when it is left out."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"100"`
+	PageToken *string `json:"page_token,omitempty"`
 }
 
 // BranchAnswer is one branch.
@@ -42,10 +42,9 @@ type HeadAnswer struct {
 func branchList() tool.Tool {
 	return &builtin{
 		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
-			Name:  "branch_list",
-			Title: "List branches",
-			Description: "Lists the graph's branches that you may read, with the commit at the head of each. " +
-				"A branch is a line of commits; main always exists, and every tool uses it if you name no branch.",
+			Name:        "branch_list",
+			Title:       "List branches",
+			Description: "Lists the branches that you may read, each with its head, the last commit. main always exists.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -77,9 +76,9 @@ func headAnswer(c engine.Commit) HeadAnswer {
 
 // branchCreateArgs are the arguments of branch_create.
 type branchCreateArgs struct {
-	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /, such as review/june."`
-	From       *string `json:"from,omitempty" jsonschema_description:"The branch whose head it starts at; main when it is left out."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"A commit of from to start at, instead of its head."`
+	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /."`
+	From       *string `json:"from,omitempty" jsonschema_description:"Branch whose head it starts at; default main."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Commit of from to start at instead."`
 }
 
 // branchCreate returns the tool branch_create.
@@ -88,9 +87,9 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Creates a branch. This is instant at any size, because it shares all data with the commit where it starts. " +
-				"Try out changes on a branch, then merge them with branch_merge or drop them with branch_delete. " +
-				"An example: {\"name\": \"draft\", \"from\": \"main\"}.",
+			Description: "Creates a branch, at once at any size. " +
+				"Try out changes on it, then merge them with branch_merge or drop them with branch_delete. " +
+				"An example: {\"name\": \"review/june\"}.",
 		}),
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -104,17 +103,16 @@ func branchCreate() tool.Tool {
 
 // branchDeleteArgs are the arguments of branch_delete.
 type branchDeleteArgs struct {
-	Name string `json:"name" jsonschema_description:"The branch to delete; main cannot be."`
+	Name string `json:"name" jsonschema_description:"Any branch except main."`
 }
 
 // branchDelete returns the tool branch_delete.
 func branchDelete() tool.Tool {
 	return &builtin{
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
-			Name:  "branch_delete",
-			Title: "Delete a branch",
-			Description: "Deletes a branch, including its changes that are not merged into another branch. " +
-				"An example: {\"name\": \"draft\"}.",
+			Name:        "branch_delete",
+			Title:       "Delete a branch",
+			Description: "Deletes a branch, including its changes that no other branch has.",
 			Destructive: true,
 		}),
 		gates: gate(tool.BranchDelete),
@@ -129,11 +127,11 @@ func branchDelete() tool.Tool {
 
 // branchMergeArgs are the arguments of branch_merge.
 type branchMergeArgs struct {
-	Source         string  `json:"source" jsonschema_description:"The branch to merge."`
-	Target         *string `json:"target,omitempty" jsonschema_description:"The branch to merge into; main when it is left out."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Say what would happen, conflicts included, and change nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target is still at this commit."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+	Source         string  `json:"source" jsonschema_description:"Branch to merge."`
+	Target         *string `json:"target,omitempty" jsonschema_description:"Branch to merge into; default main."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report outcome and conflicts, commit nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the target's head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
 }
 
 // branchMerge returns the tool branch_merge.
@@ -142,9 +140,8 @@ func branchMerge() tool.Tool {
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
-			Description: "Merges the changes of the source branch into the target, property by property, as one commit or not at all. " +
-				"The outcome is already_up_to_date, fast_forward or merged. If both sides changed the same data differently, nothing is merged, and the error lists the conflicts: " +
-				"settle each on one of the branches and merge again. An example: {\"source\": \"draft\", \"target\": \"main\"}.",
+			Description: "Merges a branch into another, property by property, as one commit or not at all. " +
+				"If both changed the same data differently, the error lists the conflicts: settle each on one of the branches and merge again.",
 			Destructive: true,
 		}),
 		gates: gate(tool.BranchMerge),

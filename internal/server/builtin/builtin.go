@@ -85,7 +85,7 @@ func writer[Args, Result any](d tool.Descriptor) *tool.Descriptor {
 
 // branchArgs are the arguments of a tool that takes only a branch.
 type branchArgs struct {
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to look at; main when it is left out."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // onBranch returns a decoder of branchArgs. The decoded call reads the named branch; an

@@ -22,10 +22,10 @@ const (
 
 // changeListArgs are the arguments of change_list.
 type changeListArgs struct {
-	Commit    string  `json:"commit" jsonschema_description:"The commit's id."`
-	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
-	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The most changes; 100 when it is left out."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+	Commit    string  `json:"commit"`
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit in its history; default main."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"100"`
+	PageToken *string `json:"page_token,omitempty"`
 }
 
 // ChangeListResult is the answer of change_list.
@@ -59,10 +59,9 @@ type PropertyChange struct {
 func changeList() tool.Tool {
 	return &builtin{
 		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{
-			Name:  "change_list",
-			Title: "List changes",
-			Description: "Lists what a commit did to each node and edge: inserted, updated or deleted, with the old and the new values. " +
-				"Take the commit's id from commit_list. An example: {\"commit\": \"01J…\", \"limit\": 20}.",
+			Name:        "change_list",
+			Title:       "List changes",
+			Description: "Lists the changes of a commit to each node and edge, with the old and the new values. commit_list has the ids of commits.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -40,9 +40,9 @@ const defaultCommits, maxCommits = 50, 500
 
 // commitListArgs are the arguments of commit_list.
 type commitListArgs struct {
-	Branch    *string `json:"branch,omitempty" jsonschema_description:"The branch whose history to list; main when it is left out."`
-	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"The most commits; 50 when it is left out."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the answer before."`
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"Default main."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
+	PageToken *string `json:"page_token,omitempty"`
 }
 
 // CommitsAnswer is the answer of commit_list.
@@ -56,10 +56,9 @@ type CommitsAnswer struct {
 func commitList() tool.Tool {
 	return &builtin{
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
-			Name:  "commit_list",
-			Title: "List commits",
-			Description: "Lists the commits of a branch, the newest first, with who made each and when. " +
-				"Use it to see what happened recently, or to find the commit before a change. An example: {\"branch\": \"main\", \"limit\": 10}.",
+			Name:        "commit_list",
+			Title:       "List commits",
+			Description: "Lists the commits of a branch, the newest first, with who made each and when.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -93,8 +92,8 @@ func commitList() tool.Tool {
 
 // commitGetArgs are the arguments of commit_get.
 type commitGetArgs struct {
-	Commit string  `json:"commit" jsonschema_description:"The commit's id."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch that it was made on, or in whose history it is; main when it is left out."`
+	Commit string  `json:"commit"`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit in its history; default main."`
 }
 
 // CommitDetail is the answer of commit_get.
@@ -115,10 +114,9 @@ type CountsAnswer struct {
 func commitGet() tool.Tool {
 	return &builtin{
 		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{
-			Name:  "commit_get",
-			Title: "Get a commit",
-			Description: "Returns one commit: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted. " +
-				"An example: {\"commit\": \"01J…\"}.",
+			Name:        "commit_get",
+			Title:       "Get a commit",
+			Description: "Returns one commit: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -18,8 +18,8 @@ import (
 
 // describeArgs are the arguments of type_describe.
 type describeArgs struct {
-	Name   *string `json:"name,omitempty" jsonschema_description:"A node or edge type; all types, one line each, when it is left out."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
+	Name   *string `json:"name,omitempty" jsonschema_description:"A node or edge type. Default: all types, one line each."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // DescribeAnswer is the answer of type_describe: a list of all types, or the types that have one
@@ -81,9 +81,9 @@ func describeType() tool.Tool {
 		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{
 			Name:  "type_describe",
 			Title: "Describe a type",
-			Description: "Without a name, lists all node and edge types, one line each: call it first to learn what the graph holds. " +
-				"With a name, returns all that a query needs to know about that type: properties, the operators of each with an example, rules, edges in and out as clauses to paste, " +
-				"and the stored queries that use it. For a misspelt name, the error suggests similar names. An example: {\"name\": \"Person\"}.",
+			Description: "Without a name, lists all node and edge types: call it first. " +
+				"With a name, returns all that a query needs to know about that type: properties with operators and an example, rules, edges as clauses to paste, " +
+				"and the stored queries that use it.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

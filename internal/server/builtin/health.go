@@ -25,10 +25,9 @@ type HealthAnswer struct {
 func health(version string) tool.Tool {
 	return &builtin{
 		desc: reader[noArgs, HealthAnswer](tool.Descriptor{
-			Name:  "graph_health",
-			Title: "Graph health",
-			Description: "Reports whether the graph answers and accepts writes, which version serves it, and the digest of its schema. " +
-				"It needs no permission. Call it to test the connection, or to see whether the schema that you know is still in force.",
+			Name:        "graph_health",
+			Title:       "Graph health",
+			Description: "Reports whether the graph accepts writes, the version of the server, and the digest of the schema. It needs no permission.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			if err := arguments.Members(args).Done(); err != nil {

@@ -17,10 +17,10 @@ import (
 
 // indexArgs are the arguments of code_index.
 type indexArgs struct {
-	Dir    string  `json:"dir" jsonschema_description:"The folder of the module, on the machine that serves the graph."`
-	Deps   *bool   `json:"deps,omitempty" jsonschema_description:"Read the packages that it depends on, too; this takes much memory."`
-	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=overwrite" jsonschema_description:"merge, the default, keeps what is no longer in the code; overwrite first removes all of the types that are written."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	Dir    string  `json:"dir" jsonschema_description:"Folder of the module on the server."`
+	Deps   *bool   `json:"deps,omitempty" jsonschema_description:"Also read the packages that it depends on; this takes minutes and much memory."`
+	Mode   *string `json:"mode,omitempty" jsonschema:"enum=merge,enum=overwrite" jsonschema_description:"merge, the default, keeps symbols that are no longer in the code; overwrite removes them."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // codeIndex returns the tool code_index.
@@ -30,7 +30,7 @@ func codeIndex() tool.Tool {
 			Name:  "code_index",
 			Title: "Index Go code",
 			Description: "Reads a Go module into the graph, as one commit: modules, packages, files and symbols, with their calls, imports and implementations. " +
-				"The graph needs the schema of the code graph. It takes seconds, or minutes with deps. An example: {\"dir\": \".\", \"mode\": \"overwrite\"}.",
+				"The graph needs the schema of the code graph. An example: {\"dir\": \".\", \"mode\": \"overwrite\"}.",
 			Destructive: true,
 		}),
 		gates: gate(tool.Change),

@@ -16,10 +16,10 @@ import (
 
 // loadArgs are the arguments of graph_load.
 type loadArgs struct {
-	Data   string  `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
-	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge replaces entities that exist, append fails on them, overwrite first removes every entity of the types that occur in the data."`
-	From   *string `json:"from,omitempty" jsonschema_description:"The branch to make branch from, if it does not exist. It is gone again when the load fails."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch to load into; main when it is left out."`
+	Data   string  `json:"data" jsonschema_description:"Lines of NDJSON."`
+	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"For entities that exist: merge replaces them, append fails. overwrite first removes all entities of the types in the data."`
+	From   *string `json:"from,omitempty" jsonschema_description:"If branch does not exist, create it from this branch."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions
 }
 
@@ -29,11 +29,10 @@ func load() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_load",
 			Title: "Load data",
-			Description: "Loads nodes and edges as NDJSON, one object a line, as one commit or not at all. An example, of a graph with nodes Person and edges Knows:\n\n" +
+			Description: "Loads nodes and edges as NDJSON, as one commit or not at all. An example, with nodes Person and edges Knows:\n\n" +
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
-				"from and to are node ids; the id of a node with a key is its key. Lines may come in any order. " +
-				"If any line is bad, nothing is loaded; the error lists up to a hundred bad lines with number, member and reason. " +
+				"from and to are node ids; a node with a key has its key as id. Lines may come in any order. " +
 				"Use it instead of many inserts with graph_mutate.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
 			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),

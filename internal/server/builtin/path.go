@@ -19,11 +19,11 @@ const (
 
 // pathArgs are the arguments of type_path.
 type pathArgs struct {
-	From    string  `json:"from" jsonschema_description:"The node type to start at."`
-	To      string  `json:"to" jsonschema_description:"The node type to arrive at; it may be the same."`
-	MaxHops *int32  `json:"max_hops,omitempty" jsonschema:"minimum=1,maximum=8" jsonschema_description:"The most edges of a path; 4 when it is left out."`
-	Limit   *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100" jsonschema_description:"The most paths; 10 when it is left out."`
-	Branch  *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to look at; main when it is left out."`
+	From    string  `json:"from" jsonschema_description:"Node type."`
+	To      string  `json:"to" jsonschema_description:"Node type."`
+	MaxHops *int32  `json:"max_hops,omitempty" jsonschema:"minimum=1,maximum=8" jsonschema_default:"4" jsonschema_description:"Maximum number of edges of a path."`
+	Limit   *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100" jsonschema_default:"10"`
+	Branch  *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // PathsAnswer is the answer of type_path.
@@ -47,8 +47,8 @@ func typePath() tool.Tool {
 		desc: reader[pathArgs, PathsAnswer](tool.Descriptor{
 			Name:  "type_path",
 			Title: "Paths between types",
-			Description: "Finds how two node types are connected: the paths over edges, in either direction, the shortest first, each as clauses to paste into a match. " +
-				"Use it when a question joins types and you do not see which edges lie between. An example: {\"from\": \"Person\", \"to\": \"Company\"}.",
+			Description: "Finds how edges connect two node types: the paths in either direction, the shortest first, each as clauses to paste into a match. " +
+				"An example: {\"from\": \"Person\", \"to\": \"Company\"}.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

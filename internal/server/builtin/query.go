@@ -20,42 +20,44 @@ const maxBatch = 16
 
 // queryArgs are the arguments of graph_query.
 type queryArgs struct {
-	Query  *string        `json:"query,omitempty" jsonschema_description:"The GQ text of one read. Either this or queries."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
+	Query  *string        `json:"query,omitempty" jsonschema_description:"GQ text of one read."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, if the text has several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	readOptions
-	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Several reads, answered at the same index; one that fails does not stop the others."`
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead of the other arguments: several reads, each answered at its index, or with its error."`
 }
 
-// batchArgs is one element of the argument queries.
+// batchArgs is one element of the argument queries. Its members have no descriptions of their own:
+// they mean the same as the arguments of graph_query with these names.
 type batchArgs struct {
-	Query  string         `json:"query" jsonschema_description:"The GQ text of one read."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to read; main when it is left out."`
-	readOptions
+	Query     string         `json:"query"`
+	Name      *string        `json:"name,omitempty"`
+	Params    map[string]any `json:"params,omitempty"`
+	Branch    *string        `json:"branch,omitempty"`
+	Snapshot  *string        `json:"snapshot,omitempty"`
+	PageToken *string        `json:"page_token,omitempty"`
 }
 
 // readOptions are the run options of a read, except the branch.
 type readOptions struct {
-	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the page before."`
+	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"Commit to read instead."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the last page."`
 }
 
 // writeOptions are the run options of a write, except the branch.
 type writeOptions struct {
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; say what would be affected."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Within a day a call with the same key changes nothing again."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Write only if this is the branch's last commit."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the effect, commit nothing."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`
 }
 
 // mutateArgs are the arguments of graph_mutate.
 type mutateArgs struct {
-	Query  string         `json:"query" jsonschema_description:"The GQ text of one mutation."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, when the text holds several."`
-	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without the $."`
-	Branch *string        `json:"branch,omitempty" jsonschema_description:"The branch to write to; main when it is left out."`
+	Query  string         `json:"query" jsonschema_description:"GQ text of one mutation."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, if the text has several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without $."`
+	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions
 }
 
@@ -77,16 +79,15 @@ func query() tool.Tool {
 		desc: reader[queryArgs, queryResult](tool.Descriptor{
 			Name:  "graph_query",
 			Title: "Query the graph",
-			Description: "Runs a read that you write in GQ and returns its rows. An example, of a graph with nodes Person and edges Knows:\n\n" +
+			Description: "Runs a read that you write in GQ and returns its rows. An example, with nodes Person and edges Knows:\n\n" +
 				"query friends($name: String, $min: I32?) {\n" +
 				"  match { $p: Person { name: $name } $p knows $q $q.age >= $min? not { $q knows $p } }\n" +
 				"  return { $q.name, count($q) as paths }\n" +
 				"  order { $q.name } limit 20\n" +
 				"}\n\n" +
-				"All clauses in match must hold: there is no and, no or, no where; write alternatives as any { … }. Strings take double quotes, and every parameter has a type. " +
-				"Types, properties and edges are those that schema_get shows; an edge is written with a lower-case first letter. " +
-				"Give values as parameters rather than in the text. Always set a limit: a large result is cut, and then says truncated and how to get the rest. " +
-				"With queries, several reads run in one call. If the text has errors, the answer gives the position of each and a fix.",
+				"All clauses in match must hold: there is no and, no or, no where; write alternatives as any { … }. Strings take double quotes; every parameter has a type. " +
+				"type_describe shows types, properties and edges; write an edge with a lower-case first letter. " +
+				"Pass values as params, and set a limit: a large result is truncated, and next_page_token gets the rest.",
 		}),
 		gates:  gate(tool.Read),
 		decode: decodeQuery,
@@ -99,13 +100,12 @@ func mutate() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_mutate",
 			Title: "Change the graph",
-			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples, of a graph with nodes Person and edges Knows:\n\n" +
+			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples, with nodes Person and edges Knows:\n\n" +
 				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
-				"Inserting a node whose key exists replaces that node's whole row. Deleting a node deletes its edges. " +
-				"One query may contain inserts, updates and deletes, which run in order. The answer counts the affected nodes and edges; " +
-				"commit is null when nothing changed.",
+				"Inserting a node whose key exists replaces its whole row. Deleting a node deletes its edges. " +
+				"The statements of a query run in order.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[mutateArgs]()),
 			OutputSchema: jsonschema.MutationOutput(),
 			Destructive:  true,

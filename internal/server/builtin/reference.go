@@ -14,8 +14,8 @@ import (
 
 // referenceArgs are the arguments of gq_reference.
 type referenceArgs struct {
-	Topic  *string `json:"topic,omitempty" jsonschema_description:"The topic; the list of them when it is left out."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the examples are of; main when it is left out."`
+	Topic  *string `json:"topic,omitempty" jsonschema_description:"Default: the list of topics."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // ReferenceAnswer is the answer of gq_reference: the list of topics, or one topic.
@@ -51,9 +51,9 @@ func reference() tool.Tool {
 		desc: reader[referenceArgs, ReferenceAnswer](tool.Descriptor{
 			Name:  "gq_reference",
 			Title: "Query language reference",
-			Description: "Teaches the query language GQ by topic, with examples in this graph's own names that run as they are. " +
+			Description: "Teaches the query language GQ by topic, with examples in this graph's own names. " +
 				"Call it before you write your first query: GQ differs from the languages that you know. " +
-				"The topics are " + strings.Join(names, ", ") + ". An example: {\"topic\": \"traversal\"}.",
+				"The topics are " + strings.Join(names, ", ") + ".",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -20,11 +20,9 @@ type SchemaGetResult struct {
 func schemaGet() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
-			Name:  "schema_get",
-			Title: "Get the schema",
-			Description: "Returns the graph's schema as its source text: node types with their properties, keys and constraints, " +
-				"and edge types with the node types that they connect. The text is complete and long; " +
-				"type_describe returns what a query needs to know about one type.",
+			Name:        "schema_get",
+			Title:       "Get the schema",
+			Description: "Returns the whole schema as .pg source text. It is long; type_describe returns what a query needs to know about one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -39,12 +37,12 @@ func schemaGet() tool.Tool {
 
 // schemaArgs are the arguments of schema_apply.
 type schemaArgs struct {
-	Schema         string  `json:"schema" jsonschema_description:"The whole .pg source: what it leaves out is dropped."`
-	Branch         *string `json:"branch,omitempty" jsonschema_description:"The branch to apply it to; main when it is left out."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps and change nothing. Do this first."`
-	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that take values from the graph."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the branch is still at this commit."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A call with the same key within a day answers as the first did, and changes nothing."`
+	Schema         string  `json:"schema" jsonschema_description:"Whole .pg source; drops the types and properties that it leaves out."`
+	Branch         *string `json:"branch,omitempty" jsonschema_description:"Default main."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps, commit nothing. Do this first."`
+	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that remove stored values."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
 }
 
 // schemaApply returns the tool that applies a schema. The function `how` adapts the call to a local
@@ -53,9 +51,8 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
-		Description: "Applies a .pg schema to a branch, and converts the stored data to it, as one commit. " +
-			"Start from the source that schema_get returns, and run it with dry_run first: the answer lists every step, and which ones would lose data. " +
-			"To rename a type or property, write @rename_from(\"Old\"). " +
+		Description: "Applies a .pg schema to a branch and converts the stored data, as one commit. " +
+			"Start from the source of schema_get. To rename a type or property, write @rename_from(\"Old\"). " +
 			"It fails for a graph of a cluster, whose configuration sets the schema.",
 		Destructive: true,
 	})

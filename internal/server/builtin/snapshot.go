@@ -26,10 +26,9 @@ type CountAnswer struct {
 func snapshot() tool.Tool {
 	return &builtin{
 		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
-			Name:  "graph_snapshot",
-			Title: "Graph snapshot",
-			Description: "Describes the state of a branch: its last commit, the digest of its schema, and how many nodes and edges of each type it has. " +
-				"It is cheap; use it to see how large a result may become, or whether anything changed.",
+			Name:        "graph_snapshot",
+			Title:       "Graph snapshot",
+			Description: "Returns the last commit of a branch, the digest of its schema, and its number of nodes and edges of each type. It is cheap.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {

@@ -20,8 +20,8 @@ import (
 
 // validateArgs are the arguments of query_validate.
 type validateArgs struct {
-	Query  string  `json:"query" jsonschema_description:"The GQ text, of one query or several."`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"The branch whose schema to check against; main when it is left out."`
+	Query  string  `json:"query" jsonschema_description:"GQ text of one or more queries."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
 // ValidateAnswer is the answer of query_validate.
@@ -73,9 +73,8 @@ func validate() tool.Tool {
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
 			Name:  "query_validate",
 			Title: "Check a query",
-			Description: "Checks GQ text against the schema without running anything. Reports every error with its position and a fix, and the corrected text if the fix is automatic; " +
-				"and for each correct query, whether it reads or writes, its parameters and its columns. Use it while you write a query, and before you show one to anybody. " +
-				"An example: {\"query\": \"query q($name: String) { match { $p: Person { name: $name } } return { $p } }\"}.",
+			Description: "Checks GQ text against the schema without running it. Returns each error with a fix, " +
+				"and the parameters and columns of each correct query.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

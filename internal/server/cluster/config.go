@@ -51,6 +51,9 @@ type Graph struct {
 	MaxBytes       int
 	RefuseOversize bool
 
+	// OutputSchemas makes tools/list show the schema of each tool's result.
+	OutputSchemas bool
+
 	// MetaThreshold is a number of stored queries. From this number on, the server offers two tools
 	// that find and run queries, instead of one tool for each query.
 	MetaThreshold int
@@ -60,8 +63,8 @@ type Graph struct {
 const (
 	DefaultMetaThreshold = 24 // number of stored queries
 
-	DefaultMaxRows  = 5000 // rows of one result
-	DefaultMaxBytes = 1 << 20
+	DefaultMaxRows  = 5000   // rows of one result
+	DefaultMaxBytes = 60_000 // about 15,000 tokens
 )
 
 // Server configures the listener.

@@ -210,6 +210,7 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 	if v, ok := f["meta_threshold"].Number(); ok {
 		g.MetaThreshold = int(v)
 	}
+	g.OutputSchemas, _ = f["output_schemas"].Bool("output_schemas")
 }
 
 // policies reads the section policies.

@@ -83,9 +83,11 @@ var mcpSettings = &setting{
 	Keys: []*setting{
 		{Key: "meta_threshold", Type: strictyaml.Int, Min: 1, Max: 10_000, Default: strconv.Itoa(DefaultMetaThreshold), Example: "60",
 			Text: "A graph with at least this number of exposed stored queries offers two tools that find and run queries, instead of one tool for each query."},
+		{Key: "output_schemas", Type: strictyaml.Bool, Default: "false", Example: "true",
+			Text: "If this is true, tools/list also has the schema of each tool's result, for programs that check results; a model needs only the result."},
 		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
 			Text: "The answer of a tool has at most this number of rows."},
-		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "262144",
+		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "100000",
 			Text: "The answer of a tool has at most this number of bytes of JSON."},
 		{Key: "on_oversize", Type: strictyaml.Choice, OneOf: []string{oversizeTruncate, oversizeRefuse}, Default: oversizeTruncate, Example: oversizeRefuse,
 			Text: "This says what happens to a larger answer: the server truncates it and adds a token for the next page, or refuses the call."},

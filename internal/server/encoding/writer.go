@@ -1,5 +1,5 @@
-// Package encoding writes the outcomes of calls as JSON. It writes rows directly from columns. It
-// observes the limits on rows, bytes and memory.
+// Package encoding writes the outcomes of calls as JSON, and the rows of reads also as Arrow streams. It
+// writes rows directly from columns. It observes the limits on rows, bytes and memory.
 package encoding
 
 import (
@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -48,6 +49,11 @@ type Options struct {
 	// Parts allows a long answer to consist of several parts; see [Answer]. It has no
 	// effect if MaxBytes is set.
 	Parts bool
+
+	// Arrow, if not nil, makes the answer of a read an Arrow IPC stream. The Writer calls it once,
+	// before the first byte, with the commit that was read, and sends the stream to the returned
+	// writer while it reads. Other answers stay JSON.
+	Arrow func(commit string) io.Writer
 }
 
 // JSON is like json.Marshal but does not escape <, > and &. Models read the text unparsed,
@@ -89,6 +95,9 @@ func NewWriter(enc Options, memory Memory, most int64) *Writer {
 func (e *Writer) Answer(commit string) *Answer {
 	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}
 }
+
+// ForModel reports whether a model reads the answer, which then says nothing twice.
+func (e *Writer) ForModel() bool { return e.enc.CommitIDs }
 
 // MaxBytes returns the limit of the answer in bytes, or 0 if there is none.
 func (e *Writer) MaxBytes() int { return e.enc.MaxBytes }
@@ -133,6 +142,9 @@ func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, 
 	switch {
 	case out.Read != nil:
 		e.read = true
+		if e.enc.Arrow != nil {
+			return out.Read.Result.Commit(), e.arrowAnswer(ctx, env, out.Read)
+		}
 		return out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
 	case out.Change != nil:
 		return out.Change.Change.Head.ID, e.changeAnswer(out.Change, env.Actor, reads)

@@ -212,6 +212,7 @@ func TestOutputSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := commits[0].ID
+	c.OutputSchemas = true
 	s := connect(t, serve(t, c, mcp.Options{}), servedtest.Writer)
 	list, err := s.ListTools(ctx, nil)
 	if err != nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBytes returns the number of bytes of the answer to tools/list that lists the given tools. By
-// name, it also returns the number of bytes that each tool takes in that answer. The measured
-// answer is for a call with the id 1, in the newest version of the protocol that has sessions.
-func ListBytes(tools []*tool.Descriptor) (whole int, each map[string]int) {
+// ListBytes returns the number of bytes of the answer to tools/list that lists the given tools, with
+// or without their output schemas. By name, it also returns the number of bytes that each tool takes
+// in that answer. The measured answer is for a call with the id 1, in the newest version of the
+// protocol that has sessions.
+func ListBytes(tools []*tool.Descriptor, outputSchemas bool) (whole int, each map[string]int) {
 	s := &surface{encoded: map[*mcp.Tool][]byte{}}
 	list := &mcp.ListToolsResult{Cacheable: private(listTTL)}
 	each = make(map[string]int, len(tools))
 	for _, d := range tools {
-		t := s.encode(describe(d))
+		t := s.encode(describe(d, outputSchemas))
 		list.Tools = append(list.Tools, t)
 		each[d.Name] = len(s.encoded[t])
 	}

@@ -41,10 +41,10 @@ func newSurface(g *servedgraph.Graph, opts Options) *surface {
 		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
 	}
 	for _, d := range g.Descriptors() {
-		s.tools[d], s.names[d.Name] = s.encode(describe(d)), true
+		s.tools[d], s.names[d.Name] = s.encode(describe(d, g.OutputSchemas())), true
 	}
 	for _, d := range g.Variants() {
-		s.tools[d] = s.encode(describe(d))
+		s.tools[d] = s.encode(describe(d, g.OutputSchemas()))
 	}
 	s.register(opts)
 	var err error
@@ -73,17 +73,19 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 	return t
 }
 
-// describe returns the description of a tool that clients receive.
-func describe(d *tool.Descriptor) *mcp.Tool {
+// describe returns the description of a tool that clients receive. It has the output schema only if
+// outputSchemas is true. Every client sends the list to its model, so describe says each thing once:
+// the annotations have no title of their own.
+func describe(d *tool.Descriptor, outputSchemas bool) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
 	t := &mcp.Tool{
 		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
 		Annotations: &mcp.ToolAnnotations{
-			Title: d.Title, ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
+			ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
 			IdempotentHint: d.Idempotent, OpenWorldHint: &openWorld,
 		},
 	}
-	if d.OutputSchema != nil {
+	if outputSchemas && d.OutputSchema != nil {
 		t.OutputSchema = d.OutputSchema
 	}
 	return t

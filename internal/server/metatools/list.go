@@ -19,9 +19,9 @@ const queriesPerPage = 20
 
 // listArgs are the arguments of stored_query_list.
 type listArgs struct {
-	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words; all queries when it is left out."`
+	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words. Default: all queries."`
 	Kind   *string `json:"kind,omitempty" jsonschema:"enum=read,enum=mutation" jsonschema_description:"Only queries of this kind."`
-	Page   *int32  `json:"page,omitempty" jsonschema:"minimum=1" jsonschema_description:"Which page of the list, from 1."`
+	Page   *int32  `json:"page,omitempty" jsonschema:"minimum=1" jsonschema_description:"Default 1."`
 }
 
 // QueryListAnswer is the answer of stored_query_list.

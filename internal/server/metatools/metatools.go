@@ -80,14 +80,14 @@ func hints(d *tool.Descriptor) (bits int) {
 
 // runArgs are the arguments of stored_query_run.
 type runArgs struct {
-	Name           string         `json:"name" jsonschema_description:"The name of the stored query, as stored_query_list tells it."`
+	Name           string         `json:"name" jsonschema_description:"Name from stored_query_list."`
 	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name."`
-	Branch         *string        `json:"branch,omitempty" jsonschema_description:"The branch to use; main when it is left out."`
-	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: the commit to read, instead of a branch."`
-	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read: next_page_token of the page before."`
-	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: commit nothing; say what would be affected."`
-	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: within a day a call with the same key changes nothing again."`
-	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: write only if this is the branch's last commit."`
+	Branch         *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
+	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: commit to read instead of a branch."`
+	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read: next_page_token of the last page."`
+	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: report the effect, commit nothing."`
+	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: a repeat with this key within a day changes nothing."`
+	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: fail unless this is the branch's head."`
 }
 
 // runAnswer is the answer of either a read or a mutation.
@@ -122,8 +122,8 @@ func New(allowed func(actor *access.Actor, query string) bool) *Tools {
 	p.index = sync.OnceValue(p.newIndex)
 	run := tool.Descriptor{
 		Name: RunQuery, Title: "Run a stored query",
-		Description: "Runs a stored query by the name that " + ListQueries + " returns, with its parameters in params. " +
-			"A read returns rows; a mutation returns the numbers of affected nodes and edges, and makes one commit or none.",
+		Description: "Runs a stored query, with its parameters in params. " +
+			"A read returns rows; a mutation makes one commit or none.",
 		InputSchema:  jsonschema.Input(reflect.TypeFor[runArgs]()),
 		OutputSchema: jsonschema.Output(reflect.TypeFor[runAnswer]()),
 	}

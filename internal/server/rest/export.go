@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// export streams a graph as NDJSON while it reads the graph.
+// export streams a graph while it reads the graph: as NDJSON, or one type as an Arrow stream.
 func (x *exchange) export() error {
 	var b client.ExportBody
 	o, err := x.body(&b)
@@ -24,12 +24,23 @@ func (x *exchange) export() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	out := &stream{w: x.w, control: http.NewResponseController(x.w)}
+	media := mediaNDJSON
+	export := func(ctx context.Context, g engine.Graph, out *stream) error {
+		_, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: b.TypeNames})
+		return err
+	}
+	if x.wantsArrow() {
+		media = client.MediaArrow
+		export = func(ctx context.Context, g engine.Graph, out *stream) error {
+			return exportArrow(ctx, g, out, b.TypeNames)
+		}
+	}
+	out := x.stream(media)
 	_, err = x.do(&exportCall{operations.Look{
 		At: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
-			_, err := env.Graph.Export(ctx, out, engine.Target{Commit: c.ID}, engine.ExportOptions{Types: b.TypeNames})
+			err := export(ctx, env.Graph, out)
 			var bad *engine.BadArgument
 			if errors.As(err, &bad) {
 				return nil, &tool.ArgumentError{Path: "type_names", Detail: bad.Detail}
@@ -44,9 +55,14 @@ func (x *exchange) export() error {
 	case !out.started:
 		return err
 	}
-	// The status is sent already, so only a broken connection can report the fault to the client.
+	return x.broken(err)
+}
+
+// broken ends an answer that failed after its status was sent. Then only a broken connection can
+// report the fault to the client, so broken always panics.
+func (x *exchange) broken(err error) error {
 	f := x.report(err)
-	x.g.Logger().WarnContext(x.ctx(), "an export failed before its end", "reason", f.Body.Message)
+	x.g.Logger().WarnContext(x.ctx(), "an answer failed after a part of it was sent", "operation", x.route.Operation, "reason", f.Body.Message)
 	panic(http.ErrAbortHandler)
 }
 
@@ -63,8 +79,14 @@ const maxStall = 2 * time.Minute
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController // sets the write deadline
-	commit  string                   // id of the commit that is exported
+	media   string                   // media type of the answer
+	commit  string                   // id of the commit that is read
 	started bool                     // the header was sent
+}
+
+// stream returns the body of an answer of the given media type.
+func (x *exchange) stream(media string) *stream {
+	return &stream{w: x.w, control: http.NewResponseController(x.w), media: media}
 }
 
 // start sends the header of the answer.
@@ -74,7 +96,7 @@ func (s *stream) start() {
 	}
 	s.started = true
 	h := s.w.Header()
-	h.Set("Content-Type", mediaNDJSON)
+	h.Set("Content-Type", s.media)
 	h.Set("ETag", entityTag(s.commit))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cacheable)

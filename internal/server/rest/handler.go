@@ -63,7 +63,7 @@ func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &server{graphs: graphs, opts: opts, document: sync.OnceValues(Document)}
+	s := &server{graphs: graphs, opts: opts, document: sync.OnceValues(Document), describe: GraphDocument}
 	mux := http.NewServeMux()
 	for pattern, m := range byPath(Routes()) {
 		mux.Handle(pattern, s.serve(m))
@@ -85,6 +85,10 @@ type server struct {
 	graphs   map[string]*servedgraph.Graph // by id
 	opts     Options                       // the options of the REST API
 	document func() ([]byte, error)        // [Document], computed on first use
+
+	// describe is [GraphDocument]. It is a field because the table of routes cannot refer to a
+	// function that reads the table.
+	describe func(graph string, queries []StoredOperation) ([]byte, error)
 }
 
 // methods are the routes of one path, keyed by method.

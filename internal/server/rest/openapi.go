@@ -48,9 +48,14 @@ func Document() ([]byte, error) {
 			tags = append(tags, openapi31.Tag{Name: r.Tag})
 		}
 	}
+	return d.print("Omnigraph", documentSummary, documentDescription, tags)
+}
+
+// print returns the document as indented JSON.
+func (d *document) print(title, summary, description string, tags []openapi31.Tag) ([]byte, error) {
 	spec := openapi31.Spec{
 		Openapi:    "3.1.0",
-		Info:       openapi31.Info{Title: "Omnigraph", Version: contractVersion, Summary: new(documentSummary), Description: new(documentDescription)},
+		Info:       openapi31.Info{Title: title, Version: contractVersion, Summary: &summary, Description: &description},
 		Servers:    []openapi31.Server{{URL: "/"}},
 		Tags:       tags,
 		Security:   []map[string][]string{{bearerScheme: {}}},
@@ -127,6 +132,9 @@ func described(r *Route) string {
 			needs += [...]string{"; some requests also need ", " and "}[min(i, 1)] + "`" + string(also) + "`"
 		}
 		text = joined(text, needs+".")
+	}
+	if r.Columns {
+		text = joined(text, "With `Accept: "+client.MediaArrow+"` the rows come as an Arrow IPC stream, which the server sends while it reads them. An answer that ends early is incomplete.")
 	}
 	if r.Successor != "" {
 		text = joined(text, "Deprecated: use `"+r.Successor+"`.")
@@ -217,6 +225,9 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 		return openapi31.ResponseOrReference{Response: out}
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
+	if r.Columns && status == http.StatusOK {
+		out.Content[client.MediaArrow] = openapi31.MediaType{Schema: map[string]any{}} // the empty schema allows any bytes
+	}
 	if status == http.StatusPartialContent {
 		out.Content[mediaRanges] = openapi31.MediaType{} // answers with several ranges have this media type
 	}

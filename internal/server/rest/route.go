@@ -45,6 +45,9 @@ type Route struct {
 	ExtraActions []tool.Action
 
 	Writes bool // whether the route may change something
+	// Columns says that the route answers a read as an Arrow stream if the client accepts it.
+	Columns bool
+
 	Tagged bool // whether the ETag of a success is the commit that was read
 
 	// Elsewhere says that [Handler] does not serve the route. The server serves it in front of

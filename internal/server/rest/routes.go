@@ -90,7 +90,7 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read from GQ text.",
 		Body:    client.QueryBody{}, BodyRequired: true, Answer: client.ReadAnswer{},
-		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runQuery,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Columns: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
@@ -125,11 +125,17 @@ var routes = []Route{
 		Answer:  client.QueryList{}, Action: tool.Read, handle: (*exchange).listQueries,
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/openapi.json", Operation: "get_graph_openapi", Tag: tagQueries,
+		Summary:     "Get an OpenAPI document in which each stored query is an operation with its own types.",
+		Description: "The document has the queries that the caller may invoke, except hidden ones; it may have none.",
+		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).graphOpenAPI,
+	},
+	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}", Operation: "invoke_query", Tag: tagQueries,
 		Summary:     "Run a stored query.",
 		Description: "The caller also needs the permission for what the query does: read or change, via stored. If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params:      writing, Body: client.InvokeBody{}, Answer: OneOf{client.ReadAnswer{}, client.MutationAnswer{}},
-		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, handle: (*exchange).runStored,
+		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, Columns: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}/if-graph-commit", Operation: "invoke_query_if_graph_commit", Tag: tagQueries,
@@ -175,9 +181,9 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
 		Summary:     "Export the entities of one commit as NDJSON that can be loaded again.",
-		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete.",
+		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete. An Arrow stream has one table, so type_names must name exactly one type.",
 		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
-		Action: tool.Export, Tagged: true, handle: (*exchange).export,
+		Action: tool.Export, Tagged: true, Columns: true, handle: (*exchange).export,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,

@@ -24,7 +24,7 @@ func (x *exchange) runQuery() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.answer(call, rowsAtMost(b.MaxRows))
+	return x.answerRows(rowsAtMost(b.MaxRows), func(enc encoding.Options) (*encoding.Answer, error) { return x.do(call, enc) })
 }
 
 // runMutate runs an ad-hoc mutation.
@@ -61,12 +61,9 @@ func (x *exchange) runStored() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	answer, err := x.g.InvokeQuery(x.ctx(), x.actor(), name, in, rowsAtMost(b.MaxRows))
-	if err != nil {
-		return err
-	}
-	x.send(answer)
-	return nil
+	return x.answerRows(rowsAtMost(b.MaxRows), func(enc encoding.Options) (*encoding.Answer, error) {
+		return x.g.InvokeQuery(x.ctx(), x.actor(), name, in, enc)
+	})
 }
 
 // adHoc returns the call for a text and the name of a query in that text. A body may give both

@@ -201,6 +201,9 @@ func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, cal
 			if fault.Operational {
 				return err
 			}
+			if e.ForModel() {
+				fault.Body.Diagnostics = nil // the message has the same faults, with the lines of the text
+			}
 			if err := e.Value(fault.Body); err != nil {
 				return err
 			}

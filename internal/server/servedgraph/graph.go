@@ -41,6 +41,9 @@ type Config struct {
 	// default is 24.
 	MetaThreshold int
 
+	// OutputSchemas says that tools/list has the schema of each tool's result, which doubles its size.
+	OutputSchemas bool
+
 	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
 	// its own key, and another Graph cannot open its tokens.
 	PageKey []byte
@@ -68,6 +71,7 @@ type Graph struct {
 	access  *access.Control // checks permissions
 	limits  Limits          // of results over MCP
 	version string          // version of the server
+	outputs bool            // whether tools/list has the output schemas
 	log     *slog.Logger
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
@@ -100,7 +104,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
+		version: c.Version, outputs: c.OutputSchemas, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {
@@ -178,6 +182,9 @@ func (g *Graph) ID() string { return g.id }
 
 // Version returns the version of the server.
 func (g *Graph) Version() string { return g.version }
+
+// OutputSchemas reports whether tools/list has the schema of each tool's result.
+func (g *Graph) OutputSchemas() bool { return g.outputs }
 
 // LeftOut lists the stored queries that do not fit the live schema, with the reasons.
 func (g *Graph) LeftOut() []LeftOut { return g.leftOut }
@@ -265,7 +272,11 @@ func (g *Graph) all(yield func(tool.Tool) bool) {
 func (g *Graph) digest() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
-	digest := func(d *tool.Descriptor) {
+	digest := func(of *tool.Descriptor) {
+		d := *of
+		if !g.outputs {
+			d.OutputSchema = nil
+		}
 		// A descriptor consists of strings, bools and generated JSON, so it always encodes.
 		if err := enc.Encode(d); err != nil {
 			panic(fmt.Sprintf("servedgraph: descriptor of %s: %v", d.Name, err))

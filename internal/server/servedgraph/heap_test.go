@@ -31,7 +31,7 @@ func TestPagesOfALargeReply(t *testing.T) {
 		}
 	}
 	load(t, c.Graph, lines.String())
-	c.Limits.Timeout = time.Minute
+	c.Limits.Timeout, c.Limits.MaxBytes = time.Minute, 1<<20
 	g := servedtest.Graph(t, c)
 	query := `query q() { match { $p: Person $p knows $q } return { $p.name, $q.name, $q.tags } order { $q.name desc } }`
 

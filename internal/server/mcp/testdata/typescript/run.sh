@@ -17,7 +17,7 @@ trap cleanup EXIT
 for dir in "$here" "$here/../inspector"; do
   (cd "$dir" && npm ci --silent --no-audit --no-fund)
 done
-sed "s|^storage:.*|storage: $tmp/data|" cluster.yaml > "$tmp/cluster.yaml"
+sed -e "s|^storage:.*|storage: $tmp/data|" -e "s|mcp: {|mcp: { output_schemas: true,|" cluster.yaml > "$tmp/cluster.yaml"
 cp -r queries "$tmp/queries"
 mkdir -p "$tmp/data"
 bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code"
@@ -54,13 +54,15 @@ clients() {
   OMNIGRAPH_TOKEN=$token "$here/../inspector/check.sh" "$@"
   OMNIGRAPH_MCP_SERVER="$*" OMNIGRAPH_TOKEN=$token go test ./internal/server/mcp -run '^TestBuiltServer$' -count=1
 }
+export OMNIGRAPH_MCP_OUTPUT_SCHEMAS=1
 start
 clients "over HTTP" "$url"
 clients "by the proxy" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
 stop
 
-# Again with a pair of tools for all stored queries.
-sed -i.per-query 's|mcp: {|mcp: { meta_threshold: 1,|' "$tmp/cluster.yaml"
+# Again with a pair of tools for all stored queries, and without output schemas.
+sed -i.per-query 's|mcp: { output_schemas: true,|mcp: { meta_threshold: 1,|' "$tmp/cluster.yaml"
+unset OMNIGRAPH_MCP_OUTPUT_SCHEMAS
 start
 export OMNIGRAPH_MCP_META=1
 clients "over HTTP, with a pair for stored queries" "$url"

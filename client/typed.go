@@ -1,0 +1,191 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// TypedGraph is a graph on a server in the form that the functions of a generated package take. It
+// runs a stored query by its name; the server has its own compiled form of the query. It repeats
+// requests as other methods of this package do, and it returns the same errors.
+type TypedGraph struct{ graph *Graph }
+
+var _ tool.Graph = (*TypedGraph)(nil)
+
+// Typed returns the graph for the functions of a generated package.
+func (g *Graph) Typed() *TypedGraph { return &TypedGraph{graph: g} }
+
+// Query runs a stored read. The result arrives in batches while the caller reads it. The target must
+// not have AtLeast or Now, which a server does not take.
+func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	if at.AtLeast != "" || !at.Now.IsZero() {
+		return nil, errors.New("a server reads a branch or a commit; leave AtLeast and Now out of the target")
+	}
+	params, err := parameters(q.Params, args)
+	if err != nil {
+		return nil, err
+	}
+	// Closing the result ends the request, and so does the end of the context of a call of Next.
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := g.graph.InvokeArrow(ctx, q.Name, InvokeBody{Params: params, Branch: at.Branch, Snapshot: at.Commit})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	r := &result{columns: q.Read.Columns, stream: stream, cancel: cancel}
+	if r.reader, err = ipc.NewReader(stream); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the answer of the stored query %s: %w", q.Name, err), r.Close())
+	}
+	return r, nil
+}
+
+// Mutate runs a stored mutation. The token of the client determines the actor, so the options must
+// not have one. In the answer, Head is empty if the mutation made no commit.
+func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	if opts.Actor != "" {
+		return engine.Change{}, errors.New("the token of the client determines the actor of a write; leave Actor out of the options")
+	}
+	params, err := parameters(q.Params, args)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	var options []WriteOption
+	if opts.IdempotencyKey != "" {
+		options = append(options, IdempotencyKey(opts.IdempotencyKey))
+	}
+	if opts.IfCommit != "" {
+		options = append(options, IfCommit(opts.IfCommit))
+	}
+	a, err := g.graph.Invoke(ctx, q.Name, InvokeBody{
+		Params: params, Branch: opts.Branch, DryRun: opts.DryRun, ExpectMutation: new(true),
+	}, options...)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	if a.Mutation == nil {
+		return engine.Change{}, fmt.Errorf("the server answered the mutation %s with rows; generate the package again from the server's queries", q.Name)
+	}
+	change := engine.Change{Nodes: a.Mutation.AffectedNodes, Edges: a.Mutation.AffectedEdges}
+	if c := a.Mutation.Commit; c != nil {
+		change.Head = commitOf(c)
+		change.Commit = &change.Head
+	}
+	return change, nil
+}
+
+// commitOf returns a commit in the form of the engine. The server does not send the schema.
+func commitOf(c *CommitAnswer) engine.Commit {
+	out := engine.Commit{ID: c.GraphCommitID, Branch: c.GraphBranch, Seq: c.GraphManifestVersion, Time: time.UnixMicro(c.CreatedAt).UTC()}
+	for _, parent := range []*string{c.ParentCommitID, c.MergedParentCommitID} {
+		if parent != nil {
+			out.Parents = append(out.Parents, *parent)
+		}
+	}
+	if c.ActorID != nil {
+		out.Actor = *c.ActorID
+	}
+	return out
+}
+
+// parameters returns arguments as the member params of a request. It leaves out null arguments, so
+// that the server puts the defaults in their places.
+func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
+	if len(args) != len(params) {
+		return nil, fmt.Errorf("found %d arguments, expected %d", len(args), len(params))
+	}
+	out := map[string]any{}
+	for i, p := range params {
+		if !args[i].IsNull() {
+			out[p.Name] = argument(args[i])
+		}
+	}
+	return out, nil
+}
+
+// argument returns a value in the form that encoding/json writes for the server.
+func argument(v value.Value) any {
+	if v.IsList() {
+		elems := make([]any, len(v.Elems()))
+		for i, e := range v.Elems() {
+			elems[i] = argument(e)
+		}
+		return elems
+	}
+	k := v.Kind()
+	switch {
+	case k == value.Bool:
+		return v.Bool()
+	case k == value.Vector:
+		return v.Vector()
+	case k.IsFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)):
+		return string(value.AppendText(nil, v)) // JSON has no such number
+	case k.IsNumeric():
+		return json.Number(value.AppendText(nil, v))
+	}
+	return string(value.AppendText(nil, v))
+}
+
+// result reads the answer of a stored read.
+type result struct {
+	columns []plan.Column
+	stream  *Stream
+	reader  *ipc.Reader
+	cancel  context.CancelFunc // ends the request
+	more    bool               // the server said that the query's own limit cut rows off
+}
+
+// Columns implements [engine.Result].
+func (r *result) Columns() []plan.Column { return r.columns }
+
+// Commit implements [engine.Result].
+func (r *result) Commit() string { return r.stream.Commit }
+
+// More implements [engine.Result].
+func (r *result) More() bool { return r.more }
+
+// Next implements [engine.Result].
+func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
+	defer context.AfterFunc(ctx, r.cancel)()
+	for r.reader.Next() {
+		rows := r.reader.RecordBatch()
+		if m, ok := rows.(arrow.RecordBatchWithMetadata); ok {
+			if by, ok := m.Metadata().GetValue(ArrowTruncatedBy); ok && by == "limit" {
+				r.more = true
+			}
+		}
+		if rows.NumRows() == 0 {
+			continue
+		}
+		b, err := engine.BatchOfArrow(r.columns, rows)
+		if err != nil {
+			return nil, fmt.Errorf("the answer does not fit the generated function: %w; generate the package again from the server's queries", err)
+		}
+		return b, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, r.reader.Err()
+}
+
+// Close implements [engine.Result].
+func (r *result) Close() error {
+	r.cancel()
+	if r.reader != nil {
+		r.reader.Release()
+		r.reader = nil
+	}
+	return r.stream.Close()
+}

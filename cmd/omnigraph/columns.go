@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/parquet"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+)
+
+// writeColumns writes the rows of a read to standard output, as an Arrow IPC stream or as a Parquet
+// file. The function `read` writes the Arrow stream.
+func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read func(w io.Writer) error) error {
+	out := cmd.OutOrStdout()
+	if isTerminal(out) {
+		return usageError{fmt.Errorf("--format %s is binary; redirect the output to a file", f.name)}
+	}
+	if f.name == formatArrow {
+		return read(out)
+	}
+	stream, to := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := read(to)
+		to.CloseWithError(err)
+		done <- err
+	}()
+	err := parquet.WriteStream(ctx, stream, out)
+	stream.CloseWithError(err)
+	if failed := <-done; failed != nil && (err == nil || failed != err) {
+		return failed // the cause, without the words of the reader of the stream
+	}
+	return err
+}
+
+// arrowTo returns the options of a read that writes an Arrow stream.
+func arrowTo(w io.Writer, rows int) encoding.Options {
+	return encoding.Options{MaxRows: rows, Arrow: func(string) io.Writer { return w }}
+}
+
+// QueryArrow implements [source].
+func (l *local) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
+	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
+	_, err := l.served.Do(ctx, l.actor, "query", call, arrowTo(w, s.rows))
+	return s.choiceError(false, err)
+}
+
+// InvokeArrow implements [source].
+func (l *local) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
+	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: queryrun.Options{Snapshot: s.at.Commit}, ExpectMutation: new(false)}
+	_, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, arrowTo(w, s.rows))
+	return err
+}
+
+// QueryArrow implements [source].
+func (r *remote) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
+	if err := s.check(false); err != nil {
+		return err
+	}
+	stream, err := answered(r.graph.QueryArrow(ctx, client.QueryBody{
+		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
+	}))
+	if err != nil {
+		return withFileName(err, s.file, s.text)
+	}
+	return copied(w, stream)
+}
+
+// InvokeArrow implements [source].
+func (r *remote) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
+	stream, err := answered(r.graph.InvokeArrow(ctx, s.name, client.InvokeBody{
+		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
+	}))
+	if err != nil {
+		return err
+	}
+	return copied(w, stream)
+}
+
+// copied copies a stream to w and closes the stream.
+func copied(w io.Writer, stream *client.Stream) error {
+	defer stream.Close()
+	_, err := io.Copy(w, stream)
+	return err
+}

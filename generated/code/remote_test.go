@@ -1,0 +1,179 @@
+package code_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// network is a graph, and the same graph over the network.
+type network struct {
+	t      *testing.T
+	near   engine.Graph
+	far    tool.Graph
+	client *client.Graph
+	ran    map[string]bool // the queries that ran
+}
+
+// overNetwork serves a graph with the data of a small module.
+func overNetwork(t *testing.T) *network {
+	t.Helper()
+	g := openGraph(t.Context())
+	t.Cleanup(func() { g.Close() })
+	data, err := os.Open("../../internal/source/gocode/testdata/shop.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	// The small module imports two packages of the standard library, which its file does not have.
+	const standard = `{"type":"Package","data":{"path":"errors","name":"errors","files":1,"lines":1}}
+{"type":"Package","data":{"path":"fmt","name":"fmt","files":1,"lines":1}}
+`
+	if _, err := g.Load(t.Context(), io.MultiReader(strings.NewReader(standard), data), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
+		ID: "code", Graph: g, Catalog: code.Catalog(), Authorizer: policy.Unrestricted("code"), Version: "1", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := rest.Handler(map[string]*servedgraph.Graph{"code": served}, rest.Options{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-test", Source: "test"})))
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &network{t: t, near: g, far: c.Graph("code").Typed(), client: c.Graph("code"), ran: map[string]bool{}}
+}
+
+// read runs a function of the package on both graphs, and asks the server for pages of two rows. All
+// three must have the same rows, at least `least` of them.
+func read[P, R any](n *network, query string, least int, p P, run func(context.Context, tool.Graph, P, engine.Target) ([]R, error)) {
+	n.t.Run(query, func(t *testing.T) {
+		n.ran[query] = true
+		near, err := run(t.Context(), n.near, p, engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far, err := run(t.Context(), n.far, p, engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(near) < least {
+			t.Errorf("found %d rows, expected at least %d", len(near), least)
+		}
+		if diff := cmp.Diff(near, far); diff != "" {
+			t.Errorf("embedded (-), over the network (+)\n%s", diff)
+		}
+		var paged []R
+		for row, err := range n.client.InvokeRows(t.Context(), query, client.InvokeBody{Params: p}, 2) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r R
+			if err := row.Decode(&r); err != nil {
+				t.Fatal(err)
+			}
+			paged = append(paged, r)
+		}
+		if diff := cmp.Diff(near, paged); diff != "" {
+			t.Errorf("embedded (-), in pages (+)\n%s", diff)
+		}
+	})
+}
+
+// TestOverNetwork runs every function of the package on a graph and on the same graph over the
+// network.
+func TestOverNetwork(t *testing.T) {
+	n := overNetwork(t)
+	const find, shelf, stock = "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.Shelf", "example.com/shop/stock"
+	note := code.AddNoteParams{Slug: "n", Symbol: find, Text: "über\n\"n\""}
+	key := engine.WriteOptions{IdempotencyKey: "one"}
+	first, err := code.AddNote(t.Context(), n.far, note, key)
+	if err != nil || first.Nodes != 1 || first.Commit == nil || first.Commit.Actor != "act-test" {
+		t.Errorf("add_note: found %+v, %v", first, err)
+	}
+	again, err := code.AddNote(t.Context(), n.far, note, key)
+	if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID {
+		t.Errorf("the same call with the same key: found %+v, %v", again, err)
+	}
+	stored, err := n.near.Commit(t.Context(), first.Commit.ID)
+	if err != nil || stored.Seq != first.Commit.Seq || stored.Branch != first.Commit.Branch || !reflect.DeepEqual(stored.Parents, first.Commit.Parents) {
+		t.Errorf("the engine has the commit %+v, %v; the client got %+v", stored, err, first.Commit)
+	}
+	n.ran["add_note"] = true
+
+	read(n, "callers", 1, code.CallersParams{Path: find}, code.Callers)
+	read(n, "callees", 0, code.CalleesParams{Path: find}, code.Callees)
+	read(n, "affected_by", 1, code.AffectedByParams{Path: find}, code.AffectedBy)
+	read(n, "reaches", 0, code.ReachesParams{Path: find}, code.Reaches)
+	read(n, "most_called", 1, code.MostCalledParams{}, code.MostCalled)
+	read(n, "unused_functions", 0, code.UnusedFunctionsParams{}, code.UnusedFunctions)
+	read(n, "implementations", 0, code.ImplementationsParams{Interface: shelf}, code.Implementations)
+	read(n, "interfaces_of", 0, code.InterfacesOfParams{Type: shelf}, code.InterfacesOf)
+	read(n, "notes_about", 1, code.NotesAboutParams{Symbol: note.Symbol}, code.NotesAbout)
+	read(n, "get_package", 1, code.GetPackageParams{Path: stock}, code.GetPackage)
+	read(n, "importers", 1, code.ImportersParams{Package: stock}, code.Importers)
+	read(n, "dependencies", 0, code.DependenciesParams{Package: "example.com/shop"}, code.Dependencies)
+	read(n, "heaviest_packages", 1, code.HeaviestPackagesParams{}, code.HeaviestPackages)
+	read(n, "indirect_modules", 0, code.IndirectModulesParams{}, code.IndirectModules)
+	read(n, "module_use", 0, code.ModuleUseParams{}, code.ModuleUse)
+	read(n, "find_symbols", 1, code.FindSymbolsParams{Words: "shelf"}, code.FindSymbols)
+	read(n, "get_symbol", 1, code.GetSymbolParams{Path: find}, code.GetSymbol)
+	read(n, "named", 1, code.NamedParams{Name: "Find"}, code.Named)
+	read(n, "symbols_in_file", 1, code.SymbolsInFileParams{File: "stock/stock.go"}, code.SymbolsInFile)
+	read(n, "public_api", 1, code.PublicAPIParams{Package: stock}, code.PublicAPI)
+
+	removed, err := code.RemoveNote(t.Context(), n.far, code.RemoveNoteParams{Slug: "n"}, engine.WriteOptions{DryRun: true})
+	if err != nil || removed.Nodes != 1 || removed.Commit != nil {
+		t.Errorf("remove_note as a dry run: found %+v, %v", removed, err)
+	}
+	if removed, err = code.RemoveNote(t.Context(), n.far, code.RemoveNoteParams{Slug: "n"}, engine.WriteOptions{IfCommit: first.Commit.ID}); err != nil || removed.Nodes != 1 {
+		t.Errorf("remove_note: found %+v, %v", removed, err)
+	}
+	n.ran["remove_note"] = true
+	for _, q := range code.Catalog().Queries {
+		if name := q.Info().Name; !n.ran[name] {
+			t.Errorf("the query %s does not run here", name)
+		}
+	}
+}
+
+// TestDocument checks that the generated OpenAPI document is the one that a server answers.
+func TestDocument(t *testing.T) {
+	n := overNetwork(t)
+	want, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := n.client.OpenAPI(t.Context())
+	if err != nil || !json.Valid(got) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("generated (-), answered (+)\n%s", diff)
+	}
+}

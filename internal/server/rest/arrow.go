@@ -1,0 +1,104 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/parquet"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+)
+
+// wantsArrow reports whether the client accepts an Arrow stream, and prefers no other answer to it.
+func (x *exchange) wantsArrow() bool {
+	columns, other := 0.0, 0.0
+	for _, line := range x.r.Header.Values("Accept") {
+		for item := range strings.SplitSeq(line, ",") {
+			media, params, err := mime.ParseMediaType(item)
+			if err != nil {
+				continue
+			}
+			q := 1.0
+			if text, ok := params["q"]; ok {
+				if q, err = strconv.ParseFloat(text, 64); err != nil {
+					continue
+				}
+			}
+			switch media {
+			case client.MediaArrow:
+				columns = max(columns, q)
+			case mediaJSON, mediaNDJSON:
+				other = max(other, q)
+			}
+		}
+	}
+	return columns > 0 && columns >= other
+}
+
+// answerRows runs a call and sends its answer. If the client wants an Arrow stream, and the call is a
+// read, answerRows sends the rows while the call reads them.
+func (x *exchange) answerRows(enc encoding.Options, run func(encoding.Options) (*encoding.Answer, error)) error {
+	var out *stream
+	if x.wantsArrow() {
+		out = x.stream(client.MediaArrow)
+		enc.Arrow = func(commit string) io.Writer {
+			out.commit = commit
+			return out
+		}
+	}
+	a, err := run(enc)
+	switch {
+	case err != nil && out != nil && out.started:
+		return x.broken(err)
+	case err != nil:
+		return err
+	case out != nil && out.started:
+		return nil
+	}
+	x.send(a)
+	return nil
+}
+
+// exportArrow sends the entities of one type at the commit of the stream. It reads an export of the
+// graph as NDJSON, so that the entities and their order are those of every export.
+func exportArrow(ctx context.Context, g engine.Graph, out *stream, types []string) error {
+	at := engine.Target{Commit: out.commit}
+	schema, err := g.Schema(ctx, at)
+	if err != nil {
+		return err
+	}
+	table, err := parquet.NewTable(schema.Catalog, types)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines, to := io.Pipe()
+	exported := make(chan struct{})
+	go func() {
+		defer close(exported)
+		_, err := g.Export(ctx, to, at, engine.ExportOptions{Types: types})
+		to.CloseWithError(err)
+	}()
+	defer func() {
+		lines.CloseWithError(context.Canceled)
+		<-exported
+	}()
+	s := encoding.NewArrowStream(func() io.Writer { return out }, table.Schema(),
+		client.ArrowCommit, out.commit, client.ArrowType, table.Name())
+	defer s.Close()
+	if err := table.Read(ctx, lines, func(b arrow.RecordBatch) error { return s.Write(b) }); err != nil {
+		if errors.Is(err, io.ErrClosedPipe) && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
+	return s.End(client.ArrowTruncated, "false")
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Serves two graphs with the built server on a free port of loopback: the code graph with its stored
+# queries, and a graph with every scalar type. Generates a TypeScript and a Python client from the
+# OpenAPI document of the code graph, checks their types, and runs them. Reads Arrow streams with
+# pyarrow, polars and DuckDB. Run it from the repository's root.
+set -euo pipefail
+root=$(pwd)
+here=$root/test/clients
+tmp=$(mktemp -d)
+server=
+cleanup() {
+  if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+  rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+# The generated files and the programs are in the temporary folder; the installed packages are not.
+(cd "$here/typescript" && npm ci --silent --no-audit --no-fund)
+"$root/test/venv.sh" "$here/python"
+cp -r "$here/typescript" "$tmp/typescript"
+mkdir "$tmp/python" "$tmp/data"
+cp "$here"/python/*.py "$tmp/python/"
+cp "$here"/*.yaml "$tmp/"
+cp -r queries "$tmp/queries"
+cp internal/parquet/testdata/duckdb/every.pg "$tmp/"
+python=$here/python/.venv/bin
+
+bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code" > /dev/null
+(cd internal/source/gocode/testdata/shop && GOWORK=off GOFLAGS=-mod=mod "$root/bin/omnigraph" index go ./... --out "$tmp/code.ndjson")
+bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > /dev/null
+bin/omnigraph init --schema "$tmp/every.pg" --store "$tmp/data/every" > /dev/null
+bin/omnigraph load --store "$tmp/data/every" --data internal/parquet/testdata/duckdb/every.ndjson > /dev/null
+
+OMNIGRAPH_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+READER_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+export OMNIGRAPH_TOKEN READER_TOKEN
+: > "$tmp/out"
+OMNIGRAPH_TOKEN_ACT_TEST=$OMNIGRAPH_TOKEN OMNIGRAPH_TOKEN_ACT_FEW=$READER_TOKEN \
+  bin/omnigraph-server --cluster "$tmp" --bind 127.0.0.1:0 > "$tmp/out" 2> "$tmp/err" &
+server=$!
+addr=
+for _ in $(seq 300); do
+  addr=$(sed -n 's/^OMNIGRAPH_LISTEN_ADDR=//p' "$tmp/out")
+  if [ -n "$addr" ]; then break; fi
+  sleep 0.1
+done
+if [ -z "$addr" ]; then echo "the server did not start:"; cat "$tmp/out" "$tmp/err"; exit 1; fi
+export OMNIGRAPH_URL=http://$addr
+
+document() { # TOKEN FILE
+  "$python/python" -c 'import sys, urllib.request as u; sys.stdout.buffer.write(u.urlopen(u.Request(sys.argv[1], headers={"Authorization": "Bearer " + sys.argv[2]})).read())' \
+    "$OMNIGRAPH_URL/graphs/code/openapi.json" "$1" > "$2"
+}
+document "$OMNIGRAPH_TOKEN" "$tmp/openapi.json"
+cmp "$tmp/openapi.json" generated/code/openapi.json
+document "$READER_TOKEN" "$tmp/few.json"
+"$python/python" - "$tmp/few.json" <<'PY'
+import json, sys
+paths = list(json.load(open(sys.argv[1]))["paths"])
+assert paths == ["/graphs/code/queries/find_symbols"], paths
+PY
+echo "== the document of the server is that of gq generate; an actor with one query sees one operation"
+
+cd "$tmp/typescript"
+npx openapi-typescript "$tmp/openapi.json" -o schema.d.ts > /dev/null
+npx tsc
+node out/client.js
+echo "== TypeScript: types checked, calls answered"
+
+cd "$tmp/python"
+"$python/openapi-python-client" generate --path "$tmp/openapi.json" --meta none --output-path code_client > generated.txt 2>&1 || { cat generated.txt; exit 1; }
+"$python/mypy" --strict --follow-imports=silent client.py
+"$python/python" client.py
+echo "== Python: types checked, calls answered"
+
+"$python/python" arrow.py "$root/bin/omnigraph" "$tmp"
+echo "== Arrow: read by pyarrow, polars and DuckDB"

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -115,6 +116,15 @@ func TestArrowRecords(t *testing.T) {
 	got, err := batches[0].MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
+	}
+	columns, err := engine.ArrowColumns(batches[0].Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := engine.BatchOfArrow(columns, batches[0])
+	if err != nil || len(columns) != 1 || columns[0].TypeText() != "[{ name: String?, one: { x: String? }?, all: [{ x: String? }]? }]" || !reflect.DeepEqual(again.Columns[0].Offsets, column.Offsets) ||
+		!reflect.DeepEqual(again.Columns[0].Fields[2].Offsets, column.Fields[2].Offsets) || again.Columns[0].Fields[1].IsNull(2) || !again.Columns[0].Fields[1].IsNull(1) {
+		t.Errorf("read back: %v, columns %v, %+v", err, columns, again)
 	}
 	const want = `[{"l":[{"all":[],"name":"a","one":{"x":"p"}},{"all":[{"x":"r"},{"x":"s"}],"name":"b","one":null}]}
 ,{"l":[]}

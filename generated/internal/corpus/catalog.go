@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:235f9c4c644b34f8134028d98537b0d91facbb4e4fe7311557a6c8a36cb0a8ae",
+		SourceDigest: "sha256:fb1e4cd7aee188b5bb47d9331c1c68a1a2efdb0b8672c02167883981a3adbcd0",
 	}
 }
 
@@ -57,6 +57,9 @@ var queries = []tool.StoredQuery{
 	&distinctMoodsTool,
 	&collectedTool,
 	&popularTool,
+	&knownSamplesTool,
+	&waysTool,
+	&sampleWaysTool,
 	&friendTotalsTool,
 	&friendListsTool,
 }

@@ -30,7 +30,7 @@ type FriendTotalsRow struct {
 }
 
 // FriendTotals runs the query friend_totals in codegen/testdata/corpus/subqueries.gq.
-func FriendTotals(ctx context.Context, g engine.Graph, p FriendTotalsParams, at engine.Target) (rows []FriendTotalsRow, err error) {
+func FriendTotals(ctx context.Context, g tool.Graph, p FriendTotalsParams, at engine.Target) (rows []FriendTotalsRow, err error) {
 	err = friendTotalsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -113,8 +113,8 @@ type FriendListsRowFriendsFriends struct {
 
 // FriendLists runs the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 //
-// List people with their friends, and the friends of these.
-func FriendLists(ctx context.Context, g engine.Graph, p FriendListsParams, at engine.Target) (rows []FriendListsRow, err error) {
+// List people, each with friends and the friends of the friends.
+func FriendLists(ctx context.Context, g tool.Graph, p FriendListsParams, at engine.Target) (rows []FriendListsRow, err error) {
 	err = friendListsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -124,13 +124,13 @@ var friendListsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "friend_lists",
 		Exposed:     true,
-		Description: "List people with their friends, and the friends of these.",
+		Description: "List people, each with friends and the friends of the friends.",
 		File:        "codegen/testdata/corpus/subqueries.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "friend_lists",
 		Title:        "Friend lists",
-		Description:  "List people with their friends, and the friends of these.",
+		Description:  "List people, each with friends and the friends of the friends.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"eldest":{"properties":{"q.status":{"type":"string","enum":["active","on-leave","gone"]},"since":{"format":"date","type":["string","null"]},"q":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]}},"additionalProperties":false,"required":["q.status","since","q"],"type":["object","null"]},"since":{"format":"date","type":["string","null"]},"friends":{"items":{"properties":{"slug":{"type":"string"},"mood":{"enum":["good","bad",null],"type":["string","null"]},"since":{"format":"date","type":["string","null"]},"friends":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","mood","since","friends"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","eldest","since","friends"]}` + rowsTail),
 		ReadOnly:     true,

@@ -91,6 +91,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
 	// The document has the queries that the caller may invoke; a caller without any gets an empty one.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
+	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwb", feature: "agrwb", unseen: "in", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`,
@@ -100,6 +101,7 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/add_person/if-graph-commit", body: `{"params":{"name":"dan"},"branch":"{B}"}`,
 		header: "Omnigraph-If-Graph-Commit: {H}", main: "aw", feature: "agw", unseen: "in", branched: true},
 	{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "GET /graphs/{id}/schema/types", path: "/schema/types?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	// The schemas of a cluster come from its configuration.
 	{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"node Person { name: String @key }","branch":"{B}"}`,
 		main: "ag", feature: "ag", served: 409, branched: true, unknown: 409},
@@ -128,6 +130,8 @@ var restRows = []restRow{
 	// the branch where it was made.
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
+	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }

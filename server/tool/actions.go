@@ -15,6 +15,7 @@ const (
 	BranchMerge  Action = "branch_merge"  // merge into a branch
 	InvokeQuery  Action = "invoke_query"  // call a stored query
 	Admin        Action = "admin"         // maintain a graph
+	PolicyRead   Action = "policy_read"   // see what other actors may do, and which rules decide it
 	GraphList    Action = "graph_list"    // list the graphs and see the state of the server
 )
 
@@ -58,6 +59,7 @@ var actions = []ActionRow{
 	{Action: BranchMerge, On: OnTargetBranch, Writes: true, NeedsRead: true},
 	{Action: InvokeQuery, On: OnQuery},
 	{Action: Admin, On: OnGraph, Writes: true},
+	{Action: PolicyRead, On: OnGraph},
 	{Action: GraphList, On: OnServer},
 }
 

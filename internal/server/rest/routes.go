@@ -17,6 +17,7 @@ const (
 	tagBranches = "Branches"
 	tagHistory  = "History"
 	tagAdmin    = "Administration"
+	tagAccess   = "Access"
 )
 
 // The parameters that several routes share.
@@ -131,6 +132,14 @@ var routes = []Route{
 		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).graphOpenAPI,
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/queries/{name}", Operation: "describe_query", Tag: tagQueries,
+		Summary: "Describe a stored query: its parameters, the JSON Schema of its arguments, and its plan.",
+		Description: "The server does not run the query. The answer has the plan only if the caller may read the branch via adhoc. " +
+			"If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
+		Params: []Param{{Name: "branch", In: Query, Kind: Text, Description: "The branch that the plan is for; the default is main."}},
+		Answer: client.QueryDescription{}, Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read}, handle: (*exchange).describeQuery,
+	},
+	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}", Operation: "invoke_query", Tag: tagQueries,
 		Summary:     "Run a stored query.",
 		Description: "The caller also needs the permission for what the query does: read or change, via stored. If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
@@ -149,6 +158,12 @@ var routes = []Route{
 		Summary: "Get the schema as its source text.",
 		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SchemaAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).schema,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/schema/types", Operation: "list_types", Tag: tagSchema,
+		Summary: "Describe the node and edge types of the schema, and list the stored queries that use each type.",
+		Params:  []Param{branchParam, snapshotParam}, Answer: client.TypeList{},
+		Action: tool.Read, handle: (*exchange).types,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
@@ -272,6 +287,32 @@ var routes = []Route{
 		},
 		Statuses: []int{http.StatusConflict, http.StatusGone},
 		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/node/history", Operation: "get_node_history", Tag: tagHistory,
+		Summary: "List the commits of a branch that changed a node, with the node before and after each.",
+		Description: "The server looks for changes in the commits of the branch itself; what a merge brought in is one change. " +
+			"A page may have no versions although older commits changed the node: while next_before is not null, continue with it.",
+		Params: []Param{
+			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of the node type."},
+			{Name: "id", In: Query, Kind: Text, Required: true, Description: "The id of the node."},
+			branchParam,
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits in which the server looks for changes; at most 1,000, and 100 by default."},
+			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Look only at commits with a lower sequence number than this."},
+			ifNoneParam,
+		},
+		Answer: client.NodeHistory{}, Action: tool.Read, Tagged: true, handle: (*exchange).nodeHistory,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/access", Operation: "explain_access", Tag: tagAccess,
+		Summary:     "Say what an actor may do on the graph, and which rules of the policy decide it.",
+		Description: "The answer has a decision for each action and for each tool. Nothing is run as the actor.",
+		Params: []Param{
+			{Name: "actor", In: Query, Kind: Text, Required: true, Max: 256, Description: "The name of the actor."},
+			{Name: "group", In: Query, Kind: Text, Many: true, Max: 256, Description: "A group that the actor's token contains, as the issuer names it."},
+			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
+		},
+		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

@@ -162,7 +162,8 @@ var queryHabits = []habits{
 	{false, "query a() { match { $p: Person } return { • } }", []habit{
 		{"COUNT { ($p)-[:KNOWS]->($q) } as n", "COUNT", "write a block of clauses in lower case: count { $p knows $q }"},
 		{"count { ($p)-[:KNOWS]->($q) } as n", "(", "write the name of an edge between two variables: $p knows $q"},
-		{"size(($p)-[:KNOWS]->($q)) as n", "-", "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
+		{"size(($p)-[:KNOWS]->($q)) as n", "(", "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
+		{"($p)-[:KNOWS]->($q) as n", "-", "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
 		{"size([($p)-[:KNOWS]->($q) | $q.name]) as n", "( | |", "write a block of clauses: collect { $p knows $q return { $q.name as name } limit 100 }, or count { $p knows $q } | put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"},
 		{"[($p)-->($q) | $q.name] as names", "( | |", "write a block of clauses: collect { $p knows $q return { $q.name as name } limit 100 }, or count { $p knows $q } | put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"},
 		{"(select count(*) from Knows) as n", "select | *", "write a block of clauses: count { $p knows $q }, or sum { $p knows $q return $q.age } | to count the rows, count a variable of the match: count($p)"},

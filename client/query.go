@@ -142,9 +142,9 @@ type QueryEntry struct {
 // QueryDescription describes one stored query: how to call it, and how the server would run it.
 type QueryDescription struct {
 	QueryEntry
-	RunTool     string          `json:"run_tool" jsonschema_description:"The MCP tool that runs the query: its own tool or, on a graph with many queries, a tool that takes the name in tool_name as its argument name."`
+	RunTool     string `json:"run_tool" jsonschema_description:"The MCP tool that runs the query: its own tool or, on a graph with many queries, a tool that takes the name in tool_name as its argument name."`
 	InputSchema any    `json:"input_schema" jsonschema:"type=object" jsonschema_description:"A JSON Schema of the arguments of the query's own tool; its property params describes the parameters."`
-	Plan        string          `json:"plan,omitempty" jsonschema_description:"The plan as an indented tree, with the number of rows that the engine expects from each step. Only for a caller that may read the branch via adhoc."`
+	Plan        string `json:"plan,omitempty" jsonschema_description:"The plan as an indented tree, with the number of rows that the engine expects from each step. Only for a caller that may read the branch via adhoc."`
 }
 
 // ParamEntry is a parameter of a stored query.

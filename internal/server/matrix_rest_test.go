@@ -89,9 +89,9 @@ var restRows = []restRow{
 		main: writesMain, feature: writesFeature, branched: true},
 	// Routes that name no branch concern main.
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
+	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
 	// The document has the queries that the caller may invoke; a caller without any gets an empty one.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
-	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwb", feature: "agrwb", unseen: "in", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`,

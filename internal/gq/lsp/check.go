@@ -30,7 +30,6 @@ type job struct {
 	input     model.Input      // the names and settings for the package of the graph
 	texts     map[string]*text // by path
 	threshold int
-	outputs   bool // tools/list has the output schemas
 	tools     func(model.Input, int, bool) (*model.Package, *lint.ToolList, diag.List)
 }
 
@@ -48,7 +47,7 @@ func (s *server) source(j *job, path string) gq.Source {
 // job collects the sources of a graph: all of them, or the schema and the file `only`. REQUIRES: s.mu.
 func (s *server) job(g *graph, only string) *job {
 	p := g.project
-	j := &job{graph: g, texts: map[string]*text{}, threshold: g.meta, outputs: g.outputs, tools: s.opts.Tools}
+	j := &job{graph: g, texts: map[string]*text{}, threshold: g.meta, tools: s.opts.Tools}
 	j.catalog = gq.Catalog{Config: p.config.Lint, NoProvider: g.noProvider, Whole: g.whole && only == ""}
 	if g.schema != "" {
 		j.catalog.Schema = s.source(j, g.schema)
@@ -380,7 +379,7 @@ func toolsOf(j *job, in model.Input) (*model.Package, *lint.ToolList, diag.List)
 	if in.Graph == "" {
 		in.Graph = "graph"
 	}
-	return j.tools(in, j.threshold, j.outputs)
+	return j.tools(in, j.threshold, j.graph.outputs)
 }
 
 // keep stores the facts of a complete run for the lenses and the hints. REQUIRES: s.mu.

@@ -47,8 +47,8 @@ type graph struct {
 	selected   map[string]string    // paths by the names of the stored queries; nil for all queries
 	selectedAt map[string]diag.Span // the places of these names in cluster.yaml
 	whole      bool                 // `queries` lists all files of the graph
-	outputs    bool                 // tools/list has the output schemas
 	meta       int                  // from this number of exposed queries on, the meta tools replace them
+	outputs    bool                 // tools/list has output schemas
 	noProvider string               // the id, if the graph has no embedding provider; else ""
 	policy     string               // the path of the policy; "" if there is none
 	shares     []string             // the ids of the graphs with the same policy
@@ -162,7 +162,8 @@ func (p *project) loadCluster(cfg *cluster.Config) {
 		c := &cfg.Graphs[i]
 		g := p.graph(c.ID)
 		g.schema, g.queries, g.selected, g.selectedAt = c.Schema, c.QueryFiles, c.Selected, c.SelectedAt
-		g.whole, g.meta, g.outputs, g.policy, g.noProvider = true, c.MetaThreshold, c.OutputSchemas, c.Policy, ""
+		g.outputs = c.OutputSchemas
+		g.whole, g.meta, g.policy, g.noProvider = true, c.MetaThreshold, c.Policy, ""
 		g.shares = nil
 		if c.Policy != "" {
 			g.shares = cfg.PolicyGraphs(c.Policy)

@@ -107,7 +107,12 @@ func (r *queryReader) types(own []Name) map[variable]bound {
 		case n.Kind == Type && n.Entity == Edge && n.Token.Type == syntax.Name:
 			if t, edgeVar, ok := r.traversal(i, index); ok {
 				traversals = append(traversals, t)
-				if edgeVar != nil {
+				after := at(r.tokens, i+1)
+				if after.Value == ">" {
+					after = at(r.tokens, i+2)
+				}
+				// With bounds, the variable stands for a walk, which has no type.
+				if edgeVar != nil && after.Type == syntax.Var {
 					types[variable{edgeVar.Value, edgeVar.Scope}] = bound{Edge, t.edge.Name}
 				}
 			}

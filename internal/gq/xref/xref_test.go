@@ -132,8 +132,12 @@ func planVars(p *plan.Query) []string {
 	var vars []string
 	if p.Read != nil {
 		for _, v := range p.Read.Vars {
+			entity := xref.EntityOf(v.Entity)
+			if v.Type == "" { // a walk
+				entity = xref.NoEntity
+			}
 			if v.Name != "_" {
-				vars = append(vars, fmt.Sprintf("%v $%s: %s", xref.EntityOf(v.Entity), v.Name, v.Type))
+				vars = append(vars, fmt.Sprintf("%v $%s: %s", entity, v.Name, v.Type))
 			}
 		}
 	}

@@ -126,18 +126,18 @@ var routes = []Route{
 		Answer:  client.QueryList{}, Action: tool.Read, handle: (*exchange).listQueries,
 	},
 	{
-		Method: http.MethodGet, Path: "/graphs/{id}/openapi.json", Operation: "get_graph_openapi", Tag: tagQueries,
-		Summary:     "Get an OpenAPI document in which each stored query is an operation with its own types.",
-		Description: "The document has the queries that the caller may invoke, except hidden ones; it may have none.",
-		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).graphOpenAPI,
-	},
-	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries/{name}", Operation: "describe_query", Tag: tagQueries,
 		Summary: "Describe a stored query: its parameters, the JSON Schema of its arguments, and its plan.",
 		Description: "The server does not run the query. The answer has the plan only if the caller may read the branch via adhoc. " +
 			"If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params: []Param{{Name: "branch", In: Query, Kind: Text, Description: "The branch that the plan is for; the default is main."}},
 		Answer: client.QueryDescription{}, Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read}, handle: (*exchange).describeQuery,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/openapi.json", Operation: "get_graph_openapi", Tag: tagQueries,
+		Summary:     "Get an OpenAPI document in which each stored query is an operation with its own types.",
+		Description: "The document has the queries that the caller may invoke, except hidden ones; it may have none.",
+		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).graphOpenAPI,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}", Operation: "invoke_query", Tag: tagQueries,

@@ -57,10 +57,10 @@ type ContractParam struct {
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
 	Name   string           `json:"name"`             // name of the column or member
-	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node
+	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node; record or [record] for a block
 	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
-	Fields []ContractColumn `json:"fields,omitempty"` // members of a whole node
-	// Nullable is true if the column is a whole node that may be null. Other columns say so in Type.
+	Fields []ContractColumn `json:"fields,omitempty"` // members of a record
+	// Nullable is true if the column is a record that may be null. Other columns say so in Type.
 	Nullable bool `json:"nullable,omitempty"`
 }
 
@@ -117,9 +117,15 @@ func contractColumns(fields []model.Field) []ContractColumn {
 	cols := make([]ContractColumn, len(fields))
 	for i, f := range fields {
 		cols[i] = ContractColumn{Name: f.Name}
-		if f.Node != nil {
-			cols[i].Node, cols[i].Fields = f.Node.NodeType, contractColumns(f.Node.Fields)
+		if f.Record != nil {
+			cols[i].Node, cols[i].Fields = f.Record.NodeType, contractColumns(f.Record.Fields)
 			cols[i].Nullable = f.Type.Nullable
+			switch {
+			case f.Type.List:
+				cols[i].Type = "[record]"
+			case f.Record.NodeType == "":
+				cols[i].Type = "record"
+			}
 		} else {
 			cols[i].Type = f.Type.String()
 		}

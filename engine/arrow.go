@@ -18,21 +18,32 @@ import (
 //	Bool          Boolean               DateTime  Timestamp(ms, UTC)
 //	I32 … F64     Int32 … Float64       Blob      Binary
 //	Vector(n)     FixedSizeList(n, Float32)
-//	[T]           List(T)               a whole node  Struct of its fields
+//	[T]           List(T)               a record      Struct of its fields
+//
+// A list of records is a List of Structs.
 func ArrowSchema(columns []plan.Column) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
-		if c.Fields == nil {
-			fields[i] = arrow.Field{Name: c.Name, Type: arrowType(c.Type), Nullable: true}
-			continue
-		}
-		members := make([]arrow.Field, len(c.Fields))
-		for k, f := range c.Fields {
-			members[k] = arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: true}
-		}
-		fields[i] = arrow.Field{Name: c.Name, Type: arrow.StructOf(members...), Nullable: c.Type.Nullable}
+		fields[i] = arrow.Field{Name: c.Name, Type: recordType(c.Type, c.Fields), Nullable: c.Fields == nil || c.Type.Nullable}
 	}
 	return arrow.NewSchema(fields, nil)
+}
+
+// recordType returns the Arrow type for a type of the language. A type with fields is a record or a
+// list of records.
+func recordType(t value.Type, fields []plan.Field) arrow.DataType {
+	if fields == nil {
+		return arrowType(t)
+	}
+	members := make([]arrow.Field, len(fields))
+	for i, f := range fields {
+		members[i] = arrow.Field{Name: f.Name, Type: recordType(f.Type, f.Fields), Nullable: true}
+	}
+	record := arrow.StructOf(members...)
+	if t.List {
+		return arrow.ListOf(record)
+	}
+	return record
 }
 
 // Arrow reads a result to its end and copies it into record batches, which share no memory with the
@@ -82,20 +93,37 @@ func ArrowBatch(schema *arrow.Schema, b *Batch, mem memory.Allocator) (arrow.Rec
 // appendColumn appends the first n values of a column to an Arrow array.
 func appendColumn(to array.Builder, c *Column, n int) error {
 	if s, ok := to.(*array.StructBuilder); ok {
+		// Append(false) would also append a null to each field.
 		valid := make([]bool, n)
 		for i := range valid {
 			valid[i] = !c.IsNull(i)
 		}
-		s.AppendValues(valid) // Append would also append to the fields of a null row
-		for k := range c.Fields {
-			if err := appendColumn(s.FieldBuilder(k), &c.Fields[k], n); err != nil {
-				return err
+		s.AppendValues(valid)
+		return appendFields(s, c, n)
+	}
+	if l, ok := to.(*array.ListBuilder); ok && c.Offsets != nil {
+		// Append records the present end of the values as the offset of the next list.
+		s := l.ValueBuilder().(*array.StructBuilder)
+		for i := range n {
+			l.Append(!c.IsNull(i))
+			for range c.Offsets[i+1] - c.Offsets[i] {
+				s.Append(true)
 			}
 		}
-		return nil
+		return appendFields(s, c, int(c.Offsets[n]))
 	}
 	for i := range n {
 		if err := appendArrow(to, c.Value(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendFields appends the first n values of each field of a column with records.
+func appendFields(to *array.StructBuilder, c *Column, n int) error {
+	for k := range c.Fields {
+		if err := appendColumn(to.FieldBuilder(k), &c.Fields[k], n); err != nil {
 			return err
 		}
 	}

@@ -15,22 +15,39 @@ import (
 func ArrowColumns(schema *arrow.Schema) ([]plan.Column, error) {
 	columns := make([]plan.Column, schema.NumFields())
 	for i, f := range schema.Fields() {
-		c := plan.Column{Name: f.Name, Type: value.Type{Nullable: f.Nullable}}
-		var err error
-		if s, ok := f.Type.(*arrow.StructType); ok {
-			for _, m := range s.Fields() {
-				member := plan.Field{Name: m.Name}
-				if member.Type, err = typeOfArrow(m.Type, m.Nullable); err != nil {
-					return nil, fmt.Errorf("column %s.%s: %w", f.Name, m.Name, err)
-				}
-				c.Fields = append(c.Fields, member)
-			}
-		} else if c.Type, err = typeOfArrow(f.Type, f.Nullable); err != nil {
-			return nil, fmt.Errorf("column %s: %w", f.Name, err)
+		c, err := fieldOfArrow(f)
+		if err != nil {
+			return nil, fmt.Errorf("column %w", err)
 		}
-		columns[i] = c
+		columns[i] = plan.Column{Name: c.Name, Type: c.Type, Fields: c.Fields}
 	}
 	return columns, nil
+}
+
+// fieldOfArrow returns a column or a field of a record. The error starts with its name.
+func fieldOfArrow(f arrow.Field) (out plan.Field, err error) {
+	out = plan.Field{Name: f.Name, Type: value.Type{Nullable: f.Nullable}}
+	t := f.Type
+	if list, ok := t.(*arrow.ListType); ok {
+		if s, ok := list.Elem().(*arrow.StructType); ok {
+			t, out.Type.List = s, true
+		}
+	}
+	s, ok := t.(*arrow.StructType)
+	if !ok {
+		if out.Type, err = typeOfArrow(t, f.Nullable); err != nil {
+			return out, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		return out, nil
+	}
+	for _, m := range s.Fields() {
+		member, err := fieldOfArrow(m)
+		if err != nil {
+			return out, fmt.Errorf("%s.%w", f.Name, err)
+		}
+		out.Fields = append(out.Fields, member)
+	}
+	return out, nil
 }
 
 // typeOfArrow returns the type of the language for an Arrow type.
@@ -69,26 +86,42 @@ func BatchOfArrow(columns []plan.Column, b arrow.RecordBatch) (*Batch, error) {
 		if b.ColumnName(i) != c.Name {
 			return nil, fmt.Errorf("column %d of the record batch is %s, expected %s", i, b.ColumnName(i), c.Name)
 		}
-		if out.Columns[i], err = readColumn(b.Column(i), c); err != nil {
+		if out.Columns[i], err = readColumn(b.Column(i), c.Type, c.Fields); err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.Name, err)
 		}
 	}
 	return out, nil
 }
 
-// readColumn returns an Arrow array as a column.
-func readColumn(a arrow.Array, c plan.Column) (Column, error) {
-	if c.Fields == nil {
-		return readArrow(a, c.Type)
+// readColumn returns an Arrow array as a column of type t. It has records with the given fields, unless these
+// are nil.
+func readColumn(a arrow.Array, t value.Type, fields []plan.Field) (Column, error) {
+	if fields == nil {
+		return readArrow(a, t)
 	}
-	s, ok := a.(*array.Struct)
-	if !ok || s.NumField() != len(c.Fields) {
-		return Column{}, fmt.Errorf("found %s, expected a struct with %d fields", a.DataType(), len(c.Fields))
+	out := Column{Type: t, Valid: validOf(a), Fields: make([]Column, len(fields))}
+	records := a
+	if list, ok := a.(*array.List); ok && t.List {
+		first, last := int64(0), int64(0) // of the records of all rows
+		out.Offsets = append(out.Offsets, 0)
+		for i := range a.Len() {
+			from, to := list.ValueOffsets(i)
+			if i == 0 {
+				first = from
+			}
+			last = to
+			out.Offsets = append(out.Offsets, int32(to-first))
+		}
+		records = array.NewSlice(list.ListValues(), first, last)
+		defer records.Release()
 	}
-	out := Column{Type: c.Type, Valid: validOf(a), Fields: make([]Column, len(c.Fields))}
-	for k, f := range c.Fields {
+	s, ok := records.(*array.Struct)
+	if !ok || s.NumField() != len(fields) || t.List != (out.Offsets != nil) {
+		return Column{}, fmt.Errorf("found %s, expected structs with %d fields", a.DataType(), len(fields))
+	}
+	for k, f := range fields {
 		var err error
-		if out.Fields[k], err = readArrow(s.Field(k), f.Type); err != nil {
+		if out.Fields[k], err = readColumn(s.Field(k), f.Type, f.Fields); err != nil {
 			return Column{}, fmt.Errorf("field %s: %w", f.Name, err)
 		}
 	}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -88,6 +89,46 @@ func TestArrow(t *testing.T) {
 	const want = `[{"a":"ä","b":true,"c":-5,"d":-9223372036854775808,"e":4294967295,"f":18446744073709551615,"g":1.5,"h":0.1,` +
 		`"i":"1969-12-31","j":"2024-05-01T12:30:00.123Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"},"o":null}
 ,{"a":"","b":null,"c":null,"d":null,"e":null,"f":null,"g":-2,"h":null,"i":null,"j":null,"k":"","l":null,"m":null,"n":{"age":null,"id":"n2"},"o":{"age":9,"id":"n4"}}
+]`
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestArrowRecords copies a list of records, one of which has a record that is null and a list of records.
+func TestArrowRecords(t *testing.T) {
+	text := value.Of(value.String)
+	one := []plan.Field{{Name: "x", Type: text}}
+	fields := []plan.Field{{Name: "name", Type: text}, {Name: "one", Type: value.Type{Nullable: true}, Fields: one}, {Name: "all", Type: value.Type{List: true}, Fields: one}}
+	column := engine.Column{Offsets: []int32{0, 2, 2, 3}, Fields: []engine.Column{
+		{Type: text, Strings: []string{"a", "b", "c"}},
+		{Valid: engine.Bitmap{0b101}, Fields: []engine.Column{{Type: text.Optional(), Valid: engine.Bitmap{0b101}, Strings: []string{"p", "", "q"}}}},
+		{Offsets: []int32{0, 0, 2, 3}, Fields: []engine.Column{{Type: text, Strings: []string{"r", "s", "t"}}}},
+	}}
+	c := &canned{columns: []plan.Column{{Name: "l", Type: value.Type{List: true}, Fields: fields}}, batches: []*engine.Batch{{Len: 3, Columns: []engine.Column{column}}}}
+	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	defer mem.AssertSize(t, 0)
+	batches, err := engine.Arrow(context.Background(), c, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batches[0].Release()
+	got, err := batches[0].MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := engine.ArrowColumns(batches[0].Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := engine.BatchOfArrow(columns, batches[0])
+	if err != nil || len(columns) != 1 || columns[0].TypeText() != "[{ name: String?, one: { x: String? }?, all: [{ x: String? }]? }]" || !reflect.DeepEqual(again.Columns[0].Offsets, column.Offsets) ||
+		!reflect.DeepEqual(again.Columns[0].Fields[2].Offsets, column.Fields[2].Offsets) || again.Columns[0].Fields[1].IsNull(2) || !again.Columns[0].Fields[1].IsNull(1) {
+		t.Errorf("read back: %v, columns %v, %+v", err, columns, again)
+	}
+	const want = `[{"l":[{"all":[],"name":"a","one":{"x":"p"}},{"all":[{"x":"r"},{"x":"s"}],"name":"b","one":null}]}
+,{"l":[]}
+,{"l":[{"all":[{"x":"t"}],"name":"c","one":{"x":"q"}}]}
 ]`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

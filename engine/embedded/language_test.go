@@ -87,6 +87,12 @@ func TestTexts(t *testing.T) {
 		{`$p: Person not { $p knows{1,64} $p }`, `return { $p.name }`, "fay"},
 		// The edge leads to a node of another type, so the walk does not report its start.
 		{`$p: Person { name: "ada" } $p wrote{0,5} $d`, `return { $d.slug }`, "short"},
+		// Subqueries in a condition and as sort keys, and fields of records.
+		{`$p: Person count { $_ knows $p } > 1`, `return { $p.name }`, "cid"},
+		{`$p: Person`, `return { $p.name } order { count { $p wrote $_ } desc, $p.name desc } limit 3`, "ada fay eve"},
+		{`$p: Person`, `return { $p.name, first { $p knows $q return { $q.name as name } } as one } having { one.name = "cid" } order { $p.name desc }`, "fay bob"},
+		{`$p: Person`, `return { $p.name, first { $p wrote $d return { $d.slug as slug } } as one } order { one.slug desc, $p.name } limit 2`, "ada bob"},
+		{`$p: Person any { count { $p sits $_ } = 1 exists { $p knows $q count { $q wrote $_ } > 0 } }`, `return { $p.name }`, "ada cid"},
 		// An explicit direction applies to scores. An order by bm25 keeps the rows that contain a
 		// query word.
 		{`$d: Doc`, `return { $d.slug } order { bm25($d.body, "red box") } limit 9`, "long short"},

@@ -45,6 +45,9 @@ func (r *readDraw) having() {
 // columnCondition draws a condition on a column. The result `ok` is false if the drawn column takes none.
 func (r *readDraw) columnCondition() (c plan.Clause, ok bool) {
 	e := pick(r.drawer, r.q.Read.Columns).Expr
+	if m, ok := r.member(); ok && r.percent(30) {
+		e = m
+	}
 	t := r.typeOf(e).Required()
 	t.Enum = nil
 	switch {

@@ -213,6 +213,11 @@ func (r *readDraw) computedFilter(scope []plan.VarID) (plan.Clause, bool) {
 
 // computedColumn draws a column or a sort key that is computed.
 func (r *readDraw) computedColumn() (plan.Expr, bool) {
+	if r.nesting < plan.MaxBlockDepth && r.percent(25) {
+		if e := r.blockAgg(); comparable(r.typeOf(e)) {
+			return e, true
+		}
+	}
 	if r.percent(20) {
 		return r.holds(), true
 	}

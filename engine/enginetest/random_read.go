@@ -22,6 +22,7 @@ type readDraw struct {
 	outer   []plan.VarID                 // variables that are bound outside `not` blocks
 	ranked  bool                         // the read gets a limit; nearest and rrf require one
 	holding bool                         // the clauses that are drawn belong to a block as a value
+	nesting int                          // number of subqueries around what is drawn
 	ends    map[plan.VarID][2]plan.VarID // by the variable of a walk: its ends
 }
 
@@ -31,7 +32,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	start := r.fresh(pick(d, d.schema.Nodes).Name)
 	r.outer = []plan.VarID{start}
 	clauses := []plan.Clause{plan.Bind{Var: start}}
-	for range max(0, d.between(-1, 3)) {
+	most := 3
+	if d.percent(35) {
+		most = 0 // leaves variables for subqueries
+	}
+	for range max(0, d.between(-1, most)) {
 		clauses = append(clauses, r.clause(&r.outer, 0)...)
 	}
 	var blocks []plan.Clause
@@ -44,6 +49,9 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	}
 	if d.percent(35) {
 		clauses = append(clauses, r.condition(0))
+	}
+	if d.percent(15) {
+		clauses = append(clauses, r.subqueryFilter())
 	}
 	if d.percent(6) {
 		if c, ok := r.scoreFilter(); ok {
@@ -353,7 +361,18 @@ func (r *readDraw) comparableProp(scope []plan.VarID, p *catalog.Property) (plan
 // columns draws the columns and the order of a read without aggregates.
 func (r *readDraw) columns() {
 	for range r.between(1, 4) {
-		r.ret(r.column())
+		if r.percent(15) {
+			r.ret(r.blockRows())
+		} else {
+			r.ret(r.column())
+		}
+	}
+	if e, ok := r.member(); ok && r.percent(40) {
+		if r.percent(50) {
+			r.ret(e)
+		} else {
+			r.sort(plan.Order{Expr: e, Desc: r.percent(50)})
+		}
 	}
 	if r.percent(35) {
 		r.ranking()

@@ -68,12 +68,20 @@ func (p *readPlan) ret(exprs ...plan.Expr) *readPlan {
 
 // column adds a column to the result.
 func (p *readPlan) column(name string, e plan.Expr) {
+	p.q.Read.Columns = append(p.q.Read.Columns, p.columnOf(name, e))
+}
+
+// columnOf returns a column.
+func (p *readPlan) columnOf(name string, e plan.Expr) plan.Column {
 	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
 	if w, ok := e.(plan.Whole); ok {
 		c.Fields = wholeFields(p.schema.Node(p.q.Read.Vars[w.Var].Type))
 		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
-	p.q.Read.Columns = append(p.q.Read.Columns, c)
+	if b, ok := e.(plan.BlockRows); ok {
+		c.Fields = b.Fields()
+	}
+	return c
 }
 
 // having adds conditions on the rows of the result.
@@ -121,8 +129,12 @@ func complete(schema *catalog.Schema, q *plan.Query) {
 // once.
 func retie(r *plan.Read) {
 	r.Grouped = r.Grouped || slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return plan.HasAggregate(c.Expr) })
-	r.Ties = slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar || r.Vars[v].Entity == plan.Walk })
-	slices.SortFunc(r.Ties, func(a, b plan.VarID) int {
+	r.Ties = tieOrder(r, slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar || r.Vars[v].Entity == plan.Walk }))
+}
+
+// tieOrder returns variables in the order in which they break ties, each once.
+func tieOrder(r *plan.Read, ties []plan.VarID) []plan.VarID {
+	slices.SortFunc(ties, func(a, b plan.VarID) int {
 		x, y := r.Vars[a].Name, r.Vars[b].Name
 		if (x == "_") != (y == "_") {
 			if x == "_" {
@@ -132,7 +144,7 @@ func retie(r *plan.Read) {
 		}
 		return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
 	})
-	r.Ties = slices.Compact(r.Ties)
+	return slices.Compact(ties)
 }
 
 // typeOf returns the type of the values of an expression.
@@ -158,6 +170,16 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return e.Type
 	case plan.Test, plan.Holds:
 		return value.Of(value.Bool)
+	case plan.BlockAgg:
+		arg := value.Type{}
+		if e.Arg != nil {
+			arg = p.typeOf(e.Arg)
+		}
+		return e.Func.Row().Result(arg)
+	case plan.BlockRows:
+		return e.Type()
+	case plan.Member:
+		return e.Type
 	case plan.Agg:
 		return e.Func.Row().Result(p.typeOf(e.Arg))
 	case plan.Whole:

@@ -10,12 +10,24 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// cell is a value of a row, or the fields of a whole node.
+// cell is a value, a record or a list of records.
 type cell struct {
-	value  value.Value   // the value; null for a whole node
-	whole  bool          // the cell is a whole node
-	fields []value.Value // the fields of a whole node
+	value  value.Value // the value; null for records
+	form   cellForm
+	null   bool   // a record is null
+	fields []cell // the fields of a record
+	list   []cell // the records of a list
 }
+
+// cellForm says what a cell is.
+type cellForm uint8
+
+// The forms of cells.
+const (
+	scalarCell cellForm = iota
+	recordCell
+	listCell
+)
 
 // cells copies the rows of a batch out of the engine's memory. It fails if the layout of the batch
 // does not match the plan's columns.
@@ -27,33 +39,61 @@ func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 	for i := range rows {
 		rows[i] = make([]cell, len(columns))
 		for c, col := range columns {
-			got := &b.Columns[c]
-			if col.Fields == nil {
-				v, err := at(got, i, col.Type)
-				if err != nil {
-					return nil, fmt.Errorf("column %s: %w", col.Name, err)
-				}
-				rows[i][c] = cell{value: v}
+			var err error
+			if rows[i][c], err = cellOf(&b.Columns[c], i, col.Type, col.Fields); err != nil {
+				return nil, fmt.Errorf("column %s: %w", col.Name, err)
+			}
+			if _, whole := col.Expr.(plan.Whole); !whole {
 				continue
 			}
-			if len(got.Fields) != len(col.Fields) {
-				return nil, fmt.Errorf("column %s has %d fields, not %d", col.Name, len(got.Fields), len(col.Fields))
+			if cell := rows[i][c]; cell.null != cell.fields[0].value.IsNull() {
+				return nil, fmt.Errorf("column %s: null is %t in a row in which the id is null: %t", col.Name, cell.null, !cell.null)
 			}
-			whole := cell{whole: true, fields: make([]value.Value, len(col.Fields))}
-			for f, field := range col.Fields {
-				v, err := at(&got.Fields[f], i, field.Type)
-				if err != nil {
-					return nil, fmt.Errorf("column %s.%s: %w", col.Name, field.Name, err)
-				}
-				whole.fields[f] = v
-			}
-			if null := whole.fields[0].IsNull(); null != got.IsNull(i) {
-				return nil, fmt.Errorf("column %s: null is %t in a row in which the id is null: %t", col.Name, got.IsNull(i), null)
-			}
-			rows[i][c] = whole
 		}
 	}
 	return rows, nil
+}
+
+// cellOf copies row i of a column. The type of the column must be t. It has records with the given
+// fields, unless these are nil.
+func cellOf(got *engine.Column, i int, t value.Type, fields []plan.Field) (cell, error) {
+	switch {
+	case fields == nil:
+		v, err := at(got, i, t)
+		return cell{value: v}, err
+	case len(got.Fields) != len(fields):
+		return cell{}, fmt.Errorf("%d fields, not %d", len(got.Fields), len(fields))
+	case !t.List:
+		return recordOf(got, i, got.IsNull(i), fields)
+	case i+1 >= len(got.Offsets) || got.Offsets[0] != 0 || got.Offsets[i] > got.Offsets[i+1]:
+		return cell{}, fmt.Errorf("the offsets of row %d are not ascending from 0: %v", i, got.Offsets)
+	}
+	out := cell{form: listCell}
+	for k := got.Offsets[i]; k < got.Offsets[i+1]; k++ {
+		record, err := recordOf(got, int(k), false, fields)
+		if err != nil {
+			return out, err
+		}
+		out.list = append(out.list, record)
+	}
+	return out, nil
+}
+
+// recordOf copies row i of the fields of a column. The fields of a record that is null must be null or
+// empty.
+func recordOf(got *engine.Column, i int, null bool, fields []plan.Field) (cell, error) {
+	out := cell{form: recordCell, null: null}
+	for f, field := range fields {
+		c, err := cellOf(&got.Fields[f], i, field.Type, field.Fields)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", field.Name, err)
+		}
+		if null && (c.form == scalarCell && !c.value.IsNull() || c.form == recordCell && !c.null || len(c.list) > 0) {
+			return out, fmt.Errorf("the record is null, but its field %s is not", field.Name)
+		}
+		out.fields = append(out.fields, c)
+	}
+	return out, nil
 }
 
 // at returns a copy of row i of a column. It fails if the type of the column is not t.
@@ -90,7 +130,8 @@ func equalRows(a, b [][]cell) bool {
 
 // equalCells reports whether two cells hold the same values.
 func equalCells(a, b cell) bool {
-	return a.whole == b.whole && value.Equal(a.value, b.value) && slices.EqualFunc(a.fields, b.fields, value.Equal)
+	return a.form == b.form && a.null == b.null && value.Equal(a.value, b.value) &&
+		slices.EqualFunc(a.fields, b.fields, equalCells) && slices.EqualFunc(a.list, b.list, equalCells)
 }
 
 // formatRows returns one line per row.
@@ -107,14 +148,19 @@ func formatRows(rows [][]cell) []string {
 }
 
 func (c cell) String() string {
-	if !c.whole {
+	parts, left, right := c.fields, "{", "}"
+	switch c.form {
+	case scalarCell:
 		return valueText(c.value)
+	case listCell:
+		parts, left, right = c.list, "[", "]"
+	case recordCell:
 	}
-	texts := make([]string, len(c.fields))
-	for i, f := range c.fields {
-		texts[i] = valueText(f)
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.String()
 	}
-	return "{" + strings.Join(texts, ", ") + "}"
+	return left + strings.Join(texts, ", ") + right
 }
 
 // valueText formats a value for people, without its kind.

@@ -92,6 +92,9 @@ func inGroups(r *plan.Read, e plan.Expr) bool {
 	case plan.Agg, plan.Lit, plan.ParamRef, plan.Now:
 		return true
 	}
+	if _, outer, ok := plan.Subquery(e); ok && len(outer) == 0 {
+		return true
+	}
 	if slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) && reflect.DeepEqual(c.Expr, e) }) {
 		return true
 	}
@@ -185,6 +188,9 @@ func variables(e plan.Expr) []plan.VarID {
 		return variables(e.Arg)
 	case plan.Holds:
 		return e.Outer
+	case plan.BlockAgg, plan.BlockRows:
+		_, outer, _ := plan.Subquery(e)
+		return outer
 	case plan.WalkPart:
 		return []plan.VarID{e.Var, e.From, e.To}
 	}
@@ -226,6 +232,9 @@ func dropUnused(r *plan.Read) {
 		plan.WalkExpr(e, func(e plan.Expr) {
 			if h, ok := e.(plan.Holds); ok {
 				mark([]plan.Clause{h.Block})
+			}
+			if match, _, ok := plan.Subquery(e); ok {
+				mark(match)
 			}
 		})
 	}
@@ -334,6 +343,15 @@ func (f renaming) match(m plan.TextMatch) plan.TextMatch {
 	return m
 }
 
+// list returns the variables that replace those of a list.
+func (f renaming) list(vars []plan.VarID) []plan.VarID {
+	out := make([]plan.VarID, len(vars))
+	for i, v := range vars {
+		out[i] = f.of(v)
+	}
+	return out
+}
+
 func (f renaming) expr(e plan.Expr) plan.Expr {
 	switch e := e.(type) {
 	case plan.Prop:
@@ -375,11 +393,26 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 	case plan.Test:
 		return plan.Test{Cond: f.cond(e.Cond)}
 	case plan.Holds:
-		outer := make([]plan.VarID, len(e.Outer))
-		for i, v := range e.Outer {
-			outer[i] = f.of(v)
+		return plan.Holds{Block: f.clauses([]plan.Clause{e.Block})[0], Outer: f.list(e.Outer)}
+	case plan.BlockAgg:
+		e.Match, e.Outer = f.clauses(e.Match), f.list(e.Outer)
+		if e.Arg != nil {
+			e.Arg = f.expr(e.Arg)
 		}
-		return plan.Holds{Block: f.clauses([]plan.Clause{e.Block})[0], Outer: outer}
+		return e
+	case plan.BlockRows:
+		e.Match, e.Outer, e.Ties = f.clauses(e.Match), f.list(e.Outer), f.list(e.Ties)
+		e.Columns, e.Order = slices.Clone(e.Columns), slices.Clone(e.Order)
+		for i := range e.Columns {
+			e.Columns[i].Expr = f.expr(e.Columns[i].Expr)
+		}
+		for i := range e.Order {
+			e.Order[i].Expr = f.expr(e.Order[i].Expr)
+		}
+		return e
+	case plan.Member:
+		e.Of = f.expr(e.Of)
+		return e
 	}
 	return e
 }

@@ -140,9 +140,9 @@ func (m *mutationPlan) prop(v plan.VarID, name string) plan.Prop {
 // the value of an expression in the row.
 func (m *mutationPlan) forEach(p *readPlan, inner func(row func(plan.Expr) plan.Expr)) *mutationPlan {
 	before := len(m.q.Mutation.Statements)
-	inner(func(e plan.Expr) plan.Expr { return cellOf(p, e) })
+	inner(func(e plan.Expr) plan.Expr { return matchedCell(p, e) })
 	if len(p.q.Read.Columns) == 0 {
-		cellOf(p, id(0))
+		matchedCell(p, id(0))
 	}
 	retie(p.q.Read)
 	return m.enclose(before, plan.ForEach{Read: p.q.Read})
@@ -163,9 +163,9 @@ func (m *mutationPlan) enclose(first int, block plan.ForEach) *mutationPlan {
 	return m
 }
 
-// cellOf returns the value of an expression in a row of a match. It adds a column to the match if there is none with
+// matchedCell returns the value of an expression in a row of a match. It adds a column to the match if there is none with
 // the expression.
-func cellOf(p *readPlan, e plan.Expr) plan.Cell {
+func matchedCell(p *readPlan, e plan.Expr) plan.Cell {
 	for i, c := range p.q.Read.Columns {
 		if reflect.DeepEqual(c.Expr, e) {
 			return plan.Cell{Column: i, Name: c.Name, Type: c.Type}
@@ -457,9 +457,15 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	case plan.RRF:
 		u.expr(vars, e.First)
 		u.expr(vars, e.Second)
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		for _, o := range plan.Operands(e) {
 			u.expr(vars, o)
+		}
+	case plan.BlockAgg, plan.BlockRows:
+		match, _, _ := plan.Subquery(e)
+		u.clauses(vars, match)
+		for _, r := range plan.Results(e) {
+			u.expr(vars, r)
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})

@@ -44,7 +44,9 @@ type Aggregate struct {
 	Member bool // the result is one of the values of the argument
 	// Distinct is set if the argument may begin with `distinct`, so that equal values count once.
 	Distinct bool
-	Doc      string // a verb phrase whose subject is the aggregate: "adds the values"
+	// Block is set if the aggregate may be over the matches of a block, as in count { $m replyOf $p }.
+	Block bool
+	Doc   string // a verb phrase whose subject is the aggregate: "adds the values"
 }
 
 // Argument describes the arguments that an aggregate accepts.
@@ -78,15 +80,15 @@ func extremes() string {
 
 // Aggregates lists the aggregates in the order of their numbers.
 var Aggregates = []Aggregate{
-	{Func: Count, Name: "count", Arg: anything, Distinct: true, Result: always(value.Of(value.I64)),
+	{Func: Count, Name: "count", Arg: anything, Distinct: true, Block: true, Result: always(value.Of(value.I64)),
 		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
-	{Func: Sum, Name: "sum", Arg: number, Result: always(value.Of(value.F64).Optional()),
+	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
 		Doc: "adds the values, rounding only the final sum"},
-	{Func: Avg, Name: "avg", Arg: number, Result: always(value.Of(value.F64).Optional()),
+	{Func: Avg, Name: "avg", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
 		Doc: "divides the sum by the number of values"},
-	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true,
+	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,
 		Doc: "returns the smallest value"},
-	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true,
+	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,
 		Doc: "returns the largest value"},
 	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},

@@ -103,10 +103,11 @@ func (c *coder) column(col *Column) {
 	slice(c, &col.Fields, (*coder).field)
 }
 
-// field encodes or decodes a member of a whole node.
+// field encodes or decodes a member of a record.
 func (c *coder) field(f *Field) {
 	c.string(&f.Name)
 	c.typ(&f.Type)
+	slice(c, &f.Fields, (*coder).field)
 }
 
 // order encodes or decodes a sort key.
@@ -267,6 +268,12 @@ func exprNumber(e Expr) byte {
 		return 14
 	case Holds:
 		return 15
+	case BlockAgg:
+		return 16
+	case BlockRows:
+		return 17
+	case Member:
+		return 18
 	case WalkPart:
 		return 30
 	case Old:
@@ -336,6 +343,16 @@ func (c *coder) expr(p *Expr) {
 			c.clause(&x.Block)
 			slice(c, &x.Outer, integer[VarID])
 		})
+	case 16:
+		part(c, p, c.blockAgg)
+	case 17:
+		part(c, p, c.blockRows)
+	case 18:
+		part(c, p, func(x *Member) {
+			c.expr(&x.Of)
+			c.string(&x.Name)
+			c.typ(&x.Type)
+		})
 	case 30:
 		part(c, p, func(x *WalkPart) {
 			integer(c, &x.Var)
@@ -367,6 +384,26 @@ func (c *coder) expr(p *Expr) {
 			c.unnumbered("expression", n, *p)
 		}
 	}
+}
+
+// blockAgg encodes or decodes an aggregate over the matches of a block.
+func (c *coder) blockAgg(x *BlockAgg) {
+	integer(c, &x.Func)
+	c.bool(&x.Distinct)
+	slice(c, &x.Match, (*coder).clause)
+	c.expr(&x.Arg)
+	slice(c, &x.Outer, integer[VarID])
+}
+
+// blockRows encodes or decodes a `first` or `collect` block.
+func (c *coder) blockRows(x *BlockRows) {
+	c.bool(&x.First)
+	slice(c, &x.Match, (*coder).clause)
+	slice(c, &x.Columns, (*coder).column)
+	slice(c, &x.Order, (*coder).order)
+	slice(c, &x.Ties, integer[VarID])
+	integer(c, &x.Limit)
+	slice(c, &x.Outer, integer[VarID])
 }
 
 // unnumbered handles a type without a number. When encoding, that is a bug in this package. When

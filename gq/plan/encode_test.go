@@ -55,6 +55,9 @@ var everyNode = &plan.Query{
 			{Name: "l", Expr: plan.Agg{Func: plan.Collect, Distinct: true, Arg: plan.ID{Var: 0}}, Type: value.Type{Kind: value.String, List: true}},
 			{Name: "m", Expr: plan.Matched{Match: plan.TextMatch{Kind: plan.Phrase, Query: plan.Lit{Value: value.OfString("q")}}}, Type: value.Of(value.Bool)},
 			{Name: "now", Expr: plan.Now{}, Type: value.Of(value.DateTime)},
+			{Name: "s", Expr: plan.BlockAgg{Func: plan.Count, Distinct: true, Match: []plan.Clause{plan.Bind{Var: 1}}, Arg: plan.ID{Var: 1}, Outer: []plan.VarID{0}}, Type: value.Of(value.I64)},
+			{Name: "r", Expr: everyBlock, Type: everyBlock.Type(), Fields: everyBlock.Fields()},
+			{Name: "f", Expr: plan.Member{Of: plan.BlockRows{First: true, Limit: 1}, Name: "x", Type: value.Of(value.I64)}, Type: value.Of(value.I64)},
 			{Name: "nodes", Expr: plan.WalkPart{Var: 4, Fact: plan.WalkNodes, From: 1, To: 0}, Type: plan.WalkNodes.Type()},
 		},
 		Grouped: true,
@@ -69,6 +72,16 @@ var everyNode = &plan.Query{
 		LimitBy: &plan.ParamRef{Index: 4},
 	},
 	Uses: []plan.Use{{Entity: plan.Edge, Type: "Knows", From: "Person", To: "Person", Write: true}},
+}
+
+// everyBlock is a `collect` block with every member set, and with records in its records.
+var everyBlock = plan.BlockRows{
+	Match: []plan.Clause{plan.Bind{Var: 1}},
+	Columns: []plan.Column{
+		{Name: "x", Expr: plan.ID{Var: 1}, Type: value.Of(value.String)},
+		{Name: "w", Expr: plan.Whole{Var: 1}, Fields: []plan.Field{{Name: "id", Type: value.Of(value.String)}}},
+	},
+	Order: []plan.Order{{Expr: plan.ID{Var: 1}, Desc: true}}, Ties: []plan.VarID{1}, Limit: 3, Outer: []plan.VarID{0},
 }
 
 // ptr returns a pointer to v.

@@ -77,8 +77,8 @@ type Test struct{ Cond Cond }
 func (Apply) expr() {}
 func (Test) expr()  {}
 
-// Operands returns the expressions that an Apply, a Test or a KeyOf computes with. It returns nil for
-// every other expression.
+// Operands returns the expressions that an Apply, a Test, a KeyOf or a Member computes with, in source
+// order. It returns nil for every other expression.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case Apply:
@@ -91,7 +91,9 @@ func Operands(e Expr) []Expr {
 			list[i] = member.Value
 		}
 		return list
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell:
+	case Member:
+		return []Expr{e.Of}
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell, BlockAgg, BlockRows:
 	}
 	return nil
 }

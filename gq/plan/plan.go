@@ -237,7 +237,8 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply, Test, Holds and, in a mutation only, Old, KeyOf and Cell.
+// Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member and, in a mutation only, Old, KeyOf
+// and Cell.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.
@@ -316,33 +317,42 @@ func (RRF) expr()      {}
 type Column struct {
 	Name string     // name of the column
 	Expr Expr       // computes the values
-	Type value.Type // type of a scalar or list column; for a Whole column only Nullable is set
-	// Fields lists the members of a Whole column in order: id, then the node's properties in
-	// schema order without blobs. It is nil for other columns.
+	Type value.Type // type of a scalar or list column; for a column of records only Nullable and List are set
+	// Fields lists the members of a record. It is nil for a column without records. The members of a
+	// Whole column are id and then the node's properties in schema order without blobs; those of a
+	// BlockRows are its columns.
 	Fields []Field
 }
 
-// TypeText returns the type of the column as people read it. For a Whole column it lists the
-// members: { id: String, age: I32? }.
-func (c *Column) TypeText() string {
-	if c.Fields == nil {
-		return c.Type.String()
+// TypeText returns the type of the column as people read it. For records it lists the members:
+// { id: String, age: I32? }, or [{ id: String, age: I32? }] for a list.
+func (c *Column) TypeText() string { return typeText(c.Type, c.Fields, "{ ", " }") }
+
+// typeText returns the text of a type. If it has fields, it is a record or a list of records, and the
+// texts left and right enclose the fields.
+func typeText(t value.Type, fields []Field, left, right string) string {
+	if fields == nil {
+		return t.String()
 	}
-	fields := make([]string, len(c.Fields))
-	for i, f := range c.Fields {
-		fields[i] = f.Name + ": " + f.Type.String()
+	texts := make([]string, len(fields))
+	for i, f := range fields {
+		texts[i] = f.Name + ": " + typeText(f.Type, f.Fields, left, right)
 	}
-	text := "{ " + strings.Join(fields, ", ") + " }"
-	if c.Type.Nullable {
+	text := left + strings.Join(texts, ", ") + right
+	if t.List {
+		text = "[" + text + "]"
+	}
+	if t.Nullable {
 		text += "?"
 	}
 	return text
 }
 
-// Field is a member of a Whole column.
+// Field is a member of a record.
 type Field struct {
-	Name string     // name of the member
-	Type value.Type // type of the member
+	Name   string     // name of the member
+	Type   value.Type // type of the member; see [Column.Type]
+	Fields []Field    // see [Column.Fields]
 }
 
 // Order is a sort key. Nulls come first in ascending order and last in descending order.

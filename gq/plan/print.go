@@ -143,20 +143,7 @@ func (p *printer) columns(list []Column) {
 }
 
 // columnType formats the type of a column.
-func (p *printer) columnType(c Column) string {
-	if c.Fields == nil {
-		return c.Type.String()
-	}
-	fields := make([]string, len(c.Fields))
-	for i, f := range c.Fields {
-		fields[i] = f.Name + ": " + f.Type.String()
-	}
-	text := "{" + strings.Join(fields, ", ") + "}"
-	if c.Type.Nullable {
-		text += "?"
-	}
-	return text
-}
+func (p *printer) columnType(c Column) string { return typeText(c.Type, c.Fields, "{", "}") }
 
 // match writes the clauses of a match.
 func (p *printer) match(clauses []Clause) {
@@ -284,6 +271,12 @@ func (p *printer) expr(e Expr) string {
 		return e.Node + "(" + strings.Join(members, ", ") + ")"
 	case Cell:
 		return e.Name
+	case BlockAgg:
+		return p.blockAgg(e)
+	case BlockRows:
+		return p.blockRows(e)
+	case Member:
+		return p.expr(e.Of) + "." + e.Name
 	}
 	panic("plan: unknown expression")
 }

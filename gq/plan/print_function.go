@@ -1,6 +1,9 @@
 package plan
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // apply formats an operator or a function. It puts an operator that is an operand of another one in
 // parentheses.
@@ -38,7 +41,7 @@ func (p *printer) factor(e Expr) string {
 		}
 	case Test:
 		return "(" + p.expr(e) + ")"
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, KeyOf, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, KeyOf, Cell, BlockAgg, BlockRows, Member:
 	}
 	return p.expr(e)
 }
@@ -58,12 +61,56 @@ func (p *printer) holds(block Clause) string {
 	if !ok {
 		return p.clause(block)
 	}
-	inner := Block(block)
-	texts := make([]string, len(inner))
-	for i, c := range inner {
+	return keyword + " { " + p.clauses(Block(block)) + " }"
+}
+
+// clauses formats clauses on one line.
+func (p *printer) clauses(list []Clause) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
 		texts[i] = p.holds(c)
 	}
-	return keyword + " { " + strings.Join(texts, "; ") + " }"
+	return strings.Join(texts, "; ")
+}
+
+// blockAgg formats an aggregate over the matches of a block, with its clauses, on one line.
+func (p *printer) blockAgg(e BlockAgg) string {
+	text := e.Func.String() + " { " + p.clauses(e.Match)
+	if e.Arg != nil {
+		text += " return "
+		if e.Distinct {
+			text += "distinct "
+		}
+		text += p.expr(e.Arg)
+	}
+	return text + " }"
+}
+
+// blockRows formats a `first` or `collect` block, with its clauses, on one line.
+func (p *printer) blockRows(e BlockRows) string {
+	columns := make([]string, len(e.Columns))
+	for i, c := range e.Columns {
+		columns[i] = p.expr(c.Expr) + " as " + c.Name
+	}
+	text := "collect"
+	if e.First {
+		text = "first"
+	}
+	text += " { " + p.clauses(e.Match) + " return { " + strings.Join(columns, ", ") + " }"
+	if len(e.Order) > 0 {
+		keys := make([]string, len(e.Order))
+		for i, o := range e.Order {
+			keys[i] = p.expr(o.Expr)
+			if o.Desc {
+				keys[i] += " desc"
+			}
+		}
+		text += " order { " + strings.Join(keys, ", ") + " }"
+	}
+	if !e.First {
+		text += " limit " + strconv.FormatInt(e.Limit, 10)
+	}
+	return text + " }"
 }
 
 // blockKeyword returns the keyword of a block. It reports false for any other clause.

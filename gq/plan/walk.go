@@ -1,8 +1,8 @@
 package plan
 
 // WalkExpr calls visit for an expression and for every expression that it computes with, including
-// the argument of an aggregate and the expressions in the block of a Holds. It does not visit the
-// operands of text matches and scores.
+// the argument of an aggregate, the expressions in the block of a Holds, and those of a subquery. It
+// does not visit the operands of text matches and scores.
 func WalkExpr(e Expr, visit func(Expr)) {
 	visit(e)
 	switch e := e.(type) {
@@ -11,9 +11,15 @@ func WalkExpr(e Expr, visit func(Expr)) {
 	case RRF:
 		WalkExpr(e.First, visit)
 		WalkExpr(e.Second, visit)
-	case Apply, Test, KeyOf:
+	case Apply, Test, KeyOf, Member:
 		for _, o := range Operands(e) {
 			WalkExpr(o, visit)
+		}
+	case BlockAgg, BlockRows:
+		match, _, _ := Subquery(e)
+		WalkClauses(match, visit)
+		for _, r := range Results(e) {
+			WalkExpr(r, visit)
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
@@ -60,6 +66,14 @@ func ExprConds(e Expr, visit func(Cond)) {
 		condConds(e.Cond, visit)
 	case Holds:
 		clauseConds([]Clause{e.Block}, visit)
+	case BlockAgg, BlockRows:
+		match, _, _ := Subquery(e)
+		clauseConds(match, visit)
+		for _, r := range Results(e) {
+			ExprConds(r, visit)
+		}
+	case Member:
+		ExprConds(e.Of, visit)
 	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
 	}
 }

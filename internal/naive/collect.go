@@ -38,13 +38,21 @@ func (ev *evaluation) kindOf(e plan.Expr) value.Kind {
 		return e.Fact.Type().Kind
 	case plan.Now:
 		return value.DateTime
-	case plan.Matched, plan.Test:
+	case plan.Matched, plan.Test, plan.Holds:
 		return value.Bool
 	case plan.BM25, plan.Nearest, plan.RRF:
 		return value.F64
 	case plan.Apply:
 		return e.Type.Kind
-	case plan.Agg:
+	case plan.Member:
+		return e.Type.Kind
+	case plan.BlockAgg:
+		arg := value.Type{}
+		if e.Arg != nil {
+			arg.Kind = ev.kindOf(e.Arg)
+		}
+		return e.Func.Row().Result(arg).Kind
+	case plan.Agg, plan.BlockRows:
 	}
 	panic("naive: collect does not take an aggregate")
 }

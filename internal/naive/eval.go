@@ -47,11 +47,15 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return value.OfBool(ev.isTrue(e.Cond))
 	case plan.Holds:
 		return value.OfBool(ev.truth(e))
+	case plan.BlockAgg:
+		return ev.blockAgg(e)
+	case plan.Member:
+		return ev.member(e)
 	case plan.Agg:
 		if ev.members != nil {
 			return ev.ofGroup(e)
 		}
-	case plan.Whole:
+	case plan.Whole, plan.BlockRows:
 	}
 	panic("naive: this expression is not allowed here")
 }

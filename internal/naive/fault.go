@@ -60,6 +60,12 @@ const (
 	NullBoundAnew     // an `optional` block over a variable that is null binds the variable anew
 	UnmatchedCounted  // count counts the rows in which an optional variable is null
 
+	// Reads: subqueries.
+	SubqueryUnbound // a subquery ignores the bindings of outer variables
+	SubqueryOnce    // an aggregate over a block looks only at one match
+	FirstIsLast     // first yields the last row of its block
+	BlockLimitOff   // a collect block yields one row more than its limit
+
 	// Reads: rows.
 	NullsLast        // ascending order puts nulls last
 	TiesReversed     // ties are broken by descending ids
@@ -195,6 +201,7 @@ var faultNames = [...]string{
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
+	SubqueryUnbound: "SubqueryUnbound", SubqueryOnce: "SubqueryOnce", FirstIsLast: "FirstIsLast", BlockLimitOff: "BlockLimitOff",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:       "CutUnsaid",
 	DistinctIgnored: "DistinctIgnored", CollectReversed: "CollectReversed", DistinctRepeats: "DistinctRepeats", HavingIgnored: "HavingIgnored", HavingIsAny: "HavingIsAny",

@@ -171,6 +171,9 @@ func variables(e plan.Expr) []plan.VarID {
 	case plan.WalkPart:
 		return []plan.VarID{e.Var, e.From, e.To}
 	}
+	if _, outer, ok := plan.Subquery(e); ok {
+		return outer
+	}
 	var vars []plan.VarID
 	for _, o := range plan.Operands(e) {
 		vars = append(vars, variables(o)...)

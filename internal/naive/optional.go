@@ -9,7 +9,7 @@ import (
 // nothing is the value of an optional variable that is null. It has no properties.
 var nothing = &entity{}
 
-// extended finds every assignment for which all clauses of the match hold. It calls `emit` for each of
+// extended finds every assignment for which all clauses of a match or of a subquery hold. It calls `emit` for each of
 // them. It first finds the assignments without the `optional` blocks, then extends each of these by one block
 // after the other, and at last tests the conditions that use an optional variable.
 func (ev *evaluation) extended(clauses []plan.Clause, emit func()) {
@@ -20,7 +20,7 @@ func (ev *evaluation) extended(clauses []plan.Clause, emit func()) {
 		switch {
 		case optional:
 			blocks = append(blocks, o)
-		case slices.ContainsFunc(mentions(c), func(v plan.VarID) bool { return ev.query.Read.Vars[v].Optional }):
+		case slices.ContainsFunc(mentions(c), func(v plan.VarID) bool { return ev.query.Read.Vars[v].Optional && ev.env[v] == nil }):
 			late = append(late, c)
 		default:
 			required = append(required, c)

@@ -51,16 +51,11 @@ func (r *result) Next(ctx context.Context) (*engine.Batch, error) {
 	n := min(batchRows, len(r.rest))
 	b := &engine.Batch{Len: n}
 	for c, col := range r.columns {
-		if col.Fields == nil {
-			b.Columns = append(b.Columns, column(col.Type, n, func(i int) value.Value { return r.rest[i][c].value }))
-			continue
+		cells := make([]cell, n)
+		for i := range cells {
+			cells[i] = r.rest[i][c]
 		}
-		var whole engine.Column
-		for f, field := range col.Fields {
-			whole.Fields = append(whole.Fields, column(field.Type, n, func(i int) value.Value { return r.rest[i][c].fields[f] }))
-		}
-		whole.Valid = whole.Fields[0].Valid // a whole node is null where its id is null
-		b.Columns = append(b.Columns, whole)
+		b.Columns = append(b.Columns, records(col.Type, col.Fields, cells))
 	}
 	r.rest = r.rest[n:]
 	return b, nil

@@ -7,11 +7,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// cell is a value, or the fields of a whole node.
+// cell is a value, a record or a list of records.
 type cell struct {
-	value  value.Value   // null for a whole node
-	fields []value.Value // set for a whole node
+	value  value.Value // null for records
+	fields []cell      // of a record that is not null
+	list   []cell      // of a list of records: the records
 }
+
+// isNull reports whether a record is null.
+func (c cell) isNull() bool { return c.fields == nil }
 
 // row is a row with its sort keys.
 type row struct {
@@ -106,8 +110,11 @@ func (ev *evaluation) repeats(clauses []plan.Clause) int {
 }
 
 // compareRows compares the sort keys of two rows, and then the values that break ties.
-func (ev *evaluation) compareRows(a, b row) int {
-	for i, o := range ev.query.Read.Order {
+func (ev *evaluation) compareRows(a, b row) int { return ev.compareBy(ev.query.Read.Order, a, b) }
+
+// compareBy compares two rows by sort keys, and then by the values that break ties.
+func (ev *evaluation) compareBy(keys []plan.Order, a, b row) int {
+	for i, o := range keys {
 		c := order(a.keys[i], b.keys[i])
 		if ev.g.fault == NullsLast && a.keys[i].IsNull() != b.keys[i].IsNull() && !o.Desc {
 			c = -c
@@ -144,20 +151,37 @@ func (ev *evaluation) row(env []*entity) row {
 
 // cell evaluates a column for the current match.
 func (ev *evaluation) cell(c plan.Column) cell {
-	w, whole := c.Expr.(plan.Whole)
-	if !whole {
-		return cell{value: ev.eval(c.Expr)}
+	switch e := c.Expr.(type) {
+	case plan.Whole:
+		return ev.whole(e, c.Fields)
+	case plan.BlockRows:
+		records := ev.blockRows(e)
+		switch {
+		case !e.First:
+			return cell{list: records}
+		case len(records) == 0:
+			return cell{}
+		}
+		return records[0]
 	}
+	return cell{value: ev.eval(c.Expr)}
+}
+
+// whole returns a whole node as a record.
+func (ev *evaluation) whole(w plan.Whole, of []plan.Field) cell {
 	e := ev.env[w.Var]
-	fields := make([]value.Value, len(c.Fields))
-	for i, f := range c.Fields {
+	if e == nothing {
+		return cell{}
+	}
+	fields := make([]cell, len(of))
+	for i, f := range of {
 		switch {
 		case i > 0:
-			fields[i] = e.props[f.Name]
+			fields[i].value = e.props[f.Name]
 		case ev.g.fault == WholeWithoutID:
-			fields[i] = value.OfString("")
+			fields[i].value = value.OfString("")
 		default:
-			fields[i] = idOf(e)
+			fields[i].value = idOf(e)
 		}
 	}
 	return cell{fields: fields}
@@ -186,7 +210,7 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 		var key []value.Value
 		for _, c := range keyColumns {
 			if c := ev.cell(c); c.fields != nil {
-				key = append(key, c.fields[0])
+				key = append(key, c.fields[0].value)
 			} else {
 				key = append(key, c.value)
 			}

@@ -120,13 +120,15 @@ func (ev *evaluation) entering(t plan.Traverse, node *entity) []*entity {
 func walkOf(q *plan.Query, v plan.VarID) plan.Traverse {
 	var found plan.Traverse
 	var search func(clauses []plan.Clause)
-	inside := func(e plan.Expr) {
-		plan.WalkExpr(e, func(e plan.Expr) {
-			if h, ok := e.(plan.Holds); ok {
-				search([]plan.Clause{h.Block})
-			}
-		})
+	block := func(e plan.Expr) {
+		if h, ok := e.(plan.Holds); ok {
+			search([]plan.Clause{h.Block})
+		}
+		if match, _, ok := plan.Subquery(e); ok {
+			search(match)
+		}
 	}
+	inside := func(e plan.Expr) { plan.WalkExpr(e, block) }
 	search = func(clauses []plan.Clause) {
 		for _, c := range clauses {
 			if t, ok := c.(plan.Traverse); ok && t.Walk && t.EdgeVar == v {
@@ -134,11 +136,7 @@ func walkOf(q *plan.Query, v plan.VarID) plan.Traverse {
 			}
 			search(plan.Block(c))
 		}
-		plan.WalkClauses(clauses, func(e plan.Expr) {
-			if h, ok := e.(plan.Holds); ok {
-				search([]plan.Clause{h.Block})
-			}
-		})
+		plan.WalkClauses(clauses, block)
 	}
 	search(q.Read.Match)
 	search(q.Read.Having)

@@ -127,8 +127,8 @@ func argument(k value.Kind, v reflect.Value) value.Value {
 	panic(fmt.Sprintf("tool: an argument cannot have the kind %s", k))
 }
 
-// scanRow fills a struct from row i of the columns. A column that holds whole nodes fills a
-// nested struct.
+// scanRow fills a struct from row i of the columns. A column that holds records fills a nested struct,
+// or a slice of structs.
 func scanRow(row reflect.Value, columns []engine.Column, i int) {
 	for n := range columns {
 		col, field := &columns[n], row.Field(n)
@@ -138,6 +138,14 @@ func scanRow(row reflect.Value, columns []engine.Column, i int) {
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
+		}
+		if col.Offsets != nil {
+			first, n := int(col.Offsets[i]), int(col.Offsets[i+1]-col.Offsets[i])
+			field.Set(reflect.MakeSlice(field.Type(), n, n))
+			for k := range n {
+				scanRow(field.Index(k), col.Fields, first+k)
+			}
+			continue
 		}
 		if col.Fields != nil {
 			scanRow(field, col.Fields, i)

@@ -71,6 +71,7 @@ var paramTypes = map[string]reflect.Type{
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
 	"collected":           reflect.TypeFor[corpus.CollectedParams](),
 	"popular":             reflect.TypeFor[corpus.PopularParams](),
+	"friend_totals":       reflect.TypeFor[corpus.FriendTotalsParams](), "friend_lists": reflect.TypeFor[corpus.FriendListsParams](),
 }
 
 var rowTypes = map[string]reflect.Type{
@@ -94,14 +95,15 @@ var rowTypes = map[string]reflect.Type{
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsRow](),
 	"collected":           reflect.TypeFor[corpus.CollectedRow](),
 	"popular":             reflect.TypeFor[corpus.PopularRow](),
-	"computed":            reflect.TypeFor[corpus.ComputedRow](),
-	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
-	"truths":              reflect.TypeFor[corpus.TruthsRow](),
-	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
-	"befriend":            reflect.TypeFor[corpus.BefriendRow](),
-	"known_samples":       reflect.TypeFor[corpus.KnownSamplesRow](),
-	"ways":                reflect.TypeFor[corpus.WaysRow](),
-	"sample_ways":         reflect.TypeFor[corpus.SampleWaysRow](),
+	"friend_totals":       reflect.TypeFor[corpus.FriendTotalsRow](), "friend_lists": reflect.TypeFor[corpus.FriendListsRow](),
+	"computed":        reflect.TypeFor[corpus.ComputedRow](),
+	"computed_groups": reflect.TypeFor[corpus.ComputedGroupsRow](),
+	"truths":          reflect.TypeFor[corpus.TruthsRow](),
+	"acquaintances":   reflect.TypeFor[corpus.AcquaintancesRow](),
+	"befriend":        reflect.TypeFor[corpus.BefriendRow](),
+	"known_samples":   reflect.TypeFor[corpus.KnownSamplesRow](),
+	"ways":            reflect.TypeFor[corpus.WaysRow](),
+	"sample_ways":     reflect.TypeFor[corpus.SampleWaysRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -161,7 +163,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("mutations.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("mutations.gq"), source("subqueries.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -261,6 +261,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	runWalks(s)
 	runColumns(s)
 	runHaving(s)
+	runSubqueries(s)
 
 	s.wrote("age_all", 2, 0)(corpus.AgeAll(ctx, g, corpus.AgeAllParams{Age: 30, Status: corpus.PersonStatusEnumActive}, w))
 	found[corpus.BestRow](s, "best", `{"mood":"good","seen":"2024-06-01T12:00:00.000Z","age":32,"people":"3"}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodEnumGood)}, at))

@@ -78,6 +78,11 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
+// nested returns a query with a block that has the given keyword, fields and end.
+func nested(keyword, fields, end string) string {
+	return "query q() { match { $p: Person } return { $p.slug, " + keyword + " { $p owns $x return { " + fields + " } " + end + " } as pets } }"
+}
+
 func TestCompare(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -97,6 +102,13 @@ func TestCompare(t *testing.T) {
 		{"title", read, replaced(t, read, `@description`, `@mcp(title: "Look up") @description`), nil, []breaking.Kind{breaking.TextChanged}, "Look up"},
 		{"description", read, replaced(t, read, `"Find."`, `"Find it."`), nil, []breaking.Kind{breaking.TextChanged}, "description"},
 		{"param description", read, replaced(t, read, `$slug: String,`, `$slug: String @description("It."),`), nil, []breaking.Kind{breaking.TextChanged}, "slug"},
+		{"field added", nested("first", "$x.name as name", ""), nested("first", "$x.name as name, $x.kind as kind", ""), nil, []breaking.Kind{breaking.ColumnAdded}, "the column pets.kind was added"},
+		{"field removed", nested("collect", "$x.name as name, $x.kind as kind", "limit 3"), nested("collect", "$x.name as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.kind was removed"},
+		{"field nullable", nested("collect", "$x.name as name", "limit 3"), nested("collect", "$x.kind + \"\" as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnNullable}, "the column pets.name may now be null"},
+		{"field retyped", nested("collect", "$x.name as name", "limit 3"), nested("collect", "length($x.name) as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the type of the column pets.name is now I32; it was String"},
+		{"record to a list", nested("first", "$x.name as name", ""), nested("collect", "$x.name as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pets is now a list of records; it was a record"},
+		{"list to a number", nested("collect", "$x.name as name", "limit 3"), "query q() { match { $p: Person } return { $p.slug, count { $p owns $_ } as pets } }", nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pets is now of type I64; it was a list of records"},
+		{"records in records", nested("collect", "first { $q owns $x return { $q.name as name, $q.age as age } } as owner", "limit 3"), nested("collect", "first { $q owns $x return { $q.name as name } } as owner", "limit 3"), nil, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.owner.age was removed"},
 		{"became a mutation", replaced(t, read, "query find", "query put", "Find.", "Put.", ", $age: I32?", ", $name: String?", "age: $age?", "name: $name?"), write, nil,
 			[]breaking.Kind{breaking.ParamRequired, breaking.BecameMutation, breaking.TextChanged, breaking.ParamLoosened}, ""},
 		{"became a read", `query q($slug: String) { insert Pet { slug: $slug, name: "x" } }`, `query q($slug: String) { match { $p: Pet { slug: $slug } } return { $p.name } }`, nil,

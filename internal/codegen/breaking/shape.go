@@ -197,7 +197,7 @@ func (c *comparer) pattern(name string, was, is *schema) {
 }
 
 // columns compares columns. If the argument `under` is not empty, columns compares the members of a
-// whole node, and `under` is the prefix of their names in messages.
+// record, and `under` is the prefix of their names in messages.
 func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	for _, col := range was {
 		name := under + col.Name
@@ -208,9 +208,11 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 		}
 		next := &is[i]
 		switch {
-		case col.Node != next.Node:
+		case col.Node != next.Node, (col.Fields == nil) != (next.Fields == nil):
 			c.add(ColumnRetyped, "the column %s is now %s; it was %s", name, columnType(next), columnType(&col))
-		case col.Node != "":
+		case col.Fields != nil && col.Type != next.Type:
+			c.add(ColumnRetyped, "the column %s is now %s; it was %s", name, columnType(next), columnType(&col))
+		case col.Fields != nil:
 			c.nullable(name, col.Nullable, next.Nullable)
 			c.columns(name+".", col.Fields, next.Fields)
 		default:
@@ -226,8 +228,13 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 
 // columnType returns the text for the type of a column in a message.
 func columnType(c *codegen.ContractColumn) string {
-	if c.Node != "" {
+	switch {
+	case c.Node != "":
 		return "the node " + c.Node
+	case c.Type == "record":
+		return "a record"
+	case c.Type == "[record]":
+		return "a list of records"
 	}
 	return "of type " + c.Type
 }

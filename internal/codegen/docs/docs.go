@@ -139,17 +139,35 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 		w.line("| Column | Type | |")
 		w.line("|---|---|---|")
 		for _, c := range q.Columns {
-			typ := c.Type.String()
-			if c.Node != nil {
-				typ = c.Node.NodeType + " as an object"
-			}
-			w.line("| `%s` | %s | %s |", c.Name, tableCell(typ), tableCell(c.Doc))
+			w.line("| `%s` | %s | %s |", c.Name, tableCell(columnType(&c)), tableCell(c.Doc))
 		}
 		w.line("")
 	}
 	w.example(p, q)
 	w.line("Source: [%s, line %d](%s/%s#L%d)", q.File, q.Line, w.root, q.File, q.Line)
 	w.line("")
+}
+
+// columnType returns the type of a column as people read it.
+func columnType(c *model.Field) string {
+	switch {
+	case c.Record == nil:
+		return c.Type.String()
+	case c.Record.NodeType != "":
+		return c.Record.NodeType + " as an object"
+	}
+	fields := make([]string, len(c.Record.Fields))
+	for i := range c.Record.Fields {
+		fields[i] = c.Record.Fields[i].Name + ": " + columnType(&c.Record.Fields[i])
+	}
+	record := "{ " + strings.Join(fields, ", ") + " }"
+	switch {
+	case c.Type.List:
+		return "[" + record + "]"
+	case c.Type.Nullable:
+		return record + "?"
+	}
+	return record
 }
 
 // effect describes how a call changes the graph.

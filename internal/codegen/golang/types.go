@@ -22,18 +22,32 @@ func paramsStruct(f *jen.File, q *model.Query) {
 	})
 }
 
-// rowStructs adds the struct for a row, and one for each whole node in it.
+// rowStructs adds the struct for a row, and one for each record in it.
 func rowStructs(f *jen.File, q *model.Query) {
 	name := q.GoName + "Row"
 	f.Line()
 	comment(f, name+" is a row of "+queryPhrase(q)+".")
 	rowStruct(f, name, q.Columns)
-	for _, c := range q.Columns {
-		if c.Node != nil {
-			f.Line()
-			comment(f, c.Node.GoName+" is the node "+c.Name+", a "+c.Node.NodeType+", in a row of "+queryPhrase(q)+".")
-			rowStruct(f, c.Node.GoName, c.Node.Fields)
+	recordStructs(f, q, q.Columns)
+}
+
+// recordStructs adds a struct for each record among the fields, and for the records in them.
+func recordStructs(f *jen.File, q *model.Query, fields []model.Field) {
+	for _, c := range fields {
+		if c.Record == nil {
+			continue
 		}
+		is := "the record " + c.Name
+		switch {
+		case c.Record.NodeType != "":
+			is = "the node " + c.Name + ", a " + c.Record.NodeType + ","
+		case c.Type.List:
+			is = "a record of the list " + c.Name
+		}
+		f.Line()
+		comment(f, c.Record.GoName+" is "+is+" in a row of "+queryPhrase(q)+".")
+		rowStruct(f, c.Record.GoName, c.Record.Fields)
+		recordStructs(f, q, c.Record.Fields)
 	}
 }
 
@@ -42,10 +56,13 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range fields {
 			c := &fields[i]
-			if c.Node != nil {
-				typ := jen.Id(c.Node.GoName)
-				if c.Type.Nullable {
-					typ = jen.Op("*").Id(c.Node.GoName)
+			if c.Record != nil {
+				typ := jen.Id(c.Record.GoName)
+				switch {
+				case c.Type.List:
+					typ = jen.Index().Id(c.Record.GoName)
+				case c.Type.Nullable:
+					typ = jen.Op("*").Id(c.Record.GoName)
 				}
 				member(g, c.Doc, c.GoName, typ, c.Tags())
 			} else {

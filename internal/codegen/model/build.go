@@ -358,35 +358,58 @@ func columnsOf(q *plan.Query) ([]plan.Column, []plan.Var) {
 
 // buildColumns adds the columns of a query, and checks their names.
 func (b *builder) buildColumns(q *Query, src *gq.Query) {
-	fields := map[string]string{}
+	columns, _ := columnsOf(q.Plan)
+	places := src.Places.Columns
+	q.Columns = b.fields(q, q.GoName+"Row", "column", columns, func(i int) diag.Span { return places[i] })
+}
+
+// fields returns the fields of the struct with the given Go name, one for each column. The argument `what` is
+// the word for a column in messages, and `at` returns the place of a column.
+func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, at func(i int) diag.Span) []Field {
+	var list []Field
+	names := map[string]string{}
 	places := map[string]diag.Span{}
-	columns, vars := columnsOf(q.Plan)
 	for i, c := range columns {
-		at := src.Places.Columns[i]
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
-		if other, taken := fields[f.GoName]; taken {
-			b.fail(FieldCollides, at, "rename one of them with `as`",
-				"column %s of query %s would become the Go field %s, but %s at %s already has that field name", c.Name, q.Name, f.GoName, other, places[f.GoName])
+		if other, taken := names[f.GoName]; taken {
+			b.fail(FieldCollides, at(i), "rename one of them with `as`",
+				"%s %s of query %s would become the Go field %s, but %s at %s already has that field name", what, c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
-		fields[f.GoName], places[f.GoName] = c.Name, at
-		if c.Fields != nil {
-			f.Node = b.wholeNode(q, at, f.GoName, c)
-		} else if prop, ok := columnProp(c.Expr); ok {
-			v := vars[prop.Var]
-			if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
-				f.Doc = decl.Description
-			}
-			f.Enum = b.enums[propKey{v.Entity, v.Type, prop.Name}]
+		names[f.GoName], places[f.GoName] = c.Name, at(i)
+		switch e := c.Expr.(type) {
+		case plan.Whole:
+			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c)
+		case plan.BlockRows:
+			f.Record = &Struct{GoName: goName + f.GoName}
+			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
+			f.Record.Fields = b.fields(q, f.Record.GoName, "field", e.Columns, func(int) diag.Span { return at(i) })
+		default:
+			b.describe(q, &f, c.Expr)
 		}
-		q.Columns = append(q.Columns, f)
+		list = append(list, f)
 	}
+	return list
+}
+
+// describe sets the comment and the enum of a field that shows the values of a property.
+func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
+	prop, ok := columnProp(e)
+	if !ok {
+		return
+	}
+	_, vars := columnsOf(q.Plan)
+	v := vars[prop.Var]
+	if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
+		f.Doc = decl.Description
+	}
+	f.Enum = b.enums[propKey{v.Entity, v.Type, prop.Name}]
 }
 
 // wholeNode returns the struct type for a whole node in a column.
-func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
+func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column) *Struct {
 	_, vars := columnsOf(q.Plan)
 	typ := vars[c.Expr.(plan.Whole).Var].Type
-	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
+	s := &Struct{NodeType: typ, GoName: goName}
 	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), constantPlace(at)})
 	fields := map[string]string{}
 	for i, pf := range c.Fields {
@@ -431,8 +454,15 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 // columnProp returns a property if a column shows the unchanged values of that property. It also
 // reports whether there is such a property.
 func columnProp(e plan.Expr) (plan.Prop, bool) {
-	if agg, ok := e.(plan.Agg); ok && agg.Func.Row().Member {
-		e = agg.Arg
+	switch agg := e.(type) {
+	case plan.Agg:
+		if agg.Func.Row().Member {
+			e = agg.Arg
+		}
+	case plan.BlockAgg:
+		if agg.Func.Row().Member {
+			e = agg.Arg
+		}
 	}
 	p, ok := e.(plan.Prop)
 	return p, ok

@@ -160,6 +160,13 @@ func (c *flowCollector) expr(e plan.Expr) {
 		for _, o := range e.Args {
 			c.expr(o)
 		}
+	case plan.BlockAgg, plan.BlockRows:
+		match, _, _ := plan.Subquery(e)
+		c.clauses(match, false)
+		for _, r := range plan.Results(e) {
+			c.expr(r)
+		}
+	case plan.Member: // its block is that of a column
 	case plan.Test:
 		c.cond(e.Cond, false)
 	case plan.Holds:

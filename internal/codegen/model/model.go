@@ -137,15 +137,15 @@ type Param struct {
 type Field struct {
 	Name   string     // name in JSON
 	GoName string     // name of the field in the Go struct
-	Type   value.Type // type in the query language; for a whole node only Nullable is set
+	Type   value.Type // type in the query language; for records only Nullable and List are set
 	Doc    string     // text of the field's comment
 	Enum   *Enum      // set if all values are those of an enum property
-	Node   *Struct    // set if the field is a whole node
+	Record *Struct    // set if the field is a record or a list of records
 }
 
-// Struct is the type of a whole node in a row.
+// Struct is the type of a record in a row.
 type Struct struct {
-	NodeType string  // name in the schema
+	NodeType string  // name in the schema, if the record is a whole node; else empty
 	GoName   string  // name of the Go type
-	Fields   []Field // one for each property
+	Fields   []Field // one for each property, or for each column of the block
 }

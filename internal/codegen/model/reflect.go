@@ -148,9 +148,14 @@ func paramsType(params []Param) reflect.Type {
 func rowType(columns []Field) reflect.Type {
 	fields := make([]reflect.StructField, len(columns))
 	for i, f := range columns {
-		t := goType(f.Type)
-		if f.Node != nil {
-			t = pointerIf(f.Type.Nullable, rowType(f.Node.Fields))
+		var t reflect.Type
+		switch {
+		case f.Record != nil && f.Type.List:
+			t = reflect.SliceOf(rowType(f.Record.Fields))
+		case f.Record != nil:
+			t = pointerIf(f.Type.Nullable, rowType(f.Record.Fields))
+		default:
+			t = goType(f.Type)
 		}
 		fields[i] = reflect.StructField{Name: f.GoName, Type: t, Tag: tag(f.Tags())}
 	}

@@ -37,6 +37,7 @@ const (
 	NotCondition      diag.Code = "T30" // binding or traversal in an `any` or `all` block
 	BadPattern        diag.Code = "T31" // right side of `matches`
 	MisplacedOptional diag.Code = "T33" // `optional` block inside another block
+	BadSubquery       diag.Code = "T38" // form, depth or contents of a subquery
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
@@ -79,7 +80,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person $p.age > "old" } return { $p } }`},
 	{Code: BadAggregate, Title: "aggregate on the wrong type", Explanation: aggregateArguments() + "Only count and collect take distinct. An aggregate may occur only in return and order, and not inside another aggregate.",
 		Example: `query q() { match { $p: Person } return { sum($p.name) } }`},
-	{Code: Uncorrelated, Title: "block without an outer variable, or ungrouped expression", Explanation: "A not, exists or optional block must use a variable of the surrounding match. In a query with aggregates or with return distinct, order may use only columns and aggregates.",
+	{Code: Uncorrelated, Title: "block without an outer variable, or ungrouped expression", Explanation: "A not, exists or optional block must use a variable of the surrounding match. In a query with aggregates or with return distinct, order may use only columns and aggregates, and a first or collect block cannot be a column.",
 		Example: `query q() { match { $p: Person not { $c: Company } } return { $p } }`},
 	{Code: UnknownTarget, Title: "mutation of an unknown type, or without an assignment", Explanation: "The type in a mutation must be a node or edge type of the schema, and an insert or update must assign a property.",
 		Example: `query q() { insert Persn { name: "Ada" } }`},
@@ -117,8 +118,10 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person any { $p.age > 60 $p knows $q } } return { $p } }`},
 	{Code: BadPattern, Title: "bad regular expression", Explanation: "The right side of matches must be a String literal or a parameter with a regular expression in RE2 syntax, of at most 1,000 bytes and 1,000 elements after repetitions are written out.",
 		Example: `query q() { match { $p: Person $p.name matches "(a" } return { $p } }`},
-	{Code: MisplacedOptional, Title: "optional inside another block", Explanation: "An optional block stands directly in match, not inside not, exists, any, all or another optional block. The blocks of a match apply in source order, and a block may use the variables of the blocks before it.",
+	{Code: MisplacedOptional, Title: "optional inside another block", Explanation: "An optional block stands directly in match or in a subquery, not inside not, exists, any, all or another optional block. The blocks of a match apply in source order, and a block may use the variables of the blocks before it.",
 		Example: `query q() { match { $p: Person not { $p knows $q optional { $q knows $r } } } return { $p } }`},
+	{Code: BadSubquery, Title: "bad subquery", Explanation: "count, sum, min, max and avg before braces return one value without braces, and only count may leave it out. first and collect return a record in braces, and collect needs a limit from 1 to 1,000. Subqueries nest three deep. They contain neither aggregates nor bm25, nearest and rrf, and having contains no subqueries.",
+		Example: `query q() { match { $p: Person } return { $p.name, collect { $p knows $q return { $q.name as name } } as friends } }`},
 	{Code: BadParam, Title: "bad annotation of a parameter", Explanation: "A parameter may have one @range if it is a number, one @check if it is a String, one @default, and any number of @example. For a list, @range, @check and @example apply to each element. @range must have a minimum, a maximum or both; @check has a regular expression in RE2 syntax. The literals of @default and @example must have the type of the parameter and satisfy @range and @check.",
 		Example: `query q($age: I32 @range(0..150) @default(200)) { match { $p: Person { age: $age } } return { $p } }`},
 	{Code: BadLimit, Title: "bad parameter of a limit", Explanation: "The parameter in limit $n must be an I32 with a @range that has both ends, within 0 to 10,000. It must be required or have a @default.",

@@ -65,7 +65,12 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 		c.fault(BadFusion, call.Span(), "use rrf only in return or order", "a condition cannot use rrf")
 		return typed{}, false
 	}
-	return c.operand(o, sc)
+	t, ok := c.operand(o, sc)
+	if ok && t.fields != nil {
+		c.fault(Incomparable, o.Source().Span(), "compare or test a field of a record, as in latest.on", "%s cannot be compared or tested for null", t)
+		return t, false
+	}
+	return t, ok
 }
 
 // setUnless sets cmp.Unless to the parameter that an optional condition depends on. It returns
@@ -225,7 +230,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		}
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.NodeKey:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.NodeKey, *syntax.Subquery, *syntax.FieldRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

@@ -17,6 +17,8 @@ type typed struct {
 	node string          // the node type, if the operand is a whole node
 	lit  *syntax.Literal // the source, if the operand is a literal; else nil
 	ref  string          // the node type, if the operand is a parameter that is the id of a node
+
+	fields []plan.Field // the fields, if the operand is a record or a list of records
 }
 
 // String describes the operand for messages.
@@ -26,6 +28,8 @@ func (t typed) String() string {
 		return "a " + t.node
 	case t.lit != nil:
 		return describe(t.lit)
+	case t.fields != nil:
+		return record(t.typ)
 	}
 	return withoutNull(t.typ)
 }
@@ -79,6 +83,10 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 	case *syntax.NodeKey:
 		c.fault(Incomparable, o.Span(), "write a node only after from:, to: or where from = and where to =", "a node cannot be part of an expression")
 		return typed{}, false
+	case *syntax.Subquery:
+		return c.subquery(o, sc)
+	case *syntax.FieldRef:
+		return c.field(o, sc)
 	case *syntax.AliasRef:
 		if c.old != nil && sc == nil {
 			return c.oldValue(o)
@@ -243,6 +251,10 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 		c.misplacedUnit(o)
 		return typed{}, false
 	}
+	if name := o.Name.Value; c.depth > 0 && (name == "bm25" || name == "nearest" || name == "rrf") {
+		c.inSubquery(o, "rank the rows of the query itself, and use the score as a column or sort key of its own")
+		return typed{}, false
+	}
 	switch o.Name.Value {
 	case "search", "match_text", "fuzzy":
 		m, ok := c.textMatch(o, sc)
@@ -269,6 +281,9 @@ func (c *checker) call(o *syntax.Call, sc *scope) (typed, bool) {
 // and not inside another aggregate.
 func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (typed, bool) {
 	switch {
+	case c.depth > 0:
+		c.inSubquery(call, "write the aggregate as a block of its own, such as "+row.Name+" { … }")
+		return typed{}, false
 	case c.inHaving:
 		c.fault(BadAggregate, call.Span(), "return the aggregate as a column, as in "+row.Name+"($p) as n, and write the name of the column: n", "having uses the columns of the result, not %s", row.Name)
 		return typed{}, false
@@ -294,21 +309,5 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		return typed{}, false
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Distinct: call.Distinct != nil, Arg: arg.expr}, typ: row.Result(arg.typ)}
-	at := call.Args[0].Source().Span()
-	switch test := isTruth(arg.expr); {
-	case isConstant(arg.expr):
-		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
-		return t, false
-	case plan.HasAggregate(arg.expr):
-		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
-		return t, false
-	case test:
-		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
-		return t, false
-	}
-	if arg.node != "" && !row.Arg.Nodes || arg.node == "" && !row.Arg.Accepts(arg.typ) {
-		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
-		return t, false
-	}
-	return t, true
+	return t, c.accepts(row, arg, call.Args[0].Source().Span())
 }

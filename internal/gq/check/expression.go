@@ -27,6 +27,9 @@ func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
 	case t.typ.Kind == value.Blob || t.typ.Kind == value.Vector:
 		c.fault(Incomparable, at, "", "a %s cannot be part of an expression", t)
 		return t, false
+	case t.fields != nil:
+		c.fault(Incomparable, at, "use a field of a column that is a record, as in latest.on; count { … } counts rows", "%s cannot be part of an expression", t)
+		return t, false
 	case hasScore(t.expr):
 		c.fault(Incomparable, at, "return the score as a column of its own", "a score of bm25, nearest or rrf cannot be part of an expression")
 		return t, false
@@ -54,7 +57,7 @@ func isTruth(e plan.Expr) bool {
 	case plan.Test, plan.Holds, plan.Matched:
 		return true
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Old, plan.KeyOf, plan.Cell:
+		plan.Apply, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return false
 }
@@ -75,7 +78,7 @@ func hasScore(e plan.Expr) bool {
 			found = found || !block && hasScore(inner)
 		})
 		return found
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
 	}
 	return false
 }
@@ -85,9 +88,13 @@ func isConstant(e plan.Expr) bool {
 	switch e := e.(type) {
 	case plan.Lit, plan.ParamRef, plan.Now:
 		return true
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		return !slices.ContainsFunc(plan.Operands(e), func(o plan.Expr) bool { return !isConstant(o) })
 	case plan.Holds:
+		return len(e.Outer) == 0
+	case plan.BlockAgg:
+		return len(e.Outer) == 0
+	case plan.BlockRows:
 		return len(e.Outer) == 0
 	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell:
 	}

@@ -26,6 +26,11 @@ func TestForeignNames(t *testing.T) {
 		{match("$p: Person", "$p.name desc"), foreignNames["desc"]},
 		{match("$p: Person", "$p.age in [1] as x"), comparisonForm},
 		{match("$p: Person", "not $p.age as x"), foreignNames["not"]},
+		{match("$p: Person", "p.name as x"), "a variable starts with $: $p.name"},
+		{match("$p: Person", "count(p.name) as x"), "a variable starts with $: $p.name"},
+		{match("$p: Person q.age > 3", "$p"), "a variable starts with $: $q.age"},
+		{match("$p: Person", "count { $p knows $q q.age > 3 } as x"), "a variable starts with $: $q.age"},
+		{match("$p: Person", "first { $p knows $q return { $q.name as name } } as one, one.nam as x"), "did you mean name?"},
 	}
 	for _, test := range tests {
 		file, faults := syntax.ParseQueries("x.gq", test.text)

@@ -16,6 +16,8 @@ type scope struct {
 	outer    *scope                // of the surrounding block; nil for the whole match
 	vars     map[string]plan.VarID // by name, without $
 	optional bool                  // the block is an `optional` block
+	subquery bool                  // the block is that of a subquery
+	own      []plan.VarID          // of a subquery: the variables that it binds, outside of its blocks and in its `optional` blocks
 	// outerVars is the set of the variables of enclosing blocks that the block refers to.
 	outerVars map[plan.VarID]bool
 }
@@ -100,7 +102,12 @@ func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *sco
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]
 	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ, Optional: sc.optional})
-	c.info.Vars = append(c.info.Vars, Symbol{Span: syntax.SpanOf(t), Inner: sc.outer != nil && !sc.optional})
+	rows := sc // the scope whose rows the variable belongs to
+	if sc.optional {
+		rows = sc.outer
+	}
+	rows.own = append(rows.own, id)
+	c.info.Vars = append(c.info.Vars, Symbol{Span: syntax.SpanOf(t), Inner: rows.outer != nil})
 	if name != "_" {
 		sc.vars[name] = id
 	}

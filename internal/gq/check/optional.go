@@ -18,7 +18,7 @@ func (c *checker) optionals(clauses []syntax.Clause, sc *scope) map[*syntax.Opti
 		if !ok {
 			continue
 		}
-		if sc.outer != nil {
+		if sc.outer != nil && !sc.subquery {
 			c.misplacedOptional(o)
 			continue
 		}

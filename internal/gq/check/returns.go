@@ -74,10 +74,14 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 				}
 			}
 		}
+		if t.fields != nil {
+			col.Fields = t.fields
+		}
 		c.columns[name] = len(c.read.Columns)
 		c.read.Columns = append(c.read.Columns, col)
 	}
 	c.checkGroups(places)
+	c.checkRecords(places)
 }
 
 // wholeFields lists the members of the object that represents a node. A property called id is
@@ -119,7 +123,7 @@ func operandName(o syntax.Operand) (string, bool) {
 			return "", false
 		}
 		return o.Name.Value, true
-	case *syntax.Literal, *syntax.Binary, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey:
+	case *syntax.Literal, *syntax.Binary, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey, *syntax.Subquery, *syntax.FieldRef:
 		return "", false
 	}
 	panic("check: operand has an unknown type")
@@ -137,7 +141,7 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 			continue
 		}
 		at := k.Expr.Source().Span()
-		if t.node != "" || t.typ.List || t.typ.Kind == value.Vector {
+		if t.node != "" || t.typ.List || t.fields != nil || t.typ.Kind == value.Vector {
 			c.fault(Incomparable, at, "order by a scalar, such as a property", "%s cannot be ordered", t)
 			continue
 		}
@@ -225,15 +229,20 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables that break ties between rows by their ids: those of nodes and edges. It sorts the variables by
-// name.
+// addTies adds the variables that break ties between rows by their ids: those of nodes and edges.
 func (c *checker) addTies() {
+	var ties []plan.VarID
 	for i := range c.read.Vars {
 		if !c.info.Vars[i].Inner && c.read.Vars[i].Entity != plan.Walk {
-			c.read.Ties = append(c.read.Ties, plan.VarID(i))
+			ties = append(ties, plan.VarID(i))
 		}
 	}
-	slices.SortStableFunc(c.read.Ties, func(a, b plan.VarID) int {
+	c.read.Ties = c.tieOrder(ties)
+}
+
+// tieOrder sorts the variables that break ties: named ones come first, by name. It returns them.
+func (c *checker) tieOrder(ties []plan.VarID) []plan.VarID {
+	slices.SortStableFunc(ties, func(a, b plan.VarID) int {
 		na, nb := c.read.Vars[a].Name, c.read.Vars[b].Name
 		switch {
 		case na == "_" && nb == "_":
@@ -245,4 +254,5 @@ func (c *checker) addTies() {
 		}
 		return cmp.Compare(na, nb)
 	})
+	return ties
 }

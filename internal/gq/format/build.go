@@ -52,7 +52,7 @@ type builder struct {
 	at     int            // index of the next token
 
 	// blocks holds the blocks that are operands, by the offsets of their first tokens.
-	blocks map[int]syntax.Clause
+	blocks map[int]syntax.Operand
 
 	pieces []piece  // the result
 	groups []*group // in the order of their opening brackets
@@ -131,7 +131,12 @@ func (b *builder) token(g gap) {
 	switch block := b.blocks[b.tokens[b.at].Pos.Offset]; {
 	case block != nil:
 		b.take(g)
-		b.match(syntax.Block(block))
+		if s, ok := block.(*syntax.Subquery); ok {
+			b.subquery(s)
+			return
+		}
+		inner, _ := syntax.Inside(block)
+		b.match(inner)
 	case b.is("[") && b.tokens[b.at+1].Type != syntax.TypeName:
 		b.list(g)
 	case b.startsEnum():

@@ -68,8 +68,13 @@ func (b *builder) read(r *syntax.Read) {
 		b.take(soft)
 		b.match(r.Having)
 	}
-	b.orderings(r.Order, soft)
-	if r.Limit != nil {
+	b.end(r.Order, r.Limit)
+}
+
+// end adds the pieces of the sort keys and of the limit, if there are any.
+func (b *builder) end(order []*syntax.Ordering, limit *syntax.Token) {
+	b.orderings(order, soft)
+	if limit != nil {
 		b.take(soft)
 		b.take(spaced)
 	}
@@ -99,26 +104,61 @@ func (b *builder) orderings(list []*syntax.Ordering, before gap) {
 	b.close()
 }
 
+// subquery makes a group of the braces of a subquery. The keyword is the token before the next one.
+func (b *builder) subquery(s *syntax.Subquery) {
+	stop := b.at - 1 + len(s.Tokens) - 1 // index of the closing brace and then, of what follows the result
+	if s.Limit != nil {
+		stop -= 2
+	}
+	if s.Order != nil {
+		stop -= 3 + len(s.Order) - 1 // the keyword, the braces and the commas
+		for _, o := range s.Order {
+			stop -= len(o.Tokens)
+		}
+	}
+	b.open(spaced)
+	b.clauses(s.Match)
+	switch {
+	case s.Returns != nil:
+		b.take(soft) // return
+		b.projections(s.Returns)
+	case s.Value != nil:
+		b.take(soft) // return
+		if s.Distinct != nil {
+			b.take(spaced)
+		}
+		b.run(stop, spaced)
+	}
+	b.end(s.Order, s.Limit)
+	b.close()
+}
+
 // findBlocks records the blocks that are operands in a read.
 func (b *builder) findBlocks(r *syntax.Read) {
-	b.blocks = map[int]syntax.Clause{}
+	b.blocks = map[int]syntax.Operand{}
 	b.findBlocksOf(r)
 }
 
 // findBlocksOf is findBlocks, but keeps the blocks of other reads.
 func (b *builder) findBlocksOf(r *syntax.Read) {
 	if b.blocks == nil {
-		b.blocks = map[int]syntax.Clause{}
+		b.blocks = map[int]syntax.Operand{}
 	}
-	r.Walk(func(syntax.Clause) {}, func(c *syntax.Condition) {
+	r.Walk(func(syntax.Clause) {}, func(block syntax.Operand) {
 		b.meter.Step(1)
-		b.blocks[c.Tokens[0].Pos.Offset] = c.Block
+		b.blocks[block.Source().Tokens[0].Pos.Offset] = block
 	})
 }
 
 // match makes a group of a block of clauses.
 func (b *builder) match(clauses []syntax.Clause) {
 	b.open(spaced)
+	b.clauses(clauses)
+	b.close()
+}
+
+// clauses adds the pieces of clauses.
+func (b *builder) clauses(clauses []syntax.Clause) {
 	for _, c := range clauses {
 		switch c := c.(type) {
 		case *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
@@ -134,7 +174,6 @@ func (b *builder) match(clauses []syntax.Clause) {
 			b.rangeOf(c.Range, soft)
 		}
 	}
-	b.close()
 }
 
 // binding adds the pieces of a binding.

@@ -84,6 +84,14 @@ these rows. Bindings and traversals outside cannot use the variables of the bloc
 			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +
 			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}, {"Each value once", distinctValues}, {"Lists by node", collectByNode}, {"Nodes with several edges", havingSeveral}}},
+	{Name: "subqueries", Summary: "Counts, sums and lists per row.",
+		text: `A block with a value may stand wherever an expression may. count { $m replyOf $p } counts the matches of its clauses, and
+count { … return distinct $m.x } the different values; sum, min, max and avg { … return $m.x } are null if there is no value. first { … return
+{ $m.x as x } order { x desc } } is the record of the first row, or null; collect { … return { … } order { … } limit 20 } is a list of at most
+1000 records, and needs the limit. In later columns, order and having, one.x is a field of the column one that first made. The block sees the
+variables around it; its own are not visible outside. Without a variable from outside it is computed once. optional may stand in it; aggregates,
+bm25, nearest and rrf may not. Blocks nest three deep. Several counts in one match multiply each other: write each as a block.`,
+		cases: []example{{"Count per node", countPerNode}, {"A list per node", listPerNode}, {"The first per node", firstPerNode}}},
 	{Name: "return", Summary: "Columns and their names.",
 		text: `$v.property becomes the column v.property; as renames a column, and two columns with the same name are an error. $v
 alone is the whole node as an object with its id, without blobs. Every node has $v.id. For a node with a key, the id is

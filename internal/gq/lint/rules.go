@@ -35,6 +35,8 @@ const (
 	ChangedNot       diag.Code = "L130" // droppable `not` block, which kept no row in earlier versions
 	OptionalInBlock  diag.Code = "L131" // condition with ? inside a `not` or `exists` block
 	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
+	BlockNoLimit     diag.Code = "L138" // subquery in a read without a limit
+	MultipliedCount  diag.Code = "L139" // count over two independent fan-outs
 	RepeatedInsert   diag.Code = "L140" // variable of a match that repeats an insert without need
 	BadDirective     diag.Code = "L198" // malformed gq:ignore
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
@@ -141,6 +143,12 @@ var Rules = []Rule{
 	{Level: Note, query: idleOptional, Entry: diag.Entry{Code: IdleOptional, Title: "question mark without effect",
 		Explanation: "A parameter with a @default is never null, so the ? after its type changes nothing. gq lint --fix removes it.",
 		Example:     `query q($name: String? @default("Ada")) { match { $p: Person { name: $name } } return { $p.age } }`}},
+	{Level: Warning, query: blockWithoutLimit, Entry: diag.Entry{Code: BlockNoLimit, Title: "subquery in a read without limit",
+		Explanation: "A subquery among the columns runs once for each row that is returned. Without a limit, its work grows with the graph. The rule does not report reads that return at most one row.",
+		Example:     `query q() { match { $p: Person } return { $p.name, count { $p knows $_ } as friends } }`}},
+	{Level: Warning, query: multipliedCount, Entry: diag.Entry{Code: MultipliedCount, Title: "count over two independent sets",
+		Explanation: "A match has a row for each combination of the nodes that it reaches. If two traversals start at the same node and nothing else connects their other ends, count, sum, avg and collect take each match of one once for each match of the other. Write each as a block, such as count { $p knows $q }, or count(distinct …).",
+		Example:     `query q() { match { $p: Person $p knows $q $p worksAt $c } return { $p.name, count($q) as friends } limit 10 }`}},
 	{Level: Warning, query: repeatedInsert, Entry: diag.Entry{Code: RepeatedInsert, Title: "matched variable that repeats an insert",
 		Explanation: "An insert in a match block runs once for each match, so a variable with several matches inserts several entities. If no statement uses the variable, they are equal. Use the variable, or test with exists { … } that it has a match.",
 		Example:     `query q() { match { $p: Person $p knows $q } { insert Company { name: $p.name } } }`}},

@@ -89,8 +89,16 @@ func (p *queryPass) blocks(visit func(c syntax.Clause, inside bool)) {
 		}
 		return inside
 	}
-	operand := func(o syntax.Operand) {
-		syntax.Conditions(o, func(c *syntax.Condition) { walk(syntax.Block(c.Block), within(c.Block, false)) })
+	var operand func(o syntax.Operand)
+	operand = func(o syntax.Operand) {
+		syntax.Blocks(o, func(b syntax.Operand) {
+			clauses, results := syntax.Inside(b)
+			c, condition := b.(*syntax.Condition)
+			walk(clauses, condition && within(c.Block, false))
+			for _, o := range results {
+				operand(o)
+			}
+		})
 	}
 	walk = func(clauses []syntax.Clause, inside bool) {
 		for _, c := range clauses {
@@ -202,7 +210,7 @@ func (p *queryPass) nullParam(e plan.Expr) (int, bool) {
 		}
 		return found, ok
 	case plan.Lit, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell:
+		plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return 0, false
 }

@@ -27,7 +27,7 @@ func everyTraversal(r *syntax.Read, visit func(*syntax.Traversal)) {
 		if t, ok := c.(*syntax.Traversal); ok {
 			visit(t)
 		}
-	}, func(*syntax.Condition) {})
+	}, func(syntax.Operand) {})
 }
 
 // varsOf calls `visit` for every variable that a clause names, including the variables in its blocks.
@@ -84,7 +84,7 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	case plan.RRF:
 		exprVar(e.First, visit)
 		exprVar(e.Second, visit)
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		for _, o := range plan.Operands(e) {
 			exprVar(o, visit)
 		}
@@ -95,6 +95,11 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 	case plan.KeyOf:
 		for _, o := range plan.Operands(e) {
 			exprVar(o, visit)
+		}
+	case plan.BlockAgg, plan.BlockRows:
+		_, outer, _ := plan.Subquery(e)
+		for _, v := range outer {
+			visit(v)
 		}
 	case plan.Lit, plan.ParamRef, plan.Now, plan.Old, plan.Cell:
 	}

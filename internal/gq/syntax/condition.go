@@ -31,25 +31,45 @@ type NullTest struct {
 	Not bool `parser:"'is' @'not'? 'null'"` // true for `is not null`
 }
 
-// Conditions calls visit for each block in an operand, in source order. It does not call visit for the
-// blocks inside such a block.
-func Conditions(o Operand, visit func(*Condition)) {
-	if c, ok := o.(*Condition); ok {
-		visit(c)
+// Blocks calls visit for each *Condition and each *Subquery in an operand, in source order. It does not
+// call visit for the blocks inside such a block.
+func Blocks(o Operand, visit func(Operand)) {
+	switch o.(type) {
+	case *Condition, *Subquery:
+		visit(o)
+	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *Now, *Call, *Binary, *Comparison:
 	}
 	for _, part := range Parts(o) {
-		Conditions(part, visit)
+		Blocks(part, visit)
 	}
 }
 
-// Walk calls `clause` for every clause of a read, and `block` for every block that is an operand. It
-// visits the clauses inside blocks too, of both kinds.
-func (r *Read) Walk(clause func(Clause), block func(*Condition)) {
+// Inside returns the clauses of a block that is an operand, and the operands that the block returns or
+// sorts by. For any other operand it returns nothing.
+func Inside(o Operand) ([]Clause, []Operand) {
+	switch o := o.(type) {
+	case *Condition:
+		return Block(o.Block), nil
+	case *Subquery:
+		return o.Match, o.Results()
+	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *Now, *Call, *Binary, *Comparison:
+	}
+	return nil, nil
+}
+
+// Walk calls `clause` for every clause of a read, and `block` for every *Condition and *Subquery. It
+// visits the clauses and operands inside blocks too, of all kinds.
+func (r *Read) Walk(clause func(Clause), block func(Operand)) {
 	var clauses func([]Clause)
-	operand := func(o Operand) {
-		Conditions(o, func(c *Condition) {
-			block(c)
-			clauses(Block(c.Block))
+	var operand func(Operand)
+	operand = func(o Operand) {
+		Blocks(o, func(b Operand) {
+			block(b)
+			inner, results := Inside(b)
+			clauses(inner)
+			for _, o := range results {
+				operand(o)
+			}
 		})
 	}
 	clauses = func(list []Clause) {

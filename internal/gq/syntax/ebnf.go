@@ -35,7 +35,7 @@ func QueryGrammar() []Production {
 		`File = Query* .`,
 		g.query().String(), bodyGrammar, g.read().String(), g.mutation().String(), enumValueGrammar,
 		statementGrammar, g.insert().String(), g.update().String(), g.delete().String(), g.matchBlock().String(), g.listBlock().String(), writtenGrammar, nodeKeyGrammar,
-		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(),
+		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(), g.subquery().String(), fieldRefGrammar,
 	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
 }
 

@@ -40,6 +40,7 @@ type grammar struct {
 	traversal func() *participle.Parser[Traversal]
 	filter    func() *participle.Parser[Filter]
 	null      func() *participle.Parser[NullTest]
+	subquery  func() *participle.Parser[Subquery]
 }
 
 // newGrammar returns a grammar. The rules of the grammar count their steps on a meter.
@@ -76,6 +77,7 @@ func newGrammar(m *work.Meter) *grammar {
 	g.traversal = build[Traversal]()
 	g.filter = build[Filter](operands)
 	g.null = build[NullTest]()
+	g.subquery = build[Subquery](clauses, operands)
 	return g
 }
 

@@ -66,8 +66,6 @@ var clauseHabits = []habits{
 		{"$p k:knows $q", "k", "the variable of an edge starts with $: $p $k:knows $q"},
 		{"$p knows $q q:Person", "q", "a variable starts with $: $q: Person"},
 		{"q: Person", "q", "a variable starts with $: $q: Person"},
-		{"q.age > 3", "q", "a variable starts with $: $q.age"},
-		{"$p knows $q q.age > 3", "q", "a variable starts with $: $q.age"},
 		{`$q: person { name: "x" }`, "person", "type names start with an upper-case letter: $q: Person"},
 		{"$q: knows $p", "knows", "type names start with an upper-case letter, as in $q: Person; an edge has no colon, as in $a knows $b"},
 		{"$q: not { $p.x = 1 }", "not", ""},

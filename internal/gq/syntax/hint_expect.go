@@ -133,7 +133,7 @@ var phrases = map[string]string{
 	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "ParamAnnotation": "`@`", "Ends": "the ends of a range", "Card": "`@card`",
 	"MCPArg": "`expose`, `idempotent`, `tool_name` or `title`", "AnnotationArg": "a literal or a name", "Bounds": "`{`",
 	"Statement": "`insert`, `upsert`, `update`, `delete`, `match` or `for`", "Written": "an expression", "NullTest": "`is`",
-	"Term": "an expression", "Factor": "an expression", "Comparison": "an expression", "Condition": "an expression",
+	"Term": "an expression", "Factor": "an expression", "Comparison": "an expression", "Condition": "an expression", "Subquery": "an expression",
 }
 
 // or joins phrases with commas and "or", without duplicates.

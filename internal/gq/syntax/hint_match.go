@@ -86,7 +86,6 @@ var matchHints = []hint{
 	// Names in the wrong place or case.
 	{in: inMatch, text: "<var> !<name> ^: <name> <var>", help: "the variable of an edge starts with $: %1 $%2:%4 %5"},
 	{in: inMatch, text: "!<name> ^: <typename>", help: "a variable starts with $: $%1: %3"},
-	{in: inMatch, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inMatch, text: "<var> : ^not", help: ""},
 	{in: inMatch, text: "<var> : ^<name> {|}", help: "type names start with an upper-case letter: %1: %u3"},
 	{in: inMatch, text: "<var> : ^<name>", help: "type names start with an upper-case letter, as in %1: Person; an edge has no colon, as in $a knows $b"},

@@ -98,8 +98,10 @@ func settingInside(before []Token, bracket, outer string) string {
 	case outer == inBody && (last.Value == "}" || last.Value == "]" || word(2) == "limit" || word(2) == "in"):
 		return inBody // the statements of a block
 	case outer == inMatch && word(1) == "optional",
-		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && slices.Contains(blockKeywords, word(1)):
+		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && (slices.Contains(blockKeywords, word(1)) || slices.Contains(SubqueryKeywords, word(1))):
 		return inMatch
+	case outer == inMatch && (word(1) == "return" || word(1) == "order"): // of a subquery
+		return word(1)
 	case outer == inMatch && last.Type == TypeName && word(2) == ":":
 		return inBinding
 	case outer == inMatch && (last.Type == Name || last.Type == TypeName || last.Value == ">"):

@@ -171,9 +171,13 @@ var queryHints = []hint{
 	{in: inOrder, text: "<name>|asc|desc ^<var>", help: "separate the keys with commas"},
 
 	// Calls, and expressions in any setting.
+	{in: inReturn + " " + inOrder + " " + inCall + " " + inMatch, text: "^count|sum|min|max|avg|first|collect {", help: "write a block of clauses in lower case: %l1 { $p knows $q }"},
+	{in: inList, text: "[ ^( <var>|<name> )", help: "write a block of clauses: collect { $p knows $q return { $q.name as name } limit 100 }, or count { $p knows $q }"},
+	{in: inCall, text: "!select ^<any>", help: "write a block of clauses: count { $p knows $q }, or sum { $p knows $q return $q.age }"},
+	{in: inReturn + " " + inOrder, text: "^- [|-|->", help: "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
+	{in: inCall, text: "size|count|length ( !( <var>|<name> ) ^-", help: "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
 	{in: inCall, text: "count ( ^)", help: "to count the rows, count a variable of the match: count($p)"},
 	{in: inCall, text: "^distinct", help: "keywords are lower case: distinct"},
-	{in: inReturn + " " + inOrder + " " + inCall, text: "!<name> ^. <name>", help: "a variable starts with $: $%1.%3"},
 	{in: inReturn, text: "^- <number>", want: "`}`", help: "write a comma before a column that starts with a number with a sign: , -%2"},
 	{in: inReturn + " " + inOrder + " " + inMatch + " " + inCall + " " + inAssigns + " " + inBinding, text: "^case", help: caseForm},
 	{in: inMatch + " " + inCall, text: "!case ^when|<var>", help: caseForm},

@@ -166,7 +166,13 @@ var queryHabits = []habits{
 		{"insert Person { name: CASE WHEN $n = 1 THEN 2 END }", "CASE", "write if(condition, a, b), and another if as b for the next case"},
 	}},
 	{false, "query a() { match { $p: Person } return { • } }", []habit{
-		{"p.name", "p", "a variable starts with $: $p.name"},
+		{"COUNT { ($p)-[:KNOWS]->($q) } as n", "COUNT", "write a block of clauses in lower case: count { $p knows $q }"},
+		{"count { ($p)-[:KNOWS]->($q) } as n", "(", "write the name of an edge between two variables: $p knows $q"},
+		{"size(($p)-[:KNOWS]->($q)) as n", "(", "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
+		{"($p)-[:KNOWS]->($q) as n", "-", "write a block of clauses: count { $p knows $q }, or exists { $p knows $q }"},
+		{"size([($p)-[:KNOWS]->($q) | $q.name]) as n", "( | |", "write a block of clauses: collect { $p knows $q return { $q.name as name } limit 100 }, or count { $p knows $q } | put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"},
+		{"[($p)-->($q) | $q.name] as names", "( | |", "write a block of clauses: collect { $p knows $q return { $q.name as name } limit 100 }, or count { $p knows $q } | put the alternatives into an any block: any { $p.age > 60 $p.level = \"lead\" }"},
+		{"(select count(*) from Knows) as n", "select | *", "write a block of clauses: count { $p knows $q }, or sum { $p knows $q return $q.age } | to count the rows, count a variable of the match: count($p)"},
 		{"*", "*", "name the columns: return { $p.name }, or { $p } for the whole node"},
 		{"$p.*", "*", "leave out the dot: $p is the whole node"},
 		{"count(*)", "*", "to count the rows, count a variable of the match: count($p)"},
@@ -208,7 +214,6 @@ var queryHabits = []habits{
 		{"date(2024-01-01)", "", ""}, // the parser accepts this, and the checker reports it
 		{"datetime($n)", "$n", `write datetime("2024-05-01T12:30:00Z"), or declare a parameter as DateTime`},
 		{"$p.age == 3", "=", "put a comparison that is a column into parentheses: ($p.age = …) as …; to filter rows, write it in match"},
-		{"count(p.name)", "p", "a variable starts with $: $p.name"},
 		{"'x'", "'x'", `write a text in double quotes, and a name without quotes: "x"`},
 		{"$p.name;", ";", "remove it: the language has no semicolons"},
 	}},
@@ -218,7 +223,6 @@ var queryHabits = []habits{
 		{"$p.name descending", "descending", "write desc or asc"},
 		{"-$p.name", "-", "write $p.name desc"},
 		{"$p.name $p.age", "$p", "separate the keys with commas"},
-		{"p.name desc", "p", "a variable starts with $: $p.name"},
 		{"$p.name desc $p.age", "$p", "separate the keys with commas"},
 	}},
 }

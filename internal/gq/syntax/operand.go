@@ -8,7 +8,7 @@ import (
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
-// *Now, *Call, *Binary, *Comparison and *Condition. An operand in parentheses has no node of its own.
+// *Now, *Call, *Binary, *Comparison, *Condition, *Subquery and *FieldRef. An operand in parentheses has no node of its own.
 type Operand interface {
 	operand()
 	Source() Range

@@ -35,13 +35,14 @@ const (
 	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
-	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Now | Call | PropRef | VarRef | Literal | AliasRef .`
+	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Subquery | Now | Call | PropRef | VarRef | Literal | FieldRef | AliasRef .`
 	conditionGrammar  = `Condition = Not | Exists | Any | All .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with" | "in" | "matches") Operand | NullTest)? .`
 	callGrammar       = `Call = <name> "(" "distinct"? Comparison ("," Comparison)* ")" .`
 	propRefGrammar    = `PropRef = <var> "." <name> .`
 	varRefGrammar     = `VarRef = <var> .`
 	aliasRefGrammar   = `AliasRef = <name> .`
+	fieldRefGrammar   = `FieldRef = <name> "." <name> .`
 	nowGrammar        = `Now = "now" "(" ")" .`
 	listGrammar       = `List = "[" (Literal ("," Literal)*)? "]" .`
 	enumValueGrammar  = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
@@ -128,7 +129,7 @@ func startsParentheses(next [4]Token) bool {
 	case t.Type == Var:
 		return next[2].Value != ":"
 	case t.Type == Name && t.Value != "true" && t.Value != "false":
-		return next[2].Value == "(" || next[2].Value == "{" && slices.Contains(blockKeywords, t.Value)
+		return next[2].Value == "(" || next[2].Value == "." || next[2].Value == "{" && (slices.Contains(blockKeywords, t.Value) || slices.Contains(SubqueryKeywords, t.Value))
 	default:
 		return startsOperand(t)
 	}
@@ -170,6 +171,15 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 			return nil, err
 		}
 		return &Condition{c.consumed(), block}, nil
+	}
+	if startsSubquery(next) {
+		return parsePart[*Subquery](g.subquery, c.PeekingLexer)
+	}
+	if next[1].Value == "." && next[2].Type == Name {
+		column := *c.Next()
+		c.Next()
+		field := *c.Next()
+		return &FieldRef{c.consumed(), column, field}, nil
 	}
 	if next[1].Value != "(" {
 		c.Next()

@@ -233,7 +233,7 @@ func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) b
 	}
 	switch o := o.(type) {
 	case *Literal, *VarRef, *Now:
-	case *Condition:
+	case *Condition, *Subquery:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	case *Binary, *Comparison:
 		for _, part := range parts(o) {
@@ -247,7 +247,7 @@ func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) b
 		for _, a := range o.Args {
 			p.checkPart(a, in, depth-1, also)
 		}
-	case *PropRef, *AliasRef, *NodeKey:
+	case *PropRef, *AliasRef, *NodeKey, *FieldRef:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
@@ -267,7 +267,7 @@ func parts(o Operand) []Operand {
 			return []Operand{o.Left}
 		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition, *NodeKey:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition, *NodeKey, *Subquery, *FieldRef:
 	}
 	return nil
 }
@@ -295,6 +295,9 @@ func (p *parser) operandWithin(o Operand, depth int) {
 	}
 	if block, ok := o.(*Condition); ok {
 		p.clauses(Block(block.Block))
+	}
+	if s, ok := o.(*Subquery); ok {
+		p.subquery(s)
 	}
 	call, ok := o.(*Call)
 	if !ok {

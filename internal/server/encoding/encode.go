@@ -17,7 +17,7 @@ import (
 const maxSafeInteger = 1<<53 - 1
 
 // columnKey holds the text before a column's value: its name as a JSON string and a colon. For a
-// column with a whole node, `fields` holds the keys of the node's fields.
+// column with records, `fields` holds the keys of their fields.
 type columnKey struct {
 	text   string // such as "name":
 	fields []columnKey
@@ -27,10 +27,16 @@ type columnKey struct {
 func columnKeys(cols []plan.Column) []columnKey {
 	keys := make([]columnKey, len(cols))
 	for i, c := range cols {
-		keys[i].text = keyText(c.Name)
-		for _, f := range c.Fields {
-			keys[i].fields = append(keys[i].fields, columnKey{text: keyText(f.Name)})
-		}
+		keys[i] = columnKey{keyText(c.Name), fieldKeys(c.Fields)}
+	}
+	return keys
+}
+
+// fieldKeys returns the key of each field of a record.
+func fieldKeys(fields []plan.Field) []columnKey {
+	var keys []columnKey
+	for _, f := range fields {
+		keys = append(keys, columnKey{keyText(f.Name), fieldKeys(f.Fields)})
 	}
 	return keys
 }
@@ -50,6 +56,8 @@ func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {
 		switch {
 		case c.IsNull(i):
 			e.buf = append(e.buf, "null"...)
+		case c.Offsets != nil:
+			e.objects(keys[j].fields, c, i)
 		case c.Fields != nil:
 			e.object(keys[j].fields, c.Fields, i)
 		default:
@@ -57,6 +65,18 @@ func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {
 		}
 	}
 	e.buf = append(e.buf, '}')
+}
+
+// objects writes the records of row i of a column as an array.
+func (e *Writer) objects(keys []columnKey, c *engine.Column, i int) {
+	e.buf = append(e.buf, '[')
+	for k := c.Offsets[i]; k < c.Offsets[i+1]; k++ {
+		if k > c.Offsets[i] {
+			e.buf = append(e.buf, ',')
+		}
+		e.object(keys, c.Fields, int(k))
+	}
+	e.buf = append(e.buf, ']')
 }
 
 // cell writes row i of a column that has no Fields. The cell must not be null.

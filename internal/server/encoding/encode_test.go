@@ -3,6 +3,7 @@ package encoding
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -49,6 +50,10 @@ func TestCells(t *testing.T) {
 	}{
 		{"null", engine.Column{Type: value.Of(value.I64), Valid: null, Ints: []int64{5}}, false, `null`},
 		{"null node", engine.Column{Valid: null, Fields: []engine.Column{{}, {}}}, false, `null`},
+		{"list of records", engine.Column{Type: value.Type{List: true}, Offsets: []int32{0, 2}, Fields: []engine.Column{
+			{Type: value.Of(value.I32), Ints: []int64{1, 2}}, {Type: value.Of(value.String).Optional(), Valid: engine.Bitmap{1}, Strings: []string{"a", ""}}}},
+			false, `[{"id":1,"x":"a"},{"id":2,"x":null}]`},
+		{"no records", engine.Column{Type: value.Type{List: true}, Offsets: []int32{0, 0}, Fields: []engine.Column{{}, {}}}, false, `[]`},
 		{"true", engine.Column{Type: value.Of(value.Bool), Ints: []int64{1}}, false, `true`},
 		{"I32", engine.Column{Type: value.Of(value.I32), Ints: []int64{math.MinInt32}}, true, `-2147483648`},
 		{"I64", engine.Column{Type: value.Of(value.I64), Ints: []int64{math.MinInt64}}, false, `-9223372036854775808`},
@@ -93,6 +98,38 @@ func TestCells(t *testing.T) {
 				t.Errorf("got %s, %d, %v, want %s", e.buf, n, err, want)
 			}
 		})
+	}
+}
+
+// TestNestedRecords writes rows with more nested records than one answer may have. A page ends before the row that
+// has too many, and an answer without pages is refused.
+func TestNestedRecords(t *testing.T) {
+	const each, rows = plan.MaxNested / 4, 6
+	fields := []plan.Field{{Name: "n", Type: value.Of(value.I32)}}
+	result := func() *columns {
+		c := engine.Column{Type: value.Type{List: true}, Offsets: []int32{0}, Fields: []engine.Column{{Type: fields[0].Type, Ints: make([]int64, rows*each)}}}
+		for i := range rows {
+			c.Offsets = append(c.Offsets, int32((i+1)*each))
+		}
+		return &columns{cols: []plan.Column{{Name: "l", Type: c.Type, Fields: fields}}, batches: []*engine.Batch{{Len: rows, Columns: []engine.Column{c}}}}
+	}
+	for _, tt := range []struct {
+		opts   Options
+		rows   int
+		why    cut
+		refuse bool
+	}{
+		{Options{MaxRows: 100}, 4, byRows, false},
+		{Options{MaxRows: 3}, 3, byRows, false},
+		{Options{MaxBytes: 1 << 30}, 4, byRows, false},
+		{Options{}, 0, whole, true},
+		{Options{MaxRows: 100, Refuse: true}, 0, whole, true},
+	} {
+		n, why, err := (&Writer{enc: tt.opts}).rowsOf(t.Context(), result(), 0, 0)
+		var large *engine.TooLarge
+		if refused := errors.As(err, &large); refused != tt.refuse || !refused && (err != nil || n != tt.rows || why != tt.why) {
+			t.Errorf("%+v: %d rows, cut by %q, %v", tt.opts, n, why, err)
+		}
 	}
 }
 

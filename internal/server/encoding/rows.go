@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
@@ -49,6 +50,14 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 		total += int64(b.Len - first)
 		for i := first; i < b.Len && why == whole; i++ {
 			if e.enc.MaxRows > 0 && e.rows == e.enc.MaxRows {
+				why = byRows
+				break
+			}
+			if e.nested += nested(b.Columns, i); e.nested > plan.MaxNested && n > 0 {
+				if e.enc.Refuse || e.enc.MaxRows == 0 && e.enc.MaxBytes == 0 {
+					return n, why, &engine.TooLarge{Resource: "nested records of one answer", Limit: plan.MaxNested, Actual: int64(e.nested),
+						Hint: "ask for pages of fewer rows with max_rows, or lower the limit of the block"}
+				}
 				why = byRows
 				break
 			}
@@ -106,6 +115,23 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 	return n, why, nil
 }
 
+// nested returns the number of records in the columns with records of row i, and in the records.
+func nested(cols []engine.Column, i int) int {
+	n := 0
+	for j := range cols {
+		switch c := &cols[j]; {
+		case c.IsNull(i):
+		case c.Offsets != nil:
+			for k := c.Offsets[i]; k < c.Offsets[i+1]; k++ {
+				n += 1 + nested(c.Fields, int(k))
+			}
+		case c.Fields != nil:
+			n += nested(c.Fields, i)
+		}
+	}
+	return n
+}
+
 // skip skips up to n rows and returns how many it skipped.
 func skip(s skipper, n int64) (passed int64) {
 	for passed < n {
@@ -128,6 +154,10 @@ func least(keys []columnKey, cols []engine.Column, i int) int {
 		switch {
 		case c.IsNull(i):
 			size += len("null")
+		case c.Offsets != nil:
+			for k := c.Offsets[i]; k < c.Offsets[i+1]; k++ {
+				size += 1 + least(keys[j].fields, c.Fields, int(k))
+			}
 		case c.Fields != nil:
 			size += least(keys[j].fields, c.Fields, i)
 		case c.Type.List:

@@ -74,6 +74,7 @@ type Writer struct {
 	enc       Options // how to write rows and values
 	buf       []byte  // the answer so far, or its last part
 	rows      int     // written so far, in all results
+	nested    int     // nested records written so far, in all results
 	read      bool    // a read was answered
 	truncated bool    // rows were cut off
 

@@ -54,16 +54,22 @@ type accumulator struct {
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		switch make := newFold[a.src.Func]; {
-		case a.src.Func == plan.Collect:
-			list[i].list = &collected{distinct: a.src.Distinct}
-		case a.src.Distinct:
-			list[i].set = &distinctCounts{}
-		case make != nil:
-			list[i].fold = make()
-		}
+		list[i] = newAccumulator(a.src)
 	}
 	return list
+}
+
+// newAccumulator returns an accumulator for an aggregate.
+func newAccumulator(a plan.Agg) (out accumulator) {
+	switch make := newFold[a.Func]; {
+	case a.Func == plan.Collect:
+		out.list = &collected{distinct: a.Distinct}
+	case a.Distinct:
+		out.set = &distinctCounts{}
+	case make != nil:
+		out.fold = make()
+	}
+	return out
 }
 
 // reset removes all groups.
@@ -96,19 +102,31 @@ func (co *collector) group(f *frame) error {
 // addGroup adds a group without values to each aggregate.
 func (co *collector) addGroup() {
 	for k := range co.sums {
-		a := &co.sums[k]
-		a.counts = append(a.counts, 0)
-		switch {
-		case a.fold != nil:
-			a.fold.grow()
-		case a.list != nil:
-			a.list.grow()
-		}
+		co.sums[k].grow()
+	}
+}
+
+// grow adds a group without values.
+func (a *accumulator) grow() {
+	a.counts = append(a.counts, 0)
+	switch {
+	case a.fold != nil:
+		a.fold.grow()
+	case a.list != nil:
+		a.list.grow()
 	}
 }
 
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
 func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
+	if to.list != nil {
+		return to.list.add(co, f, co.eval(a.ex, f), ids)
+	}
+	return co.evaluator.accumulate(a, to, f, ids)
+}
+
+// accumulate adds the rows of a frame to an aggregate that is not collect. The list ids has the group of each row.
+func (ev *evaluator) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {
 			to.counts[id]++
@@ -123,12 +141,9 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 		}
 		return nil
 	}
-	vec := co.eval(a.ex, f)
-	switch {
-	case to.set != nil:
-		return to.set.add(&co.budget, vec, ids, to.counts)
-	case to.list != nil:
-		return to.list.add(co, f, vec, ids)
+	vec := ev.eval(a.ex, f)
+	if to.set != nil {
+		return to.set.add(&ev.budget, vec, ids, to.counts)
 	}
 	for i, id := range ids {
 		if !vec.IsNull(i) {
@@ -138,7 +153,7 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 	if to.fold == nil {
 		return nil
 	}
-	return to.fold.add(&co.budget, vec, ids)
+	return to.fold.add(&ev.budget, vec, ids)
 }
 
 // result writes an aggregate's results into vec, for the given groups.

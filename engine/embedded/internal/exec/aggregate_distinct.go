@@ -11,11 +11,12 @@ func (a *accumulator) countsOnly() bool { return a.fold == nil && a.list == nil 
 
 // distinctCounts finds the values that count(distinct …) counts.
 type distinctCounts struct {
-	seen map[string]struct{} // the number of a group, and the bytes of a value in this group; see appendGroupKey
-	key  []byte              // memory for one element of seen
+	spent int                 // bytes that the run was charged for `seen`
+	seen  map[string]struct{} // the number of a group, and the bytes of a value in this group; see appendGroupKey
+	key   []byte              // memory for one element of seen
 }
 
-func (d *distinctCounts) reset() { d.seen = nil }
+func (d *distinctCounts) reset() { d.seen, d.spent = nil, 0 }
 
 // seenBytes estimates the memory of an element of a set, in bytes, without its key.
 const seenBytes = 48
@@ -36,6 +37,7 @@ func (d *distinctCounts) add(b *budget, values *column.Vec, groups []uint32, cou
 		if err := b.spend(len(d.key) + seenBytes); err != nil {
 			return err
 		}
+		d.spent += len(d.key) + seenBytes
 		d.seen[string(d.key)] = struct{}{}
 		counts[g]++
 	}

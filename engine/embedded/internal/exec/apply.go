@@ -80,7 +80,7 @@ func (b *binder) part(e plan.Expr) (*expr, error) {
 	switch out.kind {
 	case exprBM25, exprNearest, exprFused:
 		return nil, &engine.Unsupported{Construct: "a score within an expression"}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprAgg, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
 	}
 	return out, nil
 }
@@ -97,7 +97,7 @@ func (b *binder) composed(e plan.Expr) (*expr, error) {
 func usesRow(e plan.Expr, f func(plan.VarID)) {
 	switch e := e.(type) {
 	case plan.Agg:
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		for _, o := range plan.Operands(e) {
 			usesRow(o, f)
 		}
@@ -147,9 +147,20 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 			ev.evalTest(e, part, vec, first)
 		case exprHolds:
 			ev.evalHolds(e, part, vec, first)
+		case exprBlockAgg:
+			ev.failOn(ev.blocks.evalBlockAgg(e.subquery, part, vec, first))
+		case exprMember:
+			ev.failOn(ev.blocks.evalMember(e.subquery, part, vec, first))
 		default:
 			ev.evalApply(e, part, vec, first)
 		}
+	}
+}
+
+// failOn records an error with which the run will end, if there is one.
+func (ev *evaluator) failOn(err error) {
+	if err != nil {
+		ev.fail(err)
 	}
 }
 

@@ -45,7 +45,7 @@ func (b *binder) bind() error {
 	if b.match, err = b.block(withRankFilters(b.read)); err != nil {
 		return err
 	}
-	if err := b.optionals(b.read.Match); err != nil {
+	if err := b.optionals(b.match, b.read.Match, nil); err != nil {
 		return err
 	}
 	b.ranks = true
@@ -80,27 +80,18 @@ func (b *binder) keepVar(v plan.VarID) {
 func (b *binder) projections() error {
 	for _, c := range b.read.Columns {
 		b.step(1)
-		out := projection{Column: c, agg: -1}
+		out := projection{Column: c, agg: -1, rows: -1}
 		var err error
 		switch e := c.Expr.(type) {
 		case plan.Agg:
 			out.agg, err = b.aggregate(e)
 		case plan.Whole:
-			b.keepVar(e.Var)
-			if out.ex, err = b.expr(plan.ID(e)); err != nil {
-				return err
+			out, err = b.recordColumn(c, b.keepVar)
+		case plan.BlockRows:
+			if b.read.Grouped {
+				return mismatch("the column %s consists of records, and the query groups its rows", c.Name)
 			}
-			for i, f := range c.Fields {
-				src := plan.Expr(plan.ID(e))
-				if i > 0 {
-					src = plan.Prop{Var: e.Var, Name: f.Name, Type: f.Type}
-				}
-				ex, err := b.expr(src)
-				if err != nil {
-					return err
-				}
-				out.fields = append(out.fields, ex)
-			}
+			out, err = b.recordColumn(c, b.keepVar)
 		default:
 			if out.composed = plan.HasAggregate(e); out.composed {
 				out.ex, err = b.composed(e)
@@ -175,6 +166,10 @@ func (b *binder) isGrouped(e plan.Expr) bool {
 		return true
 	case plan.Holds:
 		if len(e.Outer) == 0 {
+			return true
+		}
+	case plan.BlockAgg, plan.BlockRows:
+		if _, outer, _ := plan.Subquery(e); len(outer) == 0 {
 			return true
 		}
 	}

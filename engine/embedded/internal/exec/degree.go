@@ -52,7 +52,7 @@ func (s *degrees) countsRows(q *query) bool {
 				s.v = e.v
 			}
 			return s.v == e.v
-		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest, exprHolds, exprWalk:
+		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest, exprHolds, exprBlockAgg, exprMember, exprWalk:
 		}
 		return false
 	}

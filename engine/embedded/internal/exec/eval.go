@@ -46,9 +46,14 @@ type evaluator struct {
 	// blocks runs the blocks whose truth is a value.
 	blocks interface {
 		truths(holding int, f *frame) (rowSet, error)
+		evalBlockAgg(subquery int, f *frame, vec *column.Vec, at int) error
+		evalMember(subquery int, f *frame, vec *column.Vec, at int) error
 	}
-	choices  []choice   // by expr.choice
-	chosenBy [][]uint32 // by position in query.holdings: the memory for rows that the block's steps choose
+	visiting   *arrangedSubquery // the subquery that runs; nil for none
+	visited    int64             // number of entities that the subqueries of the run have examined, roughly
+	maxVisited int64             // limit of `visited`
+	choices    []choice          // by expr.choice
+	chosenBy   [][]uint32        // by position in query.holdings: the memory for rows that the block's steps choose
 	// searches is the memory of the walks: first by position in query.routes, then by explore.number.
 	searches []search
 	walkBudget
@@ -75,6 +80,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	ev.budget.begin(opts.Memory, opts.Shared)
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
 	ev.maxRows = ev.read.LimitOf(args)
+	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
 	ev.walked, ev.most = 0, cmp.Or(opts.Walked, maxWalked)
 	for i := range ev.searches {
 		ev.searches[i].begin()
@@ -114,6 +120,9 @@ func (ev *evaluator) end(vecs bool) {
 func (ev *evaluator) tick(n int) error {
 	if ev.ticks += n; ev.ticks < 4096 && ev.textErr == nil {
 		return nil
+	}
+	if ev.visiting != nil {
+		ev.examined(ev.ticks)
 	}
 	ev.ticks = 0
 	return cmp.Or(ev.textErr, ev.ctx.Err())
@@ -206,7 +215,7 @@ func (ev *evaluator) evalVar(e *expr, f *frame, vec *column.Vec) {
 		})
 	case exprBM25, exprNearest, exprFused:
 		ev.evalScore(e, f, vec)
-	case exprApply, exprTest, exprHolds:
+	case exprApply, exprTest, exprHolds, exprBlockAgg, exprMember:
 		ev.evalComputed(e, f, vec)
 	case exprWalk:
 		ev.evalWalk(e, f, vec)
@@ -257,7 +266,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
 	case exprMatch:
 		// A text match is never equal to a key.
-	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprWalk:
+	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
 		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null

@@ -52,6 +52,9 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 		n += 1 + t.size()
 		t.pipes(func(inner *pipe) { n += x.steps(inner) })
 	}
+	for _, s := range x.arranged {
+		n += 1 + x.steps(s.inner)
+	}
 	if n > maxOperators {
 		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer blocks"}
 	}
@@ -175,7 +178,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	}
 	op = over(&engine.Operator{Name: "return", Detail: strings.Join(columns, ", "), Estimate: est})
 	for i := range x.columns {
-		op.Children = append(op.Children, x.explainHoldings(x.columns[i].ex, est)...)
+		op.Children = append(op.Children, x.explainColumn(&x.columns[i], est)...)
 	}
 	x.measure(op, rows, x.profTime(returning))
 	return op

@@ -13,19 +13,21 @@ import (
 type exprKind uint8
 
 const (
-	exprConst   exprKind = iota // a literal, an argument, or now
-	exprProp                    // property of a variable
-	exprID                      // id of a variable's entity
-	exprEnd                     // id of an end of an edge
-	exprMatch                   // whether a text match holds
-	exprBM25                    // relevance
-	exprNearest                 // distance
-	exprFused                   // score of an rrf
-	exprApply                   // result of an operator or a function
-	exprTest                    // whether a comparison is true
-	exprHolds                   // whether a block is true
-	exprAgg                     // result of an aggregate, in a column or sort key that computes with it
-	exprWalk                    // fact about a bound walk
+	exprConst    exprKind = iota // a literal, an argument, or now
+	exprProp                     // property of a variable
+	exprID                       // id of a variable's entity
+	exprEnd                      // id of an end of an edge
+	exprMatch                    // whether a text match holds
+	exprBM25                     // relevance
+	exprNearest                  // distance
+	exprFused                    // score of an rrf
+	exprApply                    // result of an operator or a function
+	exprTest                     // whether a comparison is true
+	exprHolds                    // whether a block is true
+	exprBlockAgg                 // aggregate over the matches of a block
+	exprMember                   // field of the first row of a block
+	exprAgg                      // result of an aggregate, in a column or sort key that computes with it
+	exprWalk                     // fact about a bound walk
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a
@@ -47,9 +49,10 @@ type expr struct {
 	// optional is set if the value belongs to the variable v alone, and v is optional.
 	optional bool
 
-	holding int          // for exprHolds: position in query.holdings
-	choice  int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
-	vars    []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
+	holding  int          // for exprHolds: position in query.holdings
+	subquery int          // for exprBlockAgg and exprMember: position in query.subqueries
+	choice   int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
+	vars     []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
 
 	walk   plan.WalkPart // for exprWalk
 	search int           // for exprWalk of nodes and types: position in query.routes
@@ -81,9 +84,14 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.RRF:
 		uses(e.First, f)
 		uses(e.Second, f)
-	case plan.Apply, plan.Test:
+	case plan.Apply, plan.Test, plan.Member:
 		for _, o := range plan.Operands(e) {
 			uses(o, f)
+		}
+	case plan.BlockAgg, plan.BlockRows:
+		_, outer, _ := plan.Subquery(e)
+		for _, v := range outer {
+			f(v)
 		}
 	case plan.Holds:
 		for _, v := range e.Outer {
@@ -161,6 +169,15 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		err = b.test(e, out)
 	case plan.Holds:
 		err = b.holds(e, out)
+	case plan.BlockAgg:
+		out.kind = exprBlockAgg
+		if out.subquery, err = b.subquery(e); err == nil {
+			out.typ = b.subqueries[out.subquery].agg.typ
+		}
+	case plan.Member:
+		err = b.member(e, out)
+	case plan.BlockRows:
+		return nil, mismatch("an expression computes with records")
 	case plan.Agg:
 		if !b.composes {
 			return nil, mismatch("the aggregate %s is not allowed here", e.Func)
@@ -243,11 +260,31 @@ func keyOf(e plan.Expr) string {
 	case plan.Holds:
 		key := "holds("
 		plan.WalkClauses([]plan.Clause{e.Block}, func(e plan.Expr) {
+			if match, _, subquery := plan.Subquery(e); subquery && match != nil {
+				return // its expressions follow
+			}
 			if _, block := e.(plan.Holds); !block {
 				key += keyOf(e) + ","
 			}
 		})
 		return key
+	case plan.BlockAgg, plan.BlockRows:
+		match, _, _ := plan.Subquery(e)
+		key := "subquery("
+		visit := func(e plan.Expr) {
+			switch e.(type) {
+			case plan.Holds, plan.BlockAgg, plan.BlockRows: // their expressions follow
+			default:
+				key += keyOf(e) + ","
+			}
+		}
+		plan.WalkClauses(match, visit)
+		for _, r := range plan.Results(e) {
+			plan.WalkExpr(r, visit)
+		}
+		return key
+	case plan.Member:
+		return "." + e.Name + keyOf(e.Of)
 	case plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, nil:
 	}
 	return fmt.Sprintf("%T%v", e, e)

@@ -106,7 +106,8 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 		if in.entity != nil {
 			return in.entity(e)
 		}
-	case plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
+	case plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds,
+		plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	panic("exec: an expression without variables has a variable")
 }

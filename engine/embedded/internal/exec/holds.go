@@ -111,7 +111,7 @@ func (e *expr) runsBlock() bool {
 	if e == nil {
 		return false
 	}
-	return e.kind == exprHolds || e.kind == exprTest && (e.cond.left.runsBlock() || e.cond.right.runsBlock()) ||
+	return e.kind == exprHolds || e.kind == exprBlockAgg || e.kind == exprMember || e.kind == exprTest && (e.cond.left.runsBlock() || e.cond.right.runsBlock()) ||
 		slices.ContainsFunc(e.args, (*expr).runsBlock)
 }
 
@@ -170,6 +170,8 @@ func (x *explainer) explainHoldings(e *expr, rows float64) []*engine.Operator {
 		for _, a := range e.args {
 			out = append(out, x.explainHoldings(a, rows)...)
 		}
+	case exprBlockAgg, exprMember:
+		return append(out, x.explainSubquery(e.subquery, rows))
 	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprAgg, exprWalk:
 	}
 	return out

@@ -17,7 +17,9 @@ type matcher struct {
 	around []nearby   // by the id of a step; see neighbours
 	ahead  uint32     // keeps the compiler from removing prefetches
 
-	optionals []optionalRun // by the number of an optionalStep
+	optionals  []optionalRun // by the number of an optionalStep
+	subqueries []subqueryRun // by position in query.subqueries
+	nested     int           // number of nested records in the present batch
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key     []byte
@@ -32,14 +34,17 @@ type matcher struct {
 
 // newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals)}
+	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals), subqueries: newSubqueryRuns(ev.Program)}
 	m.unit.cols = make([][]uint32, ev.width())
 	return m
 }
 
 // begin prepares for a run; prof is nil unless the run is analyzed.
 func (m *matcher) begin(prof *profile) {
-	m.prof = prof
+	m.prof, m.nested = prof, 0
+	for i := range m.subqueries {
+		m.subqueries[i].begin()
+	}
 	for i := range m.walks {
 		m.walks[i].counted = 0
 	}
@@ -77,6 +82,8 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 		return p.steps[at].run(m, p, at, f)
 	case p.optional != nil:
 		return m.extended(p.optional, f)
+	case p.subquery != nil:
+		return m.yielded(p.subquery, f)
 	case p.inner:
 		for _, i := range f.outer[:f.n] {
 			f.found.set(i)

@@ -17,9 +17,10 @@ type optional struct {
 	tests []*test      // blocks outside of the block that do so
 }
 
-// optionals binds the `optional` blocks of the match. It moves each condition that uses an optional
-// variable from the match to the last block that binds such a variable.
-func (b *binder) optionals(clauses []plan.Clause) error {
+// optionals binds the `optional` blocks among the clauses of a block, which is the match or that of a subquery.
+// It moves each condition that uses an optional variable from the block to the last `optional` block that binds
+// such a variable. The list `outer` has the variables that are bound outside of the block.
+func (b *binder) optionals(into *block, clauses []plan.Clause, outer []plan.VarID) error {
 	last := map[plan.VarID]int{} // by optional variable: the number of its block
 	for _, c := range clauses {
 		o, ok := c.(plan.Optional)
@@ -32,33 +33,33 @@ func (b *binder) optionals(clauses []plan.Clause) error {
 		}
 		bound := &optional{block: inner}
 		for _, v := range inner.vars {
-			if v == plan.NoVar || !b.read.Vars[v].Optional {
+			if v == plan.NoVar || !b.read.Vars[v].Optional || slices.Contains(outer, v) {
 				continue
 			}
 			if _, earlier := last[v]; !earlier {
-				last[v] = len(b.match.optionals)
+				last[v] = len(into.optionals)
 				bound.binds = append(bound.binds, v)
 			}
 		}
-		b.match.optionals = append(b.match.optionals, bound)
+		into.optionals = append(into.optionals, bound)
 	}
 	if len(last) == 0 {
 		return nil
 	}
-	conds, tests := b.match.conds, b.match.tests
-	b.match.conds, b.match.tests = nil, nil
+	conds, tests := into.conds, into.tests
+	into.conds, into.tests = nil, nil
 	for _, c := range conds {
 		if at := b.latest(last, c.vars); at >= 0 {
-			b.match.optionals[at].conds = append(b.match.optionals[at].conds, c)
+			into.optionals[at].conds = append(into.optionals[at].conds, c)
 		} else {
-			b.match.conds = append(b.match.conds, c)
+			into.conds = append(into.conds, c)
 		}
 	}
 	for _, t := range tests {
 		if at := b.latest(last, b.mentions(nil, t)); at >= 0 {
-			b.match.optionals[at].tests = append(b.match.optionals[at].tests, t)
+			into.optionals[at].tests = append(into.optionals[at].tests, t)
 		} else {
-			b.match.tests = append(b.match.tests, t)
+			into.tests = append(into.tests, t)
 		}
 	}
 	return nil
@@ -255,7 +256,7 @@ func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
 		missing = value.OfF64(0)
 	case exprMatch:
 		missing = value.OfBool(false)
-	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprAgg, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprBlockAgg, exprMember, exprWalk:
 	}
 	next := 0
 	for i := range f.n {

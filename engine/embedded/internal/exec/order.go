@@ -15,6 +15,8 @@ type pipe struct {
 	inner bool   // belongs to a block inside the match, but not to an `optional` block
 	// optional is the step with the block that the pipe belongs to; nil for other blocks.
 	optional *optionalStep
+	// subquery is the subquery with the block that the pipe belongs to; nil for other blocks.
+	subquery *arrangedSubquery
 	counts   counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
@@ -45,6 +47,9 @@ func (pl *planner) plan() error {
 		}
 	}
 	if err := pl.arrangeHoldings(); err != nil {
+		return err
+	}
+	if err := pl.arrangeSubqueries(); err != nil {
 		return err
 	}
 	pl.followOrder()
@@ -323,7 +328,7 @@ func (s *scope) isKnown(e *expr) bool {
 		return true
 	case exprProp, exprID, exprEnd:
 		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprWalk:
+	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
 	}
 	return false
 }

@@ -74,7 +74,7 @@ func (m *matcher) profiled(p *pipe, at int, f *frame) error {
 	s := m.prof.of(p, at)
 	s.rows += int64(f.n)
 	account := &s.time
-	if at == len(p.steps) && !p.inner && p.optional == nil {
+	if at == len(p.steps) && !p.inner && p.optional == nil && p.subquery == nil {
 		account = &m.prof.phases[collecting]
 	}
 	was := m.prof.charge(account)

@@ -2,7 +2,7 @@
 // a type that owns its state:
 //
 //   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
-//     expr.go, cond.go, holds.go, shape.go)
+//     expr.go, cond.go, holds.go, subquery.go, shape.go)
 //   - [planner] arranges the clauses of the query into steps by the estimates of the
 //     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
 //   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
@@ -56,8 +56,11 @@ type query struct {
 	order    []orderKey      // sort keys, the first one first
 	aggs     []aggregate     // the aggregates, each once
 	holdings []*holding      // the blocks whose truth is a value
-	choosers int             // number of calls of `if` and `coalesce`
-	routes   []*route        // the walks whose nodes the expressions return
+
+	subqueries []*subquery // the subqueries; one inside another comes first
+
+	choosers int      // number of calls of `if` and `coalesce`
+	routes   []*route // the walks whose nodes the expressions return
 
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 
@@ -72,14 +75,15 @@ type query struct {
 // arrangement is the steps of a program. It depends on the sizes of the snapshot that the
 // planner saw.
 type arrangement struct {
-	body        *pipe           // the steps that find the rows
-	heldTests   []*arrangedTest // the blocks whose truth is a value, by position in query.holdings
-	frames      int             // number of frames that the steps own
-	optionals   int             // number of `optional` blocks
-	searches    int             // number of steps that explore
-	plannedSize int             // binary magnitude of the graph's size at the time of planning
-	countsOnly  bool            // the read returns only counts of all its rows
-	first       firstLookup     // the lookup that the read begins with
+	body        *pipe               // the steps that find the rows
+	heldTests   []*arrangedTest     // the blocks whose truth is a value, by position in query.holdings
+	frames      int                 // number of frames that the steps own
+	optionals   int                 // number of `optional` blocks and subqueries, which have a marker each
+	arranged    []*arrangedSubquery // by position in query.subqueries
+	plannedSize int                 // binary magnitude of the graph's size at the time of planning
+	countsOnly  bool                // the read returns only counts of all its rows
+	first       firstLookup         // the lookup that the read begins with
+	searches    int                 // number of steps that explore
 }
 
 // projection is a column of the result.
@@ -90,10 +94,11 @@ type projection struct {
 	fields []*expr // the fields, if the column is a whole node
 	// composed is set if ex computes with aggregates.
 	composed bool
+	rows     int // position in query.subqueries, if the column is a `first` or `collect` block; else -1
 }
 
 // isKey reports whether the column is one of the values by which a grouped read groups its rows.
-func (c *projection) isKey() bool { return c.agg < 0 && !c.composed }
+func (c *projection) isKey() bool { return c.agg < 0 && !c.composed && c.rows < 0 }
 
 // variesByGroup reports whether a grouped read groups its rows by the column, and the column is not
 // constant.
@@ -123,6 +128,7 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 	if err := newPlanner(p, snap, work).plan(); err != nil {
 		return nil, err
 	}
+	p.nameSubqueries(q)
 	return p, nil
 }
 

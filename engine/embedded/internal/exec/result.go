@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -40,10 +41,17 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	if prof := r.run.matcher.prof; prof != nil {
 		defer prof.phase(returning)()
 	}
-	n := min(frameSize, len(r.run.collector.perm)-r.next)
-	rows := r.run.collector.perm[r.next : r.next+n]
-	r.next += n
-	return r.run.output.batchOf(rows)
+	for n := min(frameSize, len(r.run.collector.perm)-r.next); ; n /= 2 {
+		batch, err := r.run.output.batchOf(r.run.collector.perm[r.next : r.next+n])
+		var many *tooManyRecords
+		switch {
+		case !errors.As(err, &many):
+			r.next += n
+			return batch, err
+		case n == 1:
+			return nil, &many.TooLarge
+		}
+	}
 }
 
 // Skip skips up to n of the remaining rows without computing them, and returns the number
@@ -118,9 +126,15 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 		o.rows.cols[v] = out
 	}
 	o.rows.n, o.rows.groups = n, rows
+	o.from.tests.nested = 0
 	for i := range o.Program.columns {
 		c, vec := &o.Program.columns[i], &o.vecs[i]
 		switch {
+		case c.rows >= 0:
+			var err error
+			if o.columns[i], err = o.from.tests.recordsColumn(c, &o.rows); err != nil {
+				return nil, err
+			}
 		case c.fields != nil:
 			for k, ex := range c.fields {
 				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column

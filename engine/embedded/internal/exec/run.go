@@ -14,6 +14,7 @@ type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the run may use; 0 for no limit
 	Shared *Memory     // limit for all runs together; nil for no limit
+	Visits int64       // entities that subqueries may examine; 0 for plan.MaxVisited
 	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
 	Walked int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
@@ -53,6 +54,9 @@ func (r *run) end() {
 	r.collector.grouper.end()
 	r.output.end(several)
 	r.matcher.prof = nil
+	for i := range r.matcher.subqueries {
+		r.matcher.subqueries[i].end()
+	}
 	r.evaluator.pool.Put(r)
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -21,7 +22,7 @@ func (b *binder) shape() error {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
 	}
 	bound := map[plan.VarID]bool{}
-	if err := b.matchClauses(bound); err != nil {
+	if err := b.matchClauses(b.read.Match, bound); err != nil {
 		return err
 	}
 	// The result may use the variables that the match binds outside blocks.
@@ -85,19 +86,21 @@ func (b *binder) checkLimit() error {
 	return nil
 }
 
-// matchClauses checks the clauses of the match. It adds the variables that they bind to `bound`.
-func (b *binder) matchClauses(bound map[plan.VarID]bool) error {
+// matchClauses checks the clauses of the match or of a subquery. The set `bound` contains the variables that are
+// bound around them; matchClauses adds the variables that the clauses bind.
+func (b *binder) matchClauses(match []plan.Clause, bound map[plan.VarID]bool) error {
+	outer := maps.Clone(bound)
 	isOptional := func(c plan.Clause) bool { _, ok := c.(plan.Optional); return ok }
-	if err := b.clauses(slices.DeleteFunc(slices.Clone(b.read.Match), isOptional), bound); err != nil {
+	if err := b.clauses(slices.DeleteFunc(slices.Clone(match), isOptional), bound); err != nil {
 		return err
 	}
 	nullable := func(v plan.VarID) bool { return v != plan.NoVar && b.read.Vars[v].Optional }
 	for v := range bound {
-		if nullable(v) {
+		if nullable(v) && !outer[v] {
 			return mismatch("$%s is optional, but a clause outside of optional blocks binds it", b.read.Vars[v].Name)
 		}
 	}
-	for _, c := range b.read.Match {
+	for _, c := range match {
 		o, ok := c.(plan.Optional)
 		if !ok {
 			continue
@@ -228,6 +231,10 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.condition(e.Cond)
 	case plan.Holds:
 		return b.checkHolds(e)
+	case plan.BlockAgg, plan.BlockRows:
+		return b.checkSubquery(e)
+	case plan.Member:
+		return b.checkMember(e)
 	case plan.RRF:
 		for _, rank := range []plan.Expr{e.First, e.Second} {
 			switch rank.(type) {

@@ -1,0 +1,9 @@
+//go:build fault_block_limit
+
+package exec
+
+// These constants are explained in fault_subquery.go.
+const (
+	rowLost     = false
+	limitShared = true
+)

@@ -1,0 +1,11 @@
+//go:build !fault_block_row && !fault_block_limit
+
+package exec
+
+// Deliberate faults, which the random comparison must find. The build tag fault_block_row sets rowLost: subqueries find
+// nothing for the last of several rows. The build tag fault_block_limit sets limitShared: the limit of a `collect` block
+// applies to several rows together.
+const (
+	rowLost     = false
+	limitShared = false
+)

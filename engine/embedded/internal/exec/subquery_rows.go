@@ -1,0 +1,463 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// blockRows is the part of a bound subquery that only a `first` or `collect` block has.
+type blockRows struct {
+	first   bool
+	limit   int          // maximum number of records for one row
+	columns []projection // the fields of a record
+	order   []orderKey   // sort keys, the first one first
+	ties    []tie        // the variables that break ties
+	keep    []plan.VarID // variables whose ordinals the records need
+}
+
+// tie is a variable whose ids break ties between the rows of a block.
+type tie struct {
+	v  plan.VarID
+	id *expr // the id, if the variable is optional; else nil
+}
+
+// blockRows binds the columns and the order of a `first` or `collect` block.
+func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
+	s.blockRows = &blockRows{first: e.First, limit: int(min(e.Limit, plan.MaxNested+1))}
+	if e.First {
+		s.limit = 1
+	}
+	keep := func(v plan.VarID) {
+		if !slices.Contains(s.keep, v) {
+			s.keep = append(s.keep, v)
+		}
+	}
+	for _, c := range e.Columns {
+		out, err := b.recordColumn(c, keep)
+		if err != nil {
+			return err
+		}
+		s.columns = append(s.columns, out)
+	}
+	for _, o := range e.Order {
+		b.step(1)
+		uses(o.Expr, keep)
+		ex, err := b.expr(o.Expr)
+		if err != nil {
+			return err
+		}
+		s.order = append(s.order, orderKey{ex: ex, agg: -1, desc: o.Desc})
+	}
+	for _, v := range e.Ties {
+		keep(v)
+		t := tie{v: v}
+		if b.read.Vars[v].Optional {
+			var err error
+			if t.id, err = b.expr(plan.ID{Var: v}); err != nil {
+				return err
+			}
+		}
+		s.ties = append(s.ties, t)
+	}
+	return nil
+}
+
+// recordColumn binds a column without aggregates. It calls keep for each variable that the column needs.
+func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out projection, err error) {
+	b.step(1)
+	out = projection{Column: c, agg: -1, rows: -1}
+	uses(c.Expr, keep)
+	switch e := c.Expr.(type) {
+	case plan.BlockRows:
+		out.rows, err = b.subquery(e)
+		return out, err
+	case plan.Whole:
+		if out.ex, err = b.expr(plan.ID(e)); err != nil {
+			return out, err
+		}
+		for i, f := range c.Fields {
+			src := plan.Expr(plan.ID(e))
+			if i > 0 {
+				src = plan.Prop{Var: e.Var, Name: f.Name, Type: f.Type}
+			}
+			ex, err := b.expr(src)
+			if err != nil {
+				return out, err
+			}
+			out.fields = append(out.fields, ex)
+		}
+		return out, nil
+	}
+	out.ex, err = b.expr(c.Expr)
+	return out, err
+}
+
+// member binds a field of a record. Its block then returns only this field.
+func (b *binder) member(e plan.Member, out *expr) error {
+	rows := e.Of.(plan.BlockRows)
+	at := slices.IndexFunc(rows.Columns, func(c plan.Column) bool { return c.Name == e.Name })
+	rows.Columns = rows.Columns[at : at+1]
+	var err error
+	if out.subquery, err = b.subquery(rows); err != nil {
+		return err
+	}
+	out.kind, out.typ = exprMember, b.subqueries[out.subquery].columns[0].ex.typ.Optional()
+	if out.typ.Kind != e.Type.Kind || out.typ.List != e.Type.List {
+		return mismatch("the field %s is of type %s, expected %s", e.Name, out.typ, e.Type)
+	}
+	return nil
+}
+
+// gathered is the rows that a `first` or `collect` block yields.
+type gathered struct {
+	rows    frame    // the rows of the present frame
+	markers []uint32 // by row: its marker
+	perm    []uint32 // numbers of rows, in order
+	keys    []sortKey
+	kept    frame   // the rows that become records, in order
+	offsets []int32 // by row of the outer frame: its first record in `kept`; and at last the number of records
+	window  frame   // a part of the outer frame
+	charged int     // bytes that the run was charged for `kept`
+	once    frame   // the single row of a block that uses no outer variable
+}
+
+// newGathered returns the memory for the rows of a block.
+func newGathered(p *Program) gathered {
+	return gathered{rows: frame{cols: make([][]uint32, p.width())}, kept: frame{cols: make([][]uint32, p.width())}}
+}
+
+// rowBytes returns the bytes that each gathered row takes.
+func (s *blockRows) rowBytes() int { return 4 * (len(s.keep) + 2) }
+
+// gather collects rows that a block yields. From time to time it drops the rows past the limit.
+func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *frame, markers []uint32) error {
+	if err := m.spend(s.rowBytes() * f.n); err != nil {
+		return err
+	}
+	for _, v := range s.keep {
+		run.rows.cols[v] = append(run.rows.cols[v], f.cols[v][:f.n]...)
+	}
+	run.markers = append(run.markers, markers...)
+	if run.rows.n += f.n; run.rows.n < pruneAt || run.rows.n/4 < s.limit*run.window.n {
+		return nil
+	}
+	if err := m.sortGathered(s, run); err != nil {
+		return err
+	}
+	n := len(run.perm)
+	for _, v := range s.keep {
+		run.rows.cols[v] = permuted(run.rows.cols[v], run.perm)
+	}
+	run.markers = permuted(run.markers, run.perm)
+	m.spent -= int64(s.rowBytes() * (run.rows.n - n))
+	run.rows.n = n
+	return nil
+}
+
+// permuted returns the elements of a list at the given positions, in new memory.
+func permuted(list, at []uint32) []uint32 {
+	out := make([]uint32, len(at))
+	for i, p := range at {
+		out[i] = list[p]
+	}
+	return out
+}
+
+// sortGathered puts the numbers of the gathered rows into run.perm: by marker, and then in the order of the
+// block. It leaves out the rows past the limit of the block.
+func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
+	n := run.rows.n
+	taken := n * (4 + sortKeyBytes*(len(s.order)+len(s.ties)))
+	if err := m.spend(taken); err != nil {
+		return err
+	}
+	defer func() { m.spent -= int64(taken) }()
+	keys := run.keys[:0]
+	for _, o := range s.order {
+		if o.ex.kind != exprConst {
+			keys = append(keys, sortKey{vec: m.eval(o.ex, &run.rows), desc: o.desc})
+		}
+	}
+	for _, t := range s.ties {
+		if t.id != nil {
+			keys = append(keys, sortKey{vec: m.eval(t.id, &run.rows)})
+			continue
+		}
+		table := m.table(t.v)
+		keys = append(keys, sortKey{table: table, sorted: table.Sorted(), ords: run.rows.cols[t.v][:n]})
+	}
+	run.keys = keys
+	if m.textErr != nil {
+		return m.textErr
+	}
+	run.perm = slices.Grow(run.perm[:0], n)[:n]
+	for i := range run.perm {
+		run.perm[i] = uint32(i)
+	}
+	var err error
+	left := compareTick
+	slices.SortFunc(run.perm, func(a, b uint32) int {
+		if c := cmp.Compare(run.markers[a], run.markers[b]); c != 0 {
+			return c
+		}
+		if left--; left < 0 {
+			left = compareTick
+			if err == nil {
+				err = m.tick(compareTick)
+			}
+		}
+		for i := range keys {
+			if c := keys[i].compare(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	kept, same, last := run.perm[:0], 0, uint32(0)
+	for i, p := range run.perm {
+		if i > 0 && (run.markers[p] == last || limitShared) {
+			same++
+		} else {
+			same = 0
+		}
+		last = run.markers[p]
+		if same < s.limit {
+			kept = append(kept, p)
+		}
+	}
+	run.perm = kept
+	return err
+}
+
+// records runs the block of subquery number i for the rows of a frame, and leaves the records in `kept` and
+// `offsets` of the subquery's memory. The caller must have called visit.
+func (m *matcher) records(i int, f *frame) error {
+	s, run := m.arranged[i], &m.subqueries[i]
+	m.spent -= int64(run.charged)
+	run.charged, run.kept.n = 0, 0
+	for _, v := range s.keep {
+		run.kept.cols[v] = run.kept.cols[v][:0]
+	}
+	run.offsets = append(run.offsets[:0], 0)
+	if len(s.outer) == 0 {
+		return m.sharedRecords(s, run, f.n)
+	}
+	for first := 0; first < f.n; first += frameSize {
+		part := &run.window
+		part.n = min(frameSize, f.n-first)
+		if part.cols == nil {
+			part.cols = make([][]uint32, m.width())
+		}
+		for _, v := range s.outer {
+			part.cols[v] = f.cols[v][first : first+part.n]
+		}
+		if err := m.recordsOf(s, run, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedRecords makes the records of a block that uses no outer variable. Each of the n outer rows has them.
+func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) error {
+	if n == 0 {
+		return nil
+	}
+	run.once.n, run.window.n = 1, 1
+	if err := m.recordsOf(s, run, &run.once); err != nil {
+		return err
+	}
+	each := run.kept.n
+	for range n - 1 {
+		if err := m.keepRecords(s, run, each, func(v plan.VarID) []uint32 { return run.kept.cols[v][:each] }); err != nil {
+			return err
+		}
+		run.offsets = append(run.offsets, int32(run.kept.n))
+	}
+	return nil
+}
+
+// recordsOf appends the records of the rows of a frame, which has at most frameSize rows.
+func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) error {
+	run.rows.n, run.markers = 0, run.markers[:0]
+	for _, v := range s.keep {
+		run.rows.cols[v] = run.rows.cols[v][:0]
+	}
+	if err := m.runBlock(s, f); err != nil {
+		return err
+	}
+	if err := cmp.Or(m.sortGathered(s, run), m.textErr); err != nil {
+		return err
+	}
+	before := run.kept.n
+	err := m.keepRecords(s, run, len(run.perm), func(v plan.VarID) []uint32 { return permuted(run.rows.cols[v], run.perm) })
+	m.spent -= int64(s.rowBytes() * run.rows.n)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for marker := range f.n {
+		for at < len(run.perm) && run.markers[run.perm[at]] == uint32(marker) {
+			at++
+		}
+		run.offsets = append(run.offsets, int32(before+at))
+	}
+	return nil
+}
+
+// keepRecords appends n rows to the records. The function `of` returns their ordinals of a variable.
+func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
+	if m.nested += n; m.nested > plan.MaxNested {
+		return &tooManyRecords{engine.TooLarge{Resource: "nested records in one row, at last of " + s.name, Limit: plan.MaxNested, Actual: int64(m.nested),
+			Hint: "lower the limit of the block"}}
+	}
+	bytes := s.rowBytes() * n
+	if err := m.spend(bytes); err != nil {
+		return err
+	}
+	run.charged += bytes
+	for _, v := range s.keep {
+		run.kept.cols[v] = append(run.kept.cols[v], of(v)...)
+	}
+	run.kept.n += n
+	return nil
+}
+
+// tooManyRecords says that the rows of one batch have too many nested records. A batch of fewer rows may have
+// few enough.
+type tooManyRecords struct{ engine.TooLarge }
+
+// Unwrap returns the error for a batch that cannot be smaller.
+func (e *tooManyRecords) Unwrap() error { return &e.TooLarge }
+
+// evalMember writes a field of the first row of a block into vec, for each row of a frame, beginning at
+// position `at`.
+func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
+	defer m.visit(i)()
+	nested := m.nested
+	err := m.records(i, f)
+	m.nested = nested // these records are not part of the answer
+	if err != nil {
+		return err
+	}
+	s, run := m.arranged[i], &m.subqueries[i]
+	ex := s.columns[0].ex
+	values := m.eval(ex, &run.kept)
+	for k := range f.n {
+		if from := run.offsets[k]; from < run.offsets[k+1] {
+			vec.Set(at+k, values.Value(int(from)))
+		} else {
+			vec.SetNull(at + k)
+		}
+	}
+	return m.textErr
+}
+
+// recordsColumn returns the column of subquery number i for the rows of a frame. The column is valid until the
+// subquery runs again.
+func (m *matcher) recordsColumn(c *projection, f *frame) (engine.Column, error) {
+	defer m.visit(c.rows)()
+	if err := m.records(c.rows, f); err != nil {
+		return engine.Column{}, err
+	}
+	s, run := m.arranged[c.rows], &m.subqueries[c.rows]
+	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(s.columns))}
+	for k := range s.columns {
+		var err error
+		if out.Fields[k], err = m.field(&s.columns[k], &run.kept); err != nil {
+			return out, err
+		}
+	}
+	if !s.first {
+		out.Offsets = run.offsets
+		return out, nil
+	}
+	if run.kept.n == f.n { // each row has a record
+		return out, nil
+	}
+	out.Valid = engine.NewBitmap(f.n)
+	at := make([]int32, f.n) // by row: the number of its record, or -1
+	for i := range at {
+		if at[i] = -1; run.offsets[i] < run.offsets[i+1] {
+			at[i] = run.offsets[i]
+			out.Valid.Set(i)
+		}
+	}
+	for k := range out.Fields {
+		out.Fields[k] = spread(&out.Fields[k], at)
+	}
+	return out, nil
+}
+
+// field returns a field of records as a column.
+func (m *matcher) field(c *projection, f *frame) (engine.Column, error) {
+	switch {
+	case c.rows >= 0:
+		return m.recordsColumn(c, f)
+	case c.fields != nil:
+		out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.fields))}
+		for k, ex := range c.fields {
+			out.Fields[k] = m.eval(ex, f).Column
+		}
+		if c.fields[0].optional {
+			out.Valid = out.Fields[0].Valid
+		}
+		return out, m.textErr
+	}
+	out := m.eval(c.ex, f).Column
+	if out.Type.Kind == value.Invalid { // a constant null has no type of its own
+		var nulls column.Vec
+		nulls.Reset(c.Type, f.n)
+		for i := range f.n {
+			nulls.SetNull(i)
+		}
+		out = nulls.Column
+	}
+	return out, m.textErr
+}
+
+// spread returns a column with the values of c at the positions `at`, and null where a position is -1.
+func spread(c *engine.Column, at []int32) engine.Column {
+	if c.Fields == nil {
+		var out column.Vec
+		out.Reset(c.Type, len(at))
+		for i, from := range at {
+			if from < 0 {
+				out.SetNull(i)
+			} else {
+				out.Set(i, c.Value(int(from)))
+			}
+		}
+		return out.Column
+	}
+	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.Fields))}
+	inner := at
+	if c.Offsets != nil {
+		inner = nil
+		out.Offsets = []int32{0}
+		for _, from := range at {
+			if from >= 0 {
+				for k := c.Offsets[from]; k < c.Offsets[from+1]; k++ {
+					inner = append(inner, k)
+				}
+			}
+			out.Offsets = append(out.Offsets, int32(len(inner)))
+		}
+	} else {
+		out.Valid = engine.NewBitmap(len(at))
+		for i, from := range at {
+			if from >= 0 && !c.IsNull(int(from)) {
+				out.Valid.Set(i)
+			}
+		}
+	}
+	for k := range c.Fields {
+		out.Fields[k] = spread(&c.Fields[k], inner)
+	}
+	return out
+}

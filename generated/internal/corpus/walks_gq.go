@@ -23,7 +23,7 @@ type KnownSamplesRow struct {
 }
 
 // KnownSamples runs the query known_samples in codegen/testdata/corpus/walks.gq.
-func KnownSamples(ctx context.Context, g engine.Graph, p KnownSamplesParams, at engine.Target) (rows []KnownSamplesRow, err error) {
+func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, at engine.Target) (rows []KnownSamplesRow, err error) {
 	err = knownSamplesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -67,7 +67,7 @@ type WaysRow struct {
 }
 
 // Ways runs the query ways in codegen/testdata/corpus/walks.gq.
-func Ways(ctx context.Context, g engine.Graph, p WaysParams, at engine.Target) (rows []WaysRow, err error) {
+func Ways(ctx context.Context, g tool.Graph, p WaysParams, at engine.Target) (rows []WaysRow, err error) {
 	err = waysTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }
@@ -109,7 +109,7 @@ type SampleWaysRow struct {
 }
 
 // SampleWays runs the query sample_ways in codegen/testdata/corpus/walks.gq.
-func SampleWays(ctx context.Context, g engine.Graph, p SampleWaysParams, at engine.Target) (rows []SampleWaysRow, err error) {
+func SampleWays(ctx context.Context, g tool.Graph, p SampleWaysParams, at engine.Target) (rows []SampleWaysRow, err error) {
 	err = sampleWaysTool.Read(ctx, g, p, at, &rows)
 	return rows, err
 }

@@ -31,6 +31,7 @@ var imports = []struct {
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
 	{"internal/pattern", nil},
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
+	{"internal/gq/lsp", []string{"codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "server/tool"}}, // the language server shows what other commands compute
 	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
@@ -101,8 +102,9 @@ var imports = []struct {
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/strictyaml"}},
-	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**"}}, // the command, which any module may build
-	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "client"}},
+	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
+	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
+	{"internal/studio", nil}, // files that the server sends as they are
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},

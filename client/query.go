@@ -139,6 +139,14 @@ type QueryEntry struct {
 	Params      []ParamEntry `json:"params"`                // parameters in the query's order
 }
 
+// QueryDescription describes one stored query: how to call it, and how the server would run it.
+type QueryDescription struct {
+	QueryEntry
+	RunTool     string `json:"run_tool" jsonschema_description:"The MCP tool that runs the query: its own tool or, on a graph with many queries, a tool that takes the name in tool_name as its argument name."`
+	InputSchema any    `json:"input_schema" jsonschema:"type=object" jsonschema_description:"A JSON Schema of the arguments of the query's own tool; its property params describes the parameters."`
+	Plan        string `json:"plan,omitempty" jsonschema_description:"The plan as an indented tree, with the number of rows that the engine expects from each step. Only for a caller that may read the branch via adhoc."`
+}
+
 // ParamEntry is a parameter of a stored query.
 type ParamEntry struct {
 	Name        string    `json:"name"`                  // name without the $
@@ -221,6 +229,11 @@ func (g *Graph) Mutate(ctx context.Context, body MutateBody, options ...WriteOpt
 // Queries lists the stored queries that the caller may invoke.
 func (g *Graph) Queries(ctx context.Context) (*QueryList, error) {
 	return ask[QueryList](ctx, g.c, reading(g.path+"/queries", nil))
+}
+
+// DescribeQuery describes a stored query. The plan is for the head of the branch of the options.
+func (g *Graph) DescribeQuery(ctx context.Context, name string, options ...ReadOption) (*QueryDescription, error) {
+	return ask[QueryDescription](ctx, g.c, g.get("/queries/"+segment(name), options))
 }
 
 // Invoke runs a stored query, which is a read or a mutation. For a read, it returns one page of the

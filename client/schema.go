@@ -39,6 +39,40 @@ type SchemaStep struct {
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 
+// TypeList describes the types of a schema.
+type TypeList struct {
+	Types []TypeEntry `json:"types" jsonschema_description:"The node types and then the edge types, in schema order."`
+}
+
+// TypeEntry is a node type or an edge type of a schema.
+type TypeEntry struct {
+	Kind        string          `json:"kind" jsonschema:"enum=node,enum=edge"`
+	Name        string          `json:"name"`                  // name of the type
+	Description string          `json:"description,omitempty"` // text of @description
+	From        string          `json:"from,omitempty" jsonschema_description:"For an edge type, the node type at which its edges start."`
+	To          string          `json:"to,omitempty" jsonschema_description:"For an edge type, the node type at which its edges end."`
+	Implements  []string        `json:"implements,omitempty" jsonschema_description:"For a node type, its interfaces."`
+	Key         []string        `json:"key,omitempty" jsonschema_description:"For a node type, the properties of its key."`
+	Rules       []string        `json:"rules" jsonschema_description:"Key, unique, range and other rules, as the schema spells them."`
+	Properties  []PropertyEntry `json:"properties"` // in schema order
+	Queries     []string        `json:"queries" jsonschema_description:"The names of the stored queries that use the type, among those that the caller may invoke."`
+}
+
+// PropertyEntry is a property of a type.
+type PropertyEntry struct {
+	Name        string   `json:"name"` // name of the property
+	Type        string   `json:"type" jsonschema_description:"As the schema spells it; a ? at the end says that it may be null."`
+	Kind        string   `json:"kind" jsonschema_description:"The kind of the value, or of the elements of a list, such as String, I32, Date or Blob."`
+	List        bool     `json:"list"`           // the value is a list
+	Enum        []string `json:"enum,omitempty"` // the allowed values
+	Description string   `json:"description,omitempty"`
+}
+
+// Types describes the types of the schema, and lists the stored queries that use each of them.
+func (g *Graph) Types(ctx context.Context, options ...ReadOption) (*TypeList, error) {
+	return ask[TypeList](ctx, g.c, g.get("/schema/types", options))
+}
+
 // Schema returns the source text of the schema.
 func (g *Graph) Schema(ctx context.Context, options ...ReadOption) (*SchemaAnswer, error) {
 	return ask[SchemaAnswer](ctx, g.c, g.get("/schema", options))

@@ -79,7 +79,7 @@ func startServer(t *testing.T) string {
 	for name, text := range map[string]string{
 		"schema.pg": source,
 		"policy.yaml": "version: 1\nrules:\n  - { id: all, allow: { actors: { ids: [act-admin] }, " +
-			"actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin] } }\n",
+			"actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin, policy_read] } }\n",
 		"server.policy.yaml": "version: 1\nrules:\n  - { id: list, allow: { actors: { ids: [act-admin] }, actions: [graph_list] } }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  code: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [code] }\n" +
 			"  server: { file: server.policy.yaml, applies_to: [cluster] }\n",
@@ -310,6 +310,13 @@ func TestEveryRoute(t *testing.T) {
 			return g.Mutate(ctx, add("n3"), client.IfCommit("01J00000000000000000000000"))
 		}, client.ErrPrecondition},
 		{"list_queries", func() (any, error) { return g.Queries(ctx) }, nil},
+		{"describe_query", func() (any, error) {
+			d, err := g.DescribeQuery(ctx, "add_note", client.OnBranch("main"))
+			if err == nil && (!d.Mutation || d.InputSchema == nil || d.Plan == "") {
+				t.Errorf("the description is %+v", d)
+			}
+			return d, err
+		}, nil},
 		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "heaviest_packages", client.InvokeBody{}) }, nil},
 		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "add_note", note("n4")) }, nil},
 		{"invoke_query", func() (any, error) { return g.Invoke(ctx, "no such query", client.InvokeBody{}) }, client.ErrNotFound},
@@ -380,6 +387,27 @@ func TestEveryRoute(t *testing.T) {
 		{"list_commits", func() (any, error) { return g.Commits(ctx, client.CommitQuery{Limit: 2}) }, nil},
 		{"get_commit", func() (any, error) { return g.Commit(ctx, head(), client.OnBranch("main")) }, nil},
 		{"list_changes", func() (any, error) { return g.Changes(ctx, head(), client.ChangeQuery{Limit: 1}) }, nil},
+		{"list_types", func() (any, error) {
+			list, err := g.Types(ctx)
+			if err == nil && len(list.Types) == 0 {
+				t.Error("there are no types")
+			}
+			return list, err
+		}, nil},
+		{"get_node_history", func() (any, error) {
+			h, err := g.History(ctx, client.HistoryQuery{Type: "Package", ID: "example.com/a", Branch: "main", Limit: 1000})
+			if err == nil && (len(h.Versions) != 1 || h.Versions[0].Op != client.OpInsert) {
+				t.Errorf("the history is %+v", h)
+			}
+			return h, err
+		}, nil},
+		{"explain_access", func() (any, error) {
+			a, err := g.Access(ctx, client.AccessQuery{Actor: "act-ada", Groups: []string{"staff"}, Branch: "main"})
+			if err == nil && (a.Actor != "act-ada" || len(a.Decisions) == 0 || len(a.Tools) == 0) {
+				t.Errorf("the access is %+v", a)
+			}
+			return a, err
+		}, nil},
 		{"verify", func() (any, error) { return g.Verify(ctx) }, nil},
 		{"cleanup", func() (any, error) {
 			return g.Cleanup(ctx, client.CleanupBody{KeepCommits: 3, KeepSince: new(time.Date(2024, 5, 1, 12, 30, 0, 123456789, time.FixedZone("", 3600)))})

@@ -36,6 +36,10 @@ var questions = []question{
 			{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "changes", more: []string{"{H}", "--format", "json"}}},
 		}},
+	{name: "the history of a node", branched: true, tells: []string{"person of {B}", "author of {B}", "head of {B}"},
+		asks: []transportAsk{
+			{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}},
+		}},
 	{name: "how much there is", branched: true, tells: []string{"head of {B}", "types", "edges"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}"}},
@@ -51,6 +55,7 @@ var questions = []question{
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}"}},
 			{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?snapshot={H}"}},
+			{ask: ask{route: "GET /graphs/{id}/schema/types", path: "/schema/types?branch={B}"}, only: []string{"types", "edges", "property"}},
 			{ask: ask{tool: "schema_get", args: `{"branch":"{B}"}`}, only: []string{"types", "edges", "property"}},
 			{ask: ask{tool: "type_describe", args: `{"branch":"{B}"}`}, only: []string{"types", "edges", "property"}},
 			{ask: ask{tool: "type_path", args: `{"from":"Mensch","to":"Mensch","branch":"{B}"}`}, only: []string{"edges"}},
@@ -130,6 +135,8 @@ var questions = []question{
 			{ask: ask{tool: "stored_query_list"}},
 			{ask: ask{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json"}},
 		}},
+	{name: "how to call a stored query", open: invokers, tells: []string{"everyone"},
+		asks: []transportAsk{{ask: ask{route: "GET /graphs/{id}/queries/{name}", path: "/queries/everyone"}}}},
 	{name: "an export", open: exporters, branched: true, tells: []string{"person of {B}", "head of {B}"},
 		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
@@ -169,6 +176,7 @@ var questions = []question{
 // silent lists the routes, tools and verbs that give an actor of a server no information, with the
 // reason. Requests that write are in the table of TestMoves.
 var silent = map[string]string{
+	"GET /graphs/{id}/access":    "tells who may do what, for the permission policy_read alone",
 	"omnigraph init":             "makes a store",
 	"omnigraph index go":         "reads source code",
 	"omnigraph mcp serve":        "starts the server that the stdio asks use",
@@ -208,6 +216,7 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/mutate/if-graph-commit", path: "/mutate/if-graph-commit", body: `{"query":"` + insert + `"}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + insert + `","branch":"{B}","dry_run":true}`}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{route: "GET /graphs/{id}/queries", path: "/queries"}, reads: "main"},
+	{ask: ask{route: "GET /graphs/{id}/queries/{name}", path: "/queries/everyone?branch={B}"}},
 	{ask: ask{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json"}},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"snapshot":"{H}"}`}, what: "a past state", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}", path: "/queries/set_age", body: `{"params":{"name":"zoe","age":3},"branch":"{B}"}`}, what: "a condition of the query's author with stored data", writes: true},
@@ -215,6 +224,7 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/set_age/if-graph-commit", body: `{"params":{"name":"zoe","age":3}}`}, what: "a commit with the head, which only readers see", writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/schema", path: "/schema?snapshot={H}"}, what: "a past state", reads: "feature-x"},
+	{ask: ask{route: "GET /graphs/{id}/schema/types", path: "/schema/types?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"` + allPG + `","branch":"{B}"}`}, what: "a schema with that of the branch", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"` + allPG + `","branch":"{B}","dry_run":true}`}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}", body: `{"type":"Mensch","data":{"name":"zoe"}}`}, writes: true},
@@ -247,6 +257,8 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`}, what: "one branch with main", reads: "feature-x main", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`}, what: "one branch with main", reads: "feature-x main", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/merge", path: "/proposals/{R}/merge", body: `{}`}, what: "one branch to main", reads: "feature-x main", writes: true, faulty: true},
+	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
+	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`}},
 	{ask: ask{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`}, writes: true},
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -79,34 +80,22 @@ func grantOf(action, branch, query, via string) tool.Grant {
 type decision struct {
 	Allowed bool `json:"allowed"`
 	// Protected is true if the rules allow the action, but the branch changes only by merging proposals.
-	Protected bool       `json:"protected,omitempty"`
-	Rules     []ruleAt   `json:"rules"` // the rules that decided; if empty, no rule allows the action
-	Near      []nearRule `json:"near"`  // rules that would allow the action if one more condition held
-}
-
-// ruleAt is a rule with its position.
-type ruleAt struct {
-	ID   string `json:"id"`
-	Deny bool   `json:"deny"` // the rule denies; otherwise it allows
-	File string `json:"file"` // the policy file with the rule
-	Line int    `json:"line"` // line of the rule in the file
-}
-
-// nearRule is a rule that would allow the action if one more condition held.
-type nearRule struct {
-	ruleAt
-	Missing string `json:"missing"` // the condition that does not hold
+	Protected bool                `json:"protected,omitempty"`
+	Rules     []client.AccessRule `json:"rules"` // the rules that decided; if empty, no rule allows the action
+	Near      []client.NearRule   `json:"near"`  // rules that would allow the action if one more condition held
 }
 
 // decisionOf returns the JSON form of an explanation.
 func decisionOf(e policy.Explanation) decision {
-	d := decision{Allowed: e.Allowed, Protected: e.Protected, Rules: []ruleAt{}, Near: []nearRule{}}
-	at := func(r policy.Rule) ruleAt { return ruleAt{r.ID, r.Deny, r.At.File, r.At.Start.Line} }
+	d := decision{Allowed: e.Allowed, Protected: e.Protected, Rules: []client.AccessRule{}, Near: []client.NearRule{}}
+	at := func(r policy.Rule) client.AccessRule {
+		return client.AccessRule{ID: r.ID, Deny: r.Deny, File: r.At.File, Line: r.At.Start.Line}
+	}
 	for _, r := range e.Deciding {
 		d.Rules = append(d.Rules, at(r))
 	}
 	for _, r := range e.Near {
-		d.Near = append(d.Near, nearRule{at(r.Rule), r.Part})
+		d.Near = append(d.Near, client.NearRule{AccessRule: at(r.Rule), Missing: r.Part})
 	}
 	return d
 }

@@ -91,6 +91,7 @@ var restRows = []restRow{
 		main: writesMain, feature: writesFeature, branched: true},
 	// Routes that name no branch concern main.
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
+	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
 	// The document has the queries that the caller may invoke; a caller without any gets an empty one.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
@@ -102,6 +103,7 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/add_person/if-graph-commit", body: `{"params":{"name":"dan"},"branch":"{B}"}`,
 		header: "Omnigraph-If-Graph-Commit: {H}", main: "aw", feature: "agw", unseen: "in", branched: true},
 	{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "GET /graphs/{id}/schema/types", path: "/schema/types?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	// The schemas of a cluster come from its configuration.
 	{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"node Person { name: String @key }","branch":"{B}"}`,
 		main: "ag", feature: "ag", served: 409, branched: true, unknown: 409},
@@ -143,6 +145,8 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
 	// The branch of the proposal has no changes.
 	{route: "POST /graphs/{id}/proposals/{proposal}/merge", path: "/proposals/{R}/merge", body: `{}`, main: "a", feature: "a", unseen: "gbin", unseenFeature: "bin", served: 409},
+	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }

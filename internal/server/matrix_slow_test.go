@@ -155,6 +155,10 @@ func (g *slowGraph) Changes(ctx context.Context, commit string, r engine.ChangeR
 	return waited(ctx, g, func() (*engine.Changes, error) { return g.Graph.Changes(ctx, commit, r) })
 }
 
+func (g *slowGraph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	return waited(ctx, g, func() (*engine.Explanation, error) { return g.Graph.Explain(ctx, q, args, at, analyze) })
+}
+
 func (g *slowGraph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
 	return waited(ctx, g, func() (*engine.CleanupResult, error) { return g.Graph.Cleanup(ctx, opts) })
 }

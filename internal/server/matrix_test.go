@@ -37,6 +37,8 @@ rules:
     deny: { actors: { ids: [act-guarded] }, actions: [branch_create, branch_delete, branch_merge] }
   - id: left-out-at-boot
     allow: { actors: { ids: [act-admin] }, actions: [invoke_query], queries: [misfit] }
+  - id: admin-reads-policy
+    allow: { actors: { ids: [act-admin] }, actions: [policy_read] }
   - id: reader
     allow: { actors: { ids: [act-reader] }, actions: [read, invoke_query] }
   - id: writer

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/admission"
@@ -15,13 +16,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/internal/studio"
 )
 
-// routes puts authentication in front of both transports. /healthz and the metadata about the token
-// issuer need no authentication; /readyz accepts requests without credentials. If authenticator is
+// routes puts authentication in front of both transports. /healthz, the metadata about the token
+// issuer and the files of the studio need no authentication; /readyz accepts requests without
+// credentials. If authenticator is
 // nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) http.Handler {
+func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) (http.Handler, error) {
 	b := s.booted
+	pages, err := studioOf(o, authenticator)
+	if err != nil {
+		return nil, err
+	}
 	byID := make(map[string]*servedgraph.Graph, len(b.served))
 	overMCP := make(map[string]http.Handler, len(b.served))
 	for _, g := range b.served {
@@ -64,8 +71,31 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 			ready.ServeHTTP(w, r)
 			return
 		}
+		if pages != nil && onStudio(r.URL.Path) {
+			recordRoute(r, studio.Path)
+			pages.ServeHTTP(w, r)
+			return
+		}
 		known.ServeHTTP(w, r)
-	})
+	}), nil
+}
+
+// studioOf returns the handler of the studio, or nil if the configuration does not turn it on.
+func studioOf(o *Options, authenticator *auth.Authenticator) (http.Handler, error) {
+	if !o.Cluster.Server.Studio {
+		return nil, nil
+	}
+	issuer := ""
+	if authenticator != nil && authenticator.Metadata != nil {
+		issuer = authenticator.Metadata.Issuer
+	}
+	return studio.Handler(issuer)
+}
+
+// onStudio reports whether a path is one of the studio. The path without the slash at the end leads
+// to the studio too.
+func onStudio(path string) bool {
+	return strings.HasPrefix(path, studio.Path) || path == strings.TrimSuffix(studio.Path, "/")
 }
 
 // byPattern records the pattern that a ServeMux inside the handler `next` has set, even when that

@@ -178,7 +178,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = observe.Requests(recovered(hosts.Wrap(s.routes(&o, identity, overall, newLimiter(limits, s.metrics))), o.Log), observe.Options{
+	routes, err := s.routes(&o, identity, overall, newLimiter(limits, s.metrics))
+	if err != nil {
+		return nil, err
+	}
+	s.handler = observe.Requests(recovered(hosts.Wrap(routes), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
 	return s, nil

@@ -24,6 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/studio"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -70,6 +71,10 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 		url := fmt.Sprintf("http://%s/graphs/%s/mcp", name, g.ID)
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header %s\n", url,
 			shellescape.Quote(g.ID), shellescape.Quote(url), shellescape.Quote("Authorization: Bearer "+token))
+		if config.Server.Studio {
+			// Browsers send no server the part after #; the studio removes it from the address.
+			fmt.Fprintf(w, "Studio  http://%s%s%s#token=%s\n", name, studio.Path, g.ID, token)
+		}
 		if shown {
 			continue
 		}

@@ -19,6 +19,7 @@ const (
 
 	ProtectionBypass Action = "protection_bypass" // change a branch that changes only by proposals
 	Admin            Action = "admin"             // maintain a graph
+	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
 	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
 )
 
@@ -65,6 +66,7 @@ var actions = []ActionRow{
 	{Action: ProtectionBypass, On: OnTargetBranch, Writes: true},
 	{Action: InvokeQuery, On: OnQuery},
 	{Action: Admin, On: OnGraph, Writes: true},
+	{Action: PolicyRead, On: OnGraph},
 	{Action: GraphList, On: OnServer},
 }
 

@@ -16,6 +16,7 @@ func TestDev(t *testing.T) {
 		"OMNIGRAPH_LISTEN_ADDR=127.0.0.1:", "OMNIGRAPH_DEV_TOKEN=",
 		"MCP     http://" + p.addr + "/graphs/code/mcp",
 		"claude mcp add --transport http code http://" + p.addr + "/graphs/code/mcp --header 'Authorization: Bearer " + p.token + "'",
+		"Studio  http://" + p.addr + "/studio/code#token=" + p.token,
 		"heaviest_packages returns 1 row:", "example.com/p",
 	} {
 		if !strings.Contains(p.output(), want) {
@@ -106,7 +107,7 @@ func TestStartFaults(t *testing.T) {
 			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "act-dev] }", "act-dev }")
 		}, nil, 1, []string{"policy.yaml:"}},
 		{"unknown query in the policy", func(t *testing.T, dir string) {
-			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "actions: [read, change, invoke_query, branch_create, branch_delete, branch_merge, export] }", "actions: [invoke_query], queries: [find_symbol] }")
+			replace(t, filepath.Join(dir, "queries/code/policy.yaml"), "actions: [read, change, invoke_query, branch_create, branch_delete, branch_merge, export, policy_read] }", "actions: [invoke_query], queries: [find_symbol] }")
 		}, nil, 1, []string{"policy.yaml:", "find_symbol", "find_symbols"}},
 		{"no store", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "data/code")) }, nil, 1, []string{"omnigraph init --schema"}},
 		{"bind", func(*testing.T, string) {}, []string{"--bind", "nonsense"}, 1, []string{"nonsense"}},

@@ -20,6 +20,9 @@ type Control struct {
 // NewControl returns the access control of a graph.
 func NewControl(a Authorizer, g engine.Graph) *Control { return &Control{authorizer: a, engine: g} }
 
+// Authorizer returns the authorizer of the graph.
+func (c *Control) Authorizer() Authorizer { return c.authorizer }
+
 // Allowed reports whether the authorizer allows a grant and no protection of the branch forbids it. A
 // nil actor is allowed nothing.
 func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {

@@ -71,6 +71,7 @@ const (
 type Server struct {
 	PublicHosts    []string // hosts without port
 	BrowserOrigins []string // origins, scheme://host[:port]
+	Studio         bool     // serve the studio
 
 	Auth
 	Limits Limits // bounds on the load

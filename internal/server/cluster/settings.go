@@ -152,6 +152,8 @@ var serverSettings = func() *setting {
 				Each:   &setting{Example: "\"https://app.example.com\"", Limits: "scheme://host or scheme://host:port", Text: "This is the origin of a web page."},
 				Limits: "origins of the form scheme://host or scheme://host:port",
 				Text:   "Web pages of these origins may call the server."},
+			{Key: "studio", Type: strictyaml.Bool, Default: "false", Example: "true",
+				Text: "If this is true, the server serves the studio, web pages for people who look at graphs, at /studio/."},
 		},
 	}
 	for _, section := range authSections {

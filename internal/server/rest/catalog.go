@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -44,6 +45,21 @@ func (x *exchange) listQueries() error {
 		list.Queries[i] = operations.StoredQuery(q)
 	}
 	return x.reply(list)
+}
+
+// describeQuery describes a stored query. It answers 404 for a query that the caller may not invoke.
+func (x *exchange) describeQuery() error {
+	call, err := x.g.DescribeQuery(x.actor(), x.r.PathValue("name"), x.query.Get("branch"))
+	if err != nil {
+		return err
+	}
+	return x.answer(call, encoding.Options{})
+}
+
+// explainAccess says what an actor may do on the graph.
+func (x *exchange) explainAccess() error {
+	about := &access.Actor{ID: x.query.Get("actor"), Groups: x.query["group"], Source: "explained"}
+	return x.answer(x.g.ExplainAccess(about, x.query.Get("branch")), encoding.Options{})
 }
 
 // kindNames lists the names of the kinds of parameters, each once.

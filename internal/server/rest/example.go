@@ -86,6 +86,9 @@ var examples = map[string]example{
 		params: map[string]string{"name": "get_package"},
 		body:   `{"params": {"path": "example.com/shop/stock"}}`,
 	},
+	"describe_query":   {params: map[string]string{"name": "get_package"}},
+	"get_node_history": {params: map[string]string{"type": "Package", "id": "example.com/shop/stock"}},
+	"explain_access":   {params: map[string]string{"actor": "act-ada", "branch": "main"}},
 	"invoke_query_if_graph_commit": {
 		params: map[string]string{"name": "add_note", headerIfCommit: ExampleCommit},
 		body:   `{"params": {"slug": "second", "symbol": "example.com/shop/stock.Shelf", "text": "read me"}}`,

@@ -20,6 +20,9 @@ func (x *exchange) look(call *operations.Look) error {
 // schema answers with the source of the schema.
 func (x *exchange) schema() error { return x.look(operations.LookSchema(x.target())) }
 
+// types describes the types of the schema.
+func (x *exchange) types() error { return x.look(operations.LookTypes(x.target())) }
+
 // snapshot answers with the number of entities per type.
 func (x *exchange) snapshot() error { return x.look(operations.LookSnapshot(x.target())) }
 
@@ -58,4 +61,9 @@ func (x *exchange) changes() error {
 		r.Kinds = append(r.Kinds, kind)
 	}
 	return x.look(operations.LookChanges(x.commitTarget(), r, x.query.Get("page_token")))
+}
+
+// nodeHistory lists the commits that changed a node.
+func (x *exchange) nodeHistory() error {
+	return x.look(operations.LookNodeHistory(x.query.Get("branch"), x.query.Get("type"), x.query.Get("id"), uint64(x.number("before", 0)), x.number("limit", 0)))
 }

@@ -18,6 +18,7 @@ const (
 	tagHistory  = "History"
 	tagProposal = "Proposals"
 	tagAdmin    = "Administration"
+	tagAccess   = "Access"
 )
 
 // The parameters that several routes share.
@@ -129,6 +130,14 @@ var routes = []Route{
 		Answer:  client.QueryList{}, Action: tool.Read, handle: (*exchange).listQueries,
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/queries/{name}", Operation: "describe_query", Tag: tagQueries,
+		Summary: "Describe a stored query: its parameters, the JSON Schema of its arguments, and its plan.",
+		Description: "The server does not run the query. The answer has the plan only if the caller may read the branch via adhoc. " +
+			"If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
+		Params: []Param{{Name: "branch", In: Query, Kind: Text, Description: "The branch that the plan is for; the default is main."}},
+		Answer: client.QueryDescription{}, Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read}, handle: (*exchange).describeQuery,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/openapi.json", Operation: "get_graph_openapi", Tag: tagQueries,
 		Summary:     "Get an OpenAPI document in which each stored query is an operation with its own types.",
 		Description: "The document has the queries that the caller may invoke, except hidden ones; it may have none.",
@@ -153,6 +162,12 @@ var routes = []Route{
 		Summary: "Get the schema as its source text.",
 		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SchemaAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).schema,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/schema/types", Operation: "list_types", Tag: tagSchema,
+		Summary: "Describe the node and edge types of the schema, and list the stored queries that use each type.",
+		Params:  []Param{branchParam, snapshotParam}, Answer: client.TypeList{},
+		Action: tool.Read, handle: (*exchange).types,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
@@ -346,6 +361,32 @@ var routes = []Route{
 		Description: "The caller must have opened the proposal, or needs change on the source or proposal_review on the target. " + ofProposal,
 		Body:        client.ProposalCloseBody{}, Answer: client.ProposalAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, handle: (*exchange).closeProposal,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/node/history", Operation: "get_node_history", Tag: tagHistory,
+		Summary: "List the commits of a branch that changed a node, with the node before and after each.",
+		Description: "The server looks for changes in the commits of the branch itself; what a merge brought in is one change. " +
+			"A page may have no versions although older commits changed the node: while next_before is not null, continue with it.",
+		Params: []Param{
+			{Name: "type", In: Query, Kind: Text, Required: true, Description: "The name of the node type."},
+			{Name: "id", In: Query, Kind: Text, Required: true, Description: "The id of the node."},
+			branchParam,
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits in which the server looks for changes; at most 1,000, and 100 by default."},
+			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Look only at commits with a lower sequence number than this."},
+			ifNoneParam,
+		},
+		Answer: client.NodeHistory{}, Action: tool.Read, Tagged: true, handle: (*exchange).nodeHistory,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/access", Operation: "explain_access", Tag: tagAccess,
+		Summary:     "Say what an actor may do on the graph, and which rules of the policy decide it.",
+		Description: "The answer has a decision for each action and for each tool. Nothing is run as the actor.",
+		Params: []Param{
+			{Name: "actor", In: Query, Kind: Text, Required: true, Max: 256, Description: "The name of the actor."},
+			{Name: "group", In: Query, Kind: Text, Many: true, Max: 256, Description: "A group that the actor's token contains, as the issuer names it."},
+			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
+		},
+		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

@@ -1,0 +1,70 @@
+package client
+
+import (
+	"context"
+	"net/url"
+)
+
+// AccessAnswer says what an actor may do on a graph, and which rules of the policy decide it.
+type AccessAnswer struct {
+	Actor  string   `json:"actor"`  // the actor that the decisions are about
+	Groups []string `json:"groups"` // the groups of the actor's token, as the request gave them
+	Branch string   `json:"branch"` // the branch that the decisions are about
+
+	Actors    []string         `json:"actors" jsonschema_description:"The actors that the policy names, sorted."`
+	Decisions []AccessDecision `json:"decisions" jsonschema_description:"A decision for each action and, for read and change, for each way of access."`
+	Tools     []AccessTool     `json:"tools" jsonschema_description:"The tools of the graph and its stored queries."`
+}
+
+// AccessTool says whether an actor sees a tool, and may use it on the branch of the answer.
+type AccessTool struct {
+	Name    string           `json:"name"`            // name of the tool
+	Title   string           `json:"title"`           // a short name for people
+	Query   string           `json:"query,omitempty"` // the stored query that the tool runs
+	Visible bool             `json:"visible" jsonschema_description:"tools/list shows the tool to the actor, because the actor may use it on some branch."`
+	Needs   []AccessDecision `json:"needs" jsonschema_description:"The decisions about the permissions that the tool needs on the branch of the answer. A call may need more, depending on its arguments."`
+}
+
+// AccessDecision is a decision of the policy.
+type AccessDecision struct {
+	Action  string       `json:"action"`          // the action, such as read
+	Via     string       `json:"via,omitempty"`   // adhoc or stored, for read and change
+	Query   string       `json:"query,omitempty"` // the stored query that the action is about
+	Allowed bool         `json:"allowed"`         // the decision
+	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
+	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
+	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so."`
+}
+
+// AccessRule is a rule of a policy.
+type AccessRule struct {
+	ID   string `json:"id"`             // name of the rule
+	Deny bool   `json:"deny"`           // the rule denies; otherwise it allows
+	File string `json:"file,omitempty"` // the policy file; an answer of a server leaves out its folder
+	Line int    `json:"line,omitempty"` // line of the rule in the file, from 1
+}
+
+// NearRule is a rule that would allow an action if one more condition held.
+type NearRule struct {
+	AccessRule
+	Missing string `json:"missing"` // the condition that does not hold, as Cedar text
+}
+
+// AccessQuery selects what [Graph.Access] explains.
+type AccessQuery struct {
+	Actor  string   // the name of the actor
+	Groups []string // the groups that the actor's token contains, as the issuer names them
+	Branch string   // the branch that the decisions are about; main if it is empty
+}
+
+// Access says what an actor may do on the graph, and which rules of the policy decide it. It needs
+// the permission policy_read.
+func (g *Graph) Access(ctx context.Context, about AccessQuery) (*AccessAnswer, error) {
+	q := reading(g.path+"/access", url.Values{})
+	setText(q.query, "actor", about.Actor)
+	setText(q.query, "branch", about.Branch)
+	for _, group := range about.Groups {
+		q.query.Add("group", group)
+	}
+	return ask[AccessAnswer](ctx, g.c, q)
+}

@@ -1,0 +1,103 @@
+package operations
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ExplainAccess is the call that says what an actor may do on a graph, and why. Its answer is a
+// client.AccessAnswer. It has no data of the graph in it.
+type ExplainAccess struct {
+	Actor  *access.Actor // the actor to explain; not the caller
+	Branch string        // the branch that the decisions are about; empty for main
+
+	Authorizer access.Authorizer // decides about the grants
+	Tools      []tool.Tool       // the tools to explain
+	Visible    func(context.Context, tool.Tool) (bool, error)
+}
+
+// Grants returns the permission to read the policy.
+func (c *ExplainAccess) Grants() []tool.Grant { return []tool.Grant{{Action: tool.PolicyRead}} }
+
+// Run explains the decisions about every action, and about every tool.
+func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
+	a := &client.AccessAnswer{
+		Actor: c.Actor.ID, Groups: append([]string{}, c.Actor.Groups...), Branch: orMain(c.Branch),
+		Actors: []string{}, Decisions: []client.AccessDecision{}, Tools: []client.AccessTool{},
+	}
+	if e, ok := c.Authorizer.(access.Explainer); ok {
+		a.Actors = append(a.Actors, e.Actors()...)
+	}
+	for _, row := range tool.Actions() {
+		switch {
+		case row.Server() || row.On == tool.OnQuery: // the decisions about tools include the queries
+		case row.ByVia():
+			a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Via: row.Vias[0]}), c.decision(tool.Grant{Action: row.Action, Via: row.Vias[1]}))
+		default:
+			a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action}))
+		}
+	}
+	for _, t := range c.Tools {
+		visible, err := c.Visible(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		d := t.Descriptor()
+		entry := client.AccessTool{Name: d.Name, Title: d.Title, Visible: visible, Needs: []client.AccessDecision{}}
+		grants := t.Gates()
+		if q, ok := t.(tool.StoredQuery); ok {
+			entry.Query = q.Info().Name
+			inner := tool.Grant{Action: tool.Read, Via: tool.Stored, Query: entry.Query}
+			if q.Info().Mutation {
+				inner.Action = tool.Change
+			}
+			grants = append(slices.Clone(grants), inner)
+		}
+		for _, grant := range grants {
+			entry.Needs = append(entry.Needs, c.decision(grant))
+		}
+		a.Tools = append(a.Tools, entry)
+	}
+	return &tool.Outcome{Value: a}, nil
+}
+
+// decision explains the decision about a grant. A grant about a branch is for the branch of the
+// call.
+func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
+	if access.OnBranch(grant.Action) {
+		grant.Branch = orMain(c.Branch)
+	}
+	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Rules: []client.AccessRule{}}
+	if grant.Action.Row().ByVia() {
+		d.Via = string(grant.Via)
+	}
+	explainer, ok := c.Authorizer.(access.Explainer)
+	if !ok {
+		d.Allowed = c.Authorizer.Allowed(c.Actor, grant)
+		return d
+	}
+	e := explainer.Decision(c.Actor, grant)
+	d.Allowed, d.Reason = e.Allowed, e.Unanswerable
+	for _, r := range e.Deciding {
+		d.Rules = append(d.Rules, ruleEntry(r))
+	}
+	for _, r := range e.Near {
+		d.Near = append(d.Near, client.NearRule{AccessRule: ruleEntry(r.Rule), Missing: r.Missing})
+	}
+	return d
+}
+
+// ruleEntry returns a rule in the form of the answer. The folder of the file is left out: it says
+// something about the machine, and nothing about the rule.
+func ruleEntry(r access.Rule) client.AccessRule {
+	entry := client.AccessRule{ID: r.ID, Deny: r.Deny, Line: r.Line}
+	if r.File != "" {
+		entry.File = filepath.Base(r.File)
+	}
+	return entry
+}

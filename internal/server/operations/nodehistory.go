@@ -1,0 +1,198 @@
+package operations
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	// defaultHistory is the number of commits in which a request looks if it gives no limit. Each
+	// commit costs the restoration of its state from the one before it.
+	defaultHistory = 100
+
+	// maxHistory is the maximum number of commits in which one request looks.
+	maxHistory = 1000
+)
+
+// LookNodeHistory returns the call that lists the commits of a branch that changed a node. It looks
+// at the `limit` newest commits with a sequence number below `before`; 0 starts at the head. Its
+// answer is a client.NodeHistory. If the schema of the head lacks the type, the error is an
+// *engine.NotFound.
+func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
+	if limit <= 0 {
+		limit = defaultHistory
+	}
+	limit = min(limit, maxHistory)
+	return &Look{At: engine.Target{Branch: branch}, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		schema, err := env.Graph.Schema(ctx, engine.Target{Commit: head.ID})
+		if err != nil {
+			return nil, err
+		}
+		if schema.Catalog.Node(typ) == nil {
+			return nil, &engine.NotFound{What: "node type", Name: typ}
+		}
+		// The history must belong to the head of the answer, even if the branch has moved on.
+		if before == 0 || before > head.Seq {
+			before = head.Seq + 1
+		}
+		// One commit more gives the state before the oldest commit of the page.
+		commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit + 1})
+		if err != nil {
+			return nil, err
+		}
+		h := nodeHistory{graph: env.Graph, typ: typ, id: id, plans: map[string]*plan.Query{}}
+		return h.page(ctx, commits, limit)
+	}}
+}
+
+// nodeHistory reads the states of one node.
+type nodeHistory struct {
+	graph   engine.Graph
+	typ, id string
+	plans   map[string]*plan.Query // by digest of the schema; nil for a schema without the type
+}
+
+// page compares the states of the node in a list of commits, the newest first. If there are more than
+// `limit` commits, the last one only gives the state before the others.
+func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit int) (*client.NodeHistory, error) {
+	a := &client.NodeHistory{Versions: []client.NodeVersion{}}
+	var before *client.EntityImage
+	known := false // whether `before` is the state before the next commit
+	// The oldest comes first, because the engine restores a state fast from the one before it.
+	for i, c := range slices.Backward(commits) {
+		image, err := h.state(ctx, c)
+		if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
+			known, a.Reclaimed = false, true
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if i < limit && (known || c.Seq == 1) {
+			a.Examined++
+			if v, changed := versionOf(c, before, image); changed {
+				a.Versions = append(a.Versions, v)
+			}
+		}
+		before, known = image, true
+	}
+	slices.Reverse(a.Versions)
+	if len(commits) > limit && !a.Reclaimed {
+		a.NextBefore = &commits[limit-1].Seq
+	}
+	return a, nil
+}
+
+// versionOf describes what a commit changed, and reports whether it changed anything.
+func versionOf(c engine.Commit, before, after *client.EntityImage) (v client.NodeVersion, changed bool) {
+	v = client.NodeVersion{Commit: encoding.Commit(c), Before: before, After: after}
+	switch {
+	case before == nil && after == nil:
+		return v, false
+	case before == nil:
+		v.Op = client.OpInsert
+	case after == nil:
+		v.Op = client.OpDelete
+	case sameValues(before.Properties, after.Properties) && sameValues(after.Properties, before.Properties):
+		return v, false
+	default:
+		v.Op = client.OpUpdate
+	}
+	return v, true
+}
+
+// sameValues reports whether every value of a is in b too. A property that b lacks counts as null, so
+// a change of the schema that adds or drops a property changes only nodes with a value of it.
+func sameValues(a, b map[string]json.RawMessage) bool {
+	for name, v := range a {
+		if w, ok := b[name]; ok && !bytes.Equal(v, w) || !ok && string(v) != "null" {
+			return false
+		}
+	}
+	return true
+}
+
+// state returns the node at a commit, or nil if it does not exist there.
+func (h *nodeHistory) state(ctx context.Context, c engine.Commit) (*client.EntityImage, error) {
+	at := engine.Target{Commit: c.ID}
+	q, compiled := h.plans[c.Schema]
+	if !compiled {
+		schema, err := h.graph.Schema(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		q = nodePlan(schema.Catalog, h.typ)
+		h.plans[c.Schema] = q
+	}
+	if q == nil {
+		return nil, nil
+	}
+	result, err := h.graph.Query(ctx, q, engine.Args{value.OfString(h.id)}, at)
+	if err != nil {
+		return nil, err
+	}
+	defer result.Close()
+	for {
+		b, err := result.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if b.Len == 0 {
+			continue
+		}
+		image := &client.EntityImage{Properties: map[string]json.RawMessage{}}
+		for i, column := range q.Read.Columns {
+			image.Properties[column.Name] = encoding.ValueJSON(b.Columns[i].Value(0), encoding.Options{})
+		}
+		delete(image.Properties, idColumn)
+		return image, nil
+	}
+}
+
+// idColumn is the name of the column with the id of the node. It is not a valid name of a property,
+// so it differs from all of them.
+const idColumn = "@id"
+
+// nodePlan returns a plan that reads all properties of a node of the type, except Blobs, or nil if
+// the schema lacks the type. The one argument of the plan is the id of the node.
+func nodePlan(s *catalog.Schema, typ string) *plan.Query {
+	t := s.Node(typ)
+	if t == nil {
+		return nil
+	}
+	use := plan.Use{Entity: plan.Node, Type: t.Name}
+	q := &plan.Query{
+		Name: "node", Params: []plan.Param{{Name: "id", Type: value.Of(value.String)}}, Uses: []plan.Use{use},
+		Read: &plan.Read{
+			Limit: plan.NoLimit,
+			Vars:  []plan.Var{{Name: "n", Entity: plan.Node, Type: t.Name}},
+			Match: []plan.Clause{
+				plan.Bind{Var: 0},
+				plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: 0}, Right: plan.ParamRef{Index: 0}, Unless: plan.NoParam}},
+			},
+			Ties:    []plan.VarID{0},
+			Columns: []plan.Column{{Name: idColumn, Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}},
+		},
+	}
+	for _, p := range t.Properties {
+		if p.Type.Kind == value.Blob {
+			continue
+		}
+		property := use
+		property.Property, property.Value = p.Name, p.Type
+		q.Uses = append(q.Uses, property)
+		q.Read.Columns = append(q.Read.Columns, plan.Column{Name: p.Name, Expr: plan.Prop{Var: 0, Name: p.Name, Type: p.Type}, Type: p.Type})
+	}
+	return q
+}

@@ -1,0 +1,44 @@
+package servedgraph
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ExplainAccess returns the call that says what an actor may do on the graph. The actor to explain
+// need not be the caller. The tools of the answer are all tools on MCP and, if meta tools replace the
+// stored queries, the queries too.
+func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.ExplainAccess {
+	var tools []tool.Tool
+	for t := range g.all {
+		tools = append(tools, t)
+	}
+	if g.meta != nil {
+		for _, q := range g.meta.Queries {
+			tools = append(tools, queryrun.Tool{StoredQuery: q})
+		}
+	}
+	var branches *access.Branches
+	return &operations.ExplainAccess{
+		Actor: about, Branch: branch, Authorizer: g.access.Authorizer(), Tools: tools,
+		Visible: func(ctx context.Context, t tool.Tool) (bool, error) {
+			if branches == nil {
+				branches = g.access.Branches(ctx)
+			}
+			return g.visible(about, t, branches)
+		},
+	}
+}
+
+// DescribeQuery returns the call that describes a stored query. If the actor may not know of the
+// query, the error is that of [Graph.InvokeQuery].
+func (g *Graph) DescribeQuery(actor *access.Actor, name, branch string) (*operations.DescribeQuery, error) {
+	if err := g.Invocable(actor, name); err != nil {
+		return nil, err
+	}
+	return &operations.DescribeQuery{Query: g.queries[name], Branch: branch}, nil
+}

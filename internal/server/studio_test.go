@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server"
+)
+
+// TestStudio checks who gets the studio: everyone without a token, if the configuration turns it on
+// and the host and the origin are those of the server.
+func TestStudio(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		on           bool
+		bind         string
+		public       []string
+		host, origin string
+		path         string
+		token        string
+		want         int
+	}{
+		{name: "loopback", on: true, bind: "127.0.0.1:0", host: "127.0.0.1:8080", path: "/studio/code/run", want: http.StatusOK},
+		{name: "off", bind: "127.0.0.1:0", host: "127.0.0.1:8080", path: "/studio/", want: http.StatusUnauthorized},
+		{name: "another host", on: true, bind: "127.0.0.1:0", host: "evil.example.com", path: "/studio/", want: http.StatusForbidden},
+		{name: "public host", on: true, bind: "0.0.0.0:0", public: []string{"graph.example.com"}, host: "graph.example.com", origin: "https://graph.example.com", path: "/studio/app.js", want: http.StatusOK},
+		{name: "a call of its own page", on: true, bind: "0.0.0.0:0", public: []string{"graph.example.com"}, host: "graph.example.com", origin: "https://graph.example.com", path: "/graphs", token: devToken, want: http.StatusOK},
+		{name: "a call of another page", on: true, bind: "0.0.0.0:0", public: []string{"graph.example.com"}, host: "graph.example.com", origin: "https://evil.example.com", path: "/graphs", token: devToken, want: http.StatusForbidden},
+		{name: "the address of a public server", on: true, bind: "0.0.0.0:0", public: []string{"graph.example.com"}, host: "192.0.2.1", path: "/studio/", want: http.StatusForbidden},
+		{name: "no token for data", on: true, bind: "127.0.0.1:0", host: "127.0.0.1:8080", path: "/graphs", want: http.StatusUnauthorized},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ts := newServer(t, func(o *server.Options) {
+				o.Cluster.Server.Studio, o.Bind, o.Cluster.Server.PublicHosts = tt.on, tt.bind, tt.public
+			})
+			r := httptest.NewRequest("GET", tt.path, nil)
+			r.Host = tt.host
+			if tt.origin != "" {
+				r.Header.Set("Origin", tt.origin)
+			}
+			if tt.token != "" {
+				r.Header.Set("Authorization", "Bearer "+tt.token)
+			}
+			w := httptest.NewRecorder()
+			ts.handler.ServeHTTP(w, r)
+			if w.Code != tt.want {
+				t.Errorf("status %d, want %d: %s", w.Code, tt.want, w.Body)
+			}
+			if has := strings.Contains(w.Header().Get("Content-Security-Policy"), "script-src 'self'"); has != (tt.want == http.StatusOK && strings.HasPrefix(tt.path, "/studio/")) {
+				t.Errorf("the policy of the content is %q", w.Header().Get("Content-Security-Policy"))
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+// Command build bundles the studio with esbuild. It runs in the folder internal/studio/build and writes
+// ../dist; --check compares the files there instead, and fails if one differs.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const (
+	source = "../src"
+	target = "../dist"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare the built files with those in dist, and write nothing")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run builds the files, and then writes or compares them.
+func run(check bool) error {
+	files, err := build()
+	if err != nil {
+		return err
+	}
+	if check {
+		return compare(files)
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(target, name), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// build returns the files of the studio by name.
+func build() (map[string][]byte, error) {
+	result := api.Build(api.BuildOptions{
+		EntryPointsAdvanced: []api.EntryPoint{
+			{InputPath: filepath.Join(source, "main.tsx"), OutputPath: "app"},
+			{InputPath: filepath.Join(source, "style.css"), OutputPath: "app"},
+		},
+		Bundle:            true,
+		Outdir:            target,
+		Format:            api.FormatESModule,
+		Target:            api.ES2022,
+		JSX:               api.JSXAutomatic,
+		JSXImportSource:   "preact",
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone,
+		Charset:           api.CharsetUTF8,
+		LogLevel:          api.LogLevelWarning,
+	})
+	if len(result.Errors) > 0 {
+		return nil, errors.New("the studio could not be built; run npm ci in the folder internal/studio if packages are missing")
+	}
+	files := map[string][]byte{}
+	for _, f := range result.OutputFiles {
+		files[filepath.Base(f.Path)] = f.Contents
+	}
+	for _, name := range []string{"index.html", "icon.svg"} {
+		b, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			return nil, err
+		}
+		files[name] = b
+	}
+	text, err := licenses()
+	if err != nil {
+		return nil, err
+	}
+	files["licenses.txt"] = text
+	return files, nil
+}
+
+// bundled lists the packages whose code is in app.js.
+var bundled = []string{"@dagrejs/dagre", "@dagrejs/graphlib", "@preact/signals", "@preact/signals-core", "preact"}
+
+// licenses returns the licences of the bundled packages, which must accompany their code.
+func licenses() ([]byte, error) {
+	var text bytes.Buffer
+	for _, name := range bundled {
+		b, err := os.ReadFile(filepath.Join("../node_modules", name, "LICENSE"))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&text, "%s\n\n%s\n\n", name, bytes.TrimSpace(b))
+	}
+	return text.Bytes(), nil
+}
+
+// compare returns an error that names the files that differ from those in dist.
+func compare(files map[string][]byte) error {
+	entries, err := os.ReadDir(target)
+	if err != nil {
+		return err
+	}
+	var differ []string
+	for _, e := range entries {
+		if _, ok := files[e.Name()]; !ok {
+			differ = append(differ, e.Name())
+		}
+	}
+	for name, want := range files {
+		if b, err := os.ReadFile(filepath.Join(target, name)); err != nil || !bytes.Equal(b, want) {
+			differ = append(differ, name)
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	slices.Sort(differ)
+	return fmt.Errorf("internal/studio/dist is stale: %s; run make studio and commit the result", strings.Join(differ, ", "))
+}

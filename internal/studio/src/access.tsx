@@ -1,0 +1,179 @@
+// Access: what an actor may do, and which rules of the policy decide it.
+
+import { get, pathOf, type Access, type Decision } from "./api";
+import { Failure, Show, useLoad } from "./load";
+import { go, route, target, withQuery } from "./route";
+import { Table } from "./table";
+import { Text } from "./text";
+
+export function AccessPage() {
+  const { graph, query } = route.value;
+  const actor = query.get("actor") ?? "";
+  const groups = query.get("groups") ?? "";
+  const branch = target.value.branch || "main";
+  // Without an actor in the URL, the page needs only the names of actors from the answer, so any
+  // name will do.
+  const path = pathOf(graph, "/access", { actor: actor || "nobody", branch });
+  const explained = useLoad(`access ${path} ${groups}`, (signal) =>
+    get<Access>(path + groupList(groups).map((g) => "&group=" + encodeURIComponent(g)).join(""), signal),
+  );
+  return (
+    <>
+      <h1>Access</h1>
+      {explained.state === "failed" && explained.error.status === 403 ? (
+        <Failure error={explained.error} />
+      ) : (
+        <>
+          <form
+            class="row"
+            key={actor + groups}
+            onSubmit={(event) => {
+              event.preventDefault();
+              const given = new FormData(event.currentTarget);
+              go(withQuery({ actor: String(given.get("actor") ?? ""), groups: String(given.get("groups") ?? "") }));
+            }}
+          >
+            <label>
+              Actor
+              <input name="actor" list="actors" required autocomplete="off" defaultValue={actor} />
+            </label>
+            <datalist id="actors">{explained.state === "done" && explained.value.actors.map((a) => <option key={a} value={a} />)}</datalist>
+            <label>
+              Groups of its token, if any
+              <input name="groups" autocomplete="off" defaultValue={groups} />
+            </label>
+            <button type="submit">Explain</button>
+          </form>
+          <Show of={explained}>{(access) => (actor ? <Explained access={access} /> : <Actors names={access.actors} />)}</Show>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Splits a list of names with commas or blanks between them. */
+function groupList(text: string): string[] {
+  return text.split(/[,\s]+/).filter((name) => name !== "");
+}
+
+function Actors(props: { names: string[] }) {
+  if (props.names.length === 0) {
+    return <p class="empty">The policy names no actor. Give the name of one.</p>;
+  }
+  return (
+    <>
+      <p>The actors that the policy names:</p>
+      <ul class="cards">
+        {props.names.map((name) => (
+          <li key={name}>
+            <a href={withQuery({ actor: name })}>
+              <Text value={name} plain />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Explained(props: { access: Access }) {
+  const { access } = props;
+  return (
+    <>
+      <h2>
+        What <Text value={access.actor} /> may do on the branch <Text value={access.branch} />
+      </h2>
+      <Table
+        label={`actions of ${access.actor}`}
+        rows={access.decisions}
+        columns={[
+          { name: "Action", value: (d) => d.action },
+          { name: "By", value: (d) => (d.via === "stored" ? "a stored query" : d.via === "adhoc" ? "own queries" : "") },
+          { name: "Decision", value: (d) => verdict(d), view: (d) => <Verdict decision={d} /> },
+          { name: "Why", value: why, view: (d) => <Why decision={d} /> },
+        ]}
+      />
+      <h2>Tools</h2>
+      <p>A tool is listed if the actor may use it on some branch. The last column says what happens on this branch.</p>
+      <Table
+        label={`tools of ${access.actor}`}
+        rows={access.tools}
+        columns={[
+          { name: "Tool", value: (t) => t.name },
+          { name: "Listed", value: (t) => (t.visible ? "yes" : "no") },
+          {
+            name: "A call",
+            value: (t) => (t.needs.every((d) => d.allowed) ? "allowed" : "denied"),
+            view: (t) => <Verdict decision={{ allowed: t.needs.every((d) => d.allowed) }} />,
+          },
+          {
+            name: "Why",
+            value: (t) => t.needs.map(reason).join("; "),
+            view: (t) => (
+              <ul class="reasons">
+                {t.needs.map((d) => (
+                  <li key={reason(d)}>
+                    <Text value={reason(d)} />
+                  </li>
+                ))}
+              </ul>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function verdict(decision: { allowed: boolean }): string {
+  return decision.allowed ? "allowed" : "denied";
+}
+
+function Verdict(props: { decision: { allowed: boolean } }) {
+  return <span class={"badge " + verdict(props.decision)}>{verdict(props.decision)}</span>;
+}
+
+function reason(d: Decision): string {
+  return `${d.action}${d.via ? " via " + d.via : ""}: ${why(d)}`;
+}
+
+// Shows which rules decided and, if no rule allows, which ones nearly did. A rule for other actors is
+// the least likely answer to the question why, so these rules come last.
+function Why(props: { decision: Decision }) {
+  const { near = [], ...decided } = props.decision;
+  const byActor = (r: { missing: string }) => (r.missing.startsWith("principal") ? 1 : 0);
+  return (
+    <>
+      <Text value={why(decided)} />
+      {near.length > 0 && (
+        <ul class="reasons">
+          {[...near]
+            .sort((a, b) => byActor(a) - byActor(b))
+            .map((r) => (
+              <li key={r.id}>
+                <Text value={`rule ${r.id}${place(r)} would, but requires ${r.missing}`} />
+              </li>
+            ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function place(r: { file?: string; line?: number }): string {
+  return r.file ? ` (${r.file}:${r.line})` : "";
+}
+
+/** Says which rules decided and, if no rule allows, which ones nearly did. */
+function why(d: Decision): string {
+  if (d.reason) {
+    return d.reason;
+  }
+  if (d.rules.length > 0) {
+    return d.rules.map((r) => `rule ${r.id}${place(r)} ${r.deny ? "denies" : "allows"} it`).join("; ");
+  }
+  if (d.allowed) {
+    return "the server allows it";
+  }
+  return ["no rule allows it", ...(d.near ?? []).map((r) => `rule ${r.id}${place(r)} would, but requires ${r.missing}`)].join("; ");
+}

@@ -1,0 +1,226 @@
+// Requests to the public routes of the server. The members of answers are those of the OpenAPI
+// document of the server, GET /openapi.json.
+
+import { parseJson, writeJson, type Json } from "./json";
+import { logOut, token } from "./session";
+
+export interface Commit {
+  graph_commit_id: string;
+  graph_branch: string;
+  graph_manifest_version: number;
+  parent_commit_id: string | null;
+  merged_parent_commit_id: string | null;
+  actor_id: string | null;
+  created_at: number;
+}
+
+export interface Param {
+  name: string;
+  kind: string;
+  nullable: boolean;
+  description?: string;
+}
+
+export interface Query {
+  name: string;
+  tool_name: string;
+  description?: string;
+  instruction?: string;
+  questions?: string[];
+  mutation: boolean;
+  params: Param[];
+}
+
+export interface ParamSchema {
+  type?: string | string[];
+  format?: string;
+  enum?: Json[];
+  description?: string;
+  default?: Json;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  examples?: Json[];
+  items?: ParamSchema;
+}
+
+export interface QueryDescription extends Query {
+  run_tool: string;
+  input_schema: { properties: { params?: { properties: Record<string, ParamSchema>; required: string[] } } };
+  plan?: string;
+}
+
+export type Row = Record<string, Json>;
+
+export interface Rows {
+  query_name: string;
+  columns: string[];
+  rows: Row[];
+  row_count: number;
+  graph_commit_id: string;
+  notes?: string[];
+  truncated?: boolean;
+  truncated_by?: "rows" | "bytes" | "limit";
+  next_page_token?: string;
+}
+
+export interface Mutated {
+  branch: string;
+  query_name: string;
+  affected_nodes: number;
+  affected_edges: number;
+  commit: Commit | null;
+  dry_run?: boolean;
+}
+
+export interface Property {
+  name: string;
+  type: string;
+  kind: string;
+  list: boolean;
+  enum?: string[];
+  description?: string;
+}
+
+export interface Type {
+  kind: "node" | "edge";
+  name: string;
+  description?: string;
+  from?: string;
+  to?: string;
+  implements?: string[];
+  key?: string[];
+  rules: string[];
+  properties: Property[];
+  queries: string[];
+}
+
+export interface Snapshot {
+  graph_branch: string;
+  graph_commit_id: string;
+  datasets: { type_name: string; entity_kind: "node" | "edge"; entity_count: number }[];
+}
+
+export interface Image {
+  endpoints: { from: string; to: string } | null;
+  properties: Record<string, Json>;
+}
+
+export interface Change {
+  kind: "node" | "edge";
+  op: "insert" | "update" | "delete";
+  id: string;
+  type: { id: string; name: string };
+  before: Image | null;
+  after: Image | null;
+}
+
+export interface NodeHistory {
+  versions: { commit: Commit; op: Change["op"]; before: Image | null; after: Image | null }[];
+  examined: number;
+  next_before: number | null;
+  reclaimed: boolean;
+}
+
+export interface Rule {
+  id: string;
+  deny: boolean;
+  file?: string;
+  line?: number;
+}
+
+export interface Decision {
+  action: string;
+  via?: string;
+  query?: string;
+  allowed: boolean;
+  rules: Rule[];
+  near?: (Rule & { missing: string })[];
+  reason?: string;
+}
+
+export interface Access {
+  actor: string;
+  branch: string;
+  actors: string[];
+  decisions: Decision[];
+  tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
+}
+
+/** A refusal of the server, or of the network with status 0. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly body: Record<string, Json> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Values of a query string; a member that is undefined or "" is left out. */
+export type Parameters = Record<string, string | number | undefined>;
+
+/** Returns the path of a route on a graph, with its query string. */
+export function pathOf(graph: string, route: string, parameters: Parameters = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== "") {
+      query.set(name, String(value));
+    }
+  }
+  const text = query.toString();
+  return "/graphs/" + encodeURIComponent(graph) + route + (text && "?" + text);
+}
+
+/** Sends a GET request. */
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return send<T>(path, { signal: signal ?? null });
+}
+
+/** Sends a POST request with a JSON body. */
+export function post<T>(path: string, body: unknown, signal?: AbortSignal, headers: Record<string, string> = {}): Promise<T> {
+  return send<T>(path, {
+    method: "POST",
+    body: writeJson(body),
+    headers: { "Content-Type": "application/json", ...headers },
+    signal: signal ?? null,
+  });
+}
+
+async function send<T>(path: string, init: RequestInit): Promise<T> {
+  const sent = token.value;
+  const headers = new Headers(init.headers);
+  if (sent) {
+    headers.set("Authorization", "Bearer " + sent);
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers, credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (init.signal?.aborted) {
+      throw error;
+    }
+    throw new ApiError(0, "The server does not answer. Check that it runs, and try again.");
+  }
+  const text = await response.text();
+  if (response.ok) {
+    return parseJson(text) as T;
+  }
+  if (response.status === 401 && sent === token.value) {
+    logOut(sent ? "The server does not accept the token any more. Log in again to go on where you were." : "");
+  }
+  throw refusal(response.status, text);
+}
+
+function refusal(status: number, text: string): ApiError {
+  try {
+    const body = parseJson(text) as Record<string, Json>;
+    if (typeof body?.error === "string") {
+      return new ApiError(status, body.error, body);
+    }
+  } catch {
+    // The answer comes from a proxy, not from the server.
+  }
+  return new ApiError(status, "The server answered with status " + status + ".");
+}

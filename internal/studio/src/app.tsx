@@ -1,0 +1,110 @@
+// The frame of all pages: the login, the header with the graph and its state, and the page of the
+// URL.
+
+import type { FunctionComponent } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { AccessPage } from "./access";
+import { get, pathOf } from "./api";
+import { EntityPage } from "./entity";
+import { GraphsPage } from "./graphs";
+import { HistoryPage } from "./history";
+import { useLoad } from "./load";
+import { LoginPage } from "./login";
+import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
+import { RunPage } from "./run";
+import { SchemaPage } from "./schema";
+import { loggedOut, logOut } from "./session";
+import { Text } from "./text";
+
+const titles: Record<Page, string> = { run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+
+const views: Record<Page, FunctionComponent> = {
+  run: RunPage,
+  entity: EntityPage,
+  schema: SchemaPage,
+  history: HistoryPage,
+  access: AccessPage,
+};
+
+export function App() {
+  const { graph, page, rest } = route.value;
+  const main = useRef<HTMLElement>(null);
+  const path = url.value.pathname;
+  const first = useRef(path);
+  useEffect(() => {
+    document.title = [...rest, graph && titles[page], graph, "Omnigraph studio"].filter(Boolean).join(" · ");
+    if (first.current !== path) {
+      first.current = path;
+      main.current?.focus(); // so that the keyboard and screen readers start at the new page
+    }
+  }, [path]);
+  if (loggedOut.value !== null) {
+    return <LoginPage reason={loggedOut.value} />;
+  }
+  const View = graph ? views[page] : GraphsPage;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        Skip to the page
+      </a>
+      <header>
+        <a class="home" href={href("", "", [], { branch: "", at: "" })}>
+          Omnigraph
+        </a>
+        {graph && (
+          <>
+            <a class="graph" href={href(graph, "")}>
+              <Text value={graph} plain />
+            </a>
+            <nav aria-label="Pages">
+              {pages.map((p) => (
+                <a key={p} href={href(graph, p)} aria-current={p === page ? "page" : undefined}>
+                  {titles[p]}
+                </a>
+              ))}
+            </nav>
+            <Target key={graph} graph={graph} />
+          </>
+        )}
+        <button type="button" class="quiet" onClick={() => logOut("")}>
+          Log out
+        </button>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <View key={graph} />
+      </main>
+    </>
+  );
+}
+
+// The branch or commit that the pages show, and a way to change it.
+function Target(props: { graph: string }) {
+  const { branch, at } = target.value;
+  const branches = useLoad("branches " + props.graph, (signal) =>
+    get<{ branches: string[] }>(pathOf(props.graph, "/branches", { limit: 200 }), signal),
+  );
+  const names = branches.state === "done" ? branches.value.branches : [];
+  const chosen = branch || "main";
+  if (at) {
+    return (
+      <div class="target">
+        <span>
+          at commit <code>{at}</code>
+        </span>
+        <a href={withQuery({ at: undefined })}>Back to the branch</a>
+      </div>
+    );
+  }
+  return (
+    <label class="target">
+      Branch
+      <select value={chosen} onChange={(event) => go(withQuery({ branch: event.currentTarget.value, page: undefined, before: undefined }))}>
+        {[...new Set([chosen, ...names])].sort().map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,61 @@
+// The difference between two states of an entity, property by property.
+
+import type { Image } from "./api";
+import { writeJson, type Json } from "./json";
+import { Value } from "./table";
+
+/** The longest text that a difference shows without a click. */
+const most = 400;
+
+export function Difference(props: { before: Image | null; after: Image | null }) {
+  const { before, after } = props;
+  const was = valuesOf(before);
+  const is = valuesOf(after);
+  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => !same(was.get(name), is.get(name)));
+  if (names.length === 0) {
+    return <p class="empty">No property differs.</p>;
+  }
+  return (
+    <dl class="difference">
+      {names.map((name) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          {before && (
+            <dd class="was">
+              <del>
+                <Value value={was.get(name) ?? null} most={most} />
+              </del>
+            </dd>
+          )}
+          {after && (
+            <dd class="is">
+              <ins>
+                <Value value={is.get(name) ?? null} most={most} />
+              </ins>
+            </dd>
+          )}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+// The ends of an edge count as properties. A property of the schema may have the same name; the
+// arrow keeps them apart.
+function valuesOf(image: Image | null): Map<string, Json> {
+  const values = new Map<string, Json>();
+  if (image?.endpoints) {
+    values.set("from →", image.endpoints.from);
+    values.set("→ to", image.endpoints.to);
+  }
+  for (const [name, value] of Object.entries(image?.properties ?? {})) {
+    if (value !== null) {
+      values.set(name, value);
+    }
+  }
+  return values;
+}
+
+function same(a: Json | undefined, b: Json | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && writeJson(a) === writeJson(b));
+}

@@ -1,0 +1,102 @@
+// The texts in GQ with which the studio looks at entities. Names come from the schema, and values
+// are parameters, so no text of a user becomes part of a query.
+
+import type { Property, Type } from "./api";
+
+/** The longest text that a list shows, in code points; a list asks for one more, to know that there is more. */
+export const listedLength = 160;
+
+/** Returns the properties that a list of entities shows: the first few that fit into a cell. */
+export function listedProperties(type: Type, most = 5): Property[] {
+  return type.properties.filter((p) => p.kind !== "Blob" && p.kind !== "Vector" && !p.list && !isKeyAlone(type, p)).slice(0, most);
+}
+
+// The id of a node with a key of one property is the text of that property, so it would be there twice.
+function isKeyAlone(type: Type, p: Property): boolean {
+  return type.key?.length === 1 && type.key[0] === p.name;
+}
+
+// Returns an operand and its column: a text is cut, so that a list does not fetch a megabyte.
+function listed(variable: string, p: Property, column: string): string {
+  const operand = `$${variable}.${p.name}`;
+  return (p.kind === "String" && !p.enum ? `substring(${operand}, 0, ${listedLength + 1})` : operand) + ` as ${column}`;
+}
+
+/** Columns are numbered, because a property may have the name of another column. */
+export const columnName = (i: number) => "c" + i;
+
+/** Returns the query that finds nodes of a type by a part of their id or of a text. */
+export function searchQuery(type: Type, words: boolean, limit: number): string {
+  const texts = type.properties.filter((p) => p.kind === "String" && !p.list && !p.enum);
+  const conditions = ["$n.id = $exact", ...texts.map((p) => `lower($n.${p.name}) contains $part`)];
+  const columns = listedProperties(type).map((p, i) => listed("n", p, columnName(i)));
+  return [
+    words ? "query search($exact: String, $part: String) {" : "query search() {",
+    `  match { $n: ${type.name}${words ? ` any { ${conditions.join("  ")} }` : ""} }`,
+    `  return { ${["$n.id as id", ...columns].join(", ")} }`,
+    `  limit ${limit}`,
+    "}",
+  ].join("\n");
+}
+
+/** Returns the query that reads a whole node, except its Blobs. */
+export function nodeQuery(type: Type): string {
+  return `query node($id: String) {\n  match { $n: ${type.name}  $n.id = $id }\n  return { $n }\n  limit 1\n}`;
+}
+
+/** One way to leave a node: an edge type in one direction. */
+export interface Way {
+  edge: Type;
+  out: boolean;
+  other: Type;
+}
+
+/** Lists the ways to leave the nodes of a type. */
+export function waysOf(type: Type, types: Type[]): Way[] {
+  const node = (name: string | undefined) => types.find((t) => t.kind === "node" && t.name === name);
+  return types.flatMap((edge) => {
+    const from = node(edge.from);
+    const to = node(edge.to);
+    if (edge.kind !== "edge" || !from || !to) {
+      return [];
+    }
+    return [
+      ...(from.name === type.name ? [{ edge, out: true, other: to }] : []),
+      ...(to.name === type.name ? [{ edge, out: false, other: from }] : []),
+    ];
+  });
+}
+
+/** Returns the property that best names a node, if one does so better than its id. */
+export function labelProperty(type: Type): Property | undefined {
+  const texts = type.properties.filter((p) => p.kind === "String" && !p.list && !p.enum && !isKeyAlone(type, p));
+  return texts.find((p) => /^(title|name|label)$/i.test(p.name));
+}
+
+/** Returns the properties of an edge that a list of neighbours shows. */
+export function edgeProperties(edge: Type): Property[] {
+  return listedProperties(edge, 4);
+}
+
+/** Returns the query that lists the neighbours of a node along one way. */
+export function neighboursQuery(type: Type, way: Way, limit: number): string {
+  const name = way.edge.name.charAt(0).toLowerCase() + way.edge.name.slice(1);
+  const label = labelProperty(way.other);
+  const columns = [
+    "$m.id as id",
+    ...(label ? [listed("m", label, "label")] : []),
+    ...edgeProperties(way.edge).map((p, i) => listed("e", p, columnName(i))),
+  ];
+  return [
+    "query neighbours($id: String) {",
+    "  match {",
+    `    $n: ${type.name}`,
+    `    $m: ${way.other.name}`,
+    "    $n.id = $id",
+    way.out ? `    $n $e:${name} $m` : `    $m $e:${name} $n`,
+    "  }",
+    `  return { ${columns.join(", ")} }`,
+    `  limit ${limit}`,
+    "}",
+  ].join("\n");
+}

@@ -1,0 +1,226 @@
+// History: the commits of a branch, what each changed, and two branches compared.
+
+import { get, pathOf, type Change, type Commit } from "./api";
+import { Difference } from "./difference";
+import { nodeHref } from "./entity";
+import { useTypes } from "./facts";
+import { Failure, Show, useLoad } from "./load";
+import { go, href, route, target, withQuery } from "./route";
+import { Table, type Column } from "./table";
+import { Moment, Text } from "./text";
+
+/** The number of commits, and of changes, of a page. */
+const pageSize = 50;
+
+/** The number of commits in which a comparison looks for the common one. */
+const compared = 1000;
+
+export function HistoryPage() {
+  const { graph, rest, query } = route.value;
+  const [commit] = rest;
+  const other = query.get("compare");
+  if (commit !== undefined) {
+    return <CommitPage key={commit} graph={graph} id={commit} />;
+  }
+  return (
+    <>
+      <h1>History</h1>
+      <Compare graph={graph} other={other} />
+      {other ? <Comparison graph={graph} other={other} /> : <Commits graph={graph} />}
+    </>
+  );
+}
+
+interface CommitList {
+  commits: Commit[];
+  next_before: number | null;
+}
+
+function commitColumns(graph: string): Column<Commit>[] {
+  return [
+    { name: "Commit", value: (c) => c.graph_commit_id, view: (c) => <a href={href(graph, "history", [c.graph_commit_id])}>{c.graph_commit_id}</a> },
+    { name: "Time", value: (c) => new Date(c.created_at / 1000).toISOString(), view: (c) => <Moment micros={c.created_at} /> },
+    { name: "Actor", value: (c) => c.actor_id },
+    { name: "Made on", value: (c) => c.graph_branch },
+    { name: "Kind", value: (c) => (c.merged_parent_commit_id ? "merge" : "") },
+  ];
+}
+
+function Commits(props: { graph: string }) {
+  const { graph } = props;
+  const { branch } = target.value;
+  const before = route.value.query.get("before") ?? "";
+  const list = useLoad(`commits ${graph} ${branch} ${before}`, (signal) =>
+    get<CommitList>(pathOf(graph, "/commits", { branch, before, limit: pageSize }), signal),
+  );
+  return (
+    <Show of={list}>
+      {({ commits, next_before }) => (
+        <>
+          <Table label="Commits" rows={commits} columns={commitColumns(graph)} empty="The branch has no commits." />
+          {next_before !== null && <a href={withQuery({ before: String(next_before) })}>Older commits</a>}
+        </>
+      )}
+    </Show>
+  );
+}
+
+function Compare(props: { graph: string; other: string | null }) {
+  const branches = useLoad("branches " + props.graph, (signal) =>
+    get<{ branches: string[] }>(pathOf(props.graph, "/branches", { limit: 200 }), signal),
+  );
+  if (branches.state !== "done") {
+    return null; // the list of commits says why
+  }
+  const mine = target.value.branch || "main";
+  const others = branches.value.branches.filter((b) => b !== mine);
+  if (others.length === 0 && !props.other) {
+    return <p class="empty">There is no other branch to compare with.</p>;
+  }
+  return (
+    <label class="row">
+      Compare with
+      <select value={props.other ?? ""} onChange={(event) => go(withQuery({ compare: event.currentTarget.value, before: undefined, at: undefined }))}>
+        <option value="">no other branch</option>
+        {others.map((b) => (
+          <option key={b} value={b}>
+            {b}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+// Two branches compared: the commits that only one of them has. A merge may bring in the commits of a
+// branch without their names, so the comparison says where the branches part, not whether they differ.
+function Comparison(props: { graph: string; other: string }) {
+  const { graph, other } = props;
+  const mine = target.value.branch || "main";
+  const lists = useLoad(`compare ${graph} ${mine} ${other}`, (signal) =>
+    Promise.all([mine, other].map((branch) => get<CommitList>(pathOf(graph, "/commits", { branch, limit: compared }), signal))),
+  );
+  return (
+    <Show of={lists}>
+      {([a, b]) => {
+        const left = a?.commits ?? [];
+        const right = b?.commits ?? [];
+        const inRight = new Set(right.map((c) => c.graph_commit_id));
+        const inLeft = new Set(left.map((c) => c.graph_commit_id));
+        const common = left.find((c) => inRight.has(c.graph_commit_id));
+        return (
+          <>
+            <p class="note">
+              {common ? (
+                <>
+                  The branches part at the commit <a href={href(graph, "history", [common.graph_commit_id])}>{common.graph_commit_id}</a>.
+                </>
+              ) : (
+                <>The newest {compared} commits of the two branches have none in common.</>
+              )}
+            </p>
+            <h2>
+              Only on <Text value={mine} />
+            </h2>
+            <Table label={"Only on " + mine} rows={left.filter((c) => !inRight.has(c.graph_commit_id))} columns={commitColumns(graph)} empty="None." />
+            <h2>
+              Only on <Text value={other} />
+            </h2>
+            <Table label={"Only on " + other} rows={right.filter((c) => !inLeft.has(c.graph_commit_id))} columns={commitColumns(graph)} empty="None." />
+          </>
+        );
+      }}
+    </Show>
+  );
+}
+
+interface Changes {
+  changes: Change[];
+  next_page_token: string | null;
+}
+
+function CommitPage(props: { graph: string; id: string }) {
+  const { graph, id } = props;
+  const path = "/commits/" + encodeURIComponent(id);
+  const page = route.value.query.get("page") ?? "";
+  const commit = useLoad(`commit ${graph} ${id}`, (signal) => get<Commit>(pathOf(graph, path), signal));
+  const changes = useLoad(`changes ${graph} ${id} ${page}`, (signal) =>
+    get<Changes>(pathOf(graph, path + "/changes", { limit: pageSize, page_token: page }), signal),
+  );
+  return (
+    <>
+      <p class="crumbs">
+        <a href={href(graph, "history", [], { branch: target.value.branch, at: "" })}>History</a>
+      </p>
+      <h1>
+        Commit <code>{id}</code>
+      </h1>
+      <Show of={commit}>
+        {(c) => (
+          <>
+            <p>
+              <Moment micros={c.created_at} /> by {c.actor_id ? <Text value={c.actor_id} /> : "an unknown actor"}, on the branch <Text value={c.graph_branch} />
+            </p>
+            <p class="row">
+              {c.parent_commit_id && <a href={href(graph, "history", [c.parent_commit_id])}>The commit before it</a>}
+              {c.merged_parent_commit_id && <a href={href(graph, "history", [c.merged_parent_commit_id])}>The merged commit</a>}
+              <a href={href(graph, "schema", [], { at: id })}>The graph at this commit</a>
+            </p>
+          </>
+        )}
+      </Show>
+      <h2>Changes</h2>
+      {changes.state === "failed" && (changes.error.status === 409 || changes.error.status === 410) ? (
+        <p class="note" role="status">
+          <Text value={changes.error.message} />
+        </p>
+      ) : changes.state === "failed" ? (
+        <Failure error={changes.error} />
+      ) : (
+        <Show of={changes}>
+          {(list) => (
+            <>
+              {list.changes.length === 0 && <p class="empty">The commit changed nothing.</p>}
+              <ol class="versions">
+                {list.changes.map((change) => (
+                  <li key={change.kind + change.type.name + change.id}>
+                    <ChangeHead graph={graph} commit={id} change={change} />
+                    <Difference before={change.before} after={change.after} />
+                  </li>
+                ))}
+              </ol>
+              {list.next_page_token && <a href={withQuery({ page: list.next_page_token })}>More changes</a>}
+            </>
+          )}
+        </Show>
+      )}
+    </>
+  );
+}
+
+// Names the changed entity, with a link to its page or, for an edge, to the pages of its ends.
+function ChangeHead(props: { graph: string; commit: string; change: Change }) {
+  const { graph, change } = props;
+  const types = useTypes(graph);
+  const link = (type: string, id: string) => (
+    <a href={nodeHref(graph, type, id)}>
+      <Text value={id} most={120} plain />
+    </a>
+  );
+  const edge = types.state === "done" ? types.value.find((t) => t.kind === "edge" && t.name === change.type.name) : undefined;
+  const ends = (change.after ?? change.before)?.endpoints;
+  return (
+    <h3>
+      <span class={"badge " + change.op}>{change.op}</span> <Text value={change.type.name} />{" "}
+      {change.kind === "node" ? (
+        link(change.type.name, change.id)
+      ) : ends && edge ? (
+        <>
+          {link(edge.from ?? "", ends.from)} → {link(edge.to ?? "", ends.to)}
+        </>
+      ) : (
+        <Text value={change.id} most={120} />
+      )}
+    </h3>
+  );
+}

@@ -1,0 +1,41 @@
+// JSON without loss: integers beyond 2^53 become BigInt, because a number would round them.
+
+export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+
+type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
+
+// TypeScript's library does not know the third argument of a reviver yet.
+const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
+/** Parses JSON. Browsers that do not give revivers the source text round large integers. */
+export function parseJson(text: string): unknown {
+  return parse(text, (_key, value, context) => {
+    const source = context?.source;
+    if (typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)) {
+      return BigInt(source);
+    }
+    return value;
+  });
+}
+
+/** Writes JSON, with a BigInt as an integer of all its digits. */
+export function writeJson(value: unknown, indent = ""): string {
+  return write(value, indent, "\n");
+}
+
+function write(value: unknown, indent: string, line: string): string {
+  if (typeof value === "bigint") {
+    return value.toString();
+  }
+  if (value === null || typeof value !== "object") {
+    return JSON.stringify(value) ?? "null";
+  }
+  const deeper = line + indent;
+  const [open, close, items] = Array.isArray(value)
+    ? ["[", "]", value.map((item) => write(item, indent, deeper))]
+    : ["{", "}", Object.entries(value).map(([key, item]) => JSON.stringify(key) + (indent ? ": " : ":") + write(item, indent, deeper))];
+  if (items.length === 0) {
+    return open + close;
+  }
+  return indent ? open + deeper + items.join("," + deeper) + line + close : open + items.join(",") + close;
+}

@@ -1,0 +1,40 @@
+// The session: the token of the user. It is kept in sessionStorage, which belongs to one tab and
+// ends with it, and never in a URL.
+
+import { signal } from "@preact/signals";
+
+const storageKey = "omnigraph-token";
+
+/** The token that requests send; "" sends none, for a server that asks for no token. */
+export const token = signal(restore());
+
+/** Why the login page is shown, or null while the pages are shown. */
+export const loggedOut = signal<string | null>(null);
+
+// Takes the token from the fragment of the URL or from sessionStorage. It removes the fragment, so
+// that the token is neither in the history nor in a copied link. main.tsx imports this module first,
+// so this runs before anything else.
+function restore(): string {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (location.hash !== "") {
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  if (given) {
+    sessionStorage.setItem(storageKey, given);
+  }
+  return given ?? sessionStorage.getItem(storageKey) ?? "";
+}
+
+/** Sends this token from now on. */
+export function logIn(text: string) {
+  token.value = text;
+  sessionStorage.setItem(storageKey, text);
+  loggedOut.value = null;
+}
+
+/** Forgets the token and shows the login page with the reason. The URL stays. */
+export function logOut(reason: string) {
+  token.value = "";
+  sessionStorage.removeItem(storageKey);
+  loggedOut.value = reason;
+}

@@ -1,0 +1,97 @@
+// Tables: rows by column, with a button that saves them as CSV.
+
+import type { ComponentChildren } from "preact";
+import { writeJson, type Json } from "./json";
+import { Text } from "./text";
+
+/** The longest text that a cell shows without a click. */
+const cellLength = 200;
+
+export interface Column<T> {
+  name: string;
+  value: (row: T) => Json; // what CSV gets, and the cell unless `view` is given
+  view?: (row: T) => ComponentChildren;
+}
+
+/** Shows rows. The label names the table for screen readers, and the file of the CSV. */
+export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string }) {
+  const { label, columns, rows, empty = "There is nothing to show." } = props;
+  if (rows.length === 0) {
+    return <p class="empty">{empty}</p>;
+  }
+  return (
+    <div class="tabled">
+      <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((c) => (
+                <th scope="col" key={c.name} class={rows.some((row) => isNumber(c.value(row))) ? "number" : undefined}>
+                  <Text value={c.name} most={cellLength} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => (
+              <tr key={i}>
+                {columns.map((c) => (
+                  <td key={c.name} class={isNumber(c.value(row)) ? "number" : undefined}>
+                    {c.view ? c.view(row) : <Value value={c.value(row)} most={cellLength} />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <button type="button" class="quiet" onClick={() => save(label + ".csv", csv(columns, rows))}>
+        Save as CSV
+      </button>
+    </div>
+  );
+}
+
+function isNumber(value: Json): boolean {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** Shows a JSON value in one piece: a text as text, everything else as JSON. */
+export function Value(props: { value: Json | undefined; most?: number }) {
+  const { value, most } = props;
+  if (value === null || value === undefined) {
+    return <span class="null">null</span>;
+  }
+  const text = typeof value === "string" ? value : writeJson(value);
+  return most === undefined ? <Text value={text} /> : <Text value={text} most={most} />;
+}
+
+/** Returns the rows as CSV (RFC 4180). */
+export function csv<T>(columns: Column<T>[], rows: T[]): string {
+  const line = (cells: Json[]) => cells.map(csvCell).join(",") + "\r\n";
+  return line(columns.map((c) => c.name)) + rows.map((row) => line(columns.map((c) => c.value(row)))).join("");
+}
+
+// A spreadsheet runs a text that begins with one of these characters as a formula. The quote in
+// front of it makes it a text.
+const formula = /^[=+\-@\t\r]/;
+
+function csvCell(value: Json): string {
+  if (value === null) {
+    return "";
+  }
+  let text = typeof value === "string" ? value : writeJson(value);
+  if (typeof value === "string" && formula.test(text)) {
+    text = "'" + text;
+  }
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+
+/** Saves a text as a file of the user. */
+export function save(name: string, text: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.download = name.replace(/[^\w.-]+/g, "-");
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,145 @@
+// Text of the graph. Agents write it, so it is shown as text and never as HTML, and characters that
+// could hide or reorder it are made visible.
+
+import type { ComponentChildren } from "preact";
+
+// Control, format and other characters without a shape, except tab and line feed; and surrogates
+// that are no pair.
+const invisible =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
+
+const names: Record<number, string> = {
+  0x00ad: "soft hyphen",
+  0x061c: "Arabic letter mark",
+  0x200b: "zero width space",
+  0x200c: "zero width non-joiner",
+  0x200d: "zero width joiner",
+  0x200e: "left-to-right mark",
+  0x200f: "right-to-left mark",
+  0x202a: "left-to-right embedding",
+  0x202b: "right-to-left embedding",
+  0x202c: "pop directional formatting",
+  0x202d: "left-to-right override",
+  0x202e: "right-to-left override",
+  0x2060: "word joiner",
+  0x2066: "left-to-right isolate",
+  0x2067: "right-to-left isolate",
+  0x2068: "first strong isolate",
+  0x2069: "pop directional isolate",
+  0xfeff: "byte order mark",
+};
+
+/** The longest text that is shown without a click, in UTF-16 units. */
+const shown = 2000;
+
+/** Cuts a text without dividing a surrogate pair. */
+export function cut(text: string, most: number): string {
+  if (text.length <= most) {
+    return text;
+  }
+  const high = text.charCodeAt(most - 1);
+  return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most);
+}
+
+/** Replaces each invisible character by a visible mark with its code point. */
+export function marked(text: string): ComponentChildren[] {
+  const parts: ComponentChildren[] = [];
+  let end = 0;
+  for (const match of text.matchAll(invisible)) {
+    parts.push(text.slice(end, match.index));
+    const code = match[0].codePointAt(0) ?? 0;
+    const label = "U+" + code.toString(16).toUpperCase().padStart(4, "0");
+    parts.push(
+      <span class="invisible" title={names[code] ?? "invisible character"}>
+        {label}
+      </span>,
+    );
+    end = match.index + match[0].length;
+  }
+  parts.push(text.slice(end));
+  return parts;
+}
+
+/**
+ * Shows a text. Only a whole text that is an http or https address becomes a link. A long text is
+ * cut, and can be opened. A plain text, such as the text of a link or a button, is only cut.
+ */
+export function Text(props: { value: string; most?: number; plain?: boolean }) {
+  const { value, most = shown, plain = false } = props;
+  if (plain) {
+    return (
+      <bdi class="text" dir="auto">
+        {marked(cut(value, most))}
+        {value.length > most && "…"}
+      </bdi>
+    );
+  }
+  if (value.length > most) {
+    return (
+      <bdi class="text" dir="auto">
+        {marked(cut(value, most))}
+        <details class="more">
+          <summary>… {sizeOf(value)} in all</summary>
+          <Rest value={value.slice(cut(value, most).length)} />
+        </details>
+      </bdi>
+    );
+  }
+  const address = webAddress(value);
+  return (
+    <bdi class="text" dir="auto">
+      {address ? (
+        <a href={address} rel="noreferrer noopener" target="_blank">
+          {marked(value)}
+        </a>
+      ) : (
+        marked(value)
+      )}
+    </bdi>
+  );
+}
+
+// A page of a text, in UTF-16 units. A browser lays out a longer one slowly.
+const pageLength = 100_000;
+
+// The rest of a long text, in nested pages, so that only the opened ones cost time.
+function Rest(props: { value: string }) {
+  const first = cut(props.value, pageLength);
+  const rest = props.value.slice(first.length);
+  return (
+    <>
+      {marked(first)}
+      {rest && (
+        <details class="more">
+          <summary>… {sizeOf(rest)} more</summary>
+          <Rest value={rest} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Returns the address if the whole text is one that a link may have. */
+function webAddress(text: string): string | null {
+  if (!/^https?:\/\/[^\s]+$/i.test(text) || text.search(invisible) >= 0) {
+    return null;
+  }
+  try {
+    const parsed = new URL(text);
+    return parsed.protocol === "http:" || parsed.protocol === "https:" ? parsed.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Describes the length of a text. */
+function sizeOf(text: string): string {
+  const bytes = new Blob([text]).size;
+  return bytes < 10_000 ? bytes + " bytes" : bytes < 1_000_000 ? Math.round(bytes / 1000) + " kB" : (bytes / 1_000_000).toFixed(1) + " MB";
+}
+
+/** Formats a moment that is given in microseconds since 1970. */
+export function Moment(props: { micros: number }) {
+  const text = new Date(props.micros / 1000).toISOString();
+  return <time dateTime={text}>{text.slice(0, 19).replace("T", " ")} UTC</time>;
+}

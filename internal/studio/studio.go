@@ -1,0 +1,141 @@
+// Package studio serves the studio: web pages for people who look at graphs. The pages are static
+// files that call the public routes of the server with the token of their user. The sources are in
+// src; `make studio` builds dist from them.
+package studio
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+)
+
+//go:embed dist
+var dist embed.FS
+
+// Path is the path of the studio. All its pages are below it.
+const Path = "/studio/"
+
+// file is a file of the studio, as it is sent.
+type file struct {
+	plain, zipped []byte // the bytes, and the same compressed with gzip
+	media         string // its media type
+	tag           string // its entity tag
+}
+
+// handler serves the files.
+type handler struct {
+	files  map[string]*file // by name
+	policy string           // the Content-Security-Policy
+}
+
+// index is the file that shows every page. The script in it reads the page from the URL.
+const index = "index.html"
+
+// Handler returns the handler of all paths below [Path]. It needs no authentication, because the
+// files are the same for everyone and contain nothing of any graph. The pages may connect to the
+// issuer of tokens; it is empty if there is none.
+func Handler(issuer string) (http.Handler, error) {
+	h := &handler{files: map[string]*file{}, policy: contentPolicy(issuer)}
+	entries, err := dist.ReadDir("dist")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		b, err := dist.ReadFile(path.Join("dist", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if h.files[e.Name()], err = newFile(e.Name(), b); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// newFile compresses a file and computes its tag.
+func newFile(name string, b []byte) (*file, error) {
+	var zipped bytes.Buffer
+	z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(b); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	return &file{plain: b, zipped: zipped.Bytes(), media: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:16])}, nil
+}
+
+// contentPolicy returns the Content-Security-Policy of all files. It allows no script, style or
+// connection except those of the server itself and connections to the issuer.
+func contentPolicy(issuer string) string {
+	connect := "'self'"
+	if u, err := url.Parse(issuer); err == nil && u.Host != "" {
+		connect += " " + u.Scheme + "://" + u.Host
+	}
+	return strings.Join([]string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src " + connect, "worker-src 'self'",
+		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+	}, "; ")
+}
+
+// ServeHTTP answers with the file of the path, or with the index for the path of a page.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Content-Security-Policy", h.policy)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		head.Set("Allow", "GET, HEAD")
+		http.Error(w, "found "+r.Method+", expected GET or HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	name, below := strings.CutPrefix(r.URL.Path, Path)
+	if !below {
+		http.Redirect(w, r, Path, http.StatusPermanentRedirect)
+		return
+	}
+	f := h.files[name]
+	if f == nil {
+		f = h.files[index]
+	}
+	f.serve(w, r)
+}
+
+// serve sends the file, compressed if the client accepts it. It answers 304 if the client already
+// has the file.
+func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	// The browser must ask again each time: a new version of the server has new files.
+	head.Set("Cache-Control", "no-cache")
+	head.Set("Vary", "Accept-Encoding")
+	tag, body := `"`+f.tag+`"`, f.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		tag, body = `"`+f.tag+`-gzip"`, f.zipped
+		head.Set("Content-Encoding", "gzip")
+	}
+	head.Set("ETag", tag)
+	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+		head.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	head.Set("Content-Type", f.media)
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // the client may have gone away
+	}
+}

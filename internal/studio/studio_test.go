@@ -1,0 +1,114 @@
+package studio
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// answer sends a request to the studio of a server with an issuer.
+func answer(t *testing.T, method, path string, header http.Header) *http.Response {
+	t.Helper()
+	h, err := Handler("https://id.example.com/realms/staff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(method, path, nil)
+	r.Header = header
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// TestHeaders checks the headers of every kind of answer.
+func TestHeaders(t *testing.T) {
+	want := map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' https://id.example.com; worker-src 'self'; " +
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+		"X-Content-Type-Options":     "nosniff",
+		"Referrer-Policy":            "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin",
+	}
+	for _, tt := range []struct {
+		method, path string
+		status       int
+		media        string
+	}{
+		{"GET", "/studio", http.StatusPermanentRedirect, ""},
+		{"GET", "/studio/", http.StatusOK, "text/html; charset=utf-8"},
+		{"GET", "/studio/code/run/find_symbols", http.StatusOK, "text/html; charset=utf-8"},
+		{"HEAD", "/studio/app.js", http.StatusOK, "text/javascript; charset=utf-8"},
+		{"GET", "/studio/app.css", http.StatusOK, "text/css; charset=utf-8"},
+		{"GET", "/studio/icon.svg", http.StatusOK, "image/svg+xml"},
+		{"POST", "/studio/", http.StatusMethodNotAllowed, ""},
+	} {
+		res := answer(t, tt.method, tt.path, http.Header{})
+		if res.StatusCode != tt.status || tt.media != "" && res.Header.Get("Content-Type") != tt.media {
+			t.Errorf("%s %s: status %d, media type %q", tt.method, tt.path, res.StatusCode, res.Header.Get("Content-Type"))
+		}
+		for name, value := range want {
+			if got := res.Header.Get(name); got != value {
+				t.Errorf("%s %s: %s is %q, want %q", tt.method, tt.path, name, got, value)
+			}
+		}
+	}
+	if got := contentPolicy(""); !strings.Contains(got, "connect-src 'self';") {
+		t.Errorf("without an issuer the policy is %q", got)
+	}
+}
+
+// TestCompressed checks that a file is the same with and without compression, and that a client which
+// has it already gets nothing.
+func TestCompressed(t *testing.T) {
+	plain := answer(t, "GET", "/studio/app.js", http.Header{})
+	zipped := answer(t, "GET", "/studio/app.js", http.Header{"Accept-Encoding": {"gzip, br"}})
+	z, err := gzip.NewReader(zipped.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := io.ReadAll(plain.Body)
+	b, errB := io.ReadAll(z)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("the two forms differ: %v, %v", errA, errB)
+	}
+	for _, res := range []*http.Response{plain, zipped} {
+		again := answer(t, "GET", "/studio/app.js", http.Header{"Accept-Encoding": {res.Header.Get("Content-Encoding")}, "If-None-Match": {res.Header.Get("ETag")}})
+		if again.StatusCode != http.StatusNotModified {
+			t.Errorf("with the tag %s the status is %d", res.Header.Get("ETag"), again.StatusCode)
+		}
+	}
+}
+
+// firstPage is the limit of the compressed bytes that a browser fetches to show the first page.
+const firstPage = 100_000
+
+// TestFirstPage checks the size of all files that the index refers to, and that it refers to no file
+// that does not exist.
+func TestFirstPage(t *testing.T) {
+	res := answer(t, "GET", "/studio/", http.Header{})
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, tag := 0, res.Header.Get("ETag")
+	for _, ref := range append(regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(string(text), -1), []string{"", "/studio/"}) {
+		res := answer(t, "GET", ref[1], http.Header{"Accept-Encoding": {"gzip"}})
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(b)
+		if ref[1] != "/studio/" && strings.HasPrefix(res.Header.Get("ETag"), strings.TrimSuffix(tag, `"`)) {
+			t.Errorf("the index refers to %s, which does not exist", ref[1])
+		}
+	}
+	t.Logf("the first page has %d bytes", total)
+	if total > firstPage {
+		t.Errorf("the first page has %d compressed bytes, want at most %d", total, firstPage)
+	}
+}

@@ -1,0 +1,208 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browserPath returns the path of Chromium, or "" if there is none.
+func browserPath() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// needBrowser skips the test if Chromium is not installed.
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if browserPath() == "" {
+		t.Skip("there is no chromium, chromium-browser or google-chrome in PATH; on Debian, apt-get install chromium")
+	}
+}
+
+// tab is a tab of a browser of its own.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	messages []string // guarded by mu: what the page wrote to the console
+}
+
+// openTab starts a browser. The test fails if a page writes anything to the console.
+func openTab(t *testing.T) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browserPath()), chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
+		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", false))
+	allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, closeTab := chromedp.NewContext(allocated)
+	b := &tab{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		closeTab()
+		stop()
+	})
+	chromedp.ListenTarget(ctx, func(event any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			b.messages = append(b.messages, fmt.Sprintf("console.%s: %s", e.Type, e.Args[0].Value))
+		case *runtime.EventExceptionThrown:
+			b.messages = append(b.messages, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			// The browser itself reports each request that the server refuses.
+			if e.Entry.Source != log.SourceNetwork {
+				b.messages = append(b.messages, string(e.Entry.Source)+": "+e.Entry.Text)
+			}
+		}
+	})
+	b.run(log.Enable())
+	return b
+}
+
+// run runs actions, and fails the test if they take longer than 20 seconds.
+func (b *tab) run(actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if b.ctx.Value(started{}) == nil {
+		// The first run starts the browser, which a context with a limit would close again.
+		b.ctx = context.WithValue(b.ctx, started{}, true)
+		if err := chromedp.Run(b.ctx); err != nil {
+			b.t.Fatal(err)
+		}
+		b.run(actions...)
+		return
+	}
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		var text string
+		_ = chromedp.Run(b.ctx, chromedp.Evaluate("location.href + '\\n' + document.body.innerText", &text))
+		b.t.Fatalf("%v; the page is:\n%.3000s", err, text)
+	}
+}
+
+// started marks the context of a browser that runs.
+type started struct{}
+
+// logIn puts the token of an actor into the tab, and opens a page.
+func (b *tab) logIn(s *site, actor, path string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(s.url+"/studio/icon.svg"), chromedp.Evaluate(fmt.Sprintf("sessionStorage.setItem('omnigraph-token', %q)", s.token[actor]), nil),
+		chromedp.Navigate(s.url+path))
+	b.settle()
+}
+
+// open opens a page and waits until nothing loads any more.
+func (b *tab) open(s *site, path string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(s.url + path))
+	b.settle()
+}
+
+// settle waits until the page has a heading and nothing of it loads any more.
+func (b *tab) settle() {
+	b.t.Helper()
+	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond)))
+}
+
+// wait waits until a JavaScript condition holds.
+func (b *tab) wait(condition string) {
+	b.t.Helper()
+	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond)))
+}
+
+// eval returns the value of a JavaScript expression.
+func eval[T any](b *tab, expression string) (v T) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(expression, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true).WithAllowUnsafeEvalBlockedByCSP(false)
+	}))
+	return v
+}
+
+// text returns the visible text of the page.
+func (b *tab) text() string {
+	b.t.Helper()
+	return eval[string](b, "document.body.innerText")
+}
+
+// wantText fails the test unless the page shows all the texts.
+func (b *tab) wantText(texts ...string) {
+	b.t.Helper()
+	shown := b.text()
+	for _, want := range texts {
+		if !strings.Contains(shown, want) {
+			b.t.Errorf("%s does not show %q:\n%.2000s", eval[string](b, "location.pathname"), want, shown)
+		}
+	}
+}
+
+// scheme turns on the light or the dark colours.
+func (b *tab) scheme(name string) {
+	b.t.Helper()
+	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}))
+}
+
+// allowClipboard lets the page read and write the clipboard.
+func (b *tab) allowClipboard(s *site) {
+	b.t.Helper()
+	b.run(browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}).WithOrigin(s.url))
+}
+
+// quiet fails the test if the page wrote to the console.
+func (b *tab) quiet() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.messages {
+		b.t.Errorf("the console has: %s", m)
+	}
+	b.messages = nil
+}
+
+// axeSource is the text of axe-core, which make installs with npm.
+var axeSource = sync.OnceValues(func() (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "internal", "studio", "node_modules", "axe-core", "axe.min.js"))
+	return string(text), err
+})
+
+// accessible fails the test if axe-core finds a fault in the page.
+func (b *tab) accessible() {
+	b.t.Helper()
+	source, err := axeSource()
+	if err != nil {
+		b.t.Fatalf("%v; run make studio", err)
+	}
+	b.run(chromedp.Evaluate(source+";0", nil))
+	faults := eval[[]struct {
+		ID, Help string
+		Nodes    []struct{ HTML, FailureSummary string }
+	}](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(r => r.violations)`)
+	for _, f := range faults {
+		text, _ := json.Marshal(f.Nodes[:min(3, len(f.Nodes))])
+		b.t.Errorf("%s: %s: %s: %s", eval[string](b, "location.pathname+location.search"), f.ID, f.Help, text)
+	}
+}
+
+// resize sets the size of the screen in pixels.
+func (b *tab) resize(width, height int64) {
+	b.t.Helper()
+	b.run(chromedp.EmulateViewport(width, height))
+}

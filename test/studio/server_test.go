@@ -1,0 +1,278 @@
+package studio
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	shots = flag.String("shots", "", "the `folder` to which to write a screenshot of every page")
+	built = flag.String("bin", "", "the `folder` of the built commands; without it the tests build them")
+)
+
+// root is the folder of the repository.
+const root = "../.."
+
+// commands builds the commands of the repository once, and returns their folder.
+var commands = sync.OnceValues(func() (string, error) {
+	if *built != "" {
+		return *built, nil
+	}
+	dir, err := os.MkdirTemp("", "omnigraph-studio-test")
+	if err != nil {
+		return "", err
+	}
+	_, err = run(root, nil, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/...")
+	return dir, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browserPath() != "" && *built == "" {
+		if dir, err := commands(); err == nil {
+			os.RemoveAll(dir)
+		}
+	}
+	os.Exit(code)
+}
+
+// run runs a command in a folder, and returns its output.
+func run(dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), append([]string{"CGO_ENABLED=0"}, env...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
+}
+
+// must fails the test for an error of run.
+func must(t *testing.T, dir string, name string, args ...string) string {
+	t.Helper()
+	out, err := run(dir, nil, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// command returns the path of a built command.
+func command(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := commands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// site is a running server.
+type site struct {
+	url   string            // without a slash at the end
+	graph string            // the graph that most tests look at
+	token map[string]string // token by actor
+	dev   string            // what the server printed at its start
+
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the server has ended
+}
+
+// tokens are the static tokens of every site.
+var tokens = map[string]string{"act-ada": "the-token-of-ada", "act-bot": "the-token-of-bot"}
+
+// serve starts a server for the folder of a cluster.yaml. It stops when the test ends.
+func serve(t *testing.T, binary, dir, graph string) *site {
+	t.Helper()
+	s := &site{graph: graph, token: map[string]string{}, done: make(chan struct{})}
+	s.cmd = exec.Command(binary, "--cluster", dir, "--bind", "127.0.0.1:0", "--dev")
+	s.cmd.Env = os.Environ()
+	for actor, token := range tokens {
+		s.token[actor] = token
+		s.cmd.Env = append(s.cmd.Env, "OMNIGRAPH_TOKEN_"+strings.ToUpper(strings.ReplaceAll(actor, "-", "_"))+"="+token)
+	}
+	var stderr bytes.Buffer
+	s.cmd.Stderr = &stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	go func() {
+		defer close(s.done)
+		var printed strings.Builder
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			printed.WriteString(lines.Text() + "\n")
+			if strings.HasPrefix(lines.Text(), "Serving;") {
+				ready <- printed.String()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Signal(os.Interrupt)
+		<-s.done
+		_ = s.cmd.Wait()
+	})
+	select {
+	case s.dev = <-ready:
+	case <-s.done:
+		t.Fatalf("the server ended: %s", stderr.String())
+	case <-time.After(time.Minute):
+		t.Fatal("the server did not come up within a minute")
+	}
+	for line := range strings.Lines(s.dev) {
+		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "OMNIGRAPH_LISTEN_ADDR="); ok {
+			s.url = "http://" + addr
+		}
+		if token, ok := strings.CutPrefix(strings.TrimSpace(line), "OMNIGRAPH_DEV_TOKEN="); ok {
+			s.token["act-dev"] = token
+		}
+	}
+	return s
+}
+
+// link returns the link that the server printed for a graph.
+func (s *site) link() string {
+	for line := range strings.Lines(s.dev) {
+		if link, ok := strings.CutPrefix(line, "Studio  "); ok {
+			return strings.TrimSpace(link)
+		}
+	}
+	return ""
+}
+
+// send sends a request as an actor, and fails unless the answer is a success.
+func (s *site) send(t *testing.T, actor, method, path, body string) {
+	t.Helper()
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token[actor])
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		var text bytes.Buffer
+		_, _ = text.ReadFrom(res.Body)
+		t.Fatalf("%s %s: %s %s", method, path, res.Status, text.String())
+	}
+}
+
+// codeSite serves the graph code with the repository's own configuration and a part of its code.
+func codeSite(t *testing.T) *site {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(root, "queries"))); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile(filepath.Join(root, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "cluster.yaml"), string(config))
+	ndjson := filepath.Join(dir, "code.ndjson")
+	must(t, root, command(t, "omnigraph"), "index", "go", "./client/...", "./gq/...", "--out", ndjson)
+	fill(t, dir, "code", ndjson)
+	s := serve(t, command(t, "omnigraph-server"), dir, "code")
+	s.send(t, "act-dev", "POST", "/graphs/code/queries/add_note", `{"params":{"slug":"first","symbol":"`+symbol+`","text":"See https://example.com/why"}}`)
+	s.send(t, "act-dev", "POST", "/graphs/code/branches", `{"name":"review"}`)
+	s.send(t, "act-dev", "POST", "/graphs/code/mutate", `{"query":"query m() { update Note set { text: \"Read me twice\" } where slug = \"first\" }","branch":"review"}`)
+	return s
+}
+
+// symbol is a symbol of the graph that codeSite serves.
+const symbol = "github.com/omnigraph-go/omnigraph/client.Graph.Invoke"
+
+// brainSite serves the module of gq init.
+func brainSite(t *testing.T) *site {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "brain")
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, root, command(t, "gq"), "init", dir, "--graph", "brain", "--replace", here)
+	must(t, dir, "go", "mod", "tidy")
+	must(t, dir, "go", "build", "-o", "bin/", "./cmd/...")
+	fill(t, dir, "brain", filepath.Join(dir, "seed.jsonl"))
+	return serve(t, filepath.Join(dir, "bin", "omnigraph-server"), dir, "brain")
+}
+
+// fill makes the graphs of a cluster and loads one of them.
+func fill(t *testing.T, dir, graph, data string) {
+	t.Helper()
+	must(t, dir, command(t, "omnigraph"), "cluster", "apply", "--cluster", dir)
+	must(t, dir, command(t, "omnigraph"), "load", "--store", filepath.Join(dir, "data", graph), "--data", data, "--mode", "overwrite")
+}
+
+// oddSite serves the graph odd, whose texts try to do harm, with 200 properties and a text of a
+// megabyte, and the graph empty, which has no types.
+func oddSite(t *testing.T) *site {
+	t.Helper()
+	dir := t.TempDir()
+	var schema, wide strings.Builder
+	schema.WriteString("node Trap {\n  slug: String @key @description(\"<img src=x onerror=alert(1)>\")\n  title: String\n  link: String\n  long: String\n}\n\nnode Wide {\n  slug: String @key\n")
+	wide.WriteString(`{"type":"Wide","data":{"slug":"w"`)
+	for i := range 200 {
+		fmt.Fprintf(&schema, "  p%d: String?\n", i)
+		fmt.Fprintf(&wide, `,"p%d":"value %d"`, i, i)
+	}
+	schema.WriteString("}\n\nedge Leads: Trap -> Trap { why: String }\n")
+	wide.WriteString("}}\n")
+	lines := fmt.Sprintf(`{"type":"Trap","data":{"slug":"<script>alert(1)</script>","title":%q,"link":"javascript:alert(1)","long":%q}}`+"\n", harm, strings.Repeat("a long text ", 1<<20/12)) +
+		`{"type":"Trap","data":{"slug":"b","title":"=1+1","link":"https://example.com/x","long":""}}` + "\n" +
+		`{"edge":"Leads","from":"<script>alert(1)</script>","to":"b","data":{"why":"<b>bold</b>"}}` + "\n" + wide.String()
+	write(t, filepath.Join(dir, "odd.pg"), schema.String())
+	write(t, filepath.Join(dir, "empty.pg"), "node Thing { name: String @key }\n")
+	write(t, filepath.Join(dir, "odd.ndjson"), lines)
+	write(t, filepath.Join(dir, "policy.yaml"), "version: 1\nrules:\n  - id: everything\n    allow: { actors: { ids: [act-dev] }, actions: [read, change, invoke_query, policy_read] }\n")
+	write(t, filepath.Join(dir, "cluster.yaml"), "version: 1\nstorage: ./data\ngraphs:\n  odd: { schema: odd.pg }\n  empty: { schema: empty.pg }\npolicies:\n  p: { file: policy.yaml, applies_to: [odd, empty] }\nserver: { studio: true }\n")
+	fill(t, dir, "odd", filepath.Join(dir, "odd.ndjson"))
+	return serve(t, command(t, "omnigraph-server"), dir, "odd")
+}
+
+// harm is a text with markup, a right-to-left override and a zero width space.
+const harm = "<img src=x onerror=alert(1)> \u202eevil\u202c zero\u200bwidth"
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get decodes the answer to a GET request of an actor.
+func (s *site) get(t *testing.T, actor, path string, answer any) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token[actor])
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(answer); err != nil {
+		t.Fatal(err)
+	}
+}

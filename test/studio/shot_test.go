@@ -1,0 +1,69 @@
+package studio
+
+import (
+	"bytes"
+	"cmp"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/chromedp/chromedp"
+)
+
+// shoot writes a screenshot, if the flag asks for one.
+func (b *tab) shoot(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	var shot []byte
+	b.run(chromedp.CaptureScreenshot(&shot))
+	small, err := reduced(shot)
+	if err == nil {
+		err = os.MkdirAll(*shots, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*shots, name+".png"), small, 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// mostColours is the number of colours of a screenshot. Text on a plain ground needs few.
+const mostColours = 48
+
+// reduced returns a PNG with its most frequent colours alone, which takes a third of the bytes.
+func reduced(shot []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(shot))
+	if err != nil {
+		return nil, err
+	}
+	bounds := img.Bounds()
+	count := map[color.Color]int{}
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			count[img.At(x, y)]++
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Compare(count[b], count[a]) })
+	palette := color.Palette(colours[:min(mostColours, len(colours))])
+	index := map[color.Color]uint8{}
+	for c := range count {
+		index[c] = uint8(palette.Index(c))
+	}
+	out := image.NewPaletted(bounds, palette)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			out.SetColorIndex(x, y, index[img.At(x, y)])
+		}
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&b, out)
+	return b.Bytes(), err
+}

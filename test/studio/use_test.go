@@ -1,0 +1,277 @@
+package studio
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestLogIn follows the link that the server prints, logs out, and pastes a token.
+func TestLogIn(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.run(chromedp.Navigate(s.link()))
+	b.settle()
+	t.Logf("the first page was usable %.0f ms after the navigation began", eval[float64](b, "performance.now()"))
+	b.wantText("heaviest_packages")
+	if got := eval[string](b, "location.href"); got != s.url+"/studio/code" {
+		t.Errorf("the address is %s", got)
+	}
+	if n := eval[int](b, "history.length"); n > 2 {
+		t.Errorf("the link left %d entries in the history", n)
+	}
+	if strings.Contains(eval[string](b, "document.documentElement.outerHTML"), s.token["act-dev"]) {
+		t.Error("the page shows the token")
+	}
+	b.run(chromedp.Click("header button", chromedp.ByQuery))
+	b.wait("document.querySelector('main.login') !== null")
+	if kept := eval[int](b, "sessionStorage.length + localStorage.length"); kept != 0 {
+		t.Errorf("after logging out %d values are stored", kept)
+	}
+	b.accessible()
+	b.shoot("login")
+	b.run(chromedp.SendKeys("input[type=password]", s.token["act-ada"]+kb.Enter, chromedp.ByQuery))
+	b.wait("document.querySelector('.cards') !== null")
+	b.wantText("heaviest_packages")
+	b.quiet()
+}
+
+// TestExpiredToken lets the token expire between two requests, and logs in again on the same page.
+func TestExpiredToken(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.logIn(s, "act-dev", "/studio/code/run")
+	chromedp.ListenTarget(b.ctx, func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			go func() { // a listener must not wait for the browser
+				_ = chromedp.Run(b.ctx, fetch.FulfillRequest(e.RequestID, http.StatusUnauthorized))
+			}()
+		}
+	})
+	b.run(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/graphs/*"}}))
+	b.run(chromedp.Click("nav a:nth-child(3)", chromedp.ByQuery))
+	b.wait("document.querySelector('main.login') !== null")
+	b.wantText("The server does not accept the token any more.")
+	b.accessible()
+	b.run(fetch.Disable(), chromedp.SendKeys("input[type=password]", s.token["act-ada"]+kb.Enter, chromedp.ByQuery))
+	b.wait("document.querySelector('.drawing') !== null")
+	if got := eval[string](b, "location.pathname"); got != "/studio/code/schema" {
+		t.Errorf("after logging in again the page is %s", got)
+	}
+	b.quiet()
+}
+
+// TestRun finds a stored query, fills in its form, runs it, saves the answer, and runs the copied
+// calls in a shell.
+func TestRun(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.logIn(s, "act-dev", "/studio/code/run")
+	b.allowClipboard(s)
+	b.run(chromedp.SendKeys("input[type=search]", "import directly", chromedp.ByQuery))
+	b.wait("document.querySelectorAll('.cards li').length < 5")
+	b.run(chromedp.Click(`.cards a[href*="/run/importers"]`, chromedp.ByQuery))
+	b.wait("document.querySelector('#field-package') !== null")
+	b.run(chromedp.Click("form button[type=submit]", chromedp.ByQuery))
+	b.wait("document.querySelector('.fault') !== null")
+	b.wantText("Give a value.")
+	// A quote and a dollar sign try to end the quotes of the shell.
+	b.run(chromedp.SendKeys("#field-package", "it's $HOME", chromedp.ByQuery), chromedp.Click("form button[type=submit]", chromedp.ByQuery))
+	b.wait("document.body.innerText.includes('0 rows')")
+	for _, name := range []string{"MCP call", "curl"} {
+		command := b.copied(name)
+		if strings.Contains(command, s.token["act-dev"]) {
+			t.Errorf("%s contains the token", name)
+		}
+		out, err := run(t.TempDir(), []string{"OMNIGRAPH_TOKEN=" + s.token["act-dev"]}, "sh", "-c", command)
+		if err != nil || !strings.Contains(out, `"rows":[]`) && !strings.Contains(out, `"row_count":0`) {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+	program := b.copied("Go")
+	if !strings.Contains(program, `"{\"package\":\"it's $HOME\"}"`) || strings.Contains(program, s.token["act-dev"]) {
+		t.Errorf("the Go program is\n%s", program)
+	}
+	b.compiles(program)
+	b.run(chromedp.Evaluate(`document.querySelector("#field-package").select()`, nil), chromedp.KeyEvent("github.com/omnigraph-go/omnigraph/gq/value"),
+		chromedp.Click("form button[type=submit]", chromedp.ByQuery))
+	b.wait("document.querySelectorAll('section tbody tr').length === 2")
+	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan")
+	b.open(s, eval[string](b, "location.pathname + location.search"))
+	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan") // the URL is the whole state
+	b.quiet()
+}
+
+// copied clicks a button of "Copy as" and returns the clipboard.
+func (b *tab) copied(name string) string {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(`navigator.clipboard.writeText("")`, nil),
+		chromedp.Click(`//div[@class="copy"]/button[normalize-space()="`+name+`"]`, chromedp.BySearch))
+	for range 100 {
+		if text := eval[string](b, "navigator.clipboard.readText()"); text != "" {
+			return text
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("%s copied nothing", name)
+	return ""
+}
+
+// compiles fails the test unless the Go program compiles in the repository's module.
+func (b *tab) compiles(program string) {
+	b.t.Helper()
+	dir, err := os.MkdirTemp(root+"/internal", "copied")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	write(b.t, dir+"/main.go", program)
+	if out, err := exec.Command("go", "vet", "-C", dir, ".").CombinedOutput(); err != nil {
+		b.t.Errorf("the copied program: %v: %s", err, out)
+	}
+}
+
+// TestKeyboard goes from the list of queries to an answer with keys alone.
+func TestKeyboard(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.logIn(s, "act-dev", "/studio/code/run/heaviest_packages")
+	b.run(chromedp.KeyEvent(kb.Tab))
+	if got := eval[string](b, "document.activeElement.textContent"); !strings.Contains(got, "Skip to the page") {
+		t.Errorf("the first stop of the keyboard is %q", got)
+	}
+	if left := eval[float64](b, "document.activeElement.getBoundingClientRect().left"); left < 0 {
+		t.Error("the skip link has the focus and is not visible")
+	}
+	b.run(chromedp.KeyEvent(kb.Enter))
+	for range 20 {
+		if eval[string](b, "document.activeElement.id") == "field-limit" {
+			break
+		}
+		b.run(chromedp.KeyEvent(kb.Tab))
+	}
+	b.run(chromedp.KeyEvent("3"), chromedp.KeyEvent(kb.Enter))
+	b.wait("document.body.innerText.includes('3 rows')")
+	width := eval[string](b, "getComputedStyle(document.activeElement).outlineWidth")
+	if width != "2px" {
+		t.Errorf("the outline of the focus is %s wide", width)
+	}
+	b.quiet()
+}
+
+// TestWrite tries a mutation without writing, and then writes.
+func TestWrite(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.logIn(s, "act-dev", "/studio/code/run/add_note?p.slug=second&p.text=hello&p.symbol="+symbol)
+	b.run(chromedp.Click(`button[value="dry"]`, chromedp.ByQuery))
+	b.wait("document.body.innerText.includes('Nothing was written.')")
+	b.run(chromedp.Click(`button[value="run"]`, chromedp.ByQuery))
+	b.wait("document.body.innerText.includes('The query changed')")
+	b.run(chromedp.Click(`.note a`, chromedp.ByQuery))
+	b.wait("document.querySelector('.versions') !== null")
+	b.wantText("Note", "second", "hello", "act-dev")
+	b.quiet()
+}
+
+// TestOddGraphs opens the pages of a graph whose texts try to do harm, and of an empty graph.
+func TestOddGraphs(t *testing.T) {
+	needBrowser(t)
+	s := oddSite(t)
+	b := openTab(t)
+	trap := "/studio/odd/entity/Trap?id=%3Cscript%3Ealert(1)%3C%2Fscript%3E"
+	b.logIn(s, "act-dev", trap)
+	b.wantText("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "U+202E", "U+200B", "javascript:alert(1)", "1.0 MB in all", "<b>bold</b>")
+	if n := eval[int](b, `document.querySelectorAll("main img, main script, main b, main a[href^='javascript']").length`); n != 0 {
+		t.Errorf("%d elements come from the values of the graph", n)
+	}
+	b.accessible()
+	b.fits(1280)
+	b.shoot("odd-trap")
+	b.open(s, "/studio/odd/entity/Trap?id=b")
+	if rel := eval[string](b, `document.querySelector("a[href='https://example.com/x']").rel`); !strings.Contains(rel, "noreferrer") {
+		t.Errorf("the link has rel %q", rel)
+	}
+	for _, path := range []string{"/studio/odd/entity/Trap", "/studio/odd/schema", "/studio/odd/schema/node/Trap", "/studio/odd/schema/node/Wide", "/studio/odd/entity/Wide", "/studio/odd/entity/Wide?id=w", "/studio/odd/history"} {
+		b.open(s, path)
+		b.accessible()
+		b.fits(1280)
+	}
+	b.open(s, "/studio/odd/entity/Wide?id=w")
+	b.wantText("p0", "value 0", "p199", "value 199")
+	b.resize(360, 800)
+	b.fits(360)
+	for _, path := range []string{"/studio/empty/run", "/studio/empty/entity", "/studio/empty/entity/Thing", "/studio/empty/entity/Thing?id=x", "/studio/empty/schema", "/studio/empty/history", "/studio/empty/access?actor=a"} {
+		b.open(s, path)
+		b.accessible()
+		b.fits(360)
+	}
+	b.savedCSV(s)
+	b.open(s, "/studio/empty/entity/Thing")
+	b.wantText("There are no nodes of this type.")
+	b.quiet()
+}
+
+// savedCSV saves a table and checks the file: it has the texts of the graph, and no spreadsheet runs
+// one of them as a formula.
+func (b *tab) savedCSV(s *site) {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	b.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(dir))
+	b.open(s, "/studio/odd/entity/Trap")
+	b.run(chromedp.Click(`//button[normalize-space()="Save as CSV"]`, chromedp.BySearch))
+	var text []byte
+	for range 100 {
+		if text, _ = os.ReadFile(dir + "/Trap.csv"); len(text) > 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, want := range []string{"id,title,link,long\r\n", "\r\nb,'=1+1,https://example.com/x,\r\n", harm, "<script>alert(1)</script>"} {
+		if !strings.Contains(string(text), want) {
+			b.t.Errorf("the file has no %q:\n%.500s", want, text)
+		}
+	}
+}
+
+// TestSafe checks that no other site can show the studio in a frame, and that the pages obey the
+// policy that the server sends.
+func TestSafe(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t)
+	b := openTab(t)
+	b.logIn(s, "act-dev", "/studio/code/schema")
+	for what, script := range map[string]string{
+		"a script in a text": `(() => { const s = document.createElement("script"); try { s.text = "1"; } catch { return true; } return false; })()`,
+		"markup":             `(() => { try { document.body.insertAdjacentHTML("beforeend", "<i>x</i>"); } catch { return true; } return false; })()`,
+		"eval":               `(() => { try { (0, eval)("1"); } catch { return true; } return false; })()`,
+		"another host":       `fetch("http://127.0.0.1:1/").then(() => false, () => true)`,
+	} {
+		if !eval[bool](b, script) {
+			t.Errorf("the page may use %s", what)
+		}
+	}
+	framed := eval[bool](b, `new Promise(done => {
+		const f = document.createElement("iframe");
+		f.src = "/studio/";
+		f.onload = () => { try { done(f.contentDocument !== null && f.contentDocument.getElementById("root") !== null); } catch { done(false); } };
+		document.body.append(f);
+		setTimeout(() => done(false), 3000);
+	})`)
+	if framed {
+		t.Error("a page can show the studio in a frame")
+	}
+}

@@ -143,6 +143,24 @@ test-conformance: ## run the official MCP conformance suite against a test graph
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
 	OMNIGRAPH_CONFORMANCE=$(abspath $(CONFORMANCE)) $(GO) test ./internal/server -run '^TestConformance$$' -count=1 -v
 
+EDITOR_CLIENT := cmd/gq/testdata/editor
+test-editor: ## drive every feature of the built gq lsp with the protocol library of VS Code (needs node and npm)
+	npm ci --prefix $(EDITOR_CLIENT) --silent --no-audit --no-fund
+	OMNIGRAPH_TEST_EDITOR=$(abspath $(EDITOR_CLIENT)) $(GO) test ./cmd/gq -run '^TestEditor$$' -count=1 -v
+
+# KEYSTROKES is the number of characters that the editor types into each project.
+KEYSTROKES ?= 500
+bench-editor: ## measure a keystroke and the memory of the built gq lsp (needs node and npm)
+	npm ci --prefix $(EDITOR_CLIENT) --silent --no-audit --no-fund
+	KEYSTROKES=$(KEYSTROKES) OMNIGRAPH_TEST_EDITOR=$(abspath $(EDITOR_CLIENT)) $(GO) test ./cmd/gq -run '^TestEditorKeystrokes$$' -count=1 -v -timeout 30m
+
+EXTENSION := cmd/gq/editors/vscode
+extension: ## package the extension of VS Code as bin/omnigraph-gq.vsix (needs node and npm)
+	@mkdir -p bin
+	npm ci --prefix $(EXTENSION) --silent --no-audit --no-fund
+	npm run --prefix $(EXTENSION) --silent package
+	test -s bin/omnigraph-gq.vsix
+
 OPENAPI := internal/server/testdata/schemathesis
 openapi-fuzzer: ## install the fuzzer of test-openapi (needs python3 with venv, and pip)
 	test/venv.sh $(OPENAPI)
@@ -282,4 +300,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension

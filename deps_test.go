@@ -31,6 +31,7 @@ var imports = []struct {
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
 	{"internal/pattern", nil},
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
+	{"internal/gq/lsp", []string{"codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "server/tool"}}, // the language server shows what other commands compute
 	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 

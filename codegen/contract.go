@@ -66,7 +66,17 @@ type ContractColumn struct {
 
 // contract encodes the contract of a package.
 func contract(p *model.Package) ([]byte, error) {
-	c := Contract{Graph: p.Graph, SchemaDigest: p.SchemaDigest, SourceDigest: p.SourceDigest, Queries: []ContractQuery{}}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(ContractOf(p))
+	return b.Bytes(), err
+}
+
+// ContractOf returns the contract of a package.
+func ContractOf(p *model.Package) *Contract {
+	c := &Contract{Graph: p.Graph, SchemaDigest: p.SchemaDigest, SourceDigest: p.SourceDigest, Queries: []ContractQuery{}}
 	for _, q := range p.Queries() {
 		t := q.Tool
 		cq := ContractQuery{
@@ -81,12 +91,7 @@ func contract(p *model.Package) ([]byte, error) {
 		}
 		c.Queries = append(c.Queries, cq)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(c)
-	return b.Bytes(), err
+	return c
 }
 
 // contractParam returns the entry of a parameter in the contract, from its plan and its model.

@@ -8,7 +8,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
-	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -41,48 +40,7 @@ type Catalog struct {
 
 // Lint compiles the sources and applies the lint rules to the queries without errors. The report
 // includes the compiler's diagnostics. If the schema has errors, it contains only those.
-func Lint(c Catalog) *lint.Report {
-	tree, faults := syntax.ParseSchema(c.Schema.Name, c.Schema.Text)
-	schema, more := resolve.Schema(tree)
-	faults = append(faults, more...)
-	faults.Sort()
-	faults = faults.Cut(diag.Most)
-	if faults.HasErrors() {
-		r := &lint.Report{List: faults, Edits: map[int][]diag.Edit{}}
-		for i, d := range faults {
-			if edit, ok := resolve.OwnName(d); ok {
-				r.Edits[i] = []diag.Edit{edit}
-			}
-		}
-		return r
-	}
-	in := lint.Input{Schema: schema, SchemaTree: tree, Whole: c.Whole, NoProvider: c.NoProvider, Config: c.Config}
-	var stored []*Query
-	for _, src := range c.Queries {
-		file, list := syntax.ParseQueries(src.Name, src.Text)
-		in.Files = append(in.Files, file)
-		for i, checked := range checkEach(nil, schema, src, file.Queries) {
-			list = append(list, checked.faults...)
-			q := checked.query
-			if q == nil {
-				continue
-			}
-			l := lintQuery(file.Queries[i], q)
-			if l.Stored = c.Selected == nil || c.Selected[q.Plan.Name] == file.Name; l.Stored {
-				stored = append(stored, q)
-			}
-			in.Queries = append(in.Queries, l)
-		}
-		list.Sort()
-		faults = append(faults, list.Cut(diag.Most)...)
-	}
-	in.Faults = append(faults, duplicates(in.Files, c.Whole)...)
-	if c.Build != nil && !in.Faults.HasErrors() && !crossFile(in.Files) {
-		in.ToolList, faults = c.Build(schema, stored)
-		in.Faults = append(in.Faults, faults...)
-	}
-	return lint.Run(in)
-}
+func Lint(c Catalog) *lint.Report { return new(Linter).Lint(c).Report }
 
 // duplicates reports names that are declared twice in one file. Unless whole is set, it also
 // reports names that are declared in several files; for a whole catalog, a lint rule reports such

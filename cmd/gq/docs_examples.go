@@ -183,7 +183,8 @@ func (ex *example) lint() diag.List {
 		}
 	}
 	c.Build = func(s *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
-		return toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries}, 0, false)
+		_, sizes, faults := toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries}, 0, false)
+		return sizes, faults
 	}
 	return gq.Lint(c).List
 }

@@ -179,7 +179,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
 			}
-			sizes, faults := toolSizes(in, j.meta, j.outputs)
+			_, sizes, faults := toolSizes(in, j.meta, j.outputs)
 			if !j.whole || faults.HasErrors() {
 				return nil, faults
 			}

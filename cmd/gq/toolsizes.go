@@ -13,14 +13,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// toolSizes returns the sizes of the answer to tools/list that a server with the queries would
-// give. The meta tools replace the queries if the number of exposed queries reaches the threshold;
-// a threshold of 0 means the default of the server. The list has output schemas only if outputSchemas
-// is true. If no package can be generated from the queries, toolSizes returns the errors.
-func toolSizes(in model.Input, threshold int, outputSchemas bool) (*lint.ToolList, diag.List) {
+// toolSizes returns the package of the queries, and the sizes of the answer to tools/list that a
+// server with the queries would give. The meta tools replace the queries if the number of exposed
+// queries reaches the threshold; a threshold of 0 means the default of the server. The list has output
+// schemas only if outputSchemas is true. If no package can be generated from the queries, toolSizes
+// returns the errors.
+func toolSizes(in model.Input, threshold int, outputSchemas bool) (*model.Package, *lint.ToolList, diag.List) {
 	pkg, diags := model.Build(in)
 	if diags.HasErrors() {
-		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+		return nil, nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	}
 	var queries []tool.StoredQuery
 	for _, q := range pkg.Queries() {
@@ -34,7 +35,7 @@ func toolSizes(in model.Input, threshold int, outputSchemas bool) (*lint.ToolLis
 			sizes.Queries[q.Name] = each[q.Tool.Name]
 		}
 	}
-	return sizes, nil
+	return pkg, sizes, nil
 }
 
 // listedQuery is a query of the model as a server would list it.

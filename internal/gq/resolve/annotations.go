@@ -17,6 +17,12 @@ var (
 	onOthers     = []string{"@card", "@range", "@check"}
 )
 
+// TypeAnnotations returns the annotations that a type can have, with @.
+func TypeAnnotations() []string { return slices.Clone(onTypes) }
+
+// PropertyAnnotations returns the annotations that a property can have, with @.
+func PropertyAnnotations() []string { return slices.Clone(onProperties) }
+
 // customPrefix starts the names of annotations that users define. The language does not interpret
 // them.
 const customPrefix = "x_"

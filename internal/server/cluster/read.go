@@ -28,7 +28,7 @@ func Read(path string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, src)
+	return Parse(path, src)
 }
 
 // MetaThresholds returns the MetaThreshold of each graph in an old version of cluster.yaml. It
@@ -45,8 +45,9 @@ func MetaThresholds(src []byte) map[string]int {
 	return thresholds
 }
 
-// parse reads the text of a cluster.yaml. Faults name the file by its `path`.
-func parse(path string, src []byte) (*Config, error) {
+// Parse reads the text of a cluster.yaml, and the files that it refers to relative to the folder of
+// `path`. Faults name the file by its `path`.
+func Parse(path string, src []byte) (*Config, error) {
 	r := strictyaml.Read(path, src)
 	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}
 	if root := r.Root(); root != nil {

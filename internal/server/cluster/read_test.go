@@ -110,7 +110,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		cfg, err := parse("testdata/ok/cluster.yaml", src)
+		cfg, err := Parse("testdata/ok/cluster.yaml", src)
 		if err != nil {
 			return
 		}

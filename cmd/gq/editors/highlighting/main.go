@@ -1,0 +1,22 @@
+// Command highlighting writes the grammars that editors use to highlight .gq and .pg files. It runs in
+// its own folder.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/highlight"
+)
+
+//go:generate go run .
+
+func main() {
+	for path, text := range highlight.Files() {
+		if err := os.WriteFile(filepath.Join("..", filepath.FromSlash(path)), text, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "highlighting:", err)
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Callers says which actors have some grants.
+type Callers struct {
+	Any    bool     // actors that the policy does not name have the grants
+	Groups []string // if Any is false: the groups whose members have the grants, sorted
+	Actors []string // if Any is false: the other actors that have the grants, sorted
+	Except []string // if Any is true: the actors that do not have the grants, sorted
+}
+
+// unnamed is an actor that no policy can name, because the names of actors have no blanks.
+const unnamed = "an unnamed actor"
+
+// Callers returns the actors and groups that have all of the grants. It knows only the actors and
+// groups that the policy names.
+func (p *Policy) Callers(grants ...tool.Grant) Callers {
+	all := func(actor string, group string) bool {
+		return !slices.ContainsFunc(grants, func(g tool.Grant) bool { return !p.decideIn(actor, group, g) })
+	}
+	c := Callers{Any: all(unnamed, "")}
+	actors := p.namedActors()
+	if c.Any {
+		for _, actor := range actors {
+			if !all(actor, "") {
+				c.Except = append(c.Except, actor)
+			}
+		}
+		return c
+	}
+	for _, group := range p.groups {
+		if all(unnamed, group) {
+			c.Groups = append(c.Groups, group)
+		}
+	}
+	for _, actor := range actors {
+		inGroup := slices.ContainsFunc(c.Groups, func(group string) bool { return p.isMember(actor, group) })
+		if !inGroup && all(actor, "") {
+			c.Actors = append(c.Actors, actor)
+		}
+	}
+	return c
+}
+
+// decideIn decides about an actor that is in a group in addition to its own groups. An empty group
+// adds none.
+func (p *Policy) decideIn(actor, group string, g tool.Grant) bool {
+	if group == "" {
+		return p.decide(&access.Actor{ID: actor}, g)
+	}
+	req, ok := p.request(&access.Actor{ID: actor}, g)
+	if !ok {
+		return false
+	}
+	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], p.entities.withGroups(uid(actorType, actor), []string{group}), req)
+	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+}
+
+// namedActors returns the actors that rules or groups name, sorted.
+func (p *Policy) namedActors() []string {
+	var names []string
+	add := func(id types.EntityUID) {
+		if id.Type == actorType {
+			names = append(names, string(id.ID))
+		}
+	}
+	for id := range p.entities.actors {
+		add(id)
+	}
+	for _, c := range p.all {
+		for _, id := range mentions(c.policy).entities {
+			add(id)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// isMember reports whether the policy lists an actor in a group.
+func (p *Policy) isMember(actor, group string) bool {
+	return p.entities.actors[uid(actorType, actor)].Parents.Contains(uid(groupType, group))
+}

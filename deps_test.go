@@ -54,7 +54,7 @@ var imports = []struct {
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
-	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/fs", "internal/object", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
+	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/fs", "internal/object", "internal/sharedlog", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/**", nil},
@@ -95,22 +95,25 @@ var imports = []struct {
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
 	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
 	{"internal/settings", []string{"internal/strictyaml"}},
+	{"internal/server/forward", []string{"engine", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/strictyaml", "server/tool"}},
-	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
+	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "internal/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"internal/gq/diag", "internal/server/hostcheck", "internal/strictyaml"}},
+	{"internal/server/cluster", []string{"internal/gq/diag", "internal/object/address", "internal/server/hostcheck", "internal/strictyaml"}},
 	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
-	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
+	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
+	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/postgres", "internal/object/s3"}},
+	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/object", "internal/object/address", "internal/sharedlog"}},
 	{"internal/object/objecttest", []string{"internal/object"}},                     // for tests only
 	{"internal/object/postgres/postgrestest", []string{"internal/object/postgres"}}, // for tests only
 	{"internal/object/s3/s3test", []string{"internal/object/s3"}},                   // for tests only

@@ -28,7 +28,7 @@ type AccessTool struct {
 // AccessDecision is a decision of the policy.
 type AccessDecision struct {
 	Action  string       `json:"action"`          // the action, such as read
-	Via     string       `json:"via,omitempty"`   // adhoc or stored, for read and change
+	Via     string       `json:"via,omitempty"`   // adhoc, stored or proposal, for an action whose rules can tell ways apart
 	Query   string       `json:"query,omitempty"` // the stored query that the action is about
 	Allowed bool         `json:"allowed"`         // the decision
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`

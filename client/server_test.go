@@ -247,6 +247,18 @@ func TestEveryRoute(t *testing.T) {
 		return s.GraphCommitID
 	}
 	var page *client.ReadAnswer
+	propose := func(source string) (*client.ProposalAnswer, error) {
+		return g.OpenProposal(ctx, client.ProposalBody{Source: source, Title: "a title"})
+	}
+	var proposal, other client.ProposalAnswer
+	keep := func(into *client.ProposalAnswer) func(a *client.ProposalAnswer, err error) (any, error) {
+		return func(a *client.ProposalAnswer, err error) (any, error) {
+			if a != nil {
+				*into = *a
+			}
+			return a, err
+		}
+	}
 	for _, tt := range []call{
 		{"health", func() (any, error) { return c.Health(ctx) }, nil},
 		{"ready", func() (any, error) { return c.Ready(ctx) }, nil},
@@ -347,6 +359,28 @@ func TestEveryRoute(t *testing.T) {
 		{"create_branch", func() (any, error) { return g.CreateBranch(ctx, client.BranchBody{Name: "a/b"}) }, nil},
 		{"list_branches", func() (any, error) { return g.Branches(ctx, client.BranchQuery{Limit: 2}) }, nil},
 		{"delete_branch", func() (any, error) { return g.DeleteBranch(ctx, "a/b") }, nil},
+		{"open_proposal", func() (any, error) { return keep(&proposal)(propose("review/june")) }, nil},
+		{"open_proposal", func() (any, error) { return propose("review/june") }, client.ErrConflict},
+		{"list_proposals", func() (any, error) { return g.Proposals(ctx, client.ProposalQuery{State: "open", Limit: 5}) }, nil},
+		{"get_proposal", func() (any, error) { return g.Proposal(ctx, proposal.ID) }, nil},
+		{"get_proposal", func() (any, error) { return g.Proposal(ctx, "none") }, client.ErrNotFound},
+		{"list_proposal_changes", func() (any, error) { return g.ProposalChanges(ctx, proposal.ID, client.ChangeQuery{Limit: 1}) }, nil},
+		{"change_proposal", func() (any, error) {
+			return g.ChangeProposal(ctx, proposal.ID, client.ProposalChangeBody{Title: new("another title"), Resolutions: []client.ConflictResolution{
+				{EntityKind: client.KindNode, TypeName: "Package", ID: "example.com/c", Property: "lines", Take: client.TakeValue, Value: json.RawMessage("7")}}})
+		}, nil},
+		{"review_proposal", func() (any, error) {
+			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionComment, Comment: "hm",
+				On: &client.CommentPlace{EntityKind: client.KindNode, TypeName: "Package", ID: "example.com/c"}})
+		}, nil},
+		{"review_proposal", func() (any, error) {
+			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: "sha256:0"})
+		}, client.ErrForbidden},
+		{"merge_proposal", func() (any, error) { return g.MergeProposal(ctx, proposal.ID, client.ProposalMergeBody{}) }, nil},
+		{"open_proposal", func() (any, error) { return keep(&other)(propose("review/june")) }, nil},
+		{"close_proposal", func() (any, error) {
+			return g.CloseProposal(ctx, other.ID, client.ProposalCloseBody{Comment: "not needed"})
+		}, nil},
 		{"merge_branches", func() (any, error) {
 			return g.MergeBranches(ctx, client.MergeBody{Source: "review/june", DeleteBranch: true})
 		}, nil},

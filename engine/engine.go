@@ -79,6 +79,28 @@ type Graph interface {
 	// committed, Merge returns its outcome even if the source no longer exists.
 	Merge(ctx context.Context, source, target string, opts MergeOptions) (*MergeResult, error)
 
+	// Compare compares two states as a merge of the first into the second would: it reports the
+	// changes since their merge base, and the conflicts that the resolutions do not resolve. It
+	// changes nothing. The error is a *SchemasDiverge, a *BadArgument for a resolution that does not
+	// fit the schema, or a *NotFound.
+	Compare(ctx context.Context, source, target Target, opts CompareOptions) (*Comparison, error)
+
+	// Proposals lists proposals, newest first.
+	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
+
+	// Proposal returns the proposal with the given id.
+	Proposal(ctx context.Context, id string) (*Proposal, error)
+
+	// PutProposal stores a proposal and returns the stored version. Without an ID it opens a new
+	// proposal; the error is a *Conflict if an open proposal has the same source and target. With an
+	// ID it changes an open proposal or closes it; the error is a *Conflict unless p.Revision is the
+	// stored revision. PutProposal sets the revision, the commits, and the times of events without
+	// one, and does not change Source, Target and Author. Only Merge makes a proposal merged. The
+	// error is a *TooLarge above [MaxOpenProposals] and [MaxProposalBytes].
+	//
+	// DeleteBranch refuses the source and the target of an open proposal with a *Conflict.
+	PutProposal(ctx context.Context, p Proposal) (*Proposal, error)
+
 	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
 	// The argument `source` is stored as the text of the schema and never parsed; a difference in

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Error is implemented by every error type of this package.
@@ -67,7 +68,13 @@ type TooLarge struct {
 }
 
 // Unavailable says that the graph cannot be used now.
-type Unavailable struct{ Reason string }
+type Unavailable struct {
+	Reason string // why, and what to do about it
+
+	// RetryAfter is how long the caller should wait before it repeats the call; 0 if that is not
+	// known.
+	RetryAfter time.Duration
+}
 
 // Busy says that the calls in progress have used up a shared resource.
 type Busy struct {

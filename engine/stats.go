@@ -1,5 +1,7 @@
 package engine
 
+import "time"
+
 // Stats are figures of a graph for monitoring. A figure is 0 if the engine has nothing to count for
 // it.
 type Stats struct {
@@ -16,4 +18,13 @@ type Stats struct {
 	Checkpoints        int64 // since the graph was opened, without rewrites
 	Rewrites           int64 // since the graph was opened: checkpoints that rewrote rows
 	CheckpointFailures int64 // since the graph was opened: failures of checkpoints and rewrites
+
+	Shared *SharedStats // nil unless several servers share the storage of the graph
+}
+
+// SharedStats describe the part that one server has in a graph that several servers share.
+type SharedStats struct {
+	Writer bool          // this server writes the graph; otherwise it only reads it
+	Epoch  uint64        // of the writer: the number of takeovers so far, as far as this server knows
+	Lag    time.Duration // time since this server last knew every commit
 }

@@ -59,6 +59,17 @@ type MergeOptions struct {
 	IfCommit       string // required head of the target
 	IdempotencyKey string // see WriteOptions
 	DryRun         bool   // see WriteOptions
+
+	// IfSource, if not empty, is the commit that must be the head of the source; otherwise the error
+	// is a *PreconditionFailed. With IfCommit too, the merge commits what [Graph.Compare] reported
+	// for these two commits and the same resolutions.
+	IfSource    string
+	Resolutions []Resolution // of the conflicts
+
+	// Proposal, if not nil, is the open proposal that the merge completes, as the caller read it,
+	// with the events of the merge added. One log record holds the merge commit and the proposal.
+	// The error is a *Conflict if the stored revision is another one.
+	Proposal *Proposal
 }
 
 // MergeOutcome says how a merge ended.
@@ -127,6 +138,23 @@ type MergeConflict struct {
 	// a unique rule joined by ", ". It is empty if the whole entity is at fault.
 	Property string
 	Message  string // the reason as a sentence
+
+	// Base, Ours and Theirs are the entity in the merge base, in the target and in the source. nil
+	// means that the entity does not exist in that state. If Property is a property of the type,
+	// they have that property alone; for "from" and "to" they have no properties. They are set for
+	// a DivergentInsert, a DivergentUpdate and a DeleteVsUpdate.
+	Base, Ours, Theirs *Image
+}
+
+// Place returns the place that a resolution of the conflict has.
+func (c *MergeConflict) Place() ConflictPlace {
+	return ConflictPlace{Entity: c.Entity, Type: c.Type, ID: c.ID, Property: c.Property}
+}
+
+// Resolvable reports whether a resolution can resolve the conflict. Otherwise one of the branches
+// must change.
+func (c *MergeConflict) Resolvable() bool {
+	return c.Kind == DivergentInsert || c.Kind == DivergentUpdate || c.Kind == DeleteVsUpdate
 }
 
 // MergeConflicts lists all conflicts of a merge. The merge published nothing.

@@ -71,6 +71,7 @@ type accessWorld struct {
 	url    string            // URL of the server
 	policy string            // the policy file in the current folder
 	heads  map[string]string // the head of each branch at the start
+	asked  string            // id of a proposal from feature-x to main
 	made   int               // number of names that replaced {N} so far
 }
 
@@ -156,14 +157,20 @@ func (w *accessWorld) fill(store string) {
 		}
 		w.heads[b.name] = r.Head.ID
 	}
+	p, err := g.PutProposal(w.t.Context(), engine.Proposal{Source: "feature-x", Target: "main", Title: "a title", Author: "act-wilma",
+		Events: []engine.ProposalEvent{{Kind: engine.EventOpened, Actor: "act-wilma"}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.asked = p.ID
 }
 
 func tokenOf(actor string) string { return "the-token-of-" + actor }
 
 // ask is one request through one transport. Exactly one group of fields is set. In the fields, {B}
 // stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
-// the head of the branch at the start, {M} for a branch that act-all creates first, and {N} for a
-// name that is not in use.
+// the head of the branch at the start, {M} for a branch that act-all creates first, {N} for a
+// name that is not in use, and {R} for a proposal from feature-x to main.
 type ask struct {
 	route string // method and pattern of a route; path is the part after the graph
 	path  string
@@ -255,7 +262,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 			w.t.Fatal(stderr)
 		}
 	}
-	fill := strings.NewReplacer("{B}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name).Replace
+	fill := strings.NewReplacer("{B}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name, "{R}", w.asked).Replace
 	a.path, a.body, a.args = fill(a.path), fill(a.body), fill(a.args)
 	a.more = slices.Clone(a.more)
 	for i := range a.more {

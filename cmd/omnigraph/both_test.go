@@ -46,6 +46,7 @@ type world struct {
 //	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
 //	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
+//	proposal VAR        set VAR to the id of the newest proposal
 func TestStoreAndServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs each script twice")
@@ -118,6 +119,11 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv(args[1], id)
+	}
+	cmds["proposal"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"proposal", "list", "--format", "csv"})
+		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+		ts.Setenv(args[0], id)
 	}
 	cmds["same"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		w.seen[script+"/"+args[0]] = ts.Value("steady").(*steady).replace(ts.ReadFile("stdout"))

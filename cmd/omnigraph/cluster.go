@@ -9,19 +9,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
-// noPolicy is part of the help of every verb that works on the storage folder.
-const noPolicy = `The command opens the files of the storage folder with the permissions of the user who
-runs it. It does not check a policy.`
+// noPolicy is part of the help of every verb that works on the storage of a cluster.
+const noPolicy = `The command opens the storage folder with the permissions of the user who runs it, or shared
+storage with the credentials in the environment. It does not check a policy.`
 
 // newCluster makes the command omnigraph cluster.
 func newCluster() *cobra.Command {
-	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus())
+	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
 }
 
 // clusterFlags are the flags that select a cluster and the output format.
@@ -50,7 +50,7 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 
 // compile reads cluster.yaml and compiles the files that it names. It prints faults to standard
 // error.
-func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconcile.Sources, error) {
+func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
 		return nil, nil, printFaults(cmd, err)
@@ -63,13 +63,21 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*reconcile.Cluster, *reconci
 	if found.HasErrors() {
 		return nil, nil, fmt.Errorf("the sources of %s have errors; the command changed nothing", cfg.File)
 	}
-	return storageOf(cfg), s, nil
+	return cfg, s, nil
 }
 
-// storageOf returns the storage of a cluster: the folder that cluster.yaml names, with graphs of
-// the embedded engine.
-func storageOf(cfg *cluster.Config) *reconcile.Cluster {
-	return &reconcile.Cluster{FS: fs.OS(), Storage: cfg.Storage, Engine: embedded.Engine{}}
+// on compiles the sources of the cluster, connects to its storage, and calls the function `do`.
+func (f *clusterFlags) on(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) (err error) {
+	cfg, s, err := f.compile(cmd)
+	if err != nil {
+		return err
+	}
+	c, done, err := server.CommandStorage(cmd.Context(), cfg, embedded.Engine{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return do(c, s)
 }
 
 // showFaults prints diagnostics together with the source lines that they refer to.

@@ -18,8 +18,9 @@ func newClusterApply() *cobra.Command {
 		Short: "Create and change graphs to match cluster.yaml, and record the revision",
 		Long: `Create the graphs of cluster.yaml, change the schema of each graph on branch main to the
 schema in its file, and record the result as the revision that servers boot from. Stop the
-server first. If an apply was interrupted, run it again to finish it. After a complete
-apply, another one changes nothing.
+server first, unless the storage is shared: running servers then see a changed schema at
+once, and a new graph after their restart. If an apply was interrupted, run it again to
+finish it. After a complete apply, another one changes nothing.
 
 If a step removes values from a graph, the command exits with code 4 until you approve
 the change with the digest that cluster plan prints. The command keeps graphs that
@@ -28,19 +29,17 @@ cluster.yaml does not name.
 		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, s, err := f.compile(cmd)
-			if err != nil {
-				return err
-			}
-			out, err := c.Apply(cmd.Context(), s, o)
-			if out == nil || err != nil && len(out.Applied) == 0 {
-				return err
-			}
-			// Print the completed work even if the apply was interrupted.
-			for _, a := range out.Unneeded {
-				fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
-			}
-			return errors.Join(f.print(cmd, applyReport(out, err != nil)), err)
+			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
+				out, err := c.Apply(cmd.Context(), s, o)
+				if out == nil || err != nil && len(out.Applied) == 0 {
+					return err
+				}
+				// Print the completed work even if the apply was interrupted.
+				for _, a := range out.Unneeded {
+					fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
+				}
+				return errors.Join(f.print(cmd, applyReport(out, err != nil)), err)
+			})
 		},
 	}
 	f.flags(cmd)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -34,22 +35,20 @@ is 4 if there are changes to apply.
 		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, s, err := f.compile(cmd)
-			if err != nil {
-				return err
-			}
-			p, err := c.Plan(cmd.Context(), s)
-			if err != nil {
-				return err
-			}
-			r := &report{doc: planDoc(p), columns: columns("graph", "change", "detail"), rows: rowsOf(planRows(p)), note: planNote(p)}
-			switch blocked := blockedIn(p); {
-			case blocked != "":
-				err = fmt.Errorf("cluster apply would fail: graph %s cannot change to its schema", blocked)
-			case check && p.Pending():
-				err = errPending
-			}
-			return errors.Join(f.print(cmd, r), err)
+			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
+				p, err := c.Plan(cmd.Context(), s)
+				if err != nil {
+					return err
+				}
+				r := &report{doc: planDoc(p), columns: columns("graph", "change", "detail"), rows: rowsOf(planRows(p)), note: planNote(p)}
+				switch blocked := blockedIn(p); {
+				case blocked != "":
+					err = fmt.Errorf("cluster apply would fail: graph %s cannot change to its schema", blocked)
+				case check && p.Pending():
+					err = errPending
+				}
+				return errors.Join(f.print(cmd, r), err)
+			})
 		},
 	}
 	f.flags(cmd)
@@ -63,6 +62,10 @@ type planAnswer struct {
 	Pending  bool              `json:"pending"`  // whether cluster apply has anything to do
 	Graphs   []graphPlanAnswer `json:"graphs"`   // the graphs of cluster.yaml
 	Kept     []keptAnswer      `json:"kept"`     // graphs that cluster.yaml does not name
+
+	// Servers are the servers that have given signs of life in shared storage. Only cluster status
+	// sets it.
+	Servers []replica.Sign `json:"servers,omitempty"`
 }
 
 // revisionAnswer is the JSON form of a recorded revision.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
@@ -21,19 +23,31 @@ record name the action that cluster apply would take. A graph is up_to_date if i
 action, blocked if apply cannot change it (cluster plan gives the reason), in_use if a
 server has it open, and kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
 the schema that the revision records.
+
+With shared storage, the command also shows which server writes each graph, and when each
+server gave its last sign of life. A server that was killed stays in this list.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, s, err := f.compile(cmd)
-			if err != nil {
-				return err
-			}
-			p, err := c.Plan(cmd.Context(), s)
-			if err != nil {
-				return err
-			}
-			return f.print(cmd, &report{doc: planDoc(p), columns: columns("graph_id", "state", "drift", "live_digest"), rows: rowsOf(statusRows(p)), note: statusNote(p)})
+			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
+				p, err := c.Plan(cmd.Context(), s)
+				if err != nil {
+					return err
+				}
+				r := &report{columns: columns("graph_id", "state", "drift", "live_digest"), note: statusNote(p)}
+				doc, rows := planDoc(p), statusRows(p)
+				if c.Bucket != nil {
+					if doc.Servers, err = replica.Signs(cmd.Context(), c.Bucket); err != nil {
+						return fmt.Errorf("reading the signs of the servers: %w", err)
+					}
+					addWriters(rows, doc.Servers)
+					r.columns = columns("graph_id", "state", "drift", "live_digest", "writer", "epoch")
+					r.note += serversNote(doc.Servers)
+				}
+				r.doc, r.rows = doc, rowsOf(rows)
+				return f.print(cmd, r)
+			})
 		},
 	}
 	f.flags(cmd)
@@ -46,6 +60,36 @@ type statusRow struct {
 	State      reconcile.State `json:"state"`       // what cluster apply has to do
 	Drift      bool            `json:"drift"`       // the live schema differs from the recorded one
 	LiveDigest *string         `json:"live_digest"` // digest of the live schema; null if it is unknown
+
+	// Writer is the server that says that it writes the graph, and Epoch the number of its takeover.
+	// Both are nil for a graph in a folder, and if no server says so.
+	Writer *string `json:"writer,omitempty"`
+	Epoch  *uint64 `json:"epoch,omitempty"`
+}
+
+// addWriters adds the writers of the graphs to the lines. If several servers say that they write a
+// graph, the one with the highest epoch does.
+func addWriters(rows []statusRow, servers []replica.Sign) {
+	for i := range rows {
+		for j := range servers {
+			g, ok := servers[j].Graphs[rows[i].GraphID]
+			if ok && g.Role == replica.Writer && (rows[i].Epoch == nil || *rows[i].Epoch < g.Epoch) {
+				rows[i].Writer, rows[i].Epoch = &servers[j].Node, &g.Epoch
+			}
+		}
+	}
+}
+
+// serversNote lists the servers, with the time of the last sign of each by its own clock.
+func serversNote(servers []replica.Sign) string {
+	if len(servers) == 0 {
+		return "; no server is running"
+	}
+	var texts []string
+	for _, s := range servers {
+		texts = append(texts, fmt.Sprintf("%s (last sign %s)", s.Node, s.Renewed.Format(time.RFC3339)))
+	}
+	return "; servers: " + strings.Join(texts, ", ")
 }
 
 // kept is the state of a graph that cluster.yaml does not name.
@@ -54,10 +98,10 @@ const kept reconcile.State = "kept"
 // statusRows returns a line for each graph.
 func statusRows(p *reconcile.Plan) (rows []statusRow) {
 	for _, g := range p.Graphs {
-		rows = append(rows, statusRow{g.ID, g.State(), g.Drifted(), encoding.OrNil(g.Live)})
+		rows = append(rows, statusRow{GraphID: g.ID, State: g.State(), Drift: g.Drifted(), LiveDigest: encoding.OrNil(g.Live)})
 	}
 	for _, k := range p.Kept {
-		rows = append(rows, statusRow{k.ID, kept, false, encoding.OrNil(k.Live)})
+		rows = append(rows, statusRow{GraphID: k.ID, State: kept, LiveDigest: encoding.OrNil(k.Live)})
 	}
 	return rows
 }

@@ -32,13 +32,13 @@ var byFlag = map[string]cobra.CompletionFunc{
 	"data": files("jsonl", "ndjson"), "policy": files("yaml", "cedar"), "tests": files("yaml"), "schema": files("pg"),
 	"query": files("gq"), "out": anyFile, "file": anyFile,
 	"branch": branches, "from": branches, "into": branches, "type": types,
-	"graph": graphs, "format": completeWords("text", "json"), "via": completeWords("adhoc", "stored"), "client": completeWords(clientconfig.Names()...),
-	"action": completeWords(actions()...), "at": commits, "if-commit": commits,
+	"graph": graphs, "format": completeWords("text", "json"), "via": completeWords("adhoc", "stored", "proposal"), "client": completeWords(clientconfig.Names()...),
+	"action": completeWords(actions()...), "source": branches, "target": branches, "state": completeWords("open", "merged", "closed"), "take": completeWords("ours", "theirs", "value"), "at": commits, "if-commit": commits,
 }
 
 // byVerb maps verbs to the functions that complete their arguments.
 var byVerb = map[string]cobra.CompletionFunc{
-	"omnigraph branch delete": firstArgument(branches), "omnigraph merge": firstArgument(branches),
+	"omnigraph branch delete": firstArgument(branches), "omnigraph merge": firstArgument(branches), "omnigraph proposal submit": firstArgument(branches),
 	"omnigraph commit show": firstArgument(commits), "omnigraph changes": firstArgument(commits),
 	"omnigraph query": firstArgument(queriesOfFile), "omnigraph mutate": firstArgument(queriesOfFile), "omnigraph queries run": firstArgument(storedQueryNames),
 	"omnigraph policy validate": firstArgument(files("yaml", "cedar")), "omnigraph policy test": firstArgument(files("yaml", "cedar")), "omnigraph policy explain": firstArgument(files("yaml", "cedar")),

@@ -34,6 +34,9 @@ func TestFlagsAreExplained(t *testing.T) {
 // costly lists the examples that the test does not run, with the reason.
 var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
+
+	"omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people": "needs an S3 bucket",
+	"omnigraph cluster move people og-2":                                               "needs shared storage and a server",
 }
 
 // TestExamples runs every example of the help texts in a shell. The folder contains the files in

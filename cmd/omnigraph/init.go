@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -8,8 +10,11 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 // initAnswer is the JSON form of the report of init.
@@ -21,16 +26,22 @@ type initAnswer struct {
 
 // newInit makes the command omnigraph init.
 func newInit() *cobra.Command {
-	var schema, store string
+	var schema, store, graph string
 	var format formatFlags
 	cmd := &cobra.Command{
 		Use:     "init --schema FILE --store DIR",
 		Short:   "Create an empty graph with a schema",
-		Example: "  omnigraph init --schema schema.pg --store data/graph",
+		Example: "  omnigraph init --schema schema.pg --store data/graph\n  omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "schema", "store"); err != nil {
 				return err
+			}
+			switch {
+			case address.Is(store) && !cluster.IsGraphID(graph):
+				return usageError{errors.New("--graph is missing or is not an id; give the graph in the shared storage a lower-case letter and then at most 62 of a-z, 0-9, _ and -")}
+			case !address.Is(store) && graph != "":
+				return usageError{errors.New("--graph is only for shared storage; the folder that --store names is the graph")}
 			}
 			if err := format.check(); err != nil {
 				return err
@@ -39,25 +50,36 @@ func newInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			catalog, faults := gq.CompileSchema(gq.Source{Name: schema, Text: string(text)})
+			compiled, faults := gq.CompileSchema(gq.Source{Name: schema, Text: string(text)})
 			if len(faults) > 0 {
 				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, isTerminal(cmd.ErrOrStderr()))
 			}
 			if faults.HasErrors() {
 				return fmt.Errorf("%s has errors; the command created no graph", schema)
 			}
-			g, err := embedded.Create(cmd.Context(), fs.OS(), store, string(text), catalog, embedded.Options{})
+			if address.Is(store) {
+				err = createShared(cmd.Context(), store, graph, string(text), compiled)
+			} else {
+				err = createFolder(cmd.Context(), store, string(text), compiled)
+			}
 			if err != nil {
 				return err
 			}
-			if err := g.Close(); err != nil {
-				return err
-			}
-			return format.print(cmd, single(&initAnswer{store, len(catalog.Nodes), len(catalog.Edges)}, "", "store", "node_types", "edge_types"))
+			return format.print(cmd, single(&initAnswer{store, len(compiled.Nodes), len(compiled.Edges)}, "", "store", "node_types", "edge_types"))
 		},
 	}
 	format.flags(cmd)
 	cmd.Flags().StringVar(&schema, "schema", "", "the .pg file")
-	cmd.Flags().StringVar(&store, "store", "", "the folder of the graph, which init creates")
+	cmd.Flags().StringVar(&store, "store", "", "the folder of the graph, which init creates, or the URL of shared storage")
+	cmd.Flags().StringVar(&graph, "graph", "", "the id of the graph in shared storage")
 	return cmd
+}
+
+// createFolder makes a graph in a folder, and closes it.
+func createFolder(ctx context.Context, dir, source string, schema *catalog.Schema) error {
+	g, err := embedded.Create(ctx, fs.OS(), dir, source, schema, embedded.Options{})
+	if err != nil {
+		return err
+	}
+	return g.Close()
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
@@ -16,7 +15,7 @@ import (
 // local is the graph of a store. Every operation goes through the served graph, which checks the
 // policy.
 type local struct {
-	*embedded.Graph
+	engine.Graph
 	served *servedgraph.Graph // checks the policy
 	actor  *access.Actor      // who makes the calls
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
-	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -61,11 +61,11 @@ type endpoint struct {
 
 // flags adds the flags to a command.
 func (e *endpoint) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph")
+	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph, or the URL of shared storage")
 	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: the actor may do everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
-	cmd.Flags().StringVar(&e.graph, "graph", "", "with --server, the id of the graph; with --store, the graph whose stored queries to use")
+	cmd.Flags().StringVar(&e.graph, "graph", "", "with --server or the URL of shared storage, the id of the graph; with a folder, the graph whose stored queries to use")
 	cmd.Flags().BoolVar(&e.insecure, "insecure", false, "permit sending the token to another machine over http://, where others can read it")
 }
 
@@ -76,6 +76,8 @@ func (e *endpoint) check() error {
 		return usageError{errors.New("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")}
 	case e.store != "" && e.server != "":
 		return usageError{errors.New("--store and --server are both given; choose one")}
+	case address.Is(e.store) && !cluster.IsGraphID(e.graph):
+		return usageError{errors.New("--graph is missing or is not the id of a graph; name the graph in the shared storage")}
 	case e.server != "" && e.graph == "":
 		return usageError{errors.New("--graph is missing; name the graph of the server to use")}
 	case e.server != "" && (e.actor != "" || e.policy != ""):
@@ -175,7 +177,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 			return nil, err
 		}
 	}
-	key, err := seal.Key(e.store)
+	key, err := e.pageKey(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("read or create the key of page tokens: %w", err)
 	}
@@ -220,6 +222,9 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 		return nil, err
 	default:
 		log.Warn("the graph has no stored queries, because the "+clusterFile+" here has errors", "fault", err)
+	}
+	if address.Is(e.store) {
+		return nil, nil // --graph names the graph in the shared storage
 	}
 	if e.graph != "" {
 		return nil, usageError{fmt.Errorf("--graph is %q, but neither this program nor a %s here has stored queries for this graph; leave --graph out to serve no stored queries", e.graph, clusterFile)}

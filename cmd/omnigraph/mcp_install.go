@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
 )
 
 // newMCPInstall makes the command omnigraph mcp install.
@@ -106,7 +107,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	} else {
 		// Clients may start their servers in any folder, so make the paths absolute.
 		for _, path := range []*string{&e.store, &e.policy} {
-			if *path == "" {
+			if *path == "" || address.Is(*path) {
 				continue
 			}
 			if *path, err = filepath.Abs(*path); err != nil {

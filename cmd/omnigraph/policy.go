@@ -292,10 +292,14 @@ func actionNamed(action, query, via string, o policy.Options) error {
 			return fmt.Errorf("unknown query %q; %s", query, near)
 		}
 		return fmt.Errorf("unknown query %q; the graph has %s", query, strings.Join(o.Queries, ", "))
-	case via != "" && via != string(tool.AdHoc) && via != string(tool.Stored):
-		return fmt.Errorf("via is %q; it must be adhoc or stored", via)
-	case via != "" && action != string(tool.Read) && action != string(tool.Change):
-		return fmt.Errorf("via applies only to read and change, not to %s", action)
+	}
+	row := tool.Action(action).Row()
+	switch {
+	case via == "":
+	case !row.ByVia():
+		return fmt.Errorf("via applies only to read, change and branch_merge, not to %s", action)
+	case !slices.Contains(row.Vias[:], tool.Via(via)):
+		return fmt.Errorf("via is %q; for %s it must be %s or %s", via, action, row.Vias[0], row.Vias[1])
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
 	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main)")
 	f.StringVar(&query, "query", "", "the stored query")
-	f.StringVar(&via, "via", "", "adhoc or stored")
+	f.StringVar(&via, "via", "", "adhoc or stored; proposal for a merge of a proposal")
 	return cmd
 }
 
@@ -78,14 +78,16 @@ func grantOf(action, branch, query, via string) tool.Grant {
 
 // decision is the JSON form of an explanation.
 type decision struct {
-	Allowed bool                `json:"allowed"`
-	Rules   []client.AccessRule `json:"rules"` // the rules that decided; if empty, no rule allows the action
-	Near    []client.NearRule   `json:"near"`  // rules that would allow the action if one more condition held
+	Allowed bool `json:"allowed"`
+	// Protected is true if the rules allow the action, but the branch changes only by merging proposals.
+	Protected bool                `json:"protected,omitempty"`
+	Rules     []client.AccessRule `json:"rules"` // the rules that decided; if empty, no rule allows the action
+	Near      []client.NearRule   `json:"near"`  // rules that would allow the action if one more condition held
 }
 
 // decisionOf returns the JSON form of an explanation.
 func decisionOf(e policy.Explanation) decision {
-	d := decision{Allowed: e.Allowed, Rules: []client.AccessRule{}, Near: []client.NearRule{}}
+	d := decision{Allowed: e.Allowed, Protected: e.Protected, Rules: []client.AccessRule{}, Near: []client.NearRule{}}
 	at := func(r policy.Rule) client.AccessRule {
 		return client.AccessRule{ID: r.ID, Deny: r.Deny, File: r.At.File, Line: r.At.Start.Line}
 	}
@@ -105,6 +107,9 @@ func writeDecision(w io.Writer, e policy.Explanation, indent string) {
 		verdict = "allowed"
 	}
 	switch {
+	case e.Protected:
+		fmt.Fprintf(w, "%sdenied: the branch changes only by merging proposals, and the actor lacks protection_bypass\n", indent)
+		verdict = "otherwise allowed"
 	case e.Unanswerable != "":
 		fmt.Fprintf(w, "%sdenied: %s\n", indent, e.Unanswerable)
 	case len(e.Deciding) == 0:

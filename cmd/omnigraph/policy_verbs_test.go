@@ -133,7 +133,7 @@ cases:
 		{name: "test as JSON", args: "test --tests cases.yaml --format json", files: map[string]string{"cases.yaml": strings.ReplaceAll(cases, "expect: deny", "expect: allow")}, exit: 1,
 			stdout: []string{`"cases": 5`, `"line": 7`, `"id": "not-on-main-by-hand"`, `"deny": true`}},
 		{name: "test with bad cases", args: "test --tests cases.yaml", files: map[string]string{"cases.yaml": "version: 1\ncases:\n  - { actor: a, action: raed, expect: yes }\n  - { actor: a, action: invoke_query, query: find_usr, expect: deny }\n  - { actor: a, action: export, via: stored, expect: deny }\n  - { who: a }\n"}, exit: 1,
-			stderr: []string{"cases.yaml:3:", "did you mean read?", "expected allow or deny", "did you mean find_user?", "via applies only to read and change", `unknown key "who"`}},
+			stderr: []string{"cases.yaml:3:", "did you mean read?", "expected allow or deny", "did you mean find_user?", "via applies only to read, change and branch_merge", `unknown key "who"`}},
 		{name: "test without cases", args: "test", exit: 2, stderr: []string{"--tests is missing"}},
 
 		{name: "explain", args: "explain --actor act-ada --action read", stdout: []string{"allowed by rule readers-read (policy.yaml:5:9)\n"}},

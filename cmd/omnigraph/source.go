@@ -59,6 +59,17 @@ type source interface {
 	// error is a *conflicted.
 	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
 
+	Proposals(ctx context.Context, q client.ProposalQuery) ([]client.ProposalSummary, error)
+	Proposal(ctx context.Context, id string) (*client.ProposalAnswer, error)
+	// ProposalChanges lists all changes of a proposal.
+	ProposalChanges(ctx context.Context, id string, q client.ChangeQuery) (*client.ProposalChanges, error)
+	OpenProposal(ctx context.Context, b client.ProposalBody) (*client.ProposalAnswer, error)
+	ChangeProposal(ctx context.Context, id string, b client.ProposalChangeBody) (*client.ProposalAnswer, error)
+	ReviewProposal(ctx context.Context, id string, b client.ProposalReviewBody) (*client.ProposalAnswer, error)
+	// MergeProposal merges a proposal. If there are conflicts, the error is a *conflicted.
+	MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error)
+	CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error)
+
 	// Verify returns the faults of the stored data.
 	Verify(ctx context.Context) ([]client.StoredFault, error)
 

@@ -15,15 +15,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 )
 
 // openStore opens the local graph that the flags name. It uses the embedding provider that the
 // cluster.yaml in the current folder names for the graph. If the graph embeds texts and
 // cluster.yaml has faults, openStore opens the graph without a provider and writes a note to
 // `notes`.
-func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Graph, error) {
+func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (engine.Graph, error) {
 	cfg, faults := cluster.Read(clusterFile)
 	if errors.Is(faults, iofs.ErrNotExist) {
 		cfg, faults = &cluster.Config{}, nil
@@ -35,7 +40,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Gr
 			embedder, found = provider.OnUse(c.Embedding), true
 		}
 	}
-	g, err := openFolder(ctx, e.store, embedder)
+	g, err := e.openGraph(ctx, embedder)
 	if err != nil || found {
 		return g, err
 	}
@@ -58,7 +63,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (*embedded.Gr
 		if err := g.Close(); err != nil {
 			return nil, err
 		}
-		return openFolder(ctx, e.store, provider.OnUse(c.Embedding))
+		return e.openGraph(ctx, provider.OnUse(c.Embedding))
 	}
 	return g, nil
 }
@@ -105,12 +110,67 @@ func embeds(s *catalog.Schema) bool {
 	return false
 }
 
-// openFolder opens the local graph in a folder.
-func openFolder(ctx context.Context, dir string, embedder engine.Embedder) (*embedded.Graph, error) {
-	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{Embedder: embedder})
+// openGraph opens the graph that the flag --store names.
+func (e *endpoint) openGraph(ctx context.Context, embedder engine.Embedder) (engine.Graph, error) {
+	if address.Is(e.store) {
+		return openShared(ctx, e.store, e.graph, embedder)
+	}
+	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{Embedder: embedder})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
-		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(dir))
+		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(e.store))
 	}
-	return g, err
+	if err != nil {
+		return nil, err // not g, because a nil *embedded.Graph is not a nil engine.Graph
+	}
+	return g, nil
+}
+
+// sharedGraph is a graph in shared storage that one command uses.
+type sharedGraph struct {
+	engine.Graph
+	bucket object.Bucket
+	leave  func() error // leaves the graph to the servers, and ends the connection
+}
+
+// Close closes the graph and leaves it to the servers.
+func (g *sharedGraph) Close() error { return errors.Join(g.Graph.Close(), g.leave()) }
+
+// openShared opens a graph in the shared storage of a URL.
+func openShared(ctx context.Context, storage, graph string, embedder engine.Embedder) (engine.Graph, error) {
+	s, leave, err := replica.OpenForCommand(ctx, storage)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.Open(ctx, graph, engine.OpenOptions{Embedder: embedder})
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s --graph %s", err, shellescape.Quote(storage), shellescape.Quote(graph))
+	}
+	if err != nil {
+		return nil, errors.Join(err, leave())
+	}
+	return &sharedGraph{g, s.Bucket, leave}, nil
+}
+
+// createShared makes a graph in the shared storage of a URL, and closes it.
+func createShared(ctx context.Context, storage, graph, source string, schema *catalog.Schema) (err error) {
+	s, leave, err := replica.OpenForCommand(ctx, storage)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	g, err := s.Create(ctx, graph, source, schema, engine.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// pageKey returns the key of page tokens of the store.
+func (e *endpoint) pageKey(ctx context.Context, g engine.Graph) ([]byte, error) {
+	if shared, ok := g.(*sharedGraph); ok {
+		return server.SharedPageTokenKey(ctx, shared.bucket)
+	}
+	return seal.Key(e.store)
 }

@@ -21,14 +21,15 @@ type branches struct {
 	retention *retention       // owns the data about earlier commits
 	main      *branch          // does not change after the graph was opened
 
-	mu     sync.Mutex           // held while a record gets its place in the log; guards what follows
-	byName map[string]*branch   // by the name of the branch
-	sorted []*branch            // in name order
-	tips   map[string][]*branch // by the id of the tip's commit
-	bases  mergeBases           // the states that merges compare with
-	stale  bool                 // a branch has the field `stale` set; only checkpoints set it
-	lsn    uint64               // LSN of the last record
-	last   *outcome             // nil if recovery restored the last record
+	mu        sync.Mutex           // held while a record gets its place in the log; guards what follows
+	byName    map[string]*branch   // by the name of the branch
+	sorted    []*branch            // in name order
+	tips      map[string][]*branch // by the id of the tip's commit
+	bases     mergeBases           // the states that merges compare with
+	proposals proposals            // the proposals to merge branches
+	stale     bool                 // a branch has the field `stale` set; only checkpoints set it
+	lsn       uint64               // LSN of the last record
+	last      *outcome             // nil if recovery restored the last record
 }
 
 // find returns a live branch by name. An empty name means main, for which find takes no lock.
@@ -69,7 +70,7 @@ func (l *branches) count() (n int) {
 	return n
 }
 
-// heads lists the durable heads of the live branches.
+// heads lists the durable heads of the live branches, and the commits that proposals keep readable.
 func (l *branches) heads() (ids []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +79,7 @@ func (l *branches) heads() (ids []string) {
 			ids = append(ids, b.head.Load().snap.Commit.ID)
 		}
 	}
-	return ids
+	return append(ids, l.proposals.commits()...)
 }
 
 // tipIDs lists the commits at the tips of live branches, each once.
@@ -213,7 +214,11 @@ func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store.Ticket, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ticket, err := l.store.Enqueue(rec.kind, rec.payload, rec.segments...)
+	if err := l.checkMergingLocked(w.merging); err != nil {
+		return nil, err
+	}
+	kind, payload := rec.logged()
+	ticket, err := l.store.Enqueue(kind, payload, rec.segments...)
 	if err != nil {
 		return nil, err
 	}
@@ -227,6 +232,9 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	l.lsn, l.last = next.lsn, next.out
 	if w.source != nil {
 		l.bases.merged(b, w.from, w.source)
+	}
+	if w.merging != nil {
+		l.proposals.set(proposal{&w.merging.proposal, next.out})
 	}
 	b.stage(next)
 	return ticket, nil
@@ -318,6 +326,9 @@ func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, er
 	out := &outcome{done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.proposals.checkDelete(b.name); err != nil {
+		return nil, nil, err
+	}
 	ticket, err := l.store.Enqueue(version.KindBranch, record)
 	if err != nil {
 		return nil, nil, err

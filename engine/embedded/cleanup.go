@@ -45,6 +45,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	if err := cut.waitDurable(ctx); err != nil {
 		return nil, err
 	}
+	dropped := cut.proposals.forget(c.opts.time())
 	keep, err := c.chooseKept(ctx, cut, opts)
 	if err != nil {
 		return nil, err
@@ -65,6 +66,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	if err := c.reclaimLocked(ctx, cut, keep); err != nil {
 		return nil, err
 	}
+	c.branches.dropProposals(dropped)
 	after := c.store.Sizes()
 	out.Segments = max(0, int64(len(before)-len(after)))
 	for _, size := range before {
@@ -116,6 +118,10 @@ func (c *checkpoints) chooseKept(ctx context.Context, cut *cut, opts engine.Clea
 		})
 	}
 	for id := range cut.mergeBases(c.history) {
+		k.commits[id] = true
+	}
+	for _, id := range cut.proposals.commits() {
+		heads = append(heads, id)
 		k.commits[id] = true
 	}
 	live := engine.NewBitmap(c.history.Len())

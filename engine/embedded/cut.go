@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -9,13 +10,14 @@ import (
 
 // cut is the state of a graph after one of its log records.
 type cut struct {
-	lsn      uint64              // LSN of the last record
-	last     *outcome            // outcome of the record at lsn
-	branches []cutBranch         // the state of each branch
-	bases    []*version.Snapshot // the merge bases in memory
-	commits  int                 // number of commits in the history
-	retained retained            // the archive and the anchors that the manifest must contain
-	rewrite  bool                // whether the checkpoint is one for Rewrite of store.Checkpoints
+	lsn       uint64              // LSN of the last record
+	last      *outcome            // outcome of the record at lsn
+	branches  []cutBranch         // the state of each branch
+	bases     []*version.Snapshot // the merge bases in memory
+	commits   int                 // number of commits in the history
+	proposals proposals           // the proposals; a cleanup removes the old ones
+	retained  retained            // the archive and the anchors that the manifest must contain
+	rewrite   bool                // whether the checkpoint is one for Rewrite of store.Checkpoints
 }
 
 // cutBranch is the state of one branch in a cut.
@@ -43,7 +45,8 @@ func (l *branches) cut(now time.Time) *cut {
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}
 	c.bases = l.bases.states()
-	c.retained = l.retention.collectRetained(heads, c.commits, c.lsn)
+	c.proposals.sorted = slices.Clone(l.proposals.sorted)
+	c.retained = l.retention.collectRetained(append(heads, l.proposals.commits()...), c.commits, c.lsn)
 	return c
 }
 

@@ -21,6 +21,7 @@
 //	layout of rows, who may merge                     layout        layout.go
 //	the branches, their tips and merge bases,         branches      branches.go, bases.go
 //	the last log record
+//	the proposals                                     proposals     proposals.go
 //	one branch: head, tip, pending commits            branch        branch.go
 //	idempotency keys of a branch                      idempotency   idempotency.go
 //	anchors and archived records of old commits       retention     retention.go, archive.go
@@ -77,7 +78,7 @@
 // writing while Store.Checkpoint may remove files and retention adopts the manifest.
 //
 // branches.mu guards the set of branches, their order and tips, branch.deleted, tipAt and base, the
-// merge bases, and the LSN and outcome of the last record. It is held while a record gets its place
+// merge bases, the proposals, and the LSN and outcome of the last record. It is held while a record gets its place
 // in the log, so the holder sees the state after the last record. No call waits for a sync with
 // branches.mu held. Enqueue may have to make a log file while branches.mu is held; writer.stage
 // calls Store.Reserve first to make that rare.

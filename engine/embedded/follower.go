@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 // Follower is a graph in shared storage that another server writes. It reads the log of the writer,
@@ -116,15 +117,45 @@ func (f *Follower) follow(ctx context.Context) {
 // every commit that was acknowledged before.
 func (f *Follower) CatchUp(ctx context.Context) error { return f.store.CatchUp(ctx) }
 
-// TakeOver makes this server the writer of the graph, and returns the graph to write. The former
-// writer cannot write any more. If TakeOver succeeds, the Follower is closed. Otherwise it continues
-// to follow the log.
-func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
+// Current returns the last time at which the Follower sent a request that showed that it had read
+// the whole log. Reads see every commit that was acknowledged before that time.
+func (f *Follower) Current() time.Time { return f.store.Current() }
+
+// Takeover describes the server that writes a graph in shared storage.
+type Takeover = sharedlog.Takeover
+
+// Takeover returns the server that writes the graph, as far as the Follower has read the log.
+func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
 	if !f.calls.enter() {
-		return nil, &engine.Unavailable{Reason: "it is closed"}
+		return Takeover{}, errClosed
+	}
+	defer f.calls.leave()
+	return f.store.Takeover(ctx)
+}
+
+// errClosed is the error of calls on a Follower that was closed.
+var errClosed = &engine.Unavailable{Reason: "it is closed"}
+
+// TakeOver makes this server the writer of the graph, and returns the graph to write. The former
+// writer cannot write any more. If TakeOver succeeds, the Follower is closed, and the calls that it
+// still runs continue. Otherwise it continues to follow the log.
+func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
+	return f.takeOver(func() error { return f.store.TakeOver(ctx) })
+}
+
+// TakeOverFrom is like TakeOver, but refuses with a *engine.Conflict if the epoch of the log is not
+// `epoch`, because another server has then taken over.
+func (f *Follower) TakeOverFrom(ctx context.Context, epoch uint64) (*Graph, error) {
+	return f.takeOver(func() error { return f.store.TakeOverFrom(ctx, epoch) })
+}
+
+// takeOver does the work of TakeOver. The function `take` makes this server the writer.
+func (f *Follower) takeOver(take func() error) (*Graph, error) {
+	if !f.calls.enter() {
+		return nil, errClosed
 	}
 	f.end()
-	err := f.store.TakeOver(ctx)
+	err := take()
 	f.calls.leave()
 	if err != nil {
 		f.start()
@@ -132,13 +163,13 @@ func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
 	}
 	var g *Graph
 	f.closing.Do(func() {
-		f.calls.close()
+		f.calls.shut() // the calls in progress may go on: they use the same graph
 		g = f.state.current.Load()
 	})
 	if g == nil {
-		return nil, &engine.Unavailable{Reason: "it is closed"}
+		return nil, errClosed
 	}
-	if err := g.ids.resume(g.history.Latest()); err != nil {
+	if err := g.ids.resume(g.branches.latestID()); err != nil {
 		return nil, errors.Join(err, f.store.Close())
 	}
 	g.start()
@@ -161,7 +192,7 @@ func (f *Follower) Close() error {
 func reading[T any](ctx context.Context, f *Follower, at engine.Target, read func(g *Graph) (T, error)) (T, error) {
 	if !f.calls.enter() {
 		var none T
-		return none, &engine.Unavailable{Reason: "it is closed"}
+		return none, errClosed
 	}
 	defer f.calls.leave()
 	v, err := read(f.state.current.Load())
@@ -203,6 +234,21 @@ func (f *Follower) Commit(ctx context.Context, id string) (engine.Commit, error)
 // Changes implements [engine.Graph].
 func (f *Follower) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
 	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Changes, error) { return g.Changes(ctx, commit, r) })
+}
+
+// Compare implements [engine.Graph].
+func (f *Follower) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	return reading(ctx, f, source, func(g *Graph) (*engine.Comparison, error) { return g.Compare(ctx, source, target, opts) })
+}
+
+// Proposals implements [engine.Graph].
+func (f *Follower) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Proposal, error) { return g.Proposals(ctx, r) })
+}
+
+// Proposal implements [engine.Graph].
+func (f *Follower) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Proposal, error) { return g.Proposal(ctx, id) })
 }
 
 // Bind implements [engine.Graph].
@@ -262,9 +308,17 @@ func (f *Follower) Merge(context.Context, string, string, engine.MergeOptions) (
 	return nil, store.ErrReader
 }
 
-// ApplySchema refuses the write.
-func (f *Follower) ApplySchema(context.Context, string, *catalog.Schema, engine.SchemaOptions) (*engine.SchemaChange, error) {
+// PutProposal refuses the write.
+func (f *Follower) PutProposal(context.Context, engine.Proposal) (*engine.Proposal, error) {
 	return nil, store.ErrReader
+}
+
+// ApplySchema refuses the write, unless it is a dry run.
+func (f *Follower) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+	if !opts.DryRun {
+		return nil, store.ErrReader
+	}
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.SchemaChange, error) { return g.ApplySchema(ctx, source, schema, opts) })
 }
 
 // Mutate refuses the write.

@@ -122,17 +122,35 @@ func TestFormat5(t *testing.T) {
 	opensWhole(t, "format5")
 }
 
-// TestFormat6 opens a graph of format 6, the current format. With -update, the test makes the graph
-// with makeFormat6, but only if the folder is missing. It never replaces an existing graph, because
-// the graph stands for those of users, which an earlier version of the program wrote. When a new
-// format follows, remove the -update branch here.
+// TestFormat6 opens a graph of format 6, in which the indexes of a table have several levels.
 func TestFormat6(t *testing.T) {
-	home := filepath.Join("testdata", "format6")
+	hasLevels(t, "format6")
+	hasStoredOrder(t, "format6")
+	opensWhole(t, "format6")
+}
+
+// TestFormat7 opens a graph of format 7, the current format, which has proposals. With -update, the
+// test makes the graph with makeFormat7, but only if the folder is missing. It never replaces an
+// existing graph, because the graph stands for those of users, which an earlier version of the
+// program wrote. When a new format follows, remove the -update branch here.
+func TestFormat7(t *testing.T) {
+	home := filepath.Join("testdata", "format7")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat6(t, home)
+		makeFormat7(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
-	g, _ := openFixture(t, "format6")
+	hasLevels(t, "format7")
+	hasStoredOrder(t, "format7")
+	g, _ := openFixture(t, "format7")
+	golden.Check(t, filepath.Join("testdata", "format7.proposals.golden"), []byte(dumpProposals(g)))
+	must(t, g.Close())
+	opensWhole(t, "format7")
+}
+
+// hasLevels checks that indexes of a fixture have several levels.
+func hasLevels(t *testing.T, name string) {
+	t.Helper()
+	g, _ := openFixture(t, name)
 	head := g.branches.main.head.Load().snap
 	for _, table := range []*version.Table{head.Nodes(0), head.Edges(0)} {
 		if n := table.Levels(); n < 2 {
@@ -140,8 +158,6 @@ func TestFormat6(t *testing.T) {
 		}
 	}
 	must(t, g.Close())
-	hasStoredOrder(t, "format6")
-	opensWhole(t, "format6")
 }
 
 // hasStoredOrder checks that a fixture has a stored sorted index of the first property of persons.
@@ -156,7 +172,7 @@ func hasStoredOrder(t *testing.T, name string) {
 	must(t, g.Close())
 }
 
-// opensWhole opens a fixture that makeFormat6, or an earlier version of it, made.
+// opensWhole opens a fixture that makeFormat7, or an earlier version of it, made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -194,10 +210,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat6 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat7 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, and records after the last checkpoint.
-func makeFormat6(t *testing.T, home string) {
+// compressed blocks, proposals, and records after the last checkpoint.
+func makeFormat7(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -226,7 +242,19 @@ func makeFormat6(t *testing.T, home string) {
 		merging("two", "one", engine.MergeOptions{}),
 		insert("one", "second of one", 3),
 		insert("two", "second of two", 4),
+		forking("kept", ""),
+		insert("kept", "first of kept", 7),
+		putProposal("kept", openedBy("ann")),
+		forking("merged", ""),
+		insert("merged", "first of merged", 8),
+		putProposal("merged", openedBy("bob")),
+		mergingProposal("merged"),
 		checkpoint,
+		putProposal("kept", approvedBy("cid")),
+		forking("late", ""),
+		insert("late", "first of late", 9),
+		putProposal("late", openedBy("dan")),
+		mergingProposal("late"),
 		forking("deep/er", "side"),
 		loading("deep/er", engine.Merge, manyPeople(50, 30)),
 		dropping("deep/er"),
@@ -250,7 +278,7 @@ func manyNotes(n int) string {
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
 // must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5"} {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5", "format6"} {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)

@@ -24,11 +24,11 @@ func (s *ids) init(now func() time.Time) {
 	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
 }
 
-// resume makes sure that new ids are greater than the id of the given commit.
-func (s *ids) resume(commit string) error {
-	id, err := ulid.ParseStrict(commit)
+// resume makes sure that new ids are greater than the given id of a commit or a proposal.
+func (s *ids) resume(latest string) error {
+	id, err := ulid.ParseStrict(latest)
 	if err != nil {
-		return &engine.Corrupt{Object: "manifest", Detail: "commit id \"" + commit + "\" is not a ULID"}
+		return &engine.Corrupt{Object: "manifest", Detail: "the id \"" + latest + "\" is not a ULID"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

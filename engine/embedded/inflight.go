@@ -46,5 +46,9 @@ func (f *inflight) close() {
 	}
 }
 
+// shut makes enter return false from now on, and does not wait. Neither close nor shut may be called
+// afterwards.
+func (f *inflight) shut() { f.calls.Add(closedMark) }
+
 // count returns the number of calls in progress.
 func (f *inflight) count() int64 { return max(0, f.calls.Load()) }

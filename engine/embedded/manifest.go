@@ -57,6 +57,9 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		b.NumReceipts = len(b.receipts)
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
+	for _, p := range cut.proposals.sorted {
+		m.Proposals = append(m.Proposals, p.Proposal)
+	}
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {

@@ -30,7 +30,12 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if from == to {
 		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is both the source and the target; name another source", from.name)}
 	}
+	merging, err := g.writer.newProposalMerge(opts.Proposal, source, to.name)
+	if err != nil {
+		return nil, err
+	}
 	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
+	w.merging = merging
 	if w.receipt != nil {
 		name := source
 		if missing == nil {
@@ -51,7 +56,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		if missing != nil {
 			return nil, missing
 		}
-		return nil, g.writer.merge(ctx, from, to, tx, w, out)
+		return nil, g.writer.merge(ctx, from, to, tx, w, &opts, out)
 	})
 	switch {
 	case err != nil:
@@ -66,7 +71,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 
 // merge applies the changes of the source to a transaction on the target. REQUIRES: to.writing and
 // layout.merging are held.
-func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, out *engine.MergeResult) error {
+func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w *write, opts *engine.MergeOptions, out *engine.MergeResult) error {
 	tip, err := r.branches.source(from, to)
 	if err == nil {
 		err = tip.waitDurable(ctx)
@@ -74,20 +79,22 @@ func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w
 	if err != nil {
 		return err
 	}
+	if head := tip.snap.Commit.ID; opts.IfSource != "" && opts.IfSource != head {
+		return &engine.PreconditionFailed{Expected: opts.IfSource, Actual: head}
+	}
 	base, err := r.restorer.mergeBase(ctx, tip.snap, to.tip.snap)
 	if err != nil {
 		return err
 	}
-	w.from, w.source = from, tip.snap
+	w.from, w.source, w.base = from, tip.snap, base.Commit.ID
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		base, source, lost, err := align(from.name, to.name, base, tip.snap, tx)
+		conflicts, merged, err := mergeInto(tx, from.name, to.name, base, tip.snap, opts.Resolutions)
 		if err != nil {
 			return err
 		}
-		merged := tx.Merge(base, source)
-		if merged.Conflicts = append(lost, merged.Conflicts...); len(merged.Conflicts) > 0 {
-			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
+		if len(conflicts) > 0 {
+			return &engine.MergeConflicts{Conflicts: conflicts}
 		}
 		out.Nodes, out.Edges = merged.Nodes, merged.Edges
 	}

@@ -18,6 +18,15 @@ type record struct {
 	afterHeader []byte            // the payload after the header
 	ops         []byte            // the operations; nil for a bulk commit or a change of schema
 	segments    []store.SegmentID // the segments that the record names
+	proposal    []byte            // for a merge of a proposal, the record that holds both; else nil
+}
+
+// logged returns the kind and the payload of the record that goes to the log.
+func (r *record) logged() (kind uint8, payload []byte) {
+	if r.proposal != nil {
+		return version.KindProposalMerge, r.proposal
+	}
+	return r.kind, r.payload
 }
 
 // maxOps bounds the operations of one commit, in bytes. It is far below the limit of one column of

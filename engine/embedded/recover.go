@@ -40,12 +40,15 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if g.branches.byName[engine.MainBranch] == nil {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch main is missing; the manifest holds %d other branches", len(m.Branches))}
 	}
+	for _, p := range m.Proposals {
+		g.branches.proposals.set(proposal{Proposal: p})
+	}
 	g.branches.main = g.branches.byName[engine.MainBranch]
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.ids.resume(g.history.Latest())
+	return g.ids.resume(g.branches.latestID())
 }
 
 // recoverHistory reads the segments of the history that the manifest lists.
@@ -104,15 +107,36 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 
 // apply replays one record.
 func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
-	if r.Kind == version.KindBranch {
+	switch r.Kind {
+	case version.KindBranch:
 		err = p.branching(ctx, r)
-	} else {
+	case version.KindProposal:
+		var put *engine.Proposal
+		if put, err = version.ReadProposal(r.Payload); err == nil {
+			p.g.branches.replayProposal(put, r.LSN)
+		}
+	case version.KindProposalMerge:
+		err = p.proposalMerge(r)
+	default:
 		err = p.commit(r)
 	}
 	if err != nil {
 		return err
 	}
 	p.g.checkpoints.countLogged(len(r.Payload))
+	return nil
+}
+
+// proposalMerge replays a record that holds a merge commit and the proposal that it merges.
+func (p *replay) proposalMerge(r store.Record) error {
+	merged, kind, payload, err := version.ReadProposalMerge(r.Payload)
+	if err != nil {
+		return err
+	}
+	if err := p.commit(store.Record{LSN: r.LSN, Kind: kind, Payload: payload}); err != nil {
+		return err
+	}
+	p.g.branches.replayProposal(merged, r.LSN)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // script is a sequence of calls for the tests of crashes and failures. Every id is given
@@ -30,7 +31,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that write nothing durable.
-var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Explain", "Export", "Failure", "MustReopen", "Query", "Schema", "Snapshot", "Stats", "Verify"}
+var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Compare", "Explain", "Export", "Failure", "MustReopen", "Proposal", "Proposals", "Query", "Schema", "Snapshot", "Stats", "Verify"}
 
 // TestScriptsDoEverything checks that the scripts call every method of an engine that writes.
 func TestScriptsDoEverything(t *testing.T) {
@@ -163,6 +164,7 @@ func scripts() []script {
 			merging("main", "side", engine.MergeOptions{}),
 			insert("main", "fay", 6),
 		}},
+		{name: "proposals", past: true, deeds: proposing()},
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
@@ -212,6 +214,129 @@ func history() []deed {
 	}
 }
 
+// openedBy returns a change that opens a proposal for main.
+func openedBy(actor string) func(p *engine.Proposal) {
+	return func(p *engine.Proposal) {
+		p.Title, p.Description, p.Author, p.Target = "By "+actor, "why", actor, "main"
+		p.Events = []engine.ProposalEvent{{Kind: engine.EventOpened, Actor: actor}}
+	}
+}
+
+// approvedBy returns a change that approves a proposal and adds resolutions of every kind.
+func approvedBy(actor string) func(p *engine.Proposal) {
+	return func(p *engine.Proposal) {
+		place := func(property string) engine.ConflictPlace {
+			return engine.ConflictPlace{Entity: "node", Type: "Person", ID: "ann", Property: property}
+		}
+		p.Resolutions = []engine.Resolution{
+			{ConflictPlace: place("age"), Take: engine.TakeValue, Value: num(33)},
+			{ConflictPlace: place("tags"), Take: engine.TakeValue, Value: value.OfList(value.String, []value.Value{str("a"), str("b")})},
+			{ConflictPlace: place("name"), Take: engine.TakeOurs},
+			{ConflictPlace: place(""), Take: engine.TakeTheirs},
+		}
+		p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventApproved, Actor: actor, Groups: []string{"reviewers"}, Text: "good", Digest: "sha256:1",
+			On: engine.ChangePosition{Entity: "node", Type: "Person", ID: "ann"}})
+	}
+}
+
+// proposing opens, reviews, merges and closes proposals between checkpoints, a rewrite and cleanups.
+func proposing() []deed {
+	return []deed{
+		loading("", engine.Merge, manyPeople(0, 40)),
+		insert("", "ann", 30),
+		forking("draft/a", ""),
+		insert("draft/a", "ann", 31),
+		putProposal("draft/a", func(p *engine.Proposal) {
+			p.Title, p.Author, p.Target = "Ann is older", "ann", "main"
+			p.Events = []engine.ProposalEvent{{Kind: engine.EventOpened, Actor: "ann"}}
+		}),
+		insert("", "ann", 32),
+		checkpoint,
+		putProposal("draft/a", func(p *engine.Proposal) {
+			place := engine.ConflictPlace{Entity: "node", Type: "Person", ID: "ann", Property: "age"}
+			p.Resolutions = []engine.Resolution{{ConflictPlace: place, Take: engine.TakeValue, Value: num(33)}}
+			p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventApproved, Actor: "bob", Groups: []string{"reviewers"}, Text: "good", Digest: "sha256:1"})
+		}),
+		mergingProposal("draft/a"),
+		dropping("draft/a"),
+		checkpoint,
+		forking("draft/b", ""),
+		loading("draft/b", engine.Merge, manyPeople(50, 30)), // stored as segments
+		putProposal("draft/b", func(p *engine.Proposal) { p.Target = "main" }),
+		loading("", engine.Overwrite, `{"type":"Person","data":{"name":"ann"}}`+"\n"+`{"type":"Person","data":{"name":"cat"}}`+"\n"+`{"edge":"Knows","from":"ann","to":"cat","data":{"id":"k1"}}`),
+		checkpoint, // a rewrite: most numbers belong to deleted entities
+		putProposal("draft/b", func(p *engine.Proposal) {
+			p.State = engine.ProposalClosed
+			p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventClosed, Actor: "ann"})
+		}),
+		dropping("draft/b"),
+		cleaning(engine.CleanupOptions{KeepCommits: 1}),
+		insert("", "ivy", 9),
+		checkpoint,
+		insert("", "jon", 10),
+	}
+}
+
+// proposalFrom returns the newest proposal from a branch, or a new one.
+func proposalFrom(g *Graph, source string) (engine.Proposal, error) {
+	all, err := g.Proposals(context.Background(), engine.ProposalRange{})
+	for _, p := range all {
+		if p.Source == source {
+			return p, nil
+		}
+	}
+	return engine.Proposal{Source: source}, err
+}
+
+// putProposal changes the newest proposal from a branch, or opens one.
+func putProposal(source string, change func(p *engine.Proposal)) deed {
+	return deed{"PutProposal", func(g *Graph) error {
+		p, err := proposalFrom(g, source)
+		if err != nil {
+			return err
+		}
+		change(&p)
+		_, err = g.PutProposal(context.Background(), p)
+		return err
+	}}
+}
+
+// mergingProposal merges the newest proposal from a branch.
+func mergingProposal(source string) deed {
+	return deed{"Merge", func(g *Graph) error {
+		p, err := proposalFrom(g, source)
+		if err != nil {
+			return err
+		}
+		p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventMerged, Actor: "bob"})
+		_, err = g.Merge(context.Background(), p.Source, p.Target, engine.MergeOptions{Actor: "bob", Resolutions: p.Resolutions, Proposal: &p})
+		return err
+	}}
+}
+
+// dumpProposals describes the proposals, and the states of their commits.
+func dumpProposals(g *Graph) string {
+	var b strings.Builder
+	for _, p := range must1(g.Proposals(context.Background(), engine.ProposalRange{})) {
+		fmt.Fprintf(&b, "proposal %s to %s, revision %d, %s, %q by %s\n", p.Source, p.Target, p.Revision, p.State, p.Title, p.Author)
+		for _, r := range p.Resolutions {
+			fmt.Fprintf(&b, "  resolution %v %s %v\n", r.ConflictPlace, r.Take, r.Value)
+		}
+		for _, e := range p.Events {
+			fmt.Fprintf(&b, "  %s %s %v %q %s\n", e.Kind, e.Actor, e.Groups, e.Text, e.Digest)
+		}
+		for _, id := range []string{p.Base, p.Head, p.TargetHead, p.Merge} {
+			if id == "" {
+				continue
+			}
+			h := fnv.New64()
+			h.Write([]byte(dump(must1(g.snapshot(context.Background(), engine.Target{Commit: id})))))
+			fmt.Fprintf(&b, "  commit %x\n", h.Sum64())
+		}
+	}
+	return b.String()
+}
+
 // reclaiming is the number of calls in the script of the function history before the first cleanup.
 var reclaiming = func() int { return len(history()) - 8 }()
 
@@ -228,6 +353,7 @@ func (s script) dump(g *Graph) string {
 	if !s.past {
 		return text
 	}
+	text += dumpProposals(g)
 	seen := map[string]bool{}
 	for _, b := range must1(g.Branches(context.Background())) {
 		for _, c := range must1(g.Commits(context.Background(), b.Name, engine.CommitRange{})) {

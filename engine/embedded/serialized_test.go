@@ -67,6 +67,13 @@ func (s *serialized) Merge(ctx context.Context, source, target string, opts engi
 	return s.writer.Merge(ctx, source, target, opts)
 }
 
+func (s *serialized) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.PutProposal(ctx, p)
+}
+
 func (s *serialized) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -95,6 +95,34 @@ func OpenShared(ctx context.Context, at SharedPlace, opts Options) (*Graph, erro
 	return g, nil
 }
 
+// CatchUp makes sure that this server still was the writer of the graph when CatchUp was called. On
+// a graph in a folder it does nothing. The error is a *engine.Unavailable. If another server has
+// taken over, [Graph.MustReopen] reports true afterwards.
+func (g *Graph) CatchUp(ctx context.Context) error {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.CatchUp(ctx)
+	}
+	return nil
+}
+
+// Current returns the last time at which a request of CatchUp, or of the takeover, showed that this
+// server was the writer of a graph in shared storage.
+func (g *Graph) Current() time.Time {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Current()
+	}
+	return time.Time{}
+}
+
+// Epoch returns the epoch that began when this server became the writer of a graph in shared
+// storage. It is 0 for a graph in a folder.
+func (g *Graph) Epoch() uint64 {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Epoch()
+	}
+	return 0
+}
+
 // shared returns the complete options of a graph in shared storage.
 func (o Options) shared() Options {
 	if o.commitWeight == 0 {

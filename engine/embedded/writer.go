@@ -32,6 +32,8 @@ type write struct {
 	receipt  *version.Receipt  // nil without an idempotency key
 	from     *branch           // for a merge, the source branch
 	source   *version.Snapshot // for a merge, the state of from
+	base     string            // for a merge, the id of the merge base
+	merging  *proposalMerge    // for the merge of a proposal, that proposal; else nil
 	staged   func()            // if set, called once stage has returned or panicked
 }
 
@@ -174,7 +176,14 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := r.store.Reserve(len(rec.payload)); err != nil {
+	if w.merging != nil {
+		err = w.merging.complete(&rec, c, w.base)
+	}
+	_, logged := rec.logged()
+	if err == nil {
+		err = r.store.Reserve(len(logged))
+	}
+	if err != nil {
 		if parts == nil {
 			r.files.discard(rec.segments)
 		}
@@ -189,7 +198,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	enqueued = true
-	return nil, next, &staged{ticket: ticket, bytes: int64(len(rec.payload) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
+	return nil, next, &staged{ticket: ticket, bytes: int64(len(logged) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
 
 // laterOf returns the later of two times. With it, no commit has a time before that of a parent, even

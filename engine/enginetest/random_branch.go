@@ -16,6 +16,7 @@ type branching struct {
 	from           string // branch on which a new one is based
 	back           int    // how many commits before the head of from
 	source, target string // branches of a merge
+	resolve        bool   // the merge resolves the conflicts that have a resolution
 }
 
 func (b *branching) String() string {
@@ -24,6 +25,9 @@ func (b *branching) String() string {
 		return fmt.Sprintf("create branch %s from %q, %d commits back", b.create, b.from, b.back)
 	case b.remove != "":
 		return "delete branch " + b.remove
+	}
+	if b.resolve {
+		return fmt.Sprintf("merge %q into %q and resolve the conflicts", b.source, b.target)
 	}
 	return fmt.Sprintf("merge %q into %q", b.source, b.target)
 }
@@ -84,7 +88,7 @@ func (d *drawer) drawBranching(branches []string) *branching {
 	case draw < create+8:
 		return &branching{source: pick(d, branchNames), target: pick(d, branches)}
 	}
-	b := &branching{source: pick(d, branches), target: pick(d, branches)}
+	b := &branching{source: pick(d, branches), target: pick(d, branches), resolve: d.percent(50)}
 	for b.source == b.target && d.percent(95) { // merging a branch into itself always fails
 		b.target = pick(d, branches)
 	}
@@ -192,12 +196,16 @@ func (p *pair) runBranching(ctx context.Context, s step) string {
 
 // runMerge merges branches in the engine and the model, and describes how the results differ.
 func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr, gotErr error) {
+	resolutions, difference := p.compareSides(ctx, s.branching)
+	if difference != "" {
+		return difference, nil, nil
+	}
 	merge := func(g engine.Graph) (*engine.MergeResult, error) {
 		at := s
 		at.branch = s.branching.target
 		o := p.options(at, g)
 		return g.Merge(ctx, s.branching.source, s.branching.target,
-			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun})
+			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions})
 	}
 	want, wantErr := merge(p.model)
 	got, gotErr := merge(p.engine)
@@ -215,6 +223,59 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 	return difference, wantErr, gotErr
 }
 
+// compareSides compares what the method Compare of both graphs reports about a merge. It returns
+// resolutions of the conflicts if the step asks for them, and describes how the reports differ.
+func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []engine.Resolution, difference string) {
+	source, target := engine.Target{Branch: b.source}, engine.Target{Branch: b.target}
+	opts := engine.CompareOptions{Changes: &engine.ChangeRange{Images: b.resolve}}
+	for range 2 {
+		opts.Resolutions = resolutions
+		want, wantErr := p.model.Compare(ctx, source, target, opts)
+		got, gotErr := p.engine.Compare(ctx, source, target, opts)
+		if wantErr != nil || gotErr != nil {
+			return resolutions, compareErrors(wantErr, gotErr)
+		}
+		if w, g := comparisonText(want), comparisonText(got); w != g {
+			return resolutions, fmt.Sprintf("comparisons differ\nmodel:\n%s\nengine:\n%s", w, g)
+		}
+		if !b.resolve || len(want.Conflicts) == 0 {
+			break
+		}
+		for i, c := range want.Conflicts {
+			if !c.Resolvable() || c.Base == nil && c.Ours == nil && c.Theirs == nil {
+				continue // the second is a change of an entity whose type a schema dropped
+			}
+			r := engine.Resolution{ConflictPlace: c.Place(), Take: []engine.MergeSide{engine.TakeTheirs, engine.TakeOurs, engine.TakeValue}[i%3]}
+			if r.Take == engine.TakeValue {
+				if c.Theirs == nil || len(c.Theirs.Properties) != 1 || c.Property == "" {
+					r.Take = engine.TakeTheirs
+				} else {
+					r.Value = c.Theirs.Properties[0].Value
+				}
+			}
+			resolutions = append(resolutions, r)
+		}
+	}
+	return resolutions, ""
+}
+
+// comparisonText describes a comparison, without ids of commits and messages.
+func comparisonText(c *engine.Comparison) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.Digest)
+	for i := range c.List {
+		e := &c.List[i]
+		text.WriteString(changeText(e) + "\tbefore" + imageText(e.Before) + "\n\tafter" + imageText(e.After) + "\n")
+	}
+	var conflicts []string
+	for i, place := range placeTexts(c.Conflicts) {
+		f := &c.Conflicts[i]
+		conflicts = append(conflicts, place+"\n\tbase"+imageText(f.Base)+"\n\tours"+imageText(f.Ours)+"\n\ttheirs"+imageText(f.Theirs)+"\n")
+	}
+	slices.Sort(conflicts)
+	return text.String() + strings.Join(conflicts, "")
+}
+
 // compareBranchErrors compares errors by type, and the conflicts of merges one by one.
 func compareBranchErrors(want, got error) string {
 	var w, g *engine.MergeConflicts
@@ -229,11 +290,16 @@ func compareBranchErrors(want, got error) string {
 
 // conflictTexts returns the conflicts in order, without their messages.
 func conflictTexts(c *engine.MergeConflicts) []string {
-	var all []string
-	for _, c := range c.Conflicts {
+	all := placeTexts(c.Conflicts)
+	slices.Sort(all)
+	return all
+}
+
+// placeTexts returns the kind and the place of each conflict.
+func placeTexts(conflicts []engine.MergeConflict) (all []string) {
+	for _, c := range conflicts {
 		all = append(all, strings.TrimSpace(fmt.Sprintf("%s %s %s %q %s", c.Kind, c.Entity, c.Type, c.ID, c.Property)))
 	}
-	slices.Sort(all)
 	return all
 }
 

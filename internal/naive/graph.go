@@ -34,6 +34,8 @@ type Graph struct {
 	commits map[string]moment // all commits by id
 	gone    map[string]bool   // commits that a cleanup made unreadable
 	closed  bool              // every call then fails
+
+	proposals map[string]*engine.Proposal // by id
 }
 
 // line is a branch.
@@ -55,7 +57,7 @@ var _ engine.Graph = (*Graph)(nil)
 // New returns an empty graph that behaves with the given fault. Pass [Sound] for a graph without
 // faults.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
-	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}}
+	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}, proposals: map[string]*engine.Proposal{}}
 	first := newState(source, schema)
 	main := &line{name: engine.MainBranch, outcomes: map[[2]string]outcome{}}
 	g.publish(main, engine.Commit{ID: freshID(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)

@@ -13,15 +13,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// moment returns a commit that is an ancestor of a branch's head.
+// moment returns a commit that is an ancestor of the head of a branch or of a proposal.
 func (g *Graph) moment(id string) (moment, error) {
+	live := map[string]bool{}
 	for _, l := range g.lines {
-		if g.ancestors(l.head.ID, map[string]bool{})[id] {
-			if g.gone[id] {
-				return moment{}, &engine.NotFound{What: "state of commit", Name: id, Reclaimed: true}
-			}
-			return g.commits[id], nil
-		}
+		g.ancestors(l.head.ID, live)
+	}
+	for _, p := range g.proposals {
+		g.ancestors(p.Head, live)
+		g.ancestors(p.TargetHead, live)
+	}
+	switch {
+	case live[id] && g.gone[id]:
+		return moment{}, &engine.NotFound{What: "state of commit", Name: id, Reclaimed: true}
+	case live[id]:
+		return g.commits[id], nil
 	}
 	return moment{}, &engine.NotFound{What: "commit", Name: id}
 }
@@ -59,19 +65,22 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		was.state = newState(is.state.source, is.state.schema)
 	}
 	out := &engine.Changes{Commit: is.commit}
-	var all []engine.EntityChange
-	types := changedTypes(was.state.schema, is.state.schema)
-	for _, t := range types {
-		n := &out.Nodes
-		if t.kind == plan.Edge {
-			n = &out.Edges
-		}
-		all = append(all, differences(t, was.state, is.state, n)...)
+	all := g.allChanges(was.state, is.state, &out.Nodes, &out.Edges)
+	out.List, out.More, err = g.pageOf(all, was.state, is.state, r)
+	if err != nil {
+		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return !r.Selects(c.Entity, c.Type, c.Kind) })
+	return out, nil
+}
+
+// pageOf returns the changes that r selects from all changes between two states, and reports whether
+// more follow.
+func (g *Graph) pageOf(all []engine.EntityChange, was, is *state, r engine.ChangeRange) (_ []engine.EntityChange, more bool, err error) {
+	types := changedTypes(was.schema, is.schema)
+	all = slices.DeleteFunc(slices.Clone(all), func(c engine.EntityChange) bool { return !r.Selects(c.Entity, c.Type, c.Kind) })
 	if r.After != (engine.ChangePosition{}) {
 		if !slices.ContainsFunc(types, func(t changedType) bool { return t.is(r.After) }) {
-			return nil, &engine.BadArgument{Param: "after", Detail: "no such type"}
+			return nil, false, &engine.BadArgument{Param: "after", Detail: "no such type"}
 		}
 		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return !before(types, r.After, c.Position()) })
 	}
@@ -79,28 +88,27 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		all = slices.DeleteFunc(all, func(c engine.EntityChange) bool { return c.Kind == engine.Deleted })
 	}
 	if r.Limit > 0 && len(all) > r.Limit {
-		all, out.More = all[:r.Limit], true
+		all, more = all[:r.Limit], true
 	}
 	for i := range all {
 		c := &all[i]
-		state := is.state
+		state := is
 		if _, ok := shapeOf(state.schema, entityOf(c.Entity), c.Type); !ok {
-			state = was.state
+			state = was
 		}
 		c.TypeID = state.typeID(entityOf(c.Entity), c.Type, g.fault)
 		if r.Images {
-			c.Before, c.After, c.Properties = was.state.image(c), is.state.image(c), nil
+			c.Before, c.After, c.Properties = was.image(c), is.image(c), nil
 		}
 	}
 	bytes := 0
 	for i := range all {
 		if bytes += all[i].Bytes(); r.MaxBytes > 0 && bytes >= r.MaxBytes {
-			all, out.More = all[:i+1], out.More || i+1 < len(all)
+			all, more = all[:i+1], more || i+1 < len(all)
 			break
 		}
 	}
-	out.List = all
-	return out, nil
+	return all, more, nil
 }
 
 // changedType is a type that is in at least one of two schemas.
@@ -268,6 +276,14 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engin
 		for other, o := range g.lines {
 			if name != other && g.fault != CleanupDropsBases {
 				keep[g.lowest(l.head.ID, o.head.ID)] = true
+			}
+		}
+	}
+	for _, p := range g.proposals {
+		for _, id := range []string{p.Base, p.Head, p.TargetHead, p.Merge} {
+			if id != "" {
+				g.ancestors(id, live)
+				keep[id] = true
 			}
 		}
 	}

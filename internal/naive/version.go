@@ -173,6 +173,9 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if head != "" && head != l.head.ID {
 		return &engine.PreconditionFailed{Expected: head, Actual: l.head.ID}
 	}
+	if err := g.openProposal(l.name); err != nil {
+		return err
+	}
 	delete(g.lines, l.name)
 	return nil
 }
@@ -230,6 +233,9 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if missing == nil {
 		name = from.name
 	}
+	if p := opts.Proposal; p != nil && (p.Source != source || p.Target != to.name) {
+		return nil, &engine.BadArgument{Param: "proposal", Detail: "the proposal has other branches"}
+	}
 	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
 	body := "merge " + name
 	t, first, err := g.begin(write, body)
@@ -242,13 +248,16 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if missing != nil {
 		return nil, missing
 	}
+	if opts.IfSource != "" && opts.IfSource != from.head.ID {
+		return nil, &engine.PreconditionFailed{Expected: opts.IfSource, Actual: from.head.ID}
+	}
 	base := g.lowest(from.head.ID, to.head.ID)
 	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
 	if base != from.head.ID { // if they are equal, the target already contains the source
-		if err := m.align(from.name, to.name); err != nil {
+		if err := m.resolveWith(from.name, to.name, opts.Resolutions); err != nil {
 			return nil, err
 		}
 		m.run()
@@ -272,8 +281,19 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		out.Outcome = engine.FastForward
 	}
 	out.Nodes, out.Edges = t.nodes, t.edges
+	before := to.head.ID
+	if opts.Proposal != nil {
+		if _, err := g.nextProposal(opts.Proposal); err != nil {
+			return nil, err
+		}
+	}
 	if out.Commit, err = t.commit(write); err != nil {
 		return nil, err
+	}
+	if opts.Proposal != nil && out.Commit != nil {
+		p := *opts.Proposal
+		p.State, p.Merge, p.Base, p.Head, p.TargetHead = engine.ProposalMerged, out.Commit.ID, base, from.head.ID, before
+		g.keepProposal(p)
 	}
 	out.Head = to.head
 	to.keep(write, out.Commit, outcome{body: body, merge: out})
@@ -288,6 +308,7 @@ type merge struct {
 	changed      map[*entity]bool       // entities that the merge inserted or updated
 	gone         []*entity              // entities that the source deleted
 	conflicts    []engine.MergeConflict // found so far; if there are any, the merge fails
+	resolutions  map[engine.ConflictPlace]engine.Resolution
 }
 
 // conflict adds a conflict.
@@ -341,7 +362,18 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		case sameEntity(was, have):
 			m.place(is)
 		case is == nil || was != nil && have == nil:
-			m.conflict(engine.DeleteVsUpdate, kind, typ, id, "")
+			r, ok := m.resolution(kind, typ, id, "")
+			switch {
+			case !ok:
+				m.conflict(engine.DeleteVsUpdate, kind, typ, id, "")
+				m.show(was, is, have, "")
+			case r.Take == engine.TakeOurs:
+			case is == nil:
+				m.count(kind)
+				m.gone = append(m.gone, have)
+			default:
+				m.place(is)
+			}
 		case m.g.fault == MergeWholeRows:
 			m.conflict(engine.DivergentUpdate, kind, typ, id, "")
 		default:
@@ -373,7 +405,16 @@ func (m *merge) properties(was, is, have *entity) {
 		case was != nil && value.Equal(was.part(name), h) || m.g.fault == MergeTakesSource:
 			stands = s
 		default:
-			m.conflict(kind, is.kind, is.typ, is.id, name)
+			r, ok := m.resolution(is.kind, is.typ, is.id, name)
+			switch {
+			case !ok:
+				m.conflict(kind, is.kind, is.typ, is.id, name)
+				m.show(was, is, have, name)
+			case r.Take == engine.TakeTheirs:
+				stands = s
+			case r.Take == engine.TakeValue:
+				stands = r.Value
+			}
 		}
 		switch {
 		case is.kind == plan.Edge && name == "from":

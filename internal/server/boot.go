@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -54,12 +52,12 @@ func (e unopened) Unwrap() error { return e.error }
 // cannot be opened and at least one other graph can, boot quarantines the graphs that cannot.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
-	lock, err := openWithin(ctx, o, s.patience, "the storage folder", func() (io.Closer, error) { return reconcile.Lock(fs.OS(), o.Cluster.Storage) })
+	lock, err := openWithin(ctx, o, s.patience, "the storage folder", s.storage.Lock)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	b, graphs, err := graphsToServe(o)
+	b, graphs, err := s.graphsToServe(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +114,8 @@ func openWithin[T any](ctx context.Context, o *Options, until time.Time, what st
 
 // graphsToServe returns the graphs to serve: the graphs that are both in cluster.yaml and in the
 // applied revision. Without a revision it returns all graphs of cluster.yaml.
-func graphsToServe(o *Options) (*boot, []*cluster.Graph, error) {
-	revision, err := reconcile.ReadRevision(fs.OS(), o.Cluster.Storage)
+func (s *Server) graphsToServe(ctx context.Context, o *Options) (*boot, []*cluster.Graph, error) {
+	revision, err := s.storage.Revision(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,15 +173,16 @@ func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 // readiness returns the answer of /readyz. A server that drains is not ready, even if it serves
 // all of its graphs.
 func (s *Server) readiness() client.Readiness {
-	r := s.booted.readiness()
+	r := s.booted.readiness(s.tellRole)
 	if s.Draining() {
 		r.Status = client.StatusNotReady
 	}
 	return r
 }
 
-// readiness returns the answer of /readyz.
-func (b *boot) readiness() client.Readiness {
+// readiness returns the answer of /readyz. It calls the function `also` with the state of each
+// served graph.
+func (b *boot) readiness(also func(*client.GraphReadiness)) client.Readiness {
 	detail := &client.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []client.GraphReadiness{}}
 	if b.revision != nil {
 		detail.Revision = &b.revision.Number
@@ -198,6 +197,7 @@ func (b *boot) readiness() client.Readiness {
 		if err := g.Failure(); err != nil {
 			r.Status, x.Status, x.Reason = client.StatusNotReady, client.StatusFailing, err.Error()
 		}
+		also(&x)
 		detail.Graphs = append(detail.Graphs, x)
 	}
 	for _, q := range b.quarantined {

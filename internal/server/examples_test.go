@@ -49,6 +49,9 @@ func TestExamples(t *testing.T) {
 		path, header, body := r.Example()
 		head := m.send("the-token-of-act-admin", exchange{"GET", "/graphs/code/snapshot", "", http.Header{}}).header.Get("ETag")
 		path = strings.ReplaceAll(path, rest.ExampleCommit, strings.Trim(head, `"`))
+		if strings.Contains(path, rest.ExampleProposal) {
+			path = strings.ReplaceAll(path, rest.ExampleProposal, m.propose("code", r.Operation))
+		}
 		for name, values := range header {
 			header.Set(name, strings.ReplaceAll(values[0], rest.ExampleCommit, strings.Trim(head, `"`)))
 		}
@@ -56,6 +59,8 @@ func TestExamples(t *testing.T) {
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
+		case "merge_proposal": // the branch of the proposal has no changes
+			want = http.StatusConflict
 		case "apply_schema": // the schemas of a cluster are fixed
 			want = http.StatusConflict
 		}
@@ -66,10 +71,35 @@ func TestExamples(t *testing.T) {
 		if a.status != want || a.body == "" {
 			t.Errorf("%s: %s %s answers %d %s, want %d", r.Operation, r.Method, path, a.status, a.body, want)
 		}
+		if r.Operation == "open_proposal" { // an open proposal keeps its branch
+			m.send("the-token-of-act-admin", exchange{"POST", "/graphs/code/proposals/" + proposalID(a.body) + "/close", "{}", http.Header{"Content-Type": {"application/json"}}})
+		}
 		if r.Body == nil && r.BodyMedia == "" && body != "" || (r.Body != nil || r.BodyMedia != "") && body == "" {
 			t.Errorf("%s: the body of the example is %q", r.Operation, body)
 		}
 	}
+}
+
+// propose opens a proposal from a new branch without changes to main, and returns its id.
+func (m *restMatrix) propose(graph, branch string) string {
+	m.t.Helper()
+	id := ""
+	for _, x := range []exchange{{"POST", "/branches", `{"name":"` + branch + `"}`, nil}, {"POST", "/proposals", `{"source":"` + branch + `","title":"a title"}`, nil}} {
+		x.path, x.header = "/graphs/"+graph+x.path, http.Header{"Content-Type": {"application/json"}}
+		a := m.send("the-token-of-act-admin", x)
+		if a.status != http.StatusOK {
+			m.t.Fatalf("%s: %d %s", x.path, a.status, a.body)
+		}
+		id = proposalID(a.body)
+	}
+	return id
+}
+
+// proposalID returns the id in the answer about a proposal.
+func proposalID(body string) string {
+	_, after, _ := strings.Cut(body, `"id":"`)
+	id, _, _ := strings.Cut(after, `"`)
+	return id
 }
 
 // makeExampleStore makes the graph of the examples.

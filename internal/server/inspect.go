@@ -9,16 +9,17 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 )
 
@@ -50,12 +51,17 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 	if err != nil {
 		return nil, err
 	}
-	g, unopened, err := storedOrEmpty(ctx, &o, c)
+	stored, done, err := CommandStorage(ctx, o.Cluster, o.engine())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	g, unopened, err := storedOrEmpty(ctx, stored, c)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, authorizer, nil, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, nil, authorizer, nil, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +72,23 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 	return &ToolList{Tools: tools, Unopened: unopened}, nil
 }
 
+// CommandStorage connects one command to the storage of a cluster. The caller calls the function that
+// CommandStorage returns when it has closed the graphs. The engine `folders` opens graphs in folders.
+func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engine) (*reconcile.Cluster, func() error, error) {
+	if c.Shared == nil {
+		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders}, func() error { return nil }, nil
+	}
+	storage, done, err := replica.OpenForCommand(ctx, c.Shared.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage}, done, nil
+}
+
 // storedOrEmpty opens the store of a graph. If the store is missing or locked, it returns an
 // empty graph in memory with the configured schema, and the reason.
-func storedOrEmpty(ctx context.Context, o *Options, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
-	g, err = o.engine().Open(ctx, filepath.Join(o.Cluster.Storage, c.ID), engine.OpenOptions{})
+func storedOrEmpty(ctx context.Context, stored *reconcile.Cluster, c *cluster.Graph) (g engine.Graph, unopened string, err error) {
+	g, err = stored.Engine.Open(ctx, stored.Place(c.ID), engine.OpenOptions{})
 	var missing *engine.NotFound
 	var unavailable *engine.Unavailable
 	if !errors.As(err, &missing) && !errors.As(err, &unavailable) {

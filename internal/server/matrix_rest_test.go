@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,7 +31,7 @@ import (
 
 // restRow is a route with its expected answers. They follow from the specification and the policy
 // of the matrix. In the path, body and header, {B} stands for the branch, {H} for its head, and {A}
-// for a name that no other exchange uses.
+// for a name that no other exchange uses, and {R} for the id of a new proposal from a branch {A} to {B}.
 type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
 	path   string // after /graphs/people, or a whole path if it begins with two slashes
@@ -41,6 +42,7 @@ type restRow struct {
 	// get 403.
 	main, feature string
 	unseen        string // the initials of the other actors that get 404
+	unseenFeature string // the same on feature, if it differs
 	served        int    // the status for actors that are served; 0 means 200
 
 	open     bool // whether the route needs no token
@@ -132,6 +134,19 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},
+	{route: "POST /graphs/{id}/proposals", path: "/proposals", body: `{"source":"{A}","target":"{B}","title":"a title"}`, main: "aw", feature: "agw", branched: true,
+		ready: func(m *restMatrix, branch, name string) {
+			m.must("act-admin", "POST", "/branches", fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch))
+		}},
+	// A proposal with a branch that the actor may not read does not exist for the actor.
+	{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", main: readsMain, feature: readsFeature, unseen: everyone},
+	{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes", main: readsMain, feature: readsFeature, unseen: everyone},
+	{route: "POST /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", body: `{"title":"another"}`, main: "aw", feature: "agw", unseen: "gbin"},
+	{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`, main: "aw", feature: "agw", unseen: "gbin"},
+	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
+	// The branch of the proposal has no changes.
+	{route: "POST /graphs/{id}/proposals/{proposal}/merge", path: "/proposals/{R}/merge", body: `{}`, main: "a", feature: "a", unseen: "gbin", unseenFeature: "bin", served: 409},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }
@@ -261,7 +276,12 @@ func (m *restMatrix) of(row *restRow, branch string) exchange {
 		}
 		head = m.head(from)
 	}
-	fill := strings.NewReplacer("{B}", branch, "{A}", name, "{H}", head).Replace
+	proposal := ""
+	if strings.Contains(row.path, "{R}") {
+		m.must("act-admin", "POST", "/branches", fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch))
+		proposal = proposalID(m.must("act-admin", "POST", "/proposals", fmt.Sprintf(`{"source":%q,"target":%q,"title":"a title"}`, name, branch)).body)
+	}
+	fill := strings.NewReplacer("{B}", branch, "{A}", name, "{H}", head, "{R}", proposal).Replace
 	x.path, x.body = fill(x.path), fill(x.body)
 	if name, value, ok := strings.Cut(row.header, ": "); ok {
 		x.header.Set(name, fill(value))
@@ -388,16 +408,16 @@ func (r *restRow) name() string {
 
 // wants returns the expected status for an actor.
 func (r *restRow) wants(actor, branch string) int {
-	initial, may := strings.TrimPrefix(actor, "act-")[:1], r.main
+	initial, may, unseen := strings.TrimPrefix(actor, "act-")[:1], r.main, r.unseen
 	if branch != "main" {
-		may = r.feature
+		may, unseen = r.feature, cmp.Or(r.unseenFeature, r.unseen)
 	}
 	switch {
 	case strings.Contains(may, initial) && r.served != 0:
 		return r.served
 	case strings.Contains(may, initial):
 		return http.StatusOK
-	case strings.Contains(r.unseen, initial):
+	case strings.Contains(unseen, initial):
 		return http.StatusNotFound
 	}
 	return http.StatusForbidden

@@ -127,6 +127,22 @@ func (g *slowGraph) DeleteBranch(ctx context.Context, name string) error {
 	return g.Graph.DeleteBranch(ctx, name)
 }
 
+func (g *slowGraph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	return waited(ctx, g, func() (*engine.Comparison, error) { return g.Graph.Compare(ctx, source, target, opts) })
+}
+
+func (g *slowGraph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
+	return waited(ctx, g, func() ([]engine.Proposal, error) { return g.Graph.Proposals(ctx, r) })
+}
+
+func (g *slowGraph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	return waited(ctx, g, func() (*engine.Proposal, error) { return g.Graph.Proposal(ctx, id) })
+}
+
+func (g *slowGraph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	return waited(ctx, g, func() (*engine.Proposal, error) { return g.Graph.PutProposal(ctx, p) })
+}
+
 func (g *slowGraph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
 	return waited(ctx, g, func() ([]engine.Commit, error) { return g.Graph.Commits(ctx, branch, r) })
 }

@@ -277,6 +277,9 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 				if _, ok := o.Properties["branch"]; ok {
 					v["branch"] = branch
 				}
+				if tl.Name == "proposal_submit" { // it needs these two unless it changes a proposal
+					v["source"], v["title"] = "release", "a title"
+				}
 				if _, ok := o.Properties["query"]; ok {
 					v["query"] = sample("query", o.Properties["query"])
 				}
@@ -286,6 +289,9 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 			}
 			return v
 		case "array":
+			if name == "resolutions" { // at least one
+				return []any{sample("resolution", o.Items)}
+			}
 			return []any{}
 		case "integer", "number":
 			return 1

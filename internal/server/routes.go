@@ -37,10 +37,12 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		if o.Surface != nil {
 			surface = o.Surface(g)
 		}
+		surface.Forward = s.forwarding(g.ID())
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{
 		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
+		Forward: s.forwardOverREST(),
 	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
@@ -52,7 +54,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = withActor(b.refuse(known), limiter, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
+	known = withActor(b.refuse(s.tellAge(known)), limiter, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
 	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
@@ -61,6 +63,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 			known = authenticator.Metadata.Wrap(known)
 		}
 	}
+	known = s.keepAuthorization(known)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
 			overREST.ServeHTTP(w, r)

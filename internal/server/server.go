@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -26,11 +25,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
-	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -47,7 +46,12 @@ type Options struct {
 	Cluster  *cluster.Config // the configuration to serve
 	Catalogs []*tool.Catalog // from the generated packages of the binary
 	Bind     string          // the listen address; the host check depends on it
-	Tokens   *auth.Tokens    // the static tokens and their actors
+
+	// Node is the name of this server among those that share its storage, and Advertise is its
+	// address in the list of peers. Both have no effect if the storage is a folder.
+	Node, Advertise string
+
+	Tokens *auth.Tokens // the static tokens and their actors
 
 	// Unauthenticated allows everyone to do everything. Open fails if it is set together with
 	// tokens or policies.
@@ -91,15 +95,17 @@ type Options struct {
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
 type Server struct {
-	log     *slog.Logger   // receives all log lines
-	handler http.Handler   // answers all requests
-	engines []engine.Graph // the open graphs, to close
-	booted  *boot          // what the start has opened and loaded
-	closers []io.Closer    // the verifiers to close
-	pageKey []byte         // signs page tokens
-	metrics *observe.Set   // what is counted
-	memory  *engine.Memory // the memory budget of the queries of all graphs
-	conns   *connections   // enforces the connection limit
+	log     *slog.Logger       // receives all log lines
+	handler http.Handler       // answers all requests
+	engines []engine.Graph     // the open graphs, to close
+	booted  *boot              // what the start has opened and loaded
+	storage *reconcile.Cluster // where the graphs and the revision are
+	shared  *shared            // nil if the storage is a folder of this server
+	closers []io.Closer        // the verifiers to close
+	pageKey []byte             // signs page tokens
+	metrics *observe.Set       // what is counted
+	memory  *engine.Memory     // the memory budget of the queries of all graphs
+	conns   *connections       // enforces the connection limit
 
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
@@ -148,12 +154,15 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		o.Log.Info(d.Message, "place", d.Span.String())
 	}
 	hosts, err := hostcheck.New(hostcheck.Options{
-		Bind: o.Bind, PublicHosts: o.Cluster.Server.PublicHosts, Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
+		Bind: o.Bind, PublicHosts: servedHosts(o.Cluster), Origins: o.Cluster.Server.BrowserOrigins, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if s.pageKey, err = seal.Key(o.Cluster.Storage); err != nil {
+	if err := s.connect(ctx, &o); err != nil {
+		return nil, err
+	}
+	if s.pageKey, err = s.pageTokenKey(ctx, &o); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	limits := limitsOf(&o)
@@ -199,41 +208,33 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(o.Cluster.Storage, c.ID)
+	place := s.storage.Place(c.ID)
 	embedder, err := provider.New(c.Embedding)
 	if err != nil {
 		return nil, err
 	}
 	log := o.Log.With("graph", c.ID)
-	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (*reopen.Graph, error) {
-		return reopen.New(ctx, reopen.Options{
-			Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
-				return o.engine().Open(ctx, dir, engine.OpenOptions{
-					Now: o.Now, MaxBranches: limitsOf(o).Branches,
-					Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
-					StorageFailed: failed,
-					BackgroundFailed: func(err error) {
-						log.Error("a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint", "error", err)
-					},
-				})
-			},
-			Failed: func(err error) {
-				log.Error("the storage of the graph failed; the graph refuses writes until the server has opened it again, which it does automatically", "error", err)
-			},
-			Retried: func(err error, wait time.Duration) {
-				log.Error("the server cannot open the graph again yet", "error", err, "next_attempt_in", wait)
-			},
-			Reopened: func() { log.Info("the server opened the graph again; the graph accepts writes") },
-		})
+	options := engine.OpenOptions{
+		Now: o.Now, MaxBranches: limitsOf(o).Branches,
+		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
+		BackgroundFailed: func(err error) {
+			log.Error("a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint", "error", err)
+		},
+	}
+	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (engine.Graph, error) {
+		if s.shared != nil {
+			return s.openReplica(ctx, c.ID, options)
+		}
+		return s.openFolder(ctx, place, options, log)
 	})
 	if err != nil {
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
-			err = fmt.Errorf("%w; create it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), shellescape.Quote(dir))
+			err = fmt.Errorf("%w; create it with: omnigraph cluster apply, or: omnigraph init --schema %s --store %s", err, shellescape.Quote(c.Schema), storeFlags(o, c.ID, place))
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, authorizer, s.pageKey, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, s.catchUp(c.ID), authorizer, s.pageKey, s.metrics, s.memory, s.texts)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -246,6 +247,37 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	return served, nil
 }
 
+// openFolder opens a graph in a folder, and opens it again after its storage failed.
+func (s *Server) openFolder(ctx context.Context, dir string, options engine.OpenOptions, log *slog.Logger) (engine.Graph, error) {
+	g, err := reopen.New(ctx, reopen.Options{
+		Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
+			options := options
+			options.StorageFailed = failed
+			return s.storage.Engine.Open(ctx, dir, options)
+		},
+		Failed: func(err error) {
+			log.Error("the storage of the graph failed; the graph refuses writes until the server has opened it again, which it does automatically", "error", err)
+		},
+		Retried: func(err error, wait time.Duration) {
+			log.Error("the server cannot open the graph again yet", "error", err, "next_attempt_in", wait)
+		},
+		Reopened: func() { log.Info("the server opened the graph again; the graph accepts writes") },
+	})
+	if err != nil {
+		return nil, err // not g, because a nil *reopen.Graph is not a nil engine.Graph
+	}
+	return g, nil
+}
+
+// storeFlags returns the value of the flag --store for a graph, with the flag --graph if the storage
+// is shared.
+func storeFlags(o *Options, graph, place string) string {
+	if shared := o.Cluster.Shared; shared != nil {
+		return shellescape.Quote(shared.URL) + " --graph " + shellescape.Quote(graph)
+	}
+	return shellescape.Quote(place)
+}
+
 // engine returns the engine that opens the graphs.
 func (o *Options) engine() engine.Engine {
 	if o.Engine == nil {
@@ -255,13 +287,13 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines an open graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, catchUp func(context.Context) error, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: c.ID, Graph: g, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		ID: c.ID, Graph: g, CatchUp: catchUp, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
@@ -330,9 +362,11 @@ func (s *Server) Close() error {
 		errs = append(errs, c.Close())
 	}
 	s.closers = nil
+	s.leave()
 	for _, g := range s.engines {
 		errs = append(errs, g.Close())
 	}
 	s.engines = nil
+	s.disconnect()
 	return errors.Join(errs...)
 }

@@ -23,6 +23,8 @@ type Follower struct {
 	inForceSince time.Time   // when the Follower applied that announcement
 	loaded       string      // name of the last checkpoint that the State loaded; "" if none
 	confirmed    time.Time   // the log had no object after the Follower's position at this time
+	current      time.Time   // the last time at which a request found no object after the position
+	writer       Takeover    // the takeover of the present writer, if readWriter has read it
 
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
 	// of takeovers shows which takeover objects, up to the last log object that it covers, are not
@@ -120,22 +122,35 @@ func (f *Follower) NextLSN() uint64 { return f.at.lsn }
 // the State contains all records that were stored before that time.
 func (f *Follower) Confirmed() time.Time { return f.confirmed }
 
-// WriterNode returns the id and the address of the node whose takeover the Follower applied last; ""
-// if there was none. It reads the takeover object.
-func (f *Follower) WriterNode(ctx context.Context) (node, address string, err error) {
-	if len(f.at.takeovers) == 0 {
-		return "", "", nil
+// Current returns the last time at which the Follower sent a request that found the end of the log.
+// The end may be confirmed by a list of checkpoints that was up to Options.Recheck old.
+func (f *Follower) Current() time.Time { return f.current }
+
+// Takeover describes the last takeover of a log, and so its writer.
+type Takeover struct {
+	Epoch uint64 // of the writer; 0 if no server has taken over yet
+
+	// Node, Incarnation and Address are those of the writer's Options.
+	Node, Incarnation, Address string
+}
+
+// Takeover returns the takeover that the Follower applied last. It reads the takeover object unless
+// it has read it before.
+func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
+	if len(f.at.takeovers) == 0 || f.writer.Epoch == f.at.epoch {
+		return f.writer, nil
 	}
 	number := f.at.takeovers[len(f.at.takeovers)-1]
 	e, err := f.readEntry(ctx, number)
 	if err != nil {
-		return "", "", err
+		return Takeover{}, err
 	}
 	var body takeoverBody
 	if err := json.Unmarshal(e.body, &body); err != nil {
-		return "", "", &CorruptError{Name: logName(number), Fault: "its takeover cannot be read: " + err.Error()}
+		return Takeover{}, &CorruptError{Name: logName(number), Fault: "its takeover cannot be read: " + err.Error()}
 	}
-	return body.Node, body.Address, nil
+	f.writer = Takeover{Epoch: f.at.epoch, Node: body.Node, Incarnation: body.Incarnation, Address: body.Address}
+	return f.writer, nil
 }
 
 // readToEnd applies log objects until the end of the log, and makes sure that it is the end.
@@ -154,6 +169,7 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 	e, err := f.readEntry(ctx, f.at.next)
 	if errors.Is(err, object.ErrNotFound) {
 		if !confirm && f.Now().Sub(f.confirmed) < f.Recheck {
+			f.current = asked
 			return false, nil
 		}
 		switch _, covered, err := f.newestCheckpoint(ctx); {
@@ -162,7 +178,7 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 		case covered >= f.at.next:
 			return false, ErrBehind
 		}
-		f.confirmed = asked
+		f.confirmed, f.current = asked, asked
 		return false, nil
 	} else if err != nil {
 		return false, err

@@ -47,17 +47,28 @@ func (l *Leases) Renew(ctx context.Context, node string, content []byte) error {
 // lease expires once the observer has watched for that duration. If Expired cannot read the object,
 // it returns an error, and the lease may or may not have expired.
 func (l *Leases) Expired(ctx context.Context, node string) (bool, error) {
-	content, err := l.bucket.Read(ctx, l.name(node), 0, object.Whole)
+	_, expired, err := l.Look(ctx, node)
+	return expired, err
+}
+
+// Look is like Expired, and also returns the content of the node's object: nil if there is none.
+func (l *Leases) Look(ctx context.Context, node string) (content []byte, expired bool, err error) {
+	content, err = l.bucket.Read(ctx, l.name(node), 0, object.Whole)
 	if err != nil && !errors.Is(err, object.ErrNotFound) {
-		return false, fmt.Errorf("reading the lease of node %s: %w", node, err)
+		return nil, false, fmt.Errorf("reading the lease of node %s: %w", node, err)
 	}
 	now := l.now()
 	last, ok := l.seen[node]
 	if !ok || !bytes.Equal(last.content, content) {
 		l.seen[node] = sighting{content: content, changed: now}
-		return false, nil
+		return content, false, nil
 	}
-	return now.Sub(last.changed) >= l.duration, nil
+	return content, now.Sub(last.changed) >= l.duration, nil
+}
+
+// Remove removes the object of this server's node, which is about to stop.
+func (l *Leases) Remove(ctx context.Context, node string) error {
+	return l.bucket.Delete(ctx, l.name(node))
 }
 
 // name returns the name of the object of a node.

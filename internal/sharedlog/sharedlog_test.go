@@ -138,8 +138,8 @@ func TestWriteAndFollow(t *testing.T) {
 	if w.Epoch() != 1 || reader.Epoch() != 1 || reader.NextLSN() != 4 {
 		t.Errorf("epochs %d and %d, next LSN %d; want 1, 1 and 4", w.Epoch(), reader.Epoch(), reader.NextLSN())
 	}
-	if node, address, err := reader.WriterNode(t.Context()); node != "n1" || address != "https://n1.example" || err != nil {
-		t.Errorf("the writer is %q at %q, %v", node, address, err)
+	if w, err := reader.Takeover(t.Context()); w.Node != "n1" || w.Address != "https://n1.example" || w.Epoch != reader.Epoch() || err != nil {
+		t.Errorf("the writer is %+v, %v", w, err)
 	}
 }
 

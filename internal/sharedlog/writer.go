@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Writer is the server that writes the log of a graph, until another server takes over. One goroutine
@@ -57,6 +58,10 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	}
 	return &Writer{f: f, epoch: e.epoch}, nil
 }
+
+// Current returns the last time at which this server sent a request that showed that it was the
+// writer; see [Writer.CatchUp].
+func (w *Writer) Current() time.Time { return w.f.Current() }
 
 // Epoch returns the epoch of the Writer, which began with its takeover.
 func (w *Writer) Epoch() uint64 { return w.epoch }

@@ -74,6 +74,7 @@ type options struct {
 	logFormat       string // text or json
 	logLevel        string // the lowest level of the lines in the log
 	logRequests     bool   // log every request
+	node, advertise string // name and address of the server among those that share its storage
 	connections     int    // limit of connections; 0 for the default
 }
 
@@ -108,9 +109,13 @@ as 2GiB; the default is four fifths of the memory that is available.`,
 	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "do not start if a graph cannot be opened, instead of serving the other graphs")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "write a development token to the data folder, print it, and show one call")
 	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the maximum number of connections; at the maximum, a new connection closes the one that has been idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
+	cmd.Flags().StringVar(&o.node, "node", "", "with shared storage, the name of this server, which no other server has (default: the host name and the port)")
+	cmd.Flags().StringVar(&o.advertise, "advertise", "", "with shared storage, the address of this server in the list peers of cluster.yaml")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "log at level debug")
 	_ = cmd.MarkFlagDirname("cluster")
-	_ = cmd.RegisterFlagCompletionFunc("bind", cobra.NoFileCompletions)
+	for _, name := range []string{"bind", "node", "advertise"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.AddCommand(newHealth(), newDocs())
 	cmd.Flags().StringVar(&o.logFormat, "log-format", "text", "the format of log lines: "+strings.Join(observe.Formats, ", "))
@@ -156,11 +161,11 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	}
 	var token string
 	if o.dev {
-		if token, err = devToken(config.Storage); err != nil {
+		if token, err = devToken(config.Folder()); err != nil {
 			return err
 		}
 		if err := tokens.Add(token, devActor); err != nil {
-			return fmt.Errorf("the development token in %s: %w", config.Storage, err)
+			return fmt.Errorf("the development token in %s: %w", config.Folder(), err)
 		}
 	}
 	ln, err := net.Listen("tcp", o.bind)
@@ -168,11 +173,14 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		return err
 	}
 	defer ln.Close()
+	if o.node == "" {
+		o.node = nodeName(ln.Addr())
+	}
 	limitMemory(log)
 	s, err := server.Open(cmd.Context(), server.Options{
 		Engine:         p.Engine,
 		MaxConnections: o.connections,
-		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens,
+		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens, Node: o.node, Advertise: o.advertise,
 		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), SourceVersion: sourceVersion(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
@@ -197,6 +205,26 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	cancel()
 	<-shown
 	return err
+}
+
+// nodeName returns the default name of a server: the host name and the port, in the characters that
+// a name may have.
+func nodeName(addr net.Addr) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "server"
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host))
+	name = name[:min(len(name), 80)]
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		name = fmt.Sprintf("%s-%d", name, tcp.Port)
+	}
+	return name
 }
 
 // sources reads the files of the diagnostics, so that their lines can be shown.

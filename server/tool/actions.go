@@ -14,9 +14,13 @@ const (
 	BranchDelete Action = "branch_delete" // delete a branch
 	BranchMerge  Action = "branch_merge"  // merge into a branch
 	InvokeQuery  Action = "invoke_query"  // call a stored query
-	Admin        Action = "admin"         // maintain a graph
-	PolicyRead   Action = "policy_read"   // see what other actors may do, and which rules decide it
-	GraphList    Action = "graph_list"    // list the graphs and see the state of the server
+
+	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
+
+	ProtectionBypass Action = "protection_bypass" // change a branch that changes only by proposals
+	Admin            Action = "admin"             // maintain a graph
+	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
+	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
 )
 
 // Subject is the part of a server that an action is about.
@@ -36,8 +40,9 @@ type ActionRow struct {
 	Action Action  // the action that the row is about
 	On     Subject // what the action is about, and so how a policy rule can narrow it
 
-	// ByVia says that a rule can tell ad-hoc requests and stored queries apart.
-	ByVia bool
+	// Vias are the two ways that a rule can tell apart, the default first. They are empty if a rule
+	// cannot tell ways apart.
+	Vias [2]Via
 
 	// Writes says that a call with the action may change the graph, so the audit log counts it as a
 	// write.
@@ -50,13 +55,15 @@ type ActionRow struct {
 
 // actions contains the rows. Faults list the actions in this order.
 var actions = []ActionRow{
-	{Action: Read, On: OnBranch, ByVia: true},
+	{Action: Read, On: OnBranch, Vias: [2]Via{AdHoc, Stored}},
 	{Action: Export, On: OnBranch},
-	{Action: Change, On: OnBranch, ByVia: true, Writes: true, NeedsRead: true},
+	{Action: Change, On: OnBranch, Vias: [2]Via{AdHoc, Stored}, Writes: true, NeedsRead: true},
 	{Action: SchemaApply, On: OnTargetBranch, Writes: true, NeedsRead: true},
 	{Action: BranchCreate, On: OnTargetBranch, Writes: true},
 	{Action: BranchDelete, On: OnTargetBranch, Writes: true, NeedsRead: true},
-	{Action: BranchMerge, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: BranchMerge, On: OnTargetBranch, Vias: [2]Via{AdHoc, Proposed}, Writes: true, NeedsRead: true},
+	{Action: ProposalReview, On: OnTargetBranch, Writes: true, NeedsRead: true},
+	{Action: ProtectionBypass, On: OnTargetBranch, Writes: true},
 	{Action: InvokeQuery, On: OnQuery},
 	{Action: Admin, On: OnGraph, Writes: true},
 	{Action: PolicyRead, On: OnGraph},
@@ -79,6 +86,9 @@ func (a Action) Row() *ActionRow {
 	}
 	return &unknownAction
 }
+
+// ByVia reports whether a rule can tell apart the ways by which requests ask for the action.
+func (r *ActionRow) ByVia() bool { return r.Vias != [2]Via{} }
 
 // Branch reports whether the action is about a branch.
 func (r *ActionRow) Branch() bool { return r.On == OnBranch || r.On == OnTargetBranch }

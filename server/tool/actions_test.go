@@ -42,7 +42,7 @@ func TestActions(t *testing.T) {
 		if row.NeedsRead && !(row.Writes && row.Branch()) {
 			t.Errorf("%s needs read, and is no write to a branch", row.Action)
 		}
-		if row.ByVia && !row.Branch() {
+		if row.ByVia() && !row.Branch() {
 			t.Errorf("%s distinguishes via, and is not on a branch", row.Action)
 		}
 	}

@@ -13,14 +13,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Via reports whether a stored query or an ad-hoc request asks for a read or a change.
+// Via says by which way a request asks for a read, a change or a merge.
 type Via string
 
 // Values of [Via].
 const (
-	AdHoc  Via = "adhoc"  // the request is not for a stored query
-	Stored Via = "stored" // the request calls a stored query
+	AdHoc    Via = "adhoc"    // the request is not for a stored query and not for a proposal
+	Stored   Via = "stored"   // the request calls a stored query
+	Proposed Via = "proposal" // the request merges a proposal
 )
+
+// Protection says what the merge of a proposal into a branch needs. The branch changes in no other way.
+type Protection struct {
+	Approvals int    // number of approvals
+	Group     string // only approvals by the actors of this group count; empty for every reviewer
+}
 
 // Grant is a permission that a call requires.
 type Grant struct {
@@ -28,7 +35,7 @@ type Grant struct {
 	Branch string // for actions on a branch; empty for main
 	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
-	Via    Via    // for Read and Change
+	Via    Via    // for Read, Change and BranchMerge
 }
 
 // Descriptor describes a tool to clients.
@@ -89,8 +96,21 @@ type Env struct {
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
-	Graph engine.Graph // the graph that the call is on
-	Actor string       // name of the actor in commits
+	Graph  engine.Graph // the graph that the call is on
+	Actor  string       // name of the actor in commits
+	Groups []string     // the groups in the actor's token
+
+	// AllowedAs reports whether another actor, with the given groups in its token, has a grant. A nil
+	// AllowedAs means that it has none.
+	AllowedAs func(actor string, groups []string, g Grant) bool
+
+	// Protection returns what the merge into a branch needs, or nil if the branch may change in other
+	// ways too. A nil Protection means that there is no such branch.
+	Protection func(branch string) *Protection
+
+	// InGroup reports whether an actor, with the given groups in its token, is in a group of the
+	// policy. A nil InGroup means that it is in none.
+	InGroup func(actor string, groups []string, group string) bool
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock

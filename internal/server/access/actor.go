@@ -17,6 +17,14 @@ func ActorFrom(ctx context.Context) *Actor {
 	return a
 }
 
+// GroupsOf returns the groups in the token of an actor; none for nil.
+func GroupsOf(a *Actor) []string {
+	if a == nil {
+		return nil
+	}
+	return a.Groups
+}
+
 // IDOf returns the id of an actor, or "" for nil.
 func IDOf(a *Actor) string {
 	if a == nil {

@@ -20,6 +20,13 @@ type Authorizer interface {
 	// Allowed reports whether the actor has the grant.
 	Allowed(actor *Actor, g tool.Grant) bool
 
+	// Protection returns what the merge into a branch needs, if the branch changes only by merging
+	// proposals, and nil otherwise.
+	Protection(branch string) *tool.Protection
+
+	// InGroup reports whether the actor is in a group of the policy.
+	InGroup(actor *Actor, group string) bool
+
 	// Branches returns the branch names that the policy mentions. A check for a grant on some branch
 	// tries these names too.
 	Branches() []string

@@ -23,25 +23,99 @@ func NewControl(a Authorizer, g engine.Graph) *Control { return &Control{authori
 // Authorizer returns the authorizer of the graph.
 func (c *Control) Authorizer() Authorizer { return c.authorizer }
 
-// Allowed asks the authorizer for a grant. A nil actor is allowed nothing.
+// Allowed reports whether the authorizer allows a grant and no protection of the branch forbids it. A
+// nil actor is allowed nothing.
 func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
+	return c.granted(actor, grant) && (!c.protects(grant) || c.bypasses(actor, grant))
+}
+
+// granted asks the authorizer for a grant.
+func (c *Control) granted(actor *Actor, grant tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
+	return c.authorizer.Allowed(actor, placed(grant))
+}
+
+// placed returns a grant with the branch main in place of an empty one.
+func placed(grant tool.Grant) tool.Grant {
 	if grant.Branch == "" && OnBranch(grant.Action) {
 		grant.Branch = engine.MainBranch
 	}
-	return c.authorizer.Allowed(actor, grant)
+	return grant
 }
 
-// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, or nil.
+// PastProposals reports whether a grant changes a branch in another way than by merging a proposal.
+// Such a grant is refused on a branch with a protection.
+func PastProposals(grant tool.Grant) bool {
+	switch grant.Action {
+	case tool.Change, tool.SchemaApply, tool.BranchDelete:
+		return true
+	case tool.BranchMerge:
+		return grant.Via != tool.Proposed
+	}
+	return false
+}
+
+// protects reports whether the protection of a branch forbids the grant.
+func (c *Control) protects(grant tool.Grant) bool {
+	return PastProposals(grant) && c.authorizer.Protection(placed(grant).Branch) != nil
+}
+
+// bypasses reports whether the actor may change a protected branch in every way.
+func (c *Control) bypasses(actor *Actor, grant tool.Grant) bool {
+	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: placed(grant).Branch})
+}
+
+// Bypassed returns the first protected branch that grants change in another way than by merging a
+// proposal, and "" if there is none. The grants must have passed Require.
+func (c *Control) Bypassed(grants []tool.Grant) string {
+	for _, grant := range grants {
+		if c.protects(grant) {
+			return placed(grant).Branch
+		}
+	}
+	return ""
+}
+
+// Protection returns the protection of a branch, or nil.
+func (c *Control) Protection(branch string) *tool.Protection { return c.authorizer.Protection(branch) }
+
+// InGroupAs returns a function that reports whether another actor of the same tenant as `caller` is
+// in a group of the policy.
+func (c *Control) InGroupAs(caller *Actor) func(actor string, groups []string, group string) bool {
+	return func(actor string, groups []string, group string) bool {
+		return c.authorizer.InGroup(other(caller, actor, groups), group)
+	}
+}
+
+// AllowedAs returns a function that reports whether another actor of the same tenant as `caller` has
+// a grant.
+func (c *Control) AllowedAs(caller *Actor) func(actor string, groups []string, grant tool.Grant) bool {
+	return func(actor string, groups []string, grant tool.Grant) bool {
+		return c.Allowed(other(caller, actor, groups), grant)
+	}
+}
+
+// other returns an actor of the same tenant as the caller.
+func other(caller *Actor, actor string, groups []string) *Actor {
+	a := &Actor{ID: actor, Groups: groups}
+	if caller != nil {
+		a.Tenant, a.Source = caller.Tenant, caller.Source
+	}
+	return a
+}
+
+// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a
+// *wireerror.Protected for the first grant that the protection of a branch forbids, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
-		if !c.Allowed(actor, grant) {
-			if grant.Branch == "" && OnBranch(grant.Action) {
-				grant.Branch = engine.MainBranch
-			}
+		grant = placed(grant)
+		switch {
+		case !c.granted(actor, grant):
 			return &wireerror.Forbidden{Action: grant.Action, Branch: grant.Branch}
+		case c.protects(grant) && !c.bypasses(actor, grant):
+			return &wireerror.Protected{Action: grant.Action, Branch: grant.Branch}
 		}
 	}
 	return nil

@@ -11,14 +11,14 @@ import (
 // Visible reports whether there is a branch on which all gates of a tool are granted.
 func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
 	if !asksBranches(t) {
-		return c.granted(actor, t, ""), nil
+		return c.gated(actor, t, ""), nil
 	}
-	return branches.Some(func(branch string) bool { return c.granted(actor, t, branch) })
+	return branches.Some(func(branch string) bool { return c.gated(actor, t, branch) })
 }
 
-// granted reports whether all gates of a tool are granted. It checks gates on branches for
+// gated reports whether all gates of a tool are granted. It checks gates on branches for
 // the given branch.
-func (c *Control) granted(actor *Actor, t tool.Tool, branch string) bool {
+func (c *Control) gated(actor *Actor, t tool.Tool, branch string) bool {
 	for _, gate := range t.Gates() {
 		if OnBranch(gate.Action) {
 			gate.Branch = branch

@@ -29,6 +29,9 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 		message = "write refused"
 		attrs = append(attrs, slog.String("branch", w.branch), slog.String("outcome", string(outcome)))
 	}
+	if w.bypass != "" {
+		attrs = append(attrs, slog.String("bypassed_protection", w.bypass))
+	}
 	attrs = append(attrs, slog.Duration("duration", took))
 	if key := idempotencyKey(w.call); key != "" {
 		attrs = append(attrs, slog.String("idempotency_key", w.Digest([]byte(key))))

@@ -33,6 +33,7 @@ type Watch struct {
 	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark    // where the answer begins in the field `to`
 	branch string           // the branch of the first grant that concerns a branch
+	bypass string           // the protected branch that the call changes without a proposal; else empty
 	writes bool             // a grant of the call is for a write
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
@@ -52,6 +53,9 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {
 		w.data = sha256.New()
 		load.TeeData(w.data)
+	}
+	if c, ok := unwrapped(call).(interface{ Writes() bool }); ok {
+		w.writes = c.Writes()
 	}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
@@ -76,6 +80,10 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 		w.writes = w.writes || changesGraph(g.Action)
 	}
 }
+
+// RecordBypass records the protected branch that the call changes without a proposal. It is empty for
+// none.
+func (w *Watch) RecordBypass(branch string) { w.bypass = branch }
 
 // RecordWrite records what the call wrote, if it wrote anything.
 func (w *Watch) RecordWrite(out *tool.Outcome) {

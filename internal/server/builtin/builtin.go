@@ -24,8 +24,8 @@ func Local(version string) []tool.Tool { return append(tools(version, localSchem
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{
 		health(version), reference(), describeType(), typePath(), schemaGet(), validate(), explain(), query(), snapshot(),
-		branchList(), commitList(), commitGet(), changeList(),
-		mutate(), load(), branchCreate(), branchDelete(), branchMerge(), schemaApply(schema),
+		branchList(), commitList(), commitGet(), changeList(), proposalGet(),
+		mutate(), load(), branchCreate(), branchDelete(), branchMerge(), proposalSubmit(), proposalResolve(), schemaApply(schema),
 	}
 }
 

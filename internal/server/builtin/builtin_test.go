@@ -223,8 +223,9 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("%s: without %s: %v", d.Name, name, err)
 			}
 		}
-		writes := slices.Contains([]string{"graph_mutate", "graph_load", "branch_create", "branch_delete", "branch_merge", "schema_apply", "code_index"}, d.Name)
-		if d.ReadOnly == writes || d.Idempotent == writes || d.Destructive != (writes && d.Name != "branch_create") {
+		writes := slices.Contains([]string{"graph_mutate", "graph_load", "branch_create", "branch_delete", "branch_merge", "proposal_submit", "proposal_resolve", "schema_apply", "code_index"}, d.Name)
+		harmless := slices.Contains([]string{"branch_create", "proposal_submit", "proposal_resolve"}, d.Name)
+		if d.ReadOnly == writes || d.Idempotent == writes || d.Destructive != (writes && !harmless) {
 			t.Errorf("%s: read-only %t, idempotent %t, destructive %t", d.Name, d.ReadOnly, d.Idempotent, d.Destructive)
 		}
 	}

@@ -3,23 +3,44 @@
 package cluster
 
 import (
+	"time"
+
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
 // joined to the folder of the file.
 type Config struct {
-	File    string  // the path that was given to Read
-	Name    string  // name of the cluster, or ""
-	Storage string  // the data folder; it may not exist yet
-	Graphs  []Graph // in the order of the file
-	Server  Server  // how clients reach the server, and its limits
+	File    string   // the path that was given to Read
+	Name    string   // name of the cluster, or ""
+	Storage string   // the data folder, which may not exist yet; "" if Shared is set
+	Shared  *Shared  // the storage that several servers share, or nil
+	Peers   []string // the addresses of the servers of the cluster, as scheme://host[:port]
+	Graphs  []Graph  // in the order of the file
+	Server  Server   // how clients reach the server, and its limits
 
 	// ServerPolicy is the policy file for the server itself, or "".
 	ServerPolicy string
 
 	// Notes are remarks about the file. They are not errors.
 	Notes diag.List
+}
+
+// Shared describes storage that several servers share.
+type Shared struct {
+	URL          string        // of the storage; package address opens it
+	Cache        string        // folder of this server for copies of stored data
+	Lease        time.Duration // how long a server counts as alive after its last sign
+	MaxStaleness time.Duration // how long a server that cannot reach the storage answers reads
+}
+
+// Folder returns the folder for files that belong to this server alone: the data folder, or the cache
+// if the storage is shared.
+func (c *Config) Folder() string {
+	if c.Shared != nil {
+		return c.Shared.Cache
+	}
+	return c.Storage
 }
 
 // Graph is one graph of the cluster.

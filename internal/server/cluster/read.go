@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
@@ -83,28 +82,13 @@ func (p *reader) top(n *strictyaml.Node) {
 	if s := n.Require(f, "storage", "cluster.yaml"); s != nil {
 		p.storage(s)
 	}
+	p.peers(f["peers"])
 	p.embeddings = p.providers(f["providers"])
 	p.graphs(n.Require(f, "graphs", "cluster.yaml"))
 	p.policies(f["policies"])
 	p.server(f["server"])
 	if s := f["state"]; s != nil {
 		s.AtKey().Note(strictyaml.Accepted, "state has no effect", "remove it")
-	}
-}
-
-// storage reads the path of the data folder.
-func (p *reader) storage(n *strictyaml.Node) {
-	s, ok := n.Text("storage")
-	if !ok {
-		return
-	}
-	if strings.Contains(s, "://") {
-		n.AtKey().Fault(strictyaml.Unsupported, "storage must be a folder; other storage is not supported", "write the path of a folder, such as ./data")
-		return
-	}
-	p.cfg.Storage = p.join(s)
-	if info, err := os.Stat(p.cfg.Storage); err == nil && !info.IsDir() {
-		n.Fault(strictyaml.MissingFile, fmt.Sprintf("storage %q is a file, expected a folder", s), "")
 	}
 }
 

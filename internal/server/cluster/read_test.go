@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -58,6 +59,29 @@ func TestPathsOfAnotherFolder(t *testing.T) {
 	}
 	if want := filepath.Join(dir, "data"); cfg.Storage != want {
 		t.Errorf("storage %q, expected %q", cfg.Storage, want)
+	}
+}
+
+// TestSharedStorage reads a file with shared storage, and one with a folder in the form of a mapping.
+func TestSharedStorage(t *testing.T) {
+	const rest = "graphs: { code: { schema: schema.pg } }\n"
+	cfg, err := parse("testdata/ok/cluster.yaml", []byte(`version: 1
+storage: { url: "s3://graphs/prod?region=eu-central-1", cache: ./cache, lease: 20s }
+peers: ["https://og-1.internal:8080", "http://127.0.0.1:8080/"]
+`+rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Shared{URL: "s3://graphs/prod?region=eu-central-1", Cache: "testdata/ok/cache", Lease: 20 * time.Second, MaxStaleness: DefaultMaxStaleness}
+	if cfg.Storage != "" || cfg.Shared == nil || *cfg.Shared != want || cfg.Folder() != want.Cache {
+		t.Errorf("read %q and %+v, want %+v", cfg.Storage, cfg.Shared, want)
+	}
+	if got := strings.Join(cfg.Peers, " "); got != "https://og-1.internal:8080 http://127.0.0.1:8080" {
+		t.Errorf("the peers are %s", got)
+	}
+	cfg, err = parse("testdata/ok/cluster.yaml", []byte("version: 1\nstorage: { url: ./data }\n"+rest))
+	if err != nil || cfg.Storage != "testdata/ok/data" || cfg.Shared != nil || cfg.Folder() != cfg.Storage {
+		t.Errorf("a folder as url: %+v, %v", cfg, err)
 	}
 }
 
@@ -114,7 +138,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if cfg.Storage == "" || len(cfg.Graphs) == 0 {
+		if (cfg.Storage == "") == (cfg.Shared == nil) || len(cfg.Graphs) == 0 {
 			t.Errorf("%q: read as %+v", src, cfg)
 		}
 		for _, g := range cfg.Graphs {

@@ -17,8 +17,13 @@ var Settings = &setting{
 		{Key: "version", Type: strictyaml.Int, Min: 1, Max: 1, Required: true, Example: "1",
 			Text: "This is the version of the format of the file."},
 		metadataSettings,
-		{Key: "storage", Required: true, Example: "./data", Limits: "a path from the folder of cluster.yaml",
-			Text: "This folder holds the graphs; apply creates it if it does not exist."},
+		{Key: "storage", Type: strictyaml.Union, Required: true, Example: "./data",
+			Text: "This is where the graphs are stored.",
+			Forms: []*setting{
+				{Example: "./data", Limits: "a path from the folder of cluster.yaml", Text: "This folder holds the graphs of one server; apply creates it if it does not exist."},
+				storageSettings,
+			}},
+		peersSettings,
 		{Key: "graphs", Type: strictyaml.Map, Required: true, NotEmpty: true, Pattern: graphIDPattern, Each: graphSettings,
 			Limits:  "a name is a lower-case letter and then at most 62 of a-z, 0-9, _ and -; cluster is reserved",
 			Example: "{ people: { schema: people.pg, queries: queries/ } }",
@@ -192,6 +197,9 @@ var oidcSettings = &setting{
 	},
 }
 
+// durationPattern matches a duration, such as 1m30s.
+const durationPattern = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
+
 // limitSettings describes the section server.limits.
 var limitSettings = &setting{
 	Key: "limits", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ per_actor_inflight: 32, request_timeout: 1m }",
@@ -201,7 +209,7 @@ var limitSettings = &setting{
 			Text: "One actor can have at most this number of requests in flight; the server answers further ones with 429."},
 		{Key: "total_inflight", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalInflight), Example: "512",
 			Text: "All actors together can have at most this number of requests in flight."},
-		{Key: "request_timeout", Default: DefaultRequestTimeout.String(), Example: "1m", Pattern: `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`, Limits: "a duration from 1ms to 5m",
+		{Key: "request_timeout", Default: DefaultRequestTimeout.String(), Example: "1m", Pattern: durationPattern, Limits: "a duration from 1ms to 5m",
 			Text: "The server stops a call after this time, except loads and exports."},
 		{Key: "body_bytes", Type: strictyaml.Int, Min: minBodyBytes, Max: 1 << 40, Default: strconv.Itoa(DefaultBodyBytes), Example: "536870912",
 			Text: "The bodies of all requests in flight may have at most this number of bytes, and the bodies of one actor at most half of it."},

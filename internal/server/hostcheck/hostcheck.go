@@ -46,7 +46,7 @@ func New(o Options) (*Checker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bind address %q: expected host:port, such as 127.0.0.1:8080", o.Bind)
 	}
-	g := &Checker{loopback: isLoopback(host), origins: map[string]bool{}}
+	g := &Checker{loopback: IsLoopback(host), origins: map[string]bool{}}
 	for i, s := range o.Origins {
 		origin, err := ParseOrigin(s)
 		if err != nil {
@@ -152,9 +152,9 @@ func (g *Checker) originAllowed(values []string, host string) (listed, allowed b
 	return false, ok && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, from)
 }
 
-// isLoopback reports whether a server that listens on this host is reachable only from this
+// IsLoopback reports whether a server that listens on this host is reachable only from this
 // machine.
-func isLoopback(host string) bool {
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

@@ -83,7 +83,7 @@ func ParseSecureURL(s string) (*url.URL, error) {
 		return fault("its scheme is not https")
 	case !ok:
 		return fault("it has no valid host")
-	case u.Scheme == "http" && !isLoopback(host):
+	case u.Scheme == "http" && !IsLoopback(host):
 		return fault("http is only for this machine; use https for another machine")
 	case u.User != nil || u.Fragment != "" || strings.HasSuffix(s, "#"):
 		return fault("it has a user or a fragment")
@@ -94,7 +94,7 @@ func ParseSecureURL(s string) (*url.URL, error) {
 // IsLoopbackBind reports whether a listen address, host:port, is reachable only from this machine.
 func IsLoopbackBind(bind string) bool {
 	host, _, err := net.SplitHostPort(bind)
-	return err == nil && isLoopback(host)
+	return err == nil && IsLoopback(host)
 }
 
 // splitHost returns the host of host, host:port or [v6]:port, in lower case and without brackets.

@@ -49,7 +49,7 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 		})
 	}
 	server.AddReceivingMiddleware(s.perCaller)
-	return &handler{s, defaultMaxBody}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+	return &handler{s, defaultMaxBody, nil}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
 }
 

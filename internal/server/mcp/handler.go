@@ -28,6 +28,11 @@ import (
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 32 MiB
 
+	// Forward passes a request that writes, with its body, to the server that writes the graph, and
+	// its answer to the client. It reports false, and has not answered, if this server must answer.
+	// If it is nil, this server answers every request.
+	Forward func(w http.ResponseWriter, r *http.Request, body []byte) bool
+
 	Tools     []Tool // their names must differ from those of the graph's tools
 	Resources []Resource
 	Templates []Template
@@ -57,7 +62,7 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
 	}
-	return &handler{newSurface(g, opts), opts.MaxBody}
+	return &handler{newSurface(g, opts), opts.MaxBody, opts.Forward}
 }
 
 // handler answers the requests of Streamable HTTP. The SDK has a handler too, which creates a
@@ -66,6 +71,8 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 type handler struct {
 	surface *surface // what the graph offers
 	maxBody int64    // limit of a request body in bytes
+
+	forward func(w http.ResponseWriter, r *http.Request, body []byte) bool // see Options; may be nil
 }
 
 // ServeHTTP answers one POST with the answers to its messages.
@@ -101,6 +108,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
+	if h.forward != nil && h.surface.writes(msgs) && h.forward(w, r, body) {
+		return
+	}
 	if version == "" {
 		version = assumedVersion
 	}
@@ -110,6 +120,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, status, answer)
+}
+
+// writes reports whether one of the messages calls a tool that may write.
+func (s *surface) writes(msgs []message) bool {
+	for i := range msgs {
+		m := &msgs[i]
+		if m.method == "tools/call" && len(m.name) > 0 && m.name[0] == '"' && s.graph.ToolWrites(unquoted(m.name), m.args) {
+			return true
+		}
+	}
+	return false
 }
 
 // answer answers the calls among the messages, in their order. The body is nil if no message is

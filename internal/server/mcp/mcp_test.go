@@ -161,7 +161,7 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 16 || list.NextCursor != "" || list.CacheScope != "private" || list.TTLMs != 60000 {
+	if len(list.Tools) != 17 || list.NextCursor != "" || list.CacheScope != "private" || list.TTLMs != 60000 {
 		t.Errorf("list: %d tools, %+v", len(list.Tools), list.Cacheable)
 	}
 	for _, res := range []sdk.Meta{list.Meta} {
@@ -261,7 +261,11 @@ func TestOutputSchemas(t *testing.T) {
 	} {
 		calls = append(calls, servedtest.Call{Tool: call.tool, Args: call.args})
 	}
+	var proposal any // the id of the last proposal, which proposal_resolve needs
 	for _, c := range calls {
+		if c.Tool == "proposal_resolve" {
+			c.Args["proposal"] = proposal
+		}
 		res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: c.Tool, Arguments: c.Args})
 		if err != nil || res.IsError {
 			t.Errorf("%s %v: %v %+v", c.Tool, c.Args, err, res)
@@ -269,6 +273,9 @@ func TestOutputSchemas(t *testing.T) {
 		}
 		if err := schemas[c.Tool].Validate(res.StructuredContent); err != nil {
 			t.Errorf("%s %v: %v", c.Tool, c.Args, err)
+		}
+		if answer, ok := res.StructuredContent.(map[string]any); ok && c.Tool == "proposal_submit" {
+			proposal = answer["id"]
 		}
 	}
 }

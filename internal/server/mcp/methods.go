@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,6 +97,11 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (res m
 	if err != nil {
 		return nil, err
 	}
+	if commit := atLeast(m); commit != "" {
+		if err := s.graph.Reach(ctx, commit); err != nil {
+			return nil, s.fail(ctx, err)
+		}
+	}
 	if res, err = answer(ctx); err != nil {
 		return nil, s.mapped(ctx, err)
 	}
@@ -155,6 +161,16 @@ func anyMeta(m *message) mcp.Meta {
 		_ = json.Unmarshal(m.meta, &meta) // a _meta that is not an object counts as absent
 	}
 	return meta
+}
+
+// atLeast returns the commit that the server must have before it answers; "" if the message names
+// none.
+func atLeast(m *message) string {
+	if !bytes.Contains(m.meta, []byte(metaAtLeast)) {
+		return ""
+	}
+	commit, _ := anyMeta(m)[metaAtLeast].(string)
+	return commit
 }
 
 // The codes of JSON-RPC errors.

@@ -96,6 +96,10 @@ const (
 	metaSchema  = "omnigraph/schemaVersion"  // digest of the schema
 	metaCatalog = "omnigraph/catalogVersion" // digest of the descriptors of all tools
 	metaCommit  = "omnigraph/commit"         // id of the commit that was read or written
+
+	// metaAtLeast is a member that clients send: a commit that the server must have before it
+	// answers, or "latest".
+	metaAtLeast = "omnigraph/atLeast"
 )
 
 // stamp adds to a result the versions that tell clients when their cached data is out of date.

@@ -22,6 +22,21 @@ var figures = []struct {
 	{graphCheckpointFailures, func(s *engine.Stats) float64 { return float64(s.CheckpointFailures) }},
 }
 
+// sharedFigures are the metrics of graphs in shared storage.
+var sharedFigures = []struct {
+	metric int
+	of     func(*engine.SharedStats) float64
+}{
+	{graphWriter, func(s *engine.SharedStats) float64 {
+		if s.Writer {
+			return 1
+		}
+		return 0
+	}},
+	{graphEpoch, func(s *engine.SharedStats) float64 { return float64(s.Epoch) }},
+	{graphLag, func(s *engine.SharedStats) float64 { return s.Lag.Seconds() }},
+}
+
 // graphFigures asks the engines for their figures each time the metrics are collected.
 type graphFigures struct{ set *Set }
 
@@ -33,6 +48,9 @@ func (c *graphFigures) desc(m int) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (c *graphFigures) Describe(ch chan<- *prometheus.Desc) {
 	for _, f := range figures {
+		ch <- c.desc(f.metric)
+	}
+	for _, f := range sharedFigures {
 		ch <- c.desc(f.metric)
 	}
 }
@@ -50,6 +68,12 @@ func (c *graphFigures) Collect(ch chan<- prometheus.Metric) {
 				kind = prometheus.CounterValue
 			}
 			ch <- prometheus.MustNewConstMetric(c.desc(f.metric), kind, f.of(&s), g.ID())
+		}
+		if s.Shared == nil {
+			continue
+		}
+		for _, f := range sharedFigures {
+			ch <- prometheus.MustNewConstMetric(c.desc(f.metric), prometheus.GaugeValue, f.of(s.Shared), g.ID())
 		}
 	}
 }

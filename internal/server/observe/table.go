@@ -49,6 +49,9 @@ const (
 	graphCheckpoints
 	graphRewrites // checkpoints that rewrote rows
 	graphCheckpointFailures
+	graphWriter      // whether this server writes the graph, in shared storage
+	graphEpoch       // number of takeovers, in shared storage
+	graphLag         // seconds since the server last knew every commit, in shared storage
 	embeddings       // calls of the embedding provider
 	embeddingTexts   // texts sent to the embedding provider
 	embeddingSeconds // time of a call of the embedding provider
@@ -107,6 +110,12 @@ var Metrics = [...]Metric{
 	graphRewrites:     {"omnigraph_graph_rewrites_total", Counter, []string{"graph"}, "Checkpoints since the start that rewrote rows, after many deletes.", ""},
 	graphCheckpointFailures: {"omnigraph_graph_checkpoint_failures_total", Counter, []string{"graph"},
 		"Failed background checkpoints. No data is lost: the log keeps it.", "Any failure: the disk is full or broken."},
+
+	graphWriter: {"omnigraph_graph_writer", Gauge, []string{"graph"}, "With shared storage: 1 if this server writes the graph, 0 if it reads it.",
+		"The sum over all servers is not 1 for longer than a lease: no server writes the graph, or two servers believe that they do."},
+	graphEpoch: {"omnigraph_graph_epoch", Gauge, []string{"graph"}, "With shared storage: the number of takeovers of the graph, as far as this server knows.", "A steady increase: the servers take the graph from each other; look at the latency of the storage."},
+	graphLag: {"omnigraph_graph_lag_seconds", Gauge, []string{"graph"}, "With shared storage: the time since this server last knew every commit.",
+		"More than a few seconds: the server cannot reach the storage. At storage.max_staleness it stops answering reads."},
 
 	embeddings: {"omnigraph_embedding_calls_total", Counter, []string{"graph", "outcome"},
 		"Calls of the embedding provider, by outcome ok or failed.", "Outcome failed: the provider is down, or its key has expired."},

@@ -144,25 +144,30 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer
 			GraphCommitID: cause.GraphCommitID, ParentCommitID: cause.ParentCommitID, MergedParentCommitID: cause.MergedParentCommitID,
 			ActorID: cause.ActorID, AuthoredAt: cause.CreatedAt, AuthoredBranch: cause.GraphBranch,
 		},
-		Changes: []client.EntityChange{},
 	}
-	more, bytes := changes.More, 0
-	for i := range changes.List {
-		c := &changes.List[i]
+	var more bool
+	if a.Changes, more = wireChanges(changes.List, changes.More); more {
+		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[len(a.Changes)-1].Position()}.Token(env))
+	}
+	return a
+}
+
+// wireChanges returns the first changes of a list in their wire form, within maxChangeBytes. It
+// reports whether more follow; `more` says so about the list.
+func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
+	changes, bytes := []client.EntityChange{}, 0
+	for i := range list {
+		c := &list[i]
 		before, n := image(c.Entity, c.Before)
 		after, m := image(c.Entity, c.After)
 		if bytes += n + m; i > 0 && bytes > maxChangeBytes {
-			more = true
-			break
+			return changes, true
 		}
-		a.Changes = append(a.Changes, client.EntityChange{
+		changes = append(changes, client.EntityChange{
 			Kind: c.Entity, Type: client.ChangedType{ID: c.TypeID, Name: c.Type}, ID: c.ID, Op: ops[c.Kind], Before: before, After: after,
 		})
 	}
-	if n := len(a.Changes); more && n > 0 {
-		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[n-1].Position()}.Token(env))
-	}
-	return a
+	return changes, more && len(changes) > 0
 }
 
 // image returns an entity in its wire form, and the number of bytes of its values.

@@ -36,8 +36,10 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 	for _, row := range tool.Actions() {
 		switch {
 		case row.Server() || row.On == tool.OnQuery: // the decisions about tools include the queries
-		case row.ByVia:
-			a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Via: tool.AdHoc}), c.decision(tool.Grant{Action: row.Action, Via: tool.Stored}))
+		case row.ByVia():
+			for _, via := range row.Vias {
+				a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Via: via}))
+			}
 		default:
 			a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action}))
 		}
@@ -73,7 +75,7 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 		grant.Branch = orMain(c.Branch)
 	}
 	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Rules: []client.AccessRule{}}
-	if grant.Action.Row().ByVia {
+	if grant.Action.Row().ByVia() {
 		d.Via = string(grant.Via)
 	}
 	explainer, ok := c.Authorizer.(access.Explainer)

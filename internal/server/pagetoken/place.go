@@ -13,6 +13,9 @@ const (
 	Branches List = "branches" // the branches of a graph
 	Commits  List = "commits"  // the commits of Place.Branch
 	Changes  List = "changes"  // the changes of Place.Commit
+
+	Proposals       List = "proposals"        // the proposals of a graph
+	ProposalChanges List = "proposal changes" // the changes of the proposal with the id Place.Branch
 )
 
 // Place is a reader's place in the rows of a read or in a list. It also has everything that must

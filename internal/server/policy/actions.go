@@ -37,7 +37,7 @@ func scopesOf(row *tool.ActionRow) scope {
 		s = queriesScope
 	case tool.OnGraph, tool.OnServer:
 	}
-	if row.ByVia {
+	if row.ByVia() {
 		s |= viaScope
 	}
 	return s

@@ -25,6 +25,10 @@ type Explanation struct {
 	// held. It is filled only if no rule allows and none denies.
 	Near []NearRule
 
+	// Protected is true if the rules allow the request, but the branch changes only by merging
+	// proposals and the actor lacks protection_bypass. Allowed is then false.
+	Protected bool
+
 	// Unanswerable is the reason why no rule could apply, or "".
 	Unanswerable string
 }
@@ -42,7 +46,8 @@ type NearRule struct {
 	Part string // the part that does not hold, as Cedar text
 }
 
-// Explain decides as [Policy.Allowed] does and also returns the rules that decided.
+// Explain decides as a server does: like [Policy.Allowed], and by the protection of the branch. It also
+// returns the rules that decided.
 func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	req, ok := p.request(actor, g)
 	if !ok {
@@ -74,6 +79,9 @@ func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 				e.Near = append(e.Near, NearRule{c.rule(), part})
 			}
 		}
+	}
+	if e.Allowed && access.PastProposals(g) && p.Protection(g.Branch) != nil && !p.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: g.Branch}) {
+		e.Allowed, e.Protected = false, true
 	}
 	return e
 }

@@ -100,13 +100,13 @@ func draw(r *rand.Rand) *naiveBundle {
 			rule.ids = atLeastOne(naiveActors)
 		}
 		scopes := []string{"any", "protected", "unprotected"}
-		switch r.IntN(6) {
+		switch r.IntN(7) {
 		case 0:
-			rule.actions = atLeastOne([]string{"read", "change", "export", "schema_apply", "branch_create", "branch_delete", "branch_merge", "invoke_query", "admin"})
+			rule.actions = atLeastOne([]string{"read", "change", "export", "schema_apply", "branch_create", "branch_delete", "branch_merge", "proposal_review", "protection_bypass", "invoke_query", "admin"})
 		case 1:
 			rule.actions, rule.branch = atLeastOne([]string{"read", "change", "export"}), scopes[r.IntN(3)]
 		case 2:
-			rule.actions, rule.target = atLeastOne([]string{"schema_apply", "branch_create", "branch_delete", "branch_merge"}), true
+			rule.actions, rule.target = atLeastOne([]string{"schema_apply", "branch_create", "branch_delete", "branch_merge", "proposal_review", "protection_bypass"}), true
 			rule.branch = scopes[r.IntN(3)]
 		case 3:
 			rule.actions, rule.queries = []string{"invoke_query"}, atLeastOne(naiveQueries)
@@ -115,6 +115,8 @@ func draw(r *rand.Rand) *naiveBundle {
 		case 5:
 			rule.actions, rule.via = atLeastOne([]string{"read", "change"}), []string{"adhoc", "stored"}[r.IntN(2)]
 			rule.branch = scopes[r.IntN(3)]
+		case 6:
+			rule.actions, rule.via = []string{"branch_merge"}, []string{"adhoc", "proposal"}[r.IntN(2)]
 		}
 		b.rules = append(b.rules, rule)
 	}
@@ -163,12 +165,20 @@ func (b *naiveBundle) yaml() string {
 	return t.String()
 }
 
+// viasOf lists the ways by which a test asks for an action.
+func viasOf(row *tool.ActionRow) []tool.Via {
+	if row.ByVia() {
+		return []tool.Via{"", row.Vias[0], row.Vias[1]}
+	}
+	return []tool.Via{"", tool.AdHoc, tool.Stored}
+}
+
 // everyGrant calls f with every combination of action, branch, query and via.
 func everyGrant(f func(tool.Grant)) {
 	for _, row := range tool.Actions() {
 		for _, branch := range append([]string{""}, naiveBranches...) {
 			for _, query := range append([]string{""}, naiveQueries...) {
-				for _, via := range []tool.Via{"", tool.AdHoc, tool.Stored} {
+				for _, via := range viasOf(&row) {
 					f(tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via})
 				}
 			}

@@ -53,10 +53,12 @@ type Policy struct {
 	entities    *entities         // what Cedar can look up
 	tokenGroups map[string]string // policy group by token group; other groups of a token are ignored
 	protected   []string          // protected branches, sorted
-	tests       branchTests       // how the rules test branch names
-	named       []string          // branches that rules name, sorted
-	groups      []string          // groups that rules may name, sorted
-	all         policies          // in the order of the file
+	// protections has the branches that change only by merging proposals.
+	protections map[string]*tool.Protection
+	tests       branchTests // how the rules test branch names
+	named       []string    // branches that rules name, sorted
+	groups      []string    // groups that rules may name, sorted
+	all         policies    // in the order of the file
 
 	// byAction has the rules about each action.
 	byAction map[tool.Action]policies
@@ -130,7 +132,7 @@ func compileRules(res *resolved, graph string) *Policy {
 		all = append(all, compile(r, target))
 	}
 	p := newPolicy(all, res.groupsOf, target)
-	p.protected, p.named = res.protected, res.protected
+	p.protected, p.named, p.protections = res.protected, res.protected, res.protections
 	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
 	return p
 }
@@ -188,8 +190,8 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 	case noAttrs:
 		return req, true
 	case accessAttrs:
-		via := cmp.Or(g.Via, tool.AdHoc)
-		if via != tool.AdHoc && via != tool.Stored {
+		via := cmp.Or(g.Via, row.Vias[0])
+		if !slices.Contains(row.Vias[:], via) {
 			return req, false
 		}
 		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)
@@ -234,6 +236,17 @@ func (p *Policy) CedarText() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// Protection implements access.Authorizer.
+func (p *Policy) Protection(branch string) *tool.Protection {
+	return p.protections[cmp.Or(branch, mainBranch)]
+}
+
+// InGroup implements access.Authorizer.
+func (p *Policy) InGroup(actor *access.Actor, group string) bool {
+	e, ok := p.entitiesFor(actor).Get(uid(actorType, actor.ID))
+	return ok && e.Parents.Contains(uid(groupType, group))
 }
 
 // isProtected reports whether a branch is protected.

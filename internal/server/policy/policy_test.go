@@ -158,12 +158,12 @@ func TestFixedPolicies(t *testing.T) {
 		{"unrestricted server", Unrestricted(""), map[tool.Action]bool{tool.GraphList: true}},
 		{"unrestricted", Unrestricted("code"), map[tool.Action]bool{
 			tool.Read: true, tool.Export: true, tool.Change: true, tool.SchemaApply: true, tool.BranchCreate: true,
-			tool.BranchDelete: true, tool.BranchMerge: true, tool.InvokeQuery: true, tool.Admin: true, tool.PolicyRead: true,
+			tool.BranchDelete: true, tool.BranchMerge: true, tool.ProposalReview: true, tool.ProtectionBypass: true, tool.InvokeQuery: true, tool.Admin: true, tool.PolicyRead: true,
 		}},
 	}
 	for _, tt := range tests {
 		for _, row := range tool.Actions() {
-			for _, via := range []tool.Via{tool.AdHoc, tool.Stored} {
+			for _, via := range viasOf(&row) {
 				if got := tt.policy.Allowed(actor("act-any"), tool.Grant{Action: row.Action, Query: "q", Via: via}); got != tt.want[row.Action] {
 					t.Errorf("%s: %s via %s: got %v, want %v", tt.name, row.Action, via, got, tt.want[row.Action])
 				}
@@ -207,7 +207,7 @@ func TestCedarTextDecides(t *testing.T) {
 		for _, row := range tool.Actions() {
 			for _, branch := range []string{"", "main", "release", "feature"} {
 				for _, query := range []string{"", "find_user", "list_orders", "drop_orders"} {
-					for _, via := range []tool.Via{"", tool.AdHoc, tool.Stored} {
+					for _, via := range viasOf(&row) {
 						g := tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via}
 						want := p.Allowed(actor(id), g)
 						if got := parsed.Allowed(actor(id), g); got != want {

@@ -42,20 +42,36 @@ type resolved struct {
 	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
 	protected []string            // protected branches, sorted
-	rules     []rule              // in the order of the file
+	// protections has the branches that change only by merging proposals.
+	protections map[string]*tool.Protection
+	rules       []rule // in the order of the file
 }
 
 // resolve resolves the names of a bundle and reports names that refer to nothing.
 func resolve(b *bundle, o Options) *resolved {
-	res := &resolved{groupsOf: map[string][]string{}}
+	res := &resolved{groupsOf: map[string][]string{}, protections: map[string]*tool.Protection{}}
 	for _, g := range b.groups {
 		res.groups = append(res.groups, g.name.Key)
 		for _, m := range g.members {
 			res.groupsOf[m.Key] = append(res.groupsOf[m.Key], g.name.Key)
 		}
 	}
-	for _, e := range b.protected {
-		res.protected = append(res.protected, e.Key)
+	for i := range b.protected {
+		c := &b.protected[i]
+		if slices.Contains(res.protected, c.name.Key) {
+			c.name.At.Fault(strictyaml.Duplicate, fmt.Sprintf("branch %s is in protected_branches twice", c.name.Key), "keep one of the two")
+		}
+		res.protected = append(res.protected, c.name.Key)
+		if !c.proposals {
+			continue
+		}
+		need := &tool.Protection{Approvals: c.approvals}
+		if c.group != nil {
+			if need.Group = c.group.Key; !slices.Contains(res.groups, need.Group) {
+				c.group.At.Unknown(strictyaml.UnknownName, "group", need.Group, "the protection of branch "+c.name.Key, res.groups)
+			}
+		}
+		res.protections[c.name.Key] = need
 	}
 	slices.Sort(res.protected)
 	for _, c := range b.rules {

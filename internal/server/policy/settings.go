@@ -21,6 +21,19 @@ const (
 // actorSetting describes one name of an actor.
 var actorSetting = &setting{Example: "act-ada", Pattern: actorPattern, Limits: actorLimits, Text: "This is the name of an actor."}
 
+// protectedBranch describes one protected branch.
+var protectedBranch = &setting{Type: strictyaml.Union, Example: "main", Text: "This is a branch.", Forms: []*setting{
+	{Example: "main", Limits: "a name of a branch", Text: "Only rules tell this branch apart."},
+	{Type: strictyaml.Mapping, Example: "{ name: main, approvals: 1, from: { group: reviewers } }",
+		Text: "This branch changes only by merging a proposal. Every other change, load, merge and deletion is refused, except for actors with protection_bypass.",
+		Keys: []*setting{
+			{Key: "name", Required: true, Example: "main", Limits: "a name of a branch", Text: "This is the branch."},
+			{Key: "approvals", Type: strictyaml.Int, Min: 0, Max: 100, Default: "1", Example: "2", Text: "A proposal needs this number of approvals."},
+			{Key: "from", Type: strictyaml.Mapping, Default: "every actor with proposal_review", Example: "{ group: reviewers }", Text: "Only approvals by these actors count.",
+				Keys: []*setting{{Key: "group", Required: true, Example: "reviewers", Limits: "a group of this file", Text: "This is the group of the approvers."}}},
+		}},
+}}
+
 // Settings describes a policy file in YAML.
 var Settings = &setting{
 	Type: strictyaml.Mapping,
@@ -33,8 +46,8 @@ var Settings = &setting{
 			Limits: "a name is " + ruleIDLimits,
 			Text:   "Each entry is a group, and lists its actors."},
 		{Key: "protected_branches", Type: strictyaml.List, Default: "no branch", Example: "[main]",
-			Each:   &setting{Example: "main", Limits: "a name of a branch", Text: "This is a branch."},
-			Limits: "names of branches, which need not exist",
+			Each:   protectedBranch,
+			Limits: "different branches, which need not exist",
 			Text:   "These branches are protected: rules tell them apart with branch_scope and target_branch_scope."},
 		{Key: "rules", Type: strictyaml.List, Required: true, Each: ruleSettings,
 			Limits:  "rules with different ids; the list may be empty",
@@ -77,14 +90,14 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 	{Key: "queries", Type: strictyaml.List, NotEmpty: true, Default: "every stored query", Example: "[find_person]",
 		Each:   &setting{Example: "find_person", Limits: "a stored query", Text: "This is a stored query."},
 		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
-	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "both", Example: "stored",
-		Limits: takenBy(viaScope), Text: "The rule is about stored queries only, or about everything else only."},
+	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "all", Example: "stored",
+		Limits: takenBy(viaScope), Text: "The rule is only about stored queries (for read and change), only about merges of proposals (for branch_merge), or only about everything else."},
 }}
 
 // The values of keys in a rule. The key target_branch_scope has the values of branch_scope.
 var (
 	branchScopes = []string{"any", "protected", "unprotected"} // of branch_scope
-	viaWords     = []string{"adhoc", "stored"}                 // of via
+	viaWords     = []string{"adhoc", "stored", "proposal"}     // of via
 )
 
 // ruleBody returns the setting allow or deny.

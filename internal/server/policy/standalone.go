@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -32,6 +33,9 @@ func (p *Policy) Standalone() string {
 		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: p.actions()}, p.target))
 	}
 	var b bytes.Buffer
+	for _, branch := range slices.Sorted(maps.Keys(p.protections)) {
+		fmt.Fprintf(&b, "// In the bundle, branch %s changes only by merging proposals. A .cedar file cannot say so.\n", branch)
+	}
 	for i, c := range all {
 		if i > 0 {
 			b.WriteByte('\n')

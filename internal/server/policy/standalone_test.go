@@ -129,7 +129,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 			for _, row := range tool.Actions() {
 				for _, branch := range a.branches {
 					for _, query := range a.queries {
-						for _, via := range []tool.Via{"", tool.AdHoc, tool.Stored} {
+						for _, via := range viasOf(&row) {
 							g := tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via}
 							want := reader.allows(id, g)
 							if x, y := fromYAML.Allowed(who, g), fromCedar.Allowed(who, g); x != want || y != want {

@@ -108,6 +108,42 @@ func (r *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return g.Merge(ctx, source, target, opts)
 }
 
+// Compare implements [engine.Graph].
+func (r *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Compare(ctx, source, target, opts)
+}
+
+// Proposals implements [engine.Graph].
+func (r *Graph) Proposals(ctx context.Context, in engine.ProposalRange) ([]engine.Proposal, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Proposals(ctx, in)
+}
+
+// Proposal implements [engine.Graph].
+func (r *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Proposal(ctx, id)
+}
+
+// PutProposal implements [engine.Graph].
+func (r *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.PutProposal(ctx, p)
+}
+
 // ApplySchema implements [engine.Graph].
 func (r *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	g, err := r.graph()

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -98,10 +99,44 @@ func members(o *arguments.Object, into reflect.Value) {
 			}
 		case *[]string:
 			*p = o.OptStrings(name)
+		case **string:
+			*p = o.OptString(name)
+		case *json.RawMessage:
+			*p = o.Raw(name)
 		case *any:
 		default:
-			panic("rest: body member " + name + " is of type " + field.Type.String())
+			nested(o, name, v)
 		}
+	}
+}
+
+// nested reads a member that is an array of objects, or an object that may be absent. Its field is a
+// slice of structs or a pointer to a struct.
+func nested(o *arguments.Object, name string, into reflect.Value) {
+	raw := o.Raw(name)
+	if raw == nil {
+		return
+	}
+	switch t := into.Type(); {
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
+		into.Set(reflect.New(t.Elem()))
+		inner := arguments.Members(raw)
+		members(inner, into.Elem())
+		o.Merge(name, inner.Done())
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			o.Fail(name, "the value is not an array, expected an array of objects", "")
+			return
+		}
+		into.Set(reflect.MakeSlice(t, len(items), len(items)))
+		for i, item := range items {
+			inner := arguments.Members(item)
+			members(inner, into.Index(i))
+			o.Merge(fmt.Sprintf("%s[%d]", name, i), inner.Done())
+		}
+	default:
+		panic("rest: body member " + name + " is of type " + t.String())
 	}
 }
 

@@ -86,6 +86,8 @@ type allow func(a *access.Actor, g tool.Grant) bool
 func (f allow) Allowed(a *access.Actor, g tool.Grant) bool { return f(a, g) }
 func (allow) Branches() []string                           { return nil }
 func (allow) BranchClass(name string) string               { return name }
+func (allow) Protection(string) *tool.Protection           { return nil }
+func (allow) InGroup(*access.Actor, string) bool           { return false }
 
 // TestMergeWithoutDelete checks that a caller who may not delete the source gets 403 before
 // anything is merged.

@@ -26,7 +26,7 @@ var varying = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
-	{regexp.MustCompile(`"(created_at|authored_at)":\d+`), `"$1":INSTANT`},
+	{regexp.MustCompile(`"(created_at|authored_at|updated_at)":\d+`), `"$1":INSTANT`},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},
 	{regexp.MustCompile(`\(id [0-9a-z]{26}\)`), "(id ID)"},
 	{regexp.MustCompile(`Content-Length: \d+\n`), ""},
@@ -98,6 +98,16 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "POST", "/export", "", `{"type_names":["Knows"]}`},
 		{writer, "GET", "/branches", "", ""},
 		{writer, "POST", "/branches", "", `{"name":"other"}`},
+		{writer, "POST", "/proposals", "", `{"source":"draft","title":"Add persons","description":"They were missing."}`},
+		{writer, "GET", "/proposals?state=open", "", ""},
+		{writer, "GET", "/proposals/PROPOSAL", "", ""},
+		{writer, "GET", "/proposals/PROPOSAL/changes?limit=1", "", ""},
+		{writer, "POST", "/proposals/PROPOSAL", "", `{"title":"Add a person","resolutions":[{"entity_kind":"node","type_name":"Person","id":"fay","property":"age","take":"value","value":30}]}`},
+		{writer, "POST", "/proposals/PROPOSAL/review", "", `{"decision":"comment","comment":"Who is fay?"}`},
+		{writer, "POST", "/proposals/PROPOSAL/merge", "", `{}`},
+		{writer, "POST", "/proposals/PROPOSAL/close", "", `{}`},
+		{writer, "POST", "/proposals", "", `{"source":"other","title":"Nothing"}`},
+		{writer, "POST", "/proposals/PROPOSAL/close", "", `{"comment":"It has no changes."}`},
 		{writer, "DELETE", "/branches/other", "", ""},
 		{writer, "POST", "/branches/merge", "", `{"source":"draft","delete_branch":true}`},
 		{writer, "GET", "/commits?limit=1", "", ""},
@@ -157,6 +167,9 @@ func TestEnvelopes(t *testing.T) {
 		path := "/graphs/people" + x.path
 		if strings.HasPrefix(x.path, "//") {
 			path = x.path[1:]
+		}
+		if newest, err := c.Graph.Proposals(t.Context(), engine.ProposalRange{Limit: 1}); err == nil && len(newest) > 0 {
+			path = strings.ReplaceAll(path, "PROPOSAL", newest[0].ID)
 		}
 		r := httptest.NewRequest(x.method, strings.ReplaceAll(path, "COMMIT", head), strings.NewReader(x.body))
 		r.Header.Set("Content-Type", "application/json")

@@ -14,6 +14,9 @@ const (
 
 	// ExampleCommit is the id that examples use for the head of main.
 	ExampleCommit = "01K9ZQ6Y3E5V8T1N4K7M2P9RSX"
+
+	// ExampleProposal is the id of the proposal in the examples.
+	ExampleProposal = "01K9ZQ7B4F6W9V2P5M8N3Q1STY"
 )
 
 // Example returns a typical request for the route: its path with the query string, its header
@@ -108,9 +111,17 @@ var examples = map[string]example{
 	"merge_branches": {
 		body: `{"source": "draft", "target": "main"}`,
 	},
-	"list_commits": {params: map[string]string{"limit": "10"}},
-	"get_commit":   {params: map[string]string{"commit": ExampleCommit}},
-	"list_changes": {params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
-	"verify":       {body: `{}`},
-	"cleanup":      {body: `{"keep_commits": 100, "dry_run": true}`},
+	"list_commits":          {params: map[string]string{"limit": "10"}},
+	"get_commit":            {params: map[string]string{"commit": ExampleCommit}},
+	"list_proposals":        {params: map[string]string{"state": "open", "limit": "50"}},
+	"open_proposal":         {body: `{"source": "draft", "title": "Add a note", "description": "The note says what to read first."}`},
+	"get_proposal":          {params: map[string]string{"proposal": ExampleProposal}},
+	"list_proposal_changes": {params: map[string]string{"proposal": ExampleProposal, "limit": "100"}},
+	"change_proposal":       {params: map[string]string{"proposal": ExampleProposal}, body: `{"title": "Add the first note"}`},
+	"review_proposal":       {params: map[string]string{"proposal": ExampleProposal}, body: `{"decision": "comment", "comment": "Is the slug unique?"}`},
+	"merge_proposal":        {params: map[string]string{"proposal": ExampleProposal}, body: `{}`},
+	"close_proposal":        {params: map[string]string{"proposal": ExampleProposal}, body: `{"comment": "No longer needed."}`},
+	"list_changes":          {params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
+	"verify":                {body: `{}`},
+	"cleanup":               {body: `{"keep_commits": 100, "dry_run": true}`},
 }

@@ -40,6 +40,11 @@ type Options struct {
 	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
 	SchemasFixed string
 
+	// Forward passes a request that writes to the server that writes the graph, and its answer to
+	// the client. It reports false, and has not answered, if this server must answer. If it is nil,
+	// this server answers every request.
+	Forward func(w http.ResponseWriter, r *http.Request, graph string) bool
+
 	Version       string // the version of the server, for /healthz
 	SourceVersion string // the commit of the source code that it was built from; empty if unknown
 
@@ -205,8 +210,27 @@ func (x *exchange) run() error {
 	if err := x.check(); err != nil {
 		return err
 	}
+	if x.opts.Forward != nil && x.writes() && x.opts.Forward(x.w, x.r, x.g.ID()) {
+		return nil
+	}
 	defer x.limit()()
+	if commit := x.r.Header.Get(headerAtLeast); commit != "" && x.route.takes(headerAtLeast) {
+		if err := x.g.Reach(x.ctx(), commit); err != nil {
+			return err
+		}
+	}
 	return x.route.handle(x)
+}
+
+// writes reports whether the request may write to its graph.
+func (x *exchange) writes() bool {
+	if !x.route.OnGraph() || !x.route.Writes {
+		return false
+	}
+	if name := x.r.PathValue("name"); x.route.Action == tool.InvokeQuery {
+		return x.g.QueryWrites(name)
+	}
+	return true
 }
 
 // deprecated sets the headers that name the successor of a deprecated route.

@@ -105,6 +105,7 @@ const (
 	headerTimeout     = "X-Timeout-Ms"              // the client's time limit in milliseconds
 	headerIdempotency = "Idempotency-Key"           // key of a write; see keyParam
 	headerIfCommit    = "Omnigraph-If-Graph-Commit" // the commit that the branch must be at
+	headerAtLeast     = "Omnigraph-At-Least"        // the commit that the server must have; see atLeastParam
 	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
 	headerIfMatch     = "If-Match"                  // versions that the client accepts
 )
@@ -167,6 +168,9 @@ func (r *Route) complete() {
 		path = append(path, Param{Name: m[1], In: Path, Kind: Text, Required: true, Description: pathParams[m[1]]})
 	}
 	r.Params = append(path, r.Params...)
+	if r.OnGraph() && !r.Elsewhere {
+		r.Params = append(r.Params, atLeastParam)
+	}
 	timeout := Param{Name: headerTimeout, In: Header, Kind: Number, Min: 1, Description: "The time limit of the request in milliseconds."}
 	if !r.Elsewhere {
 		r.Params = append(r.Params, timeout)
@@ -183,6 +187,8 @@ var pathParams = map[string]string{
 	"name":   "The name of the stored query.",
 	"branch": "The name of the branch; write / in it as %2F, and the name . as %2E.",
 	"commit": "The id of the commit.",
+
+	"proposal": "The id of the proposal.",
 }
 
 // The media types of bodies and answers. Blobs have mediaBytes.

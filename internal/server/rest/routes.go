@@ -16,6 +16,7 @@ const (
 	tagSchema   = "Schema"
 	tagBranches = "Branches"
 	tagHistory  = "History"
+	tagProposal = "Proposals"
 	tagAdmin    = "Administration"
 	tagAccess   = "Access"
 )
@@ -27,6 +28,8 @@ var (
 	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "The entity tags of answers that the client already has. If the answer would have one of these tags, the server answers 304 without a body."}
 	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
 	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}
+
+	atLeastParam = Param{Name: headerAtLeast, In: Header, Kind: Text, Max: 255, Description: "A commit that the caller has seen, or latest for every commit that was acknowledged before the request. A server that follows another one waits until it has that commit."}
 
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
 	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
@@ -44,6 +47,9 @@ var (
 // selecting says when a mutation given as text needs the permission read in addition to the
 // permission change.
 const selecting = "A mutation that updates or deletes, and every dry run, also needs read on the branch, because its answer depends on stored data."
+
+// ofProposal says how the routes of a stored proposal hide proposals.
+const ofProposal = "If the caller may not read both branches of the proposal, the answer is 404, as for a proposal that does not exist."
 
 // routes is the table of all routes.
 var routes = []Route{
@@ -313,6 +319,76 @@ var routes = []Route{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
 		},
 		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/proposals", Operation: "list_proposals", Tag: tagProposal,
+		Summary: "List the proposals between branches that the caller may read, newest first.",
+		Params: []Param{
+			{Name: "state", In: Query, Kind: Text, Enum: []string{"open", "merged", "closed"}, Description: "List only proposals in this state; all by default."},
+			{Name: "source", In: Query, Kind: Text, Description: "List only proposals from this branch."},
+			{Name: "target", In: Query, Kind: Text, Description: "List only proposals for this branch."},
+			{Name: "author", In: Query, Kind: Text, Description: "List only proposals that this actor opened."},
+			{Name: "reviewer", In: Query, Kind: Text, Description: "List only proposals that this actor approved or asked to change."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of proposals; at most 500, and 100 by default."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
+		},
+		Answer: client.ProposalList{}, Action: tool.Read, handle: (*exchange).listProposals,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposals", Operation: "open_proposal", Tag: tagProposal,
+		Summary:     "Open a proposal to merge a branch into another one.",
+		Description: "The caller needs change on the source, and read on the source and the target. If an open proposal has the same source and target, the answer is 409.",
+		Body:        client.ProposalBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).openProposal,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}", Operation: "get_proposal", Tag: tagProposal,
+		Summary:     "Get a proposal: its reviews, its conflicts with base, ours and theirs, and what blocks its merge.",
+		Description: ofProposal,
+		Answer:      client.ProposalAnswer{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, handle: (*exchange).getProposal,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}/changes", Operation: "list_proposal_changes", Tag: tagProposal,
+		Summary:     "List what the source of a proposal changed since the merge base.",
+		Description: "Each change has the entity before and after. " + ofProposal,
+		Params: []Param{
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
+			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
+			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type; all types by default."},
+			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
+		},
+		Answer: client.ProposalChanges{}, Action: tool.Read, handle: (*exchange).proposalChanges,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}", Operation: "change_proposal", Tag: tagProposal,
+		Summary:     "Change the title, the description or the resolutions of an open proposal.",
+		Description: "The caller needs change on the source. " + ofProposal,
+		Body:        client.ProposalChangeBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).changeProposal,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/review", Operation: "review_proposal", Tag: tagProposal,
+		Summary: "Approve an open proposal, ask for changes, or comment on it.",
+		Description: "A decision is about the digest of the changes and resolutions that the caller saw. The caller needs proposal_review on the target; for a comment, change on the source is enough. " +
+			"An actor that opened the proposal or committed to its source cannot approve it; the answer is then 409. " + ofProposal,
+		Body: client.ProposalReviewBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
+		Action: tool.ProposalReview, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, handle: (*exchange).reviewProposal,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/merge", Operation: "merge_proposal", Tag: tagProposal,
+		Summary: "Merge an open proposal, as one commit.",
+		Description: "The server checks the proposal and commits exactly the result that it checked. The caller needs branch_merge on the target, which a rule can allow via proposal. " +
+			"If something blocks the merge, the answer is 409. If the proposal is merged already, the answer is the proposal. " + ofProposal,
+		Body: client.ProposalMergeBody{}, Answer: client.ProposalAnswer{},
+		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read}, Writes: true, Statuses: []int{http.StatusPreconditionFailed}, handle: (*exchange).mergeProposal,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/close", Operation: "close_proposal", Tag: tagProposal,
+		Summary:     "Close an open proposal without a merge.",
+		Description: "The caller must have opened the proposal, or needs change on the source or proposal_review on the target. " + ofProposal,
+		Body:        client.ProposalCloseBody{}, Answer: client.ProposalAnswer{},
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, handle: (*exchange).closeProposal,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

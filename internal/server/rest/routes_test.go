@@ -110,8 +110,10 @@ func TestTable(t *testing.T) {
 // sample returns a value of a member's type.
 func sample(t *testing.T, typ reflect.Type) any {
 	switch typ {
-	case reflect.TypeFor[string]():
+	case reflect.TypeFor[string](), reflect.TypeFor[*string]():
 		return "x"
+	case reflect.TypeFor[json.RawMessage]():
+		return 7
 	case reflect.TypeFor[bool](), reflect.TypeFor[*bool]():
 		return true
 	case reflect.TypeFor[int32]():
@@ -122,6 +124,12 @@ func sample(t *testing.T, typ reflect.Type) any {
 		return map[string]any{}
 	case reflect.TypeFor[*time.Time]():
 		return "2024-05-01T12:30:00Z"
+	}
+	switch {
+	case typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct:
+		return membersOf(t, typ.Elem())
+	case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct:
+		return []any{membersOf(t, typ.Elem())}
 	}
 	t.Fatalf("no sample of %s", typ)
 	return nil

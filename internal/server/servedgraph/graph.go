@@ -55,6 +55,10 @@ type Config struct {
 	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
 	Memory encoding.Memory
 
+	// CatchUp makes sure that later reads see every commit that was acknowledged before. If it is
+	// nil, all reads do.
+	CatchUp func(ctx context.Context) error
+
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
@@ -89,6 +93,8 @@ type Graph struct {
 	memory encoding.Memory    // memory budget of long answers; may be nil
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
 
+	catchUp func(ctx context.Context) error // see Config; may be nil
+
 	catalogDigest string // digest of all tool descriptors
 }
 
@@ -104,7 +110,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, log: c.Logger, builtins: c.Builtins, memory: c.Memory,
+		version: c.Version, outputs: c.OutputSchemas, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp,
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {

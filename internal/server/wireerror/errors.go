@@ -24,6 +24,13 @@ type Forbidden struct {
 	Branch string      // empty for an action on the graph
 }
 
+// Protected reports that a branch changes only by merging proposals, and that the caller tried to
+// change it in another way.
+type Protected struct {
+	Action tool.Action // the action that the caller may do on other branches
+	Branch string
+}
+
 // Rejected reports that the text of a query or a schema has faults.
 type Rejected struct {
 	What        string            // the faulty text, for the message; "the query text" if empty
@@ -92,6 +99,19 @@ func (e *Forbidden) Error() string {
 		return fmt.Sprintf("the policy does not allow %s", e.Action)
 	}
 	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
+}
+
+func (e *Protected) Error() string {
+	instead := "write to another branch and open a proposal from it (proposal_submit, POST …/proposals, omnigraph proposal submit)"
+	switch e.Action {
+	case tool.BranchMerge:
+		instead = "open a proposal from the source branch and merge the proposal (proposal_submit, POST …/proposals, omnigraph proposal submit)"
+	case tool.SchemaApply:
+		instead = "change the schema with omnigraph cluster apply"
+	case tool.BranchDelete:
+		instead = "take the branch out of protected_branches in the policy first"
+	}
+	return fmt.Sprintf("branch %s is protected and changes only by merging proposals, so %s is refused; %s", e.Branch, e.Action, instead)
 }
 
 // Error renders each diagnostic with the part of the source line that it refers to.

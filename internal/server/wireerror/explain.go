@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -31,6 +32,7 @@ func Explain(err error) *Fault {
 	var (
 		unknownTool *UnknownTool
 		forbidden   *Forbidden
+		protected   *Protected
 		rejected    *Rejected
 		oversize    *Oversize
 		argument    *tool.ArgumentError
@@ -61,7 +63,7 @@ func Explain(err error) *Fault {
 		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
-	case errors.As(err, &forbidden):
+	case errors.As(err, &forbidden), errors.As(err, &protected):
 		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &rejected):
 		f := callers(OfRequest, client.CodeBadRequest, err)
@@ -121,7 +123,11 @@ func Explain(err error) *Fault {
 		f.Body.ResourceLimit = &client.Limit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
 		return f
 	case errors.As(err, &unavailable):
-		return servers(stopped(err), "the graph is unavailable; try again later")
+		f := servers(stopped(err), "the graph is unavailable; try again later")
+		if wait := unavailable.RetryAfter; wait > 0 {
+			f.RetryAfter = int((wait + time.Second - 1) / time.Second)
+		}
+		return f
 	case errors.As(err, &busy):
 		f := servers(stopped(err), "running queries use all the memory that queries may use; ask for less, or try again later")
 		f.RetryAfter = 1 // most calls are short

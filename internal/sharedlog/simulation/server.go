@@ -162,14 +162,14 @@ func (x *session) follow() error {
 	}
 	w := x.s.w
 	if !w.chance(w.trouble.ambition) { // leases only decide who tries, so it is safe to try at any time
-		node, _, err := x.f.WriterNode(background)
+		last, err := x.f.Takeover(background)
 		// Takeover objects are deleted only if the run has the fault CollectTakeovers. The check of
 		// the history has to find that fault, so go on here.
 		if err != nil && !errors.Is(err, object.ErrNotFound) {
 			return err
 		}
-		if node != "" && node != x.s.name {
-			if expired, err := x.leases.Expired(background, node); err != nil || !expired {
+		if last.Node != "" && last.Node != x.s.name {
+			if expired, err := x.leases.Expired(background, last.Node); err != nil || !expired {
 				return nil // the lease is only a hint: without an answer the server does not try
 			}
 		}

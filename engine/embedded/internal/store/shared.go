@@ -72,6 +72,7 @@ type Shared struct {
 	ctx       context.Context                 // of the call that follows the log
 	queue     atomic.Pointer[sharedlog.Queue] // the log of the writer; nil while the server only reads
 	durable   atomic.Uint64                   // LSN of the last record that was read or written
+	current   atomic.Pointer[time.Time]       // see Current; nil before the log was read
 
 	mu          sync.Mutex
 	loaded      bool                         // the log has a checkpoint in force
@@ -80,6 +81,7 @@ type Shared struct {
 	round       uint64                       // number of checkpoints that this server loaded or made
 	covered     uint64                       // LSN of the last record before the tail
 	recovered   uint64                       // LSN of the last record at the takeover
+	epoch       uint64                       // of this server's takeover; 0 before it
 	nextLSN     uint64                       // of the next record that is enqueued
 	nextSegment SegmentID                    // id of the next segment
 	segments    map[SegmentID]*sharedSegment // the segments that this server knows
@@ -89,7 +91,11 @@ type Shared struct {
 }
 
 // ErrReader is the error of writes on a server that only reads the graph.
-var ErrReader error = &engine.Unavailable{Reason: "this server only reads the graph; send the write to the server that writes it"}
+var ErrReader error = &engine.Unavailable{Reason: "this server only reads the graph; send the write to the server that writes it", RetryAfter: writerWait}
+
+// writerWait is how long a caller should wait before it repeats a write that met no writer. Another
+// server may be about to become the writer.
+const writerWait = time.Second
 
 // OpenShared opens the shared storage of a graph for reading, and passes its state to the Applier.
 // If the storage contains no graph, Exists reports false afterwards, and the Applier has received
@@ -227,7 +233,7 @@ func (s *Shared) mapped(err error) error {
 	case errors.Is(err, sharedlog.ErrIndeterminate):
 		return &engine.Indeterminate{Err: err}
 	case errors.Is(err, sharedlog.ErrLost):
-		return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "another server writes the graph now; send the write there"}, err)
+		return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "another server writes the graph now; send the write there", RetryAfter: writerWait}, err)
 	case errors.Is(err, sharedlog.ErrUnavailable), errors.Is(err, sharedlog.ErrBehind):
 		return unavailable("using the shared storage", err)
 	}

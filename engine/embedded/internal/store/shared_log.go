@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
@@ -22,7 +23,13 @@ const maxTakeovers = 100
 // afterwards is linearizable. On the writer, CatchUp makes sure that it still is the writer.
 func (s *Shared) CatchUp(ctx context.Context) error {
 	if q := s.queue.Load(); q != nil {
-		err := q.Exclusive(func(w *sharedlog.Writer) error { return w.CatchUp(ctx) })
+		err := q.Exclusive(func(w *sharedlog.Writer) error {
+			if err := w.CatchUp(ctx); err != nil {
+				return err
+			}
+			s.setCurrent(w.Current())
+			return nil
+		})
 		if errors.Is(err, sharedlog.ErrUnavailable) {
 			return s.mapped(err) // the server may still be the writer
 		}
@@ -52,10 +59,25 @@ func (s *Shared) Next(ctx context.Context) (more bool, err error) {
 // TakeOver makes this server the writer of the graph. Before it returns, the Applier has received
 // all records of earlier writers. Afterwards the former writer cannot write any more.
 func (s *Shared) TakeOver(ctx context.Context) error {
+	return s.takeOver(ctx, func(uint64) bool { return true })
+}
+
+// TakeOverFrom is like TakeOver, but refuses with a *engine.Conflict if the epoch of the log is not
+// `epoch`, because another server has then taken over.
+func (s *Shared) TakeOverFrom(ctx context.Context, epoch uint64) error {
+	return s.takeOver(ctx, func(now uint64) bool { return now == epoch })
+}
+
+// takeOver makes this server the writer of the graph if the function `wanted` accepts the epoch of
+// the log.
+func (s *Shared) takeOver(ctx context.Context, wanted func(epoch uint64) bool) error {
 	return s.follow(ctx, func(bool) error {
 		for range maxTakeovers {
 			if err := s.follower.CatchUp(ctx); err != nil {
 				return err
+			}
+			if !wanted(s.follower.Epoch()) {
+				return &engine.Conflict{Reason: "another server has become the writer of the graph"}
 			}
 			if !s.follower.LoadedInForce() {
 				// The next checkpoint of this server must not list segments that are condemned.
@@ -77,6 +99,7 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 			s.nextLSN = s.follower.NextLSN()
 			s.recovered = s.nextLSN - 1
 			s.nextSegment = SegmentID(w.Epoch())*epochSegments + 1
+			s.epoch = w.Epoch()
 			s.queue.Store(sharedlog.NewQueue(w))
 			s.mu.Unlock()
 			return nil
@@ -115,6 +138,7 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 	}
 	if err == nil {
 		s.opts.Applier.Publish()
+		s.setCurrent(s.follower.Current())
 	} else if s.broken || !errors.Is(err, sharedlog.ErrUnavailable) {
 		s.follower = nil
 	}
@@ -122,6 +146,39 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 		return ctx.Err()
 	}
 	return s.mapped(err)
+}
+
+// Takeover returns the takeover of the present writer, as far as this server has read the log. It is
+// for a server that follows the log.
+func (s *Shared) Takeover(ctx context.Context) (t sharedlog.Takeover, err error) {
+	err = s.follow(ctx, func(bool) error {
+		t, err = s.follower.Takeover(ctx)
+		return err
+	})
+	return t, err
+}
+
+// Epoch returns the epoch of this server's own takeover, or 0 if it has not taken over.
+func (s *Shared) Epoch() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.epoch
+}
+
+// Current returns the last time at which this server sent a request that showed that it knew the
+// whole log.
+func (s *Shared) Current() time.Time {
+	if t := s.current.Load(); t != nil {
+		return *t
+	}
+	return time.Time{}
+}
+
+// setCurrent stores the result of Current, unless it would go back.
+func (s *Shared) setCurrent(t time.Time) {
+	if t.After(s.Current()) {
+		s.current.Store(&t)
+	}
 }
 
 // reopen opens the log and reads it to its end, unless it is open. REQUIRES: the caller holds

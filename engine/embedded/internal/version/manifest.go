@@ -1,6 +1,7 @@
 package version
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -55,6 +57,8 @@ import (
 //	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
+//	proposals uvarint count; for each a text: the payload of a KindProposal record. Formats 1 to 6
+//	          have no proposals
 //
 // In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
 // every two branches their names (texts) and the state at their lowest common ancestor
@@ -70,6 +74,8 @@ type Manifest struct {
 	History  []HistorySegment // the segments with the history of commits
 	Archive  []ArchiveSegment // the segments with the records of old commits
 	Anchors  []Anchor         // the stored past states
+
+	Proposals []*engine.Proposal // the proposals, in the order of their ids
 }
 
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
@@ -118,6 +124,10 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 		dst = appendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Block))
 		dst = appendTexts(dst, a.Refs)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Proposals)))
+	for _, p := range m.Proposals {
+		dst = appendText(dst, string(AppendProposal(nil, p)))
 	}
 	return dst
 }
@@ -173,6 +183,15 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	}
 	if r.format >= 3 {
 		r.archive(m)
+	}
+	if r.format >= 7 {
+		for range r.count() {
+			p, err := ReadProposal(r.bytes(r.count()))
+			if r.err != nil || err != nil {
+				return nil, cmp.Or(r.err, err)
+			}
+			m.Proposals = append(m.Proposals, p)
+		}
 	}
 	return m, r.err
 }

@@ -20,9 +20,13 @@ type Merged struct {
 
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
-// transaction. The three states must have one schema.
-func (tx *Txn) Merge(base, source *Snapshot) *Merged {
-	m := &merge{tx: tx, base: base, source: source}
+// transaction. The three states must have one schema. The resolutions must have passed
+// [Schema.CheckResolution].
+func (tx *Txn) Merge(base, source *Snapshot, resolutions []engine.Resolution) *Merged {
+	m := &merge{tx: tx, base: base, source: source, resolutions: map[engine.ConflictPlace]*engine.Resolution{}}
+	for i := range resolutions {
+		m.resolutions[resolutions[i].ConflictPlace] = &resolutions[i]
+	}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
 		for _, t := range list {
 			m.decide(t)
@@ -54,7 +58,9 @@ type merge struct {
 	puts         []mergePut         // entities to insert or replace
 	deletes      []mergeDelete      // entities to delete
 	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
-	out          Merged             // the result so far
+	// resolutions has the resolutions by the place of their conflict.
+	resolutions map[engine.ConflictPlace]*engine.Resolution
+	out         Merged // the result so far
 }
 
 // mergePut is an entity that the merge inserts or replaces. It contains the ends of an edge as ids.
@@ -103,13 +109,32 @@ func (m *merge) decide(t *Type) {
 				continue
 			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
-		case !is.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source deletes the entity, but the target changed it")
-		case !have.there:
-			m.conflict(engine.DeleteVsUpdate, t, id, "", "the source changes the entity, but the target deleted it")
+		case !is.there || !have.there:
+			m.deletedOrChanged(t, id, &was, &is, &have)
 		default:
 			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
 		}
+	}
+}
+
+// deletedOrChanged handles an entity that one side deleted and the other changed.
+func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState) {
+	switch m.side(t, id, "") {
+	case engine.TakeOurs:
+	case engine.TakeTheirs:
+		if is.there {
+			m.put(t, id, *is)
+		} else {
+			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
+		}
+	default:
+		message := "the source changes the entity, but the target deleted it"
+		if !is.there {
+			message = "the source deletes the entity, but the target changed it"
+		}
+		m.conflict(engine.DeleteVsUpdate, t, id, "", "%s", message)
+		c := &m.out.Conflicts[len(m.out.Conflicts)-1]
+		c.Base, c.Ours, c.Theirs = was.image(t), have.image(t), is.image(t)
 	}
 }
 
@@ -118,23 +143,38 @@ func (m *merge) decide(t *Type) {
 func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
-	pick := func(property string, unchanged, equal, kept bool, take func(), ours, theirs string) {
+	pick := func(property string, w, s, h value.Value, set func(value.Value)) {
+		resolution := m.resolutions[place(t, id, property)]
 		switch {
-		case kind == engine.DivergentUpdate && unchanged || equal:
-		case kind == engine.DivergentUpdate && kept:
-			take()
-			changed = true
+		case kind == engine.DivergentUpdate && value.Equal(w, s) || value.Equal(s, h):
+			return
+		case kind == engine.DivergentUpdate && value.Equal(w, h):
+			set(s)
+		case resolution == nil:
+			m.conflict(kind, t, id, property, "the source has %s, the target %s", describe(s), describe(h))
+			c := &m.out.Conflicts[len(m.out.Conflicts)-1]
+			if kind == engine.DivergentUpdate {
+				c.Base = was.part(t, property)
+			}
+			c.Ours, c.Theirs = have.part(t, property), is.part(t, property)
+			return
+		case resolution.Take == engine.TakeOurs:
+			return
+		case resolution.Take == engine.TakeTheirs:
+			set(s)
+		case value.Equal(resolution.Value, h):
+			return
 		default:
-			m.conflict(kind, t, id, property, "the source has %s, the target %s", theirs, ours)
+			set(resolution.Value)
 		}
+		changed = true
 	}
 	for p, prop := range t.Props {
-		w, s, h := was.vals[p], is.vals[p], have.vals[p]
-		pick(prop.Name, value.Equal(w, s), value.Equal(s, h), value.Equal(w, h), func() { merged.vals[p] = s }, describe(h), describe(s))
+		pick(prop.Name, was.vals[p], is.vals[p], have.vals[p], func(v value.Value) { merged.vals[p] = v })
 	}
 	if t.Entity == plan.Edge {
-		pick("from", was.from == is.from, is.from == have.from, was.from == have.from, func() { merged.from = is.from }, have.from, is.from)
-		pick("to", was.to == is.to, is.to == have.to, was.to == have.to, func() { merged.to = is.to }, have.to, is.to)
+		pick("from", value.OfString(was.from), value.OfString(is.from), value.OfString(have.from), func(v value.Value) { merged.from = v.Str() })
+		pick("to", value.OfString(was.to), value.OfString(is.to), value.OfString(have.to), func(v value.Value) { merged.to = v.Str() })
 	}
 	if changed {
 		m.put(t, id, merged)

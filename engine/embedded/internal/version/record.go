@@ -26,6 +26,11 @@ const (
 	// KindSchema is a commit that changes the schema: a header, then the change; see
 	// [Txn.AppendChange].
 	KindSchema uint8 = 5
+	// KindProposal is a new version of a proposal; see [AppendProposal].
+	KindProposal uint8 = 6
+	// KindProposalMerge is a merge commit and the proposal that it merges; see
+	// [AppendProposalMerge].
+	KindProposalMerge uint8 = 7
 )
 
 // The layout of the payloads:

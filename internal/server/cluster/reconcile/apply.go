@@ -112,10 +112,10 @@ func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 // before it changes anything. If it refuses, the error is a *GraphsInUse, a *CannotApply or an
 // *Unapproved, or a *engine.Unavailable if another apply or the start of a server is in progress.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
-	if err := c.FS.MkdirAll(c.Storage); err != nil {
-		return nil, fmt.Errorf("making the storage folder: %w", err)
+	if err := c.prepare(); err != nil {
+		return nil, err
 	}
-	lock, err := Lock(c.FS, c.Storage)
+	lock, err := c.Lock()
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	}
 	r := *plan.Next
 	r.Applied, r.Actor = c.now().UnixMicro(), o.Actor
-	if err := c.record(&r); err != nil {
+	if err := c.record(ctx, &r); err != nil {
 		return out, fmt.Errorf("recording the revision failed; run cluster apply again to record it: %w", err)
 	}
 	out.Revision, out.Recorded = &r, true
@@ -155,7 +155,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
 	switch {
 	case g.Create:
-		eg, err := c.Engine.Create(ctx, c.dir(g.ID), g.Text, g.Schema, engine.OpenOptions{})
+		eg, err := c.Engine.Create(ctx, c.Place(g.ID), g.Text, g.Schema, engine.OpenOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -52,12 +52,12 @@ type GraphPlan struct {
 // Lost is the error for a graph that was applied once and is missing from the storage folder. An
 // apply does not create an empty graph in its place.
 type Lost struct {
-	Dir      string // folder in which the graph should be
+	Dir      string // folder in which the graph should be, or the object that should name it
 	Revision uint64 // number of the revision that contains the graph
 }
 
 func (e *Lost) Error() string {
-	return fmt.Sprintf("revision %d has the graph, but there is no graph in %s: restore the folder; or, to start with an empty graph, remove the graph from cluster.yaml, apply, add it again, and apply", e.Revision, e.Dir)
+	return fmt.Sprintf("revision %d has the graph, but there is no graph in %s: restore it; or, to start with an empty graph, remove the graph from cluster.yaml, apply, add it again, and apply", e.Revision, e.Dir)
 }
 
 // Kept is a graph that is in the revision or the storage folder, but not in cluster.yaml. Apply
@@ -140,7 +140,7 @@ func (o opened) close() error {
 // until the caller closes them. The caller must close them after an error, too.
 func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error) {
 	open := opened{}
-	recorded, err := c.Revision()
+	recorded, err := c.Revision(ctx)
 	if err != nil {
 		return nil, open, err
 	}
@@ -156,7 +156,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 			return p, open, err
 		}
 		if g.Create && before != nil {
-			g.Create, g.Blocked = false, &Lost{Dir: c.dir(src.ID), Revision: recorded.Number}
+			g.Create, g.Blocked = false, &Lost{Dir: c.home(src.ID), Revision: recorded.Number}
 		}
 	}
 	p.Kept, err = c.kept(ctx, recorded, s)
@@ -165,7 +165,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 
 // look opens a graph and plans its change. It returns an error only if ctx ends: the error of ctx.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
-	eg, err := c.Engine.Open(ctx, c.dir(g.ID), engine.OpenOptions{})
+	eg, err := c.Engine.Open(ctx, c.Place(g.ID), engine.OpenOptions{})
 	if ctx.Err() != nil {
 		if err == nil {
 			err = eg.Close()
@@ -240,7 +240,7 @@ func unsupported(steps []catalog.Step) error {
 
 // kept finds the graphs that are not in the sources.
 func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]Kept, error) {
-	names, err := c.folders()
+	names, err := c.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]K
 
 // liveSchema returns the digest of the schema on main of a stored graph.
 func (c *Cluster) liveSchema(ctx context.Context, id string) (digest string, err error) {
-	g, err := c.Engine.Open(ctx, c.dir(id), engine.OpenOptions{})
+	g, err := c.Engine.Open(ctx, c.Place(id), engine.OpenOptions{})
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,9 @@
-// Package reconcile applies a cluster.yaml to the storage folder of its cluster and keeps the
-// record of the last apply.
+// Package reconcile applies a cluster.yaml to the storage of its cluster and keeps the record of the
+// last apply.
 package reconcile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,16 +14,22 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// Cluster is the storage folder of a cluster. Only the functions Open and Create know which engine
-// stores the graphs.
+// Cluster is the storage of a cluster: a folder, or shared storage if Bucket is set. Only the
+// functions Open and Create know which engine stores the graphs.
 type Cluster struct {
 	FS      fs.FS  // the file system of the storage folder
 	Storage string // path of the storage folder
 
-	Engine engine.Engine // makes and opens the graphs, each in a folder
+	Bucket object.Bucket // the shared storage, instead of FS and Storage
+
+	// Engine makes and opens the graphs. The place of a graph is its folder, or its id in shared
+	// storage.
+	Engine engine.Engine
 
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }
@@ -46,12 +53,37 @@ func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 	return lock, nil
 }
 
-// Revision returns the recorded revision, or nil if there is none. The error is a *engine.Corrupt,
-// a *FormatError, or an error of reading the file.
-func (c *Cluster) Revision() (*Revision, error) { return ReadRevision(c.FS, c.Storage) }
+// Lock prevents applies until the Closer is closed; see the function [Lock]. In shared storage it
+// does nothing: an apply there notices by itself that another apply was first.
+func (c *Cluster) Lock() (io.Closer, error) {
+	if c.Bucket != nil {
+		return noLock{}, nil
+	}
+	return Lock(c.FS, c.Storage)
+}
 
-// dir returns the folder of a graph.
-func (c *Cluster) dir(graph string) string { return filepath.Join(c.Storage, graph) }
+// noLock is a lock that prevents nothing.
+type noLock struct{}
+
+// Close implements io.Closer.
+func (noLock) Close() error { return nil }
+
+// Revision returns the recorded revision, or nil if there is none. The error is a *engine.Corrupt,
+// a *FormatError, or an error of reading the revision.
+func (c *Cluster) Revision(ctx context.Context) (*Revision, error) {
+	if c.Bucket != nil {
+		return readShared(ctx, c.Bucket)
+	}
+	return ReadRevision(c.FS, c.Storage)
+}
+
+// Place returns the place of a graph for the engine.
+func (c *Cluster) Place(graph string) string {
+	if c.Bucket != nil {
+		return graph
+	}
+	return filepath.Join(c.Storage, graph)
+}
 
 // now returns the time that c.Now gives, or that of the system clock if c.Now is nil.
 func (c *Cluster) now() time.Time {
@@ -61,9 +93,32 @@ func (c *Cluster) now() time.Time {
 	return clock.Now()
 }
 
-// folders lists the folders in the storage folder that have a valid graph id as their name. Not all
-// of them need to hold graphs. The storage folder need not exist.
-func (c *Cluster) folders() ([]string, error) {
+// home returns what an operator has to restore for a graph that is missing.
+func (c *Cluster) home(graph string) string {
+	if c.Bucket != nil {
+		return "the object incarnation/" + graph + " of the shared storage"
+	}
+	return c.Place(graph)
+}
+
+// prepare makes the storage folder.
+func (c *Cluster) prepare() error {
+	if c.Bucket != nil {
+		return nil
+	}
+	if err := c.FS.MkdirAll(c.Storage); err != nil {
+		return fmt.Errorf("making the storage folder: %w", err)
+	}
+	return nil
+}
+
+// stored lists the graphs in shared storage, or the folders in the storage folder that have a valid
+// graph id as their name. Not all of those folders need to hold graphs. The storage folder need not
+// exist.
+func (c *Cluster) stored(ctx context.Context) ([]string, error) {
+	if c.Bucket != nil {
+		return (&replica.Storage{Bucket: c.Bucket}).Graphs(ctx)
+	}
 	names, err := c.FS.List(c.Storage)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil, nil
@@ -76,7 +131,7 @@ func (c *Cluster) folders() ([]string, error) {
 		if !cluster.IsGraphID(name) {
 			continue
 		}
-		if _, err := c.FS.List(c.dir(name)); err == nil { // only a folder: List fails for a file
+		if _, err := c.FS.List(c.Place(name)); err == nil { // only a folder: List fails for a file
 			found = append(found, name)
 		}
 	}

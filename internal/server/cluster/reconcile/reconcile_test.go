@@ -98,7 +98,7 @@ func (c *Cluster) load(t testing.TB, id, ndjson string) {
 
 func (c *Cluster) open(t testing.TB, id string) engine.Graph {
 	t.Helper()
-	g, err := c.Engine.Open(context.Background(), c.dir(id), engine.OpenOptions{})
+	g, err := c.Engine.Open(context.Background(), c.Place(id), engine.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (c *Cluster) dump(t testing.TB, ids ...string) string {
 	t.Helper()
 	ctx := context.Background()
 	var b bytes.Buffer
-	r, err := c.Revision()
+	r, err := c.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func (c *Cluster) dump(t testing.TB, ids ...string) string {
 		b.Write(encode(r))
 	}
 	for _, id := range ids {
-		g, err := c.Engine.Open(ctx, c.dir(id), engine.OpenOptions{})
+		g, err := c.Engine.Open(ctx, c.Place(id), engine.OpenOptions{})
 		var missing *engine.NotFound
 		if errors.As(err, &missing) {
 			fmt.Fprintf(&b, "graph %s is not there\n", id)
@@ -191,9 +191,9 @@ func TestLife(t *testing.T) {
 		{name: "adopt", before: func() { c.drift(t, "people", peopleNick) },
 			sources: sources(t, "people", peopleNick, "things", more+"// and more\n"), plan: "people:record:drift things:up_to_date", number: 5},
 		{name: "rename", sources: sources(t, "people", peopleRenamed, "things", more), plan: "people:change things:change", number: 6, applied: 2},
-		{name: "remove", before: func() { mkdir(t, c.dir("empty")); writeFile(t, c.dir("a-file")) },
+		{name: "remove", before: func() { mkdir(t, c.Place("empty")); writeFile(t, c.Place("a-file")) },
 			sources: sources(t, "people", peopleRenamed), plan: "people:up_to_date things:kept:false:false", number: 7},
-		{name: "gone", before: func() { remove(t, c.dir("things")) }, sources: sources(t, "people", peopleRenamed), plan: "people:up_to_date", number: 7},
+		{name: "gone", before: func() { remove(t, c.Place("things")) }, sources: sources(t, "people", peopleRenamed), plan: "people:up_to_date", number: 7},
 	}
 	for _, s := range steps {
 		if s.before != nil {
@@ -221,7 +221,7 @@ func TestLife(t *testing.T) {
 	if got := all(); !strings.Contains(got, `"name":"ada","years":36`) || !strings.Contains(got, `"edge":"Knows"`) {
 		t.Errorf("the entities are lost:\n%s", got)
 	}
-	if _, err := os.Stat(c.dir("a-file")); err != nil {
+	if _, err := os.Stat(c.Place("a-file")); err != nil {
 		t.Error(err)
 	}
 }
@@ -342,7 +342,7 @@ func TestDamage(t *testing.T) {
 	c := clusterOn(fs.OS(), t.TempDir())
 	s := sources(t, "people", people, "things", things)
 	c.mustApply(t, s)
-	logs, err := filepath.Glob(filepath.Join(c.dir("people"), "*.manifest"))
+	logs, err := filepath.Glob(filepath.Join(c.Place("people"), "*.manifest"))
 	if err != nil || len(logs) == 0 {
 		t.Fatal(logs, err)
 	}
@@ -351,7 +351,7 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	remove(t, c.dir("things"))
+	remove(t, c.Place("things"))
 	p := c.mustPlan(t, s)
 	if got := states(p); got != "people:blocked things:blocked" {
 		t.Errorf("planned %s", got)

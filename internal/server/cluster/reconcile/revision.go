@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -92,7 +93,10 @@ func ReadRevision(fsys fs.FS, storage string) (*Revision, error) {
 }
 
 // record puts a revision in force. The write is atomic, and it is durable when record returns.
-func (c *Cluster) record(r *Revision) error {
+func (c *Cluster) record(ctx context.Context, r *Revision) error {
+	if c.Bucket != nil {
+		return recordShared(ctx, c.Bucket, r)
+	}
 	name := filepath.Join(c.Storage, RevisionFile)
 	temp := name + tempExt
 	if err := c.FS.Remove(temp); err != nil && !errors.Is(err, iofs.ErrNotExist) {

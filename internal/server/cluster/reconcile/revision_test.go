@@ -85,10 +85,10 @@ func TestReadRevision(t *testing.T) {
 		}
 	}
 	c := clusterOn(fs.OS(), dir)
-	if err := c.record(sample(t)); err != nil {
+	if err := c.record(t.Context(), sample(t)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Revision()
+	r, err := c.Revision(t.Context())
 	if err != nil || !reflect.DeepEqual(r, sample(t)) || r.Graph("people") == nil || r.Graph("none") != nil {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -96,7 +96,7 @@ func TestReadRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	var corrupt *engine.Corrupt
-	if _, err := c.Revision(); !errors.As(err, &corrupt) {
+	if _, err := c.Revision(t.Context()); !errors.As(err, &corrupt) {
 		t.Error(err)
 	}
 	if _, err := c.Plan(t.Context(), sources(t, "people", people)); !errors.As(err, &corrupt) {

@@ -69,6 +69,9 @@ func Calls(head string) []Call {
 		{Tool: "branch_create", Args: args{"name": "other"}, Answer: `"other"`},
 		{Tool: "branch_delete", Args: args{"name": "branch-1"}, Answer: `"branch-1"`},
 		{Tool: "branch_merge", Args: args{"source": "branch-2"}, Answer: `"outcome":"already_up_to_date"`},
+		{Tool: "proposal_submit", Args: args{"source": "branch-3", "title": "t"}, Answer: `"state":"open","source":"branch-3"`},
+		{Tool: "proposal_get", Args: args{"state": "open"}, Answer: `"source":"branch-3"`},
+		{Tool: "proposal_resolve", Args: args{"proposal": "none", "resolutions": []any{map[string]any{"entity_kind": "node", "type_name": "Person", "id": "x", "property": "age", "take": "ours"}}}, Refused: `proposal "none" not found`},
 		{Tool: "schema_apply", Args: args{"schema": Source + schema.String(), "dry_run": true}, Refused: "whose configuration sets its schema"},
 	}
 }

@@ -127,6 +127,26 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	return g.stored.Merge(ctx, source, target, opts)
 }
 
+func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (_ *engine.Comparison, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Compare(ctx, source, target, opts)
+}
+
+func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) (_ []engine.Proposal, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Proposals(ctx, r)
+}
+
+func (g *Graph) Proposal(ctx context.Context, id string) (_ *engine.Proposal, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Proposal(ctx, id)
+}
+
+func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (_ *engine.Proposal, err error) {
+	defer g.meter.count(&err)
+	return g.stored.PutProposal(ctx, p)
+}
+
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer g.meter.count(&err)
 	return g.stored.ApplySchema(ctx, source, schema, opts)

@@ -1,0 +1,277 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/url"
+)
+
+// ProposalSummary describes a proposal in a list.
+type ProposalSummary struct {
+	ID        string  `json:"id"` // identifies the proposal
+	Revision  int64   `json:"revision" jsonschema_description:"Counts the stored versions of the proposal, from 1."`
+	State     string  `json:"state" jsonschema:"enum=open,enum=merged,enum=closed"`
+	Source    string  `json:"source"` // the branch with the changes
+	Target    string  `json:"target"` // the branch that gets the changes
+	Title     string  `json:"title"`
+	ActorID   *string `json:"actor_id" jsonschema_description:"The actor who opened the proposal; null if not known."`
+	CreatedAt int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	UpdatedAt int64   `json:"updated_at" jsonschema_description:"The time of the last event, in Unix microseconds."`
+}
+
+// ProposalAnswer describes a proposal, and what a merge of it would do.
+type ProposalAnswer struct {
+	ProposalSummary
+	Description   string               `json:"description"`
+	MergeCommitID *string              `json:"merge_commit_id" jsonschema_description:"The commit on the target; null unless the proposal is merged."`
+	Resolutions   []ProposalResolution `json:"resolutions" jsonschema_description:"How the merge resolves conflicts."`
+	Events        []ProposalEvent      `json:"events" jsonschema_description:"What happened to the proposal, oldest first."`
+
+	SourceCommitID string       `json:"source_commit_id" jsonschema_description:"The compared commit of the source: its head, or for a proposal that is merged or closed, its last one."`
+	TargetCommitID string       `json:"target_commit_id" jsonschema_description:"The compared commit of the target."`
+	BaseCommitID   string       `json:"base_commit_id" jsonschema_description:"The merge base of the two commits."`
+	Digest         string       `json:"digest" jsonschema_description:"Identifies the changes and the resolutions. An approval counts for one digest."`
+	Nodes          ChangeCounts `json:"nodes" jsonschema_description:"Numbers of nodes that the source changed since the merge base."`
+	Edges          ChangeCounts `json:"edges" jsonschema_description:"Numbers of edges that the source changed since the merge base."`
+
+	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The conflicts without a resolution; the first hundred."`
+	ConflictCount int                `json:"conflict_count" jsonschema_description:"The number of all conflicts without a resolution."`
+
+	ApprovedBy  []string `json:"approved_by" jsonschema_description:"The actors whose approval counts for the digest."`
+	RequestedBy []string `json:"changes_requested_by" jsonschema_description:"The actors who asked for changes to this digest."`
+	Blockers    []string `json:"blockers" jsonschema_description:"What must happen before the merge, as sentences. Empty if the proposal can be merged or is not open."`
+}
+
+// ChangeCounts are numbers of changed entities, by kind of change.
+type ChangeCounts struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
+	Deleted  int64 `json:"deleted"`
+}
+
+// ProposalEvent is one step in the life of a proposal.
+type ProposalEvent struct {
+	Kind      string       `json:"kind" jsonschema:"enum=opened,enum=changed,enum=commented,enum=approved,enum=changes_requested,enum=merged,enum=closed"`
+	ActorID   *string      `json:"actor_id"` // the actor of the step; null if not known
+	CreatedAt int64        `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	Comment   string       `json:"comment"`
+	Digest    string       `json:"digest" jsonschema_description:"The digest that the actor saw; empty for a step without one."`
+	On        *EntityPlace `json:"on" jsonschema_description:"The entity that the comment is about; null for the whole proposal."`
+}
+
+// EntityPlace identifies an entity.
+type EntityPlace struct {
+	EntityKind string `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string `json:"type_name"` // name of the type
+	ID         string `json:"id"`
+}
+
+// CommentPlace identifies the entity that a comment is about.
+type CommentPlace struct {
+	EntityKind string `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string `json:"type_name"` // name of the type
+	ID         string `json:"id"`
+}
+
+// ProposalConflict is one conflict between the source and the target of a proposal.
+type ProposalConflict struct {
+	Kind       string       `json:"kind"`        // such as divergent_update
+	EntityKind string       `json:"entity_kind"` // node or edge
+	TypeName   string       `json:"type_name"`   // name of the type
+	ID         string       `json:"id"`
+	Property   string       `json:"property" jsonschema_description:"Empty if the conflict is about the whole entity."`
+	Message    string       `json:"message"`
+	Resolvable bool         `json:"resolvable" jsonschema_description:"A resolution can resolve the conflict. Otherwise, change one of the branches."`
+	Base       *EntityImage `json:"base" jsonschema_description:"The property, or the whole entity, in the merge base; null if the entity does not exist there."`
+	Ours       *EntityImage `json:"ours" jsonschema_description:"The same in the target."`
+	Theirs     *EntityImage `json:"theirs" jsonschema_description:"The same in the source."`
+}
+
+// ProposalResolution is a stored resolution of a conflict.
+type ProposalResolution struct {
+	EntityKind string          `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string          `json:"type_name"` // name of the type
+	ID         string          `json:"id"`
+	Property   string          `json:"property" jsonschema_description:"Empty if the conflict is about the whole entity."`
+	Take       string          `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours keeps the target, theirs takes the source, value sets the property to value."`
+	Value      json.RawMessage `json:"value" jsonschema_description:"The value; null for ours and theirs, and for no value."`
+}
+
+// ConflictResolution says how the merge of a proposal resolves one conflict.
+type ConflictResolution struct {
+	EntityKind string          `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string          `json:"type_name"` // name of the type
+	ID         string          `json:"id"`
+	Property   string          `json:"property,omitempty" jsonschema_description:"Left out for a conflict about the whole entity."`
+	Take       string          `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours keeps the target, theirs takes the source, value sets the property to value."`
+	Value      json.RawMessage `json:"value,omitempty" jsonschema_description:"For take: value. Null removes the value."`
+}
+
+// The values of ConflictResolution.Take.
+const (
+	TakeOurs   = "ours"
+	TakeTheirs = "theirs"
+	TakeValue  = "value"
+)
+
+// ProposalList is a page of proposals, newest first.
+type ProposalList struct {
+	Proposals     []ProposalSummary `json:"proposals" jsonschema_description:"The newest first."`
+	NextPageToken string            `json:"next_page_token,omitempty" jsonschema_description:"There are older proposals; send it as page_token to list them."`
+}
+
+// ProposalBody is the body of a request to open a proposal.
+type ProposalBody struct {
+	Source      string `json:"source" jsonschema_description:"The branch with the changes."`
+	Target      string `json:"target,omitempty" jsonschema_description:"The branch that gets the changes; the default is main."`
+	Title       string `json:"title" jsonschema:"minLength=1,maxLength=200"`
+	Description string `json:"description,omitempty" jsonschema_description:"Why the changes are good, for the reviewer."`
+}
+
+// ProposalChangeBody is the body of a request to change a proposal. It changes only the members that
+// it has.
+type ProposalChangeBody struct {
+	Title       *string              `json:"title,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	Description *string              `json:"description,omitempty"`
+	Resolutions []ConflictResolution `json:"resolutions,omitempty" jsonschema_description:"Each replaces the earlier resolution of the same conflict."`
+	Comment     string               `json:"comment,omitempty"`
+}
+
+// ProposalReviewBody is the body of a review.
+type ProposalReviewBody struct {
+	Decision string        `json:"decision" jsonschema:"enum=approve,enum=request_changes,enum=comment"`
+	Digest   string        `json:"digest,omitempty" jsonschema_description:"The digest of the proposal that the reviewer saw. approve and request_changes need it. If the digest is another one by now, the answer is 409."`
+	Comment  string        `json:"comment,omitempty"`
+	On       *CommentPlace `json:"on,omitempty" jsonschema_description:"For comment: the entity that the comment is about."`
+}
+
+// The values of ProposalReviewBody.Decision.
+const (
+	DecisionApprove = "approve"
+	DecisionRequest = "request_changes"
+	DecisionComment = "comment"
+)
+
+// ProposalCloseBody is the body of a request to close a proposal.
+type ProposalCloseBody struct {
+	Comment string `json:"comment,omitempty"`
+}
+
+// ProposalMergeBody is the body of a request to merge a proposal.
+type ProposalMergeBody struct {
+	Digest  string `json:"digest,omitempty" jsonschema_description:"Merge only if this is the digest of the proposal; otherwise the answer is 409."`
+	Comment string `json:"comment,omitempty"`
+}
+
+// ProposalChanges is a page of the changes of a proposal: the changes of the source since the merge
+// base.
+type ProposalChanges struct {
+	SourceCommitID string         `json:"source_commit_id"` // the compared commit of the source
+	BaseCommitID   string         `json:"base_commit_id"`   // the merge base
+	Changes        []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
+	NextPageToken  *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
+}
+
+// ProposalQuery selects proposals. An empty member selects all.
+type ProposalQuery struct {
+	State     string // open, merged or closed
+	Source    string // a branch
+	Target    string // a branch
+	Author    string // an actor
+	Reviewer  string // an actor who approved or asked for changes
+	Limit     int    // the maximum number of proposals on a page; 0 lists 100
+	PageToken string // the NextPageToken of the previous page
+}
+
+// Proposals lists a page of the proposals between branches that the caller may read.
+func (g *Graph) Proposals(ctx context.Context, page ProposalQuery) (*ProposalList, error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"state": page.State, "source": page.Source, "target": page.Target, "author": page.Author,
+		"reviewer": page.Reviewer, "page_token": page.PageToken} {
+		setText(query, name, value)
+	}
+	setNumber(query, "limit", page.Limit)
+	return ask[ProposalList](ctx, g.c, reading(g.path+"/proposals", query))
+}
+
+// AllProposals returns all selected proposals, newest first.
+func (g *Graph) AllProposals(ctx context.Context, all ProposalQuery) iter.Seq2[ProposalSummary, error] {
+	return func(yield func(ProposalSummary, error) bool) {
+		page := all
+		for {
+			list, err := g.Proposals(ctx, page)
+			if err != nil {
+				yield(ProposalSummary{}, err)
+				return
+			}
+			for _, p := range list.Proposals {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if list.NextPageToken == "" {
+				return
+			}
+			if list.NextPageToken == page.PageToken {
+				yield(ProposalSummary{}, ErrNoProgress)
+				return
+			}
+			page.PageToken = list.NextPageToken
+		}
+	}
+}
+
+// Proposal returns a proposal, and what a merge of it would do.
+func (g *Graph) Proposal(ctx context.Context, id string) (*ProposalAnswer, error) {
+	return ask[ProposalAnswer](ctx, g.c, reading(g.proposal(id, ""), nil))
+}
+
+// ProposalChanges lists a page of the changes of a proposal.
+func (g *Graph) ProposalChanges(ctx context.Context, id string, page ChangeQuery) (*ProposalChanges, error) {
+	query := url.Values{"kind": page.Kinds, "type": page.Types, "op": page.Ops}
+	setText(query, "page_token", page.PageToken)
+	setNumber(query, "limit", page.Limit)
+	return ask[ProposalChanges](ctx, g.c, reading(g.proposal(id, "/changes"), query))
+}
+
+// OpenProposal opens a proposal. The client does not repeat the request by itself, because a second
+// request would find the proposal open.
+func (g *Graph) OpenProposal(ctx context.Context, body ProposalBody) (*ProposalAnswer, error) {
+	return postProposal(ctx, g, g.path+"/proposals", body)
+}
+
+// ChangeProposal changes the title, the description or the resolutions of an open proposal.
+func (g *Graph) ChangeProposal(ctx context.Context, id string, body ProposalChangeBody) (*ProposalAnswer, error) {
+	return postProposal(ctx, g, g.proposal(id, ""), body)
+}
+
+// ReviewProposal approves an open proposal, asks for changes, or adds a comment.
+func (g *Graph) ReviewProposal(ctx context.Context, id string, body ProposalReviewBody) (*ProposalAnswer, error) {
+	return postProposal(ctx, g, g.proposal(id, "/review"), body)
+}
+
+// CloseProposal closes an open proposal without a merge.
+func (g *Graph) CloseProposal(ctx context.Context, id string, body ProposalCloseBody) (*ProposalAnswer, error) {
+	return postProposal(ctx, g, g.proposal(id, "/close"), body)
+}
+
+// MergeProposal merges an open proposal. If the proposal is merged already, the answer is the merged
+// proposal.
+func (g *Graph) MergeProposal(ctx context.Context, id string, body ProposalMergeBody) (*ProposalAnswer, error) {
+	return postProposal(ctx, g, g.proposal(id, "/merge"), body)
+}
+
+// proposal returns the path of a route of a proposal.
+func (g *Graph) proposal(id, route string) string {
+	return g.path + "/proposals/" + segment(id) + route
+}
+
+// postProposal sends a request that changes a proposal.
+func postProposal(ctx context.Context, g *Graph, path string, body any) (*ProposalAnswer, error) {
+	q, err := posting(path, body)
+	if err != nil {
+		return nil, err
+	}
+	return ask[ProposalAnswer](ctx, g.c, q)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
+)
+
+const (
+	// moveTime is how long cluster move waits for the server to become the writer.
+	moveTime = 30 * time.Second
+
+	// movePause is the time between two looks at the signs of the servers.
+	movePause = 200 * time.Millisecond
+)
+
+// moveAnswer is the result of cluster move.
+type moveAnswer struct {
+	GraphID string `json:"graph_id"` // id of the graph
+	Writer  string `json:"writer"`   // name of the server that writes the graph
+	Epoch   uint64 `json:"epoch"`    // number of takeovers of the graph so far
+}
+
+// newClusterMove makes the command omnigraph cluster move.
+func newClusterMove() *cobra.Command {
+	var f clusterFlags
+	cmd := &cobra.Command{
+		Use:   "move GRAPH NODE",
+		Short: "Make another server the writer of a graph in shared storage",
+		Long: `Make another server the writer of a graph in shared storage. NODE is the name of a running
+server that serves the graph; cluster status lists the names. No acknowledged write is lost.
+Writes that arrive during the change get the status 503, and clients send them again.
+
+The command waits up to half a minute until the server is the writer.
+` + noPolicy,
+		Example: "  omnigraph cluster move people og-2",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError{fmt.Errorf("cluster move takes a graph and the name of a server, but %d arguments were given; see omnigraph cluster move --help", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			cfg, err := f.read(cmd)
+			if err != nil {
+				return printFaults(cmd, err)
+			}
+			if cfg.Shared == nil {
+				return fmt.Errorf("the storage of %s is a folder of one server, which writes all its graphs; only graphs in shared storage can move", cfg.File)
+			}
+			s, done, err := replica.OpenForCommand(cmd.Context(), cfg.Shared.URL)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, done()) }()
+			a, err := moveGraph(cmd.Context(), s.Bucket, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return f.print(cmd, single(a, "", "graph_id", "writer", "epoch"))
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// moveGraph makes a server the writer of a graph, and waits until its sign says so.
+func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, moveTime)
+	defer cancel()
+	wished := false // a wish is stored that the server has not answered
+	for {
+		signs, err := replica.Signs(ctx, b)
+		if err != nil {
+			return nil, notMoved(ctx, b, graph, node, wished, err)
+		}
+		target, epoch, err := targetOf(signs, graph, node)
+		switch {
+		case err != nil:
+			return nil, err
+		case target.Role == replica.Writer && target.Epoch == epoch:
+			return &moveAnswer{GraphID: graph, Writer: node, Epoch: epoch}, nil
+		}
+		// The server removes a wish that it has granted or that came too late.
+		err = replica.Move(ctx, b, node, replica.Wish{Graph: graph, Epoch: epoch})
+		switch {
+		case err == nil:
+			wished = true
+		case !errors.Is(err, object.ErrExists):
+			return nil, notMoved(ctx, b, graph, node, wished, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, notMoved(ctx, b, graph, node, wished, ctx.Err())
+		case <-time.After(movePause):
+		}
+	}
+}
+
+// targetOf returns what a server does with a graph, and the highest epoch of the graph on any server.
+func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSign, epoch uint64, err error) {
+	var names []string
+	found, serves := false, false
+	for _, s := range signs {
+		names = append(names, s.Node)
+		g, ok := s.Graphs[graph]
+		epoch = max(epoch, g.Epoch)
+		if s.Node == node {
+			target, found, serves = g, true, ok
+		}
+	}
+	switch {
+	case !found && len(names) == 0:
+		return target, 0, fmt.Errorf("no server with the name %s is running; start it, or see omnigraph cluster status", node)
+	case !found:
+		return target, 0, fmt.Errorf("no server with the name %s is running; the servers are %s", node, strings.Join(names, ", "))
+	case !serves:
+		return target, 0, fmt.Errorf("the server %s does not serve the graph %s; restart it after omnigraph cluster apply", node, graph)
+	}
+	return target, epoch, nil
+}
+
+// notMoved withdraws the wish for a move that has failed, and returns the error to report.
+func notMoved(ctx context.Context, b object.Bucket, graph, node string, wished bool, cause error) error {
+	if wished {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePause*10)
+		defer cancel()
+		cause = errors.Join(cause, replica.Withdraw(ctx, b, node))
+	}
+	return fmt.Errorf("the server %s has not become the writer of the graph %s; it may have stopped, or not reach the storage: read its log, and see omnigraph cluster status: %w", node, graph, cause)
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/client"
+)
+
+// init adds the verbs of this file to the command omnigraph.
+func init() { graphVerbs = append(graphVerbs, newProposal) }
+
+// newProposal makes the command omnigraph proposal.
+func newProposal() *cobra.Command {
+	return group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
+		newProposalEdit(), newProposalResolve(), newProposalReview(), newProposalMerge(), newProposalClose())
+}
+
+// proposalColumns are the columns of a list of proposals.
+var proposalColumns = columns("id", "state", "source", "target", "title", "actor_id", "created_at")
+
+// newProposalList makes the command omnigraph proposal list.
+func newProposalList() *cobra.Command {
+	var f graphFlags
+	var q client.ProposalQuery
+	cmd := &cobra.Command{
+		Use:     "list (--store DIR | --server URL --graph ID)",
+		Short:   "List the proposals, newest first",
+		Example: "  omnigraph proposal list --store data/people\n  omnigraph proposal list --store data/people --state open --author act-bot",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.State != "" {
+				if err := oneOf("state", []string{q.State}, "open", "merged", "closed"); err != nil {
+					return err
+				}
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				list, err := s.Proposals(ctx, q)
+				if err != nil {
+					return nil, err
+				}
+				return &report{doc: map[string]any{"proposals": list}, columns: proposalColumns, rows: rowsOf(list), note: plural(int64(len(list)), "proposal")}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&q.State, "state", "", "list only proposals in this `STATE`: open, merged or closed")
+	cmd.Flags().StringVar(&q.Source, "source", "", "list only proposals from this branch")
+	cmd.Flags().StringVar(&q.Target, "target", "", "list only proposals for this branch")
+	cmd.Flags().StringVar(&q.Author, "author", "", "list only proposals that this actor opened")
+	cmd.Flags().StringVar(&q.Reviewer, "reviewer", "", "list only proposals that this actor approved or asked to change")
+	return cmd
+}
+
+// newProposalSubmit makes the command omnigraph proposal submit.
+func newProposalSubmit() *cobra.Command {
+	var f graphFlags
+	var b client.ProposalBody
+	cmd := &cobra.Command{
+		Use:   "submit (--store DIR | --server URL --graph ID) SOURCE --title TEXT",
+		Short: "Open a proposal to merge a branch",
+		Long: `Open a proposal to merge the branch SOURCE into another branch. Later writes to SOURCE become
+part of the proposal, and end the approvals that it has.`,
+		Example: "  omnigraph proposal submit --store data/people feature --title 'Correct the ages'",
+		Args:    exactly("SOURCE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "title"); err != nil {
+				return err
+			}
+			b.Source = args[0]
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.OpenProposal(ctx, b) }))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&b.Target, "into", "", "the branch that gets the changes (default: main)")
+	cmd.Flags().StringVar(&b.Title, "title", "", "what the changes do, in one line of at most 200 characters")
+	cmd.Flags().StringVar(&b.Description, "description", "", "why the changes are good, for the reviewer")
+	return cmd
+}
+
+// newProposalShow makes the command omnigraph proposal show.
+func newProposalShow() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:     "show (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short:   "Show a proposal, its conflicts, its reviews, and what blocks its merge",
+		Example: "  omnigraph proposal show --store data/people $PROPOSAL",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.Proposal(ctx, args[0]) }))
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// newProposalDiff makes the command omnigraph proposal diff.
+func newProposalDiff() *cobra.Command {
+	var f graphFlags
+	var q client.ChangeQuery
+	cmd := &cobra.Command{
+		Use:   "diff (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short: "List what a proposal would change",
+		Long: `List what the source of a proposal changed since the merge base: first nodes, then edges,
+sorted by type name and id. A table and CSV have a row for each property whose value changed;
+JSON and NDJSON have an object for each entity, which shows the entity before and after.`,
+		Example: "  omnigraph proposal diff --store data/people $PROPOSAL\n  omnigraph proposal diff --store data/people $PROPOSAL --op insert,delete",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
+				return err
+			}
+			if err := oneOf("op", q.Ops, client.OpInsert, client.OpUpdate, client.OpDelete); err != nil {
+				return err
+			}
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				a, err := s.ProposalChanges(ctx, args[0], q)
+				if err != nil {
+					return nil, err
+				}
+				r := changesReport(&client.ChangesAnswer{Changes: a.Changes})
+				r.doc = a
+				return r, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringSliceVar(&q.Kinds, "kind", nil, "list only changes of this `KIND`: node or edge")
+	cmd.Flags().StringSliceVar(&q.Types, "type", nil, "list only changes of entities of these `TYPES`, separated by commas")
+	cmd.Flags().StringSliceVar(&q.Ops, "op", nil, "list only these `OPS`, separated by commas: insert, update, delete")
+	return cmd
+}
+
+// newProposalEdit makes the command omnigraph proposal edit.
+func newProposalEdit() *cobra.Command {
+	var f graphFlags
+	var title, description, comment string
+	cmd := &cobra.Command{
+		Use:     "edit (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short:   "Change the title or the description of an open proposal",
+		Example: "  omnigraph proposal edit --store data/people $PROPOSAL --title 'Correct the ages of May'",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b := client.ProposalChangeBody{Comment: comment}
+			if cmd.Flags().Changed("title") {
+				b.Title = &title
+			}
+			if cmd.Flags().Changed("description") {
+				b.Description = &description
+			}
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+				return s.ChangeProposal(ctx, args[0], b)
+			}))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&title, "title", "", "the new title")
+	cmd.Flags().StringVar(&description, "description", "", "the new description")
+	cmd.Flags().StringVar(&comment, "comment", "", "what you changed, for the reviewer")
+	return cmd
+}
+
+// newProposalResolve makes the command omnigraph proposal resolve.
+func newProposalResolve() *cobra.Command {
+	var f graphFlags
+	var r client.ConflictResolution
+	var value, comment string
+	cmd := &cobra.Command{
+		Use:   "resolve (--store DIR | --server URL --graph ID) PROPOSAL --type TYPE --id ID --take SIDE",
+		Short: "Resolve a conflict of a proposal",
+		Long: `Say how the merge of a proposal resolves one conflict. Take the type, the id and the property
+of the conflict from: omnigraph proposal show. The side ours keeps the value of the target, theirs
+takes the value of the source, and value sets the property to --value.`,
+		Example: "  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take theirs\n" +
+			"  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take value --value 37",
+		Args: exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "type", "id", "take"); err != nil {
+				return err
+			}
+			if err := oneOf("take", []string{r.Take}, client.TakeOurs, client.TakeTheirs, client.TakeValue); err != nil {
+				return err
+			}
+			if err := oneOf("kind", []string{r.EntityKind}, client.KindNode, client.KindEdge); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("value") {
+				r.Value = json.RawMessage(value)
+				if !json.Valid(r.Value) {
+					r.Value = quoted(value)
+				}
+			}
+			b := client.ProposalChangeBody{Comment: comment, Resolutions: []client.ConflictResolution{r}}
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+				return s.ChangeProposal(ctx, args[0], b)
+			}))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&r.EntityKind, "kind", client.KindNode, "the `KIND` of the entity: node or edge")
+	cmd.Flags().StringVar(&r.TypeName, "type", "", "the type of the entity")
+	cmd.Flags().StringVar(&r.ID, "id", "", "the id of the entity")
+	cmd.Flags().StringVar(&r.Property, "property", "", "the property; leave it out for a conflict about the whole entity")
+	cmd.Flags().StringVar(&r.Take, "take", "", "the `SIDE`: ours, theirs or value")
+	cmd.Flags().StringVar(&value, "value", "", "the value, as JSON or as a text (default: no value)")
+	cmd.Flags().StringVar(&comment, "comment", "", "why, for the reviewer")
+	return cmd
+}
+
+// newProposalReview makes the command omnigraph proposal review.
+func newProposalReview() *cobra.Command {
+	var f graphFlags
+	var approve, request bool
+	b := client.ProposalReviewBody{Decision: client.DecisionComment}
+	cmd := &cobra.Command{
+		Use:   "review (--store DIR | --server URL --graph ID) PROPOSAL [--approve | --request-changes] [--comment TEXT]",
+		Short: "Approve a proposal, ask for changes, or comment on it",
+		Long: `Approve an open proposal, ask for changes, or comment on it. A decision is about the changes and
+resolutions that you saw, which have a digest. Take it from: omnigraph proposal show. With
+--digest the command refuses the decision if the proposal has changed since; without it, the
+decision is about the proposal as it is.`,
+		Example: "  omnigraph proposal review --store data/people $PROPOSAL --approve\n  omnigraph proposal review --store data/people $PROPOSAL --request-changes --comment 'Ada is 37.'",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case approve && request:
+				return usageError{fmt.Errorf("--approve and --request-changes are both given; choose one")}
+			case approve:
+				b.Decision = client.DecisionApprove
+			case request:
+				b.Decision = client.DecisionRequest
+			case b.Comment == "":
+				return usageError{fmt.Errorf("--approve, --request-changes and --comment are missing; give one of them")}
+			}
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+				if b.Decision != client.DecisionComment && b.Digest == "" {
+					p, err := s.Proposal(ctx, args[0])
+					if err != nil {
+						return nil, err
+					}
+					b.Digest = p.Digest
+				}
+				return s.ReviewProposal(ctx, args[0], b)
+			}))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().BoolVar(&approve, "approve", false, "approve the proposal")
+	cmd.Flags().BoolVar(&request, "request-changes", false, "ask for changes")
+	cmd.Flags().StringVar(&b.Comment, "comment", "", "the comment")
+	cmd.Flags().StringVar(&b.Digest, "digest", "", "the digest of the changes that you saw")
+	return cmd
+}
+
+// newProposalMerge makes the command omnigraph proposal merge.
+func newProposalMerge() *cobra.Command {
+	var f graphFlags
+	var b client.ProposalMergeBody
+	cmd := &cobra.Command{
+		Use:   "merge (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short: "Merge a proposal, as one commit",
+		Long: `Merge a proposal, as one commit. If something blocks the merge, the command says what, and
+commits nothing. If there are conflicts, it prints them in the chosen format, and exits with code 4.`,
+		Example: "  omnigraph proposal merge --store data/people $PROPOSAL",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+				r, err := proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+					return s.MergeProposal(ctx, args[0], b)
+				})(ctx, s)
+				if conflicts := (*conflicted)(nil); errors.As(err, &conflicts) {
+					return conflicts.report(), err
+				}
+				return r, err
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&b.Digest, "digest", "", "merge only if the changes have this digest")
+	cmd.Flags().StringVar(&b.Comment, "comment", "", "a comment for the proposal")
+	return cmd
+}
+
+// newProposalClose makes the command omnigraph proposal close.
+func newProposalClose() *cobra.Command {
+	var f graphFlags
+	var b client.ProposalCloseBody
+	cmd := &cobra.Command{
+		Use:     "close (--store DIR | --server URL --graph ID) PROPOSAL",
+		Short:   "Close a proposal without a merge",
+		Example: "  omnigraph proposal close --store data/people $PROPOSAL --comment 'No longer needed.'",
+		Args:    exactly("PROPOSAL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+				return s.CloseProposal(ctx, args[0], b)
+			}))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&b.Comment, "comment", "", "why the proposal is closed")
+	return cmd
+}
+
+// proposalReport returns a function for graphFlags.run that reports one proposal.
+func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAnswer, error)) func(ctx context.Context, s source) (*report, error) {
+	return func(ctx context.Context, s source) (*report, error) {
+		a, err := ask(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		var notes []string
+		for _, b := range a.Blockers {
+			notes = append(notes, "before the merge: "+b)
+		}
+		for _, c := range a.Conflicts {
+			place := strings.TrimSuffix(c.EntityKind+"/"+c.TypeName+"/"+c.ID+"."+c.Property, ".")
+			notes = append(notes, "conflict: "+place+": "+c.Message)
+		}
+		if more := a.ConflictCount - len(a.Conflicts); more > 0 {
+			notes = append(notes, fmt.Sprintf("and there are %d more conflicts", more))
+		}
+		if len(a.ApprovedBy) > 0 {
+			notes = append(notes, "approved by "+strings.Join(a.ApprovedBy, ", "))
+		}
+		for _, e := range a.Events {
+			if e.Comment != "" {
+				actor := "an actor without a name"
+				if e.ActorID != nil {
+					actor = *e.ActorID
+				}
+				notes = append(notes, actor+" ("+e.Kind+"): "+e.Comment)
+			}
+		}
+		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ")}, nil
+	}
+}

@@ -1,0 +1,359 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+)
+
+// proposals holds the proposals of a graph after the last record of its log, in the order of their
+// ids. Guarded by branches.mu.
+type proposals struct {
+	sorted []proposal
+}
+
+// proposal is the last stored version of a proposal. Its record may not be durable yet.
+type proposal struct {
+	*engine.Proposal          // never changed in place, because readers share it
+	out              *outcome // nil if recovery restored the proposal
+}
+
+// find returns the place of a proposal in the list, and whether the list has it.
+func (l *proposals) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(l.sorted, id, func(p proposal, id string) int { return strings.Compare(p.ID, id) })
+}
+
+// set adds a proposal or replaces its earlier version.
+func (l *proposals) set(p proposal) {
+	i, found := l.find(p.ID)
+	if found {
+		l.sorted[i] = p
+		return
+	}
+	l.sorted = slices.Insert(l.sorted, i, p)
+}
+
+// open calls `yield` for each open proposal.
+func (l *proposals) open(yield func(*engine.Proposal) bool) {
+	for _, p := range l.sorted {
+		if p.State == engine.ProposalOpen && !yield(p.Proposal) {
+			return
+		}
+	}
+}
+
+// checkOpen checks a new proposal against the open ones. The error is a *engine.Conflict or a
+// *engine.TooLarge.
+func (l *proposals) checkOpen(source, target string) error {
+	n := int64(0)
+	for p := range l.open {
+		if n++; p.Source == source && p.Target == target {
+			return &engine.Conflict{Reason: fmt.Sprintf("proposal %s from branch %s to branch %s is open already; change that proposal", p.ID, source, target)}
+		}
+	}
+	if n >= engine.MaxOpenProposals {
+		return &engine.TooLarge{Resource: "open proposals", Limit: engine.MaxOpenProposals, Actual: n + 1, Hint: "merge or close some of them"}
+	}
+	return nil
+}
+
+// checkDelete returns a *engine.Conflict if an open proposal needs the branch.
+func (l *proposals) checkDelete(branch string) error {
+	for p := range l.open {
+		if p.Source == branch || p.Target == branch {
+			return &engine.Conflict{Reason: fmt.Sprintf("the open proposal %s is from branch %s to branch %s; merge or close the proposal first", p.ID, p.Source, p.Target)}
+		}
+	}
+	return nil
+}
+
+// next checks that a new version of a proposal follows the stored version, and returns the stored
+// version. The error is a *engine.NotFound or a *engine.Conflict.
+func (l *proposals) next(p *engine.Proposal) (*engine.Proposal, error) {
+	i, found := l.find(p.ID)
+	if !found {
+		return nil, &engine.NotFound{What: "proposal", Name: p.ID}
+	}
+	was := l.sorted[i].Proposal
+	switch {
+	case was.State != engine.ProposalOpen:
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, was.State)}
+	case was.Revision != p.Revision:
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s has revision %d, and this call is about revision %d; read the proposal again", p.ID, was.Revision, p.Revision)}
+	}
+	return was, nil
+}
+
+// commits lists the commits that cleanups and checkpoints keep readable for the proposals.
+func (l *proposals) commits() (ids []string) {
+	for _, p := range l.sorted {
+		for _, id := range []string{p.Base, p.Head, p.TargetHead, p.Merge} {
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// forget drops the proposals that are final and whose last event is older than
+// [engine.ProposalKeep], and returns their ids. It also drops a final proposal without an event.
+func (l *proposals) forget(now time.Time) (dropped []string) {
+	l.sorted = slices.DeleteFunc(l.sorted, func(p proposal) bool {
+		n := len(p.Events)
+		old := p.State != engine.ProposalOpen && (n == 0 || now.Sub(p.Events[n-1].Time) > engine.ProposalKeep)
+		if old {
+			dropped = append(dropped, p.ID)
+		}
+		return old
+	})
+	return dropped
+}
+
+// dropProposals removes the proposals with the given ids from memory.
+func (l *branches) dropProposals(ids []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.proposals.sorted = slices.DeleteFunc(l.proposals.sorted, func(p proposal) bool { return slices.Contains(ids, p.ID) })
+}
+
+// Proposals lists proposals, newest first.
+func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.leave()
+	var list []engine.Proposal
+	for _, p := range g.branches.proposalsIn(r) {
+		if err := (&commit{out: p.out}).waitDurable(ctx); err != nil {
+			return nil, err
+		}
+		list = append(list, *p.Proposal)
+	}
+	return list, nil
+}
+
+// proposalsIn lists the proposals in a range, newest first.
+func (l *branches) proposalsIn(r engine.ProposalRange) (list []proposal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range slices.Backward(l.proposals.sorted) {
+		if r.Before != "" && p.ID >= r.Before || r.State != 0 && p.State != r.State {
+			continue
+		}
+		if r.Limit > 0 && len(list) == r.Limit {
+			break
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// Proposal returns the proposal with the given id. The error is a *engine.NotFound.
+func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.leave()
+	p, err := g.branches.proposal(id)
+	if err == nil {
+		err = (&commit{out: p.out}).waitDurable(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := *p.Proposal
+	return &found, nil
+}
+
+// latestID returns the greatest id of the commits and proposals, in the order of their text.
+func (l *branches) latestID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	latest := l.history.Latest()
+	if n := len(l.proposals.sorted); n > 0 {
+		latest = max(latest, l.proposals.sorted[n-1].ID)
+	}
+	return latest
+}
+
+// proposal returns a proposal. The error is a *engine.NotFound.
+func (l *branches) proposal(id string) (proposal, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i, found := l.proposals.find(id); found {
+		return l.proposals.sorted[i], nil
+	}
+	return proposal{}, &engine.NotFound{What: "proposal", Name: id}
+}
+
+// PutProposal opens, changes or closes a proposal, and returns once its record is durable.
+func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.leave()
+	return g.writer.putProposal(ctx, p)
+}
+
+// putProposal does the work of [Graph.PutProposal].
+func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	if p.State == 0 {
+		p.State = engine.ProposalOpen
+	}
+	if p.State != engine.ProposalOpen && p.State != engine.ProposalClosed {
+		return nil, &engine.BadArgument{Param: "state", Detail: "found " + p.State.String() + ", expected open or closed; merge the proposal to make it merged"}
+	}
+	if p.ID != "" {
+		was, err := r.branches.nextProposal(&p)
+		if err != nil {
+			return nil, err
+		}
+		p.Source, p.Target, p.Author = was.Source, was.Target, was.Author
+	}
+	source, err := r.branches.find(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	target, err := r.branches.find(p.Target)
+	if err != nil {
+		return nil, err
+	}
+	if source == target {
+		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is both the source and the target; name another source", source.name)}
+	}
+	p.Source, p.Target = source.name, target.name
+	p.Head, p.TargetHead = source.head.Load().snap.Commit.ID, target.head.Load().snap.Commit.ID
+	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
+	stampEvents(&p, r.opts.time())
+	isNew := p.ID == ""
+	if isNew {
+		p.ID = r.ids.next()
+	}
+	out, ticket, n, err := r.branches.putProposal(&p, isNew)
+	if err != nil {
+		return nil, err
+	}
+	r.checkpoints.countLogged(n)
+	out.err = r.store.Wait(ticket)
+	close(out.done)
+	if out.err != nil {
+		return nil, out.err
+	}
+	return &p, nil
+}
+
+// stampEvents sets the time of each event that has none.
+func stampEvents(p *engine.Proposal, now time.Time) {
+	p.Events = slices.Clone(p.Events)
+	for i := range p.Events {
+		if p.Events[i].Time.IsZero() {
+			p.Events[i].Time = now
+		}
+	}
+}
+
+// nextProposal does the work of the method next of proposals.
+func (l *branches) nextProposal(p *engine.Proposal) (*engine.Proposal, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.proposals.next(p)
+}
+
+// putProposal assigns the record of a new version of a proposal its place in the log. It raises the
+// revision of p.
+func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ticket *store.Ticket, n int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range []string{p.Source, p.Target} {
+		if b := l.byName[name]; b == nil || b.deleted {
+			return nil, nil, 0, &engine.NotFound{What: "branch", Name: name}
+		}
+	}
+	if isNew {
+		err = l.proposals.checkOpen(p.Source, p.Target)
+		p.Revision, p.State = 0, engine.ProposalOpen
+	} else {
+		_, err = l.proposals.next(p)
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	p.Revision++
+	payload := version.AppendProposal(nil, p)
+	if err := checkProposalSize(len(payload)); err != nil {
+		return nil, nil, 0, err
+	}
+	if ticket, err = l.store.Enqueue(version.KindProposal, payload); err != nil {
+		return nil, nil, 0, err
+	}
+	out = &outcome{done: make(chan struct{})}
+	kept := *p
+	l.proposals.set(proposal{&kept, out})
+	l.lsn, l.last = ticket.LSN, out
+	return out, ticket, len(payload), nil
+}
+
+// checkProposalSize returns a *engine.TooLarge if a proposal has more than n bytes.
+func checkProposalSize(n int) error {
+	if n <= engine.MaxProposalBytes {
+		return nil
+	}
+	return &engine.TooLarge{Resource: "bytes of one proposal", Limit: engine.MaxProposalBytes, Actual: int64(n), Hint: "shorten the description or the comments, or close the proposal and open another"}
+}
+
+// replayProposal stores a version of a proposal that was read from the log.
+func (l *branches) replayProposal(p *engine.Proposal, lsn uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.proposals.set(proposal{Proposal: p})
+	l.lsn, l.last = lsn, nil
+}
+
+// proposalMerge is the proposal that a merge completes.
+type proposalMerge struct {
+	proposal engine.Proposal // the merged proposal, once the commit has its id
+	revision uint64          // the revision that the caller read
+}
+
+// newProposalMerge checks that the options of a merge name the proposal of its two branches. It returns
+// nil for a merge without a proposal.
+func (r *writer) newProposalMerge(p *engine.Proposal, source, target string) (*proposalMerge, error) {
+	if p == nil {
+		return nil, nil
+	}
+	if p.Source != source || p.Target != target {
+		return nil, &engine.BadArgument{Param: "proposal", Detail: fmt.Sprintf("proposal %s is from branch %s to branch %s", p.ID, p.Source, p.Target)}
+	}
+	m := &proposalMerge{proposal: *p, revision: p.Revision}
+	stampEvents(&m.proposal, r.opts.time())
+	return m, nil
+}
+
+// complete sets the outcome of the merge in the proposal, and puts the proposal into the log record
+// of the commit.
+func (m *proposalMerge) complete(rec *record, c engine.Commit, base string) error {
+	p := &m.proposal
+	p.State, p.Revision, p.Merge = engine.ProposalMerged, m.revision+1, c.ID
+	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
+	rec.proposal = version.AppendProposalMerge(nil, p, rec.kind, rec.payload)
+	return checkProposalSize(len(rec.proposal) - len(rec.payload))
+}
+
+// checkMergingLocked checks that the stored proposal is the one that the caller of the merge read.
+// REQUIRES: l.mu is locked.
+func (l *branches) checkMergingLocked(m *proposalMerge) error {
+	if m == nil {
+		return nil
+	}
+	at := m.proposal
+	at.Revision = m.revision
+	_, err := l.proposals.next(&at)
+	return err
+}

@@ -1,0 +1,310 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// propose opens a proposal from a branch to main. It fails the case on an error.
+func (s *session) propose(source string) *engine.Proposal {
+	s.Helper()
+	p, err := s.graph.PutProposal(s.ctx, engine.Proposal{Source: source, Target: "main", Title: "a title", Author: "ann",
+		Events: []engine.ProposalEvent{{Kind: engine.EventOpened, Actor: "ann", Groups: []string{"team"}}}})
+	if err != nil {
+		s.Fatalf("propose %s: %v", source, err)
+	}
+	return p
+}
+
+// stored returns the stored version of a proposal as text, with the numbers of its commits.
+func (s *session) stored(id string) string {
+	s.Helper()
+	p, err := s.graph.Proposal(s.ctx, id)
+	if err != nil {
+		s.Fatalf("proposal %s: %v", id, err)
+	}
+	text := fmt.Sprintf("%s %s to %s, revision %d, %q %q by %s, commits", p.State, p.Source, p.Target, p.Revision, p.Title, p.Description, p.Author)
+	for _, id := range []string{p.Base, p.Head, p.TargetHead, p.Merge} {
+		if id == "" {
+			continue
+		}
+		c, err := s.graph.Commit(s.ctx, id)
+		if err != nil {
+			s.Fatalf("commit %s: %v", id, err)
+		}
+		text += fmt.Sprintf(" %s/%d", c.Branch, c.Seq)
+	}
+	for _, e := range p.Events {
+		if e.Time.IsZero() {
+			s.Errorf("event %s has no time", e.Kind)
+		}
+		text += fmt.Sprintf("; %s by %s %v", e.Kind, e.Actor, e.Groups)
+		if e.Text != "" {
+			text += ": " + e.Text
+		}
+	}
+	return text
+}
+
+// compared compares the branch "side" with main.
+func (s *session) compared(resolutions ...engine.Resolution) *engine.Comparison {
+	s.Helper()
+	c, err := s.graph.Compare(s.ctx, engine.Target{Branch: "side"}, engine.Target{}, engine.CompareOptions{Resolutions: resolutions, Changes: &engine.ChangeRange{}})
+	if err != nil {
+		s.Fatalf("compare: %v", err)
+	}
+	return c
+}
+
+// age returns the place of the age of a person.
+func age(name string) engine.ConflictPlace {
+	return engine.ConflictPlace{Entity: "node", Type: "Person", ID: name, Property: "age"}
+}
+
+// proposalCases returns the cases of comparisons, resolutions and proposals.
+func proposalCases() []testCase {
+	update := func(s *session, branch, name string, years int) {
+		s.Helper()
+		s.on(branch, s.change().update("Person", set{"age": years}, "name", plan.Eq, name))
+	}
+	remove := func(s *session, branch, name string) {
+		s.Helper()
+		s.on(branch, s.change().remove("Person", "name", plan.Eq, name))
+	}
+	resolved := func(take engine.MergeSide, want string, side, main func(s *session)) func(s *session) {
+		return func(s *session) {
+			s.fork("side", "")
+			side(s)
+			main(s)
+			place := age("ann")
+			if len(s.compared().Conflicts) == 1 {
+				place = s.compared().Conflicts[0].Place()
+			}
+			r := engine.Resolution{ConflictPlace: place, Take: take}
+			if take == engine.TakeValue {
+				r.Value = value.OfI32(77)
+			}
+			if left := s.compared(r).Conflicts; len(left) > 0 {
+				s.Errorf("with the resolution there is the conflict %+v", left)
+			}
+			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{r}}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			s.expectAges("", want)
+		}
+	}
+	both := func(side, main int) (func(s *session), func(s *session)) {
+		return func(s *session) { update(s, "side", "ann", side) }, func(s *session) { update(s, "", "ann", main) }
+	}
+	side41, main42 := both(41, 42)
+	return writeCases("proposal", map[string]func(s *session){
+		"conflict shows base, ours and theirs": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			update(s, "", "ann", 42)
+			c := s.compared()
+			if len(c.Conflicts) != 1 {
+				s.Fatalf("%d conflicts", len(c.Conflicts))
+			}
+			f := &c.Conflicts[0]
+			got := imageText(f.Base) + imageText(f.Ours) + imageText(f.Theirs)
+			if want := ` "" ""; age: 30 "" ""; age: 42 "" ""; age: 41`; got != want || !f.Resolvable() {
+				s.Errorf("the conflict has%s, want%s", got, want)
+			}
+		},
+		"take ours":             resolved(engine.TakeOurs, "ann 42, bob 25, cid 30, dan null, eve 41", side41, main42),
+		"take theirs":           resolved(engine.TakeTheirs, "ann 41, bob 25, cid 30, dan null, eve 41", side41, main42),
+		"take a value":          resolved(engine.TakeValue, "ann 77, bob 25, cid 30, dan null, eve 41", side41, main42),
+		"keep a changed entity": resolved(engine.TakeOurs, "ann 42, bob 25, cid 30, dan null, eve 41", func(s *session) { remove(s, "side", "ann") }, main42),
+		"delete a changed entity": resolved(engine.TakeTheirs, "bob 25, cid 30, dan null, eve 41",
+			func(s *session) { remove(s, "side", "ann") }, main42),
+		"resolution that does not fit": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			for _, r := range []engine.Resolution{
+				{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Nothing", ID: "x"}, Take: engine.TakeOurs},
+				{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: "ann", Property: "nothing"}, Take: engine.TakeValue},
+				{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: "ann"}, Take: engine.TakeValue},
+			} {
+				_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{r}})
+				expectError[*engine.BadArgument](s, err)
+			}
+		},
+		"digest": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			first := s.compared()
+			update(s, "", "bob", 26)
+			s.merged("main", "side", engine.Merged)
+			if again := s.compared(); again.Digest != first.Digest || again.Base.ID == first.Base.ID {
+				s.Errorf("after main was merged into the branch, the digest is %s with base %d, was %s with base %d",
+					again.Digest, again.Base.Seq, first.Digest, first.Base.Seq)
+			}
+			if with := s.compared(engine.Resolution{ConflictPlace: age("ann"), Take: engine.TakeOurs}); with.Digest == first.Digest {
+				s.Errorf("a resolution does not change the digest")
+			}
+			update(s, "side", "ann", 43)
+			if later := s.compared(); later.Digest == first.Digest {
+				s.Errorf("another value does not change the digest")
+			}
+		},
+		"life": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			p := s.propose("side")
+			p.Description = "why"
+			p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventCommented, Actor: "bob", Text: "hm"})
+			p, err := s.graph.PutProposal(s.ctx, *p)
+			if err != nil {
+				s.Fatalf("change: %v", err)
+			}
+			head := s.head()
+			p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventMerged, Actor: "bob"})
+			_, err = s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Actor: "bob", IfCommit: head.ID, IfSource: p.Head, Proposal: p})
+			if err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			want := fmt.Sprintf(`merged side to main, revision 3, "a title" "why" by ann, commits main/%d side/%d main/%d main/%d; opened by ann [team]; commented by bob []: hm; merged by bob []`,
+				head.Seq, head.Seq+1, head.Seq, head.Seq+1)
+			if got := s.stored(p.ID); got != want {
+				s.Errorf("the proposal is\n%s\nwant\n%s", got, want)
+			}
+			if err := s.graph.DeleteBranch(s.ctx, "side"); err != nil {
+				s.Errorf("delete the branch of a merged proposal: %v", err)
+			}
+			_, err = s.graph.PutProposal(s.ctx, *p)
+			expectError[*engine.Conflict](s, err)
+			if c, err := s.graph.Compare(s.ctx, engine.Target{Commit: p.Head}, engine.Target{Commit: p.TargetHead}, engine.CompareOptions{}); err != nil || c.Nodes.Updated != 1 {
+				s.Errorf("compare the commits of a merged proposal: %+v, %v", c, err)
+			}
+		},
+		"revision": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			p := s.propose("side")
+			if _, err := s.graph.PutProposal(s.ctx, *p); err != nil {
+				s.Fatalf("change: %v", err)
+			}
+			_, err := s.graph.PutProposal(s.ctx, *p)
+			expectError[*engine.Conflict](s, err)
+			before := s.head()
+			_, err = s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Proposal: p})
+			expectError[*engine.Conflict](s, err)
+			if after := s.head(); after.ID != before.ID {
+				s.Errorf("a merge with an old revision made a commit")
+			}
+			if got := s.stored(p.ID); !strings.HasPrefix(got, "open side to main, revision 2") {
+				s.Errorf("the proposal is %s", got)
+			}
+		},
+		"heads must be the ones that were compared": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			p := s.propose("side")
+			update(s, "side", "ann", 42)
+			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{IfSource: p.Head, Proposal: p})
+			expectError[*engine.PreconditionFailed](s, err)
+			_, err = s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{IfCommit: p.Head, Proposal: p})
+			expectError[*engine.PreconditionFailed](s, err)
+			if got := s.stored(p.ID); !strings.HasPrefix(got, "open ") {
+				s.Errorf("the proposal is %s", got)
+			}
+		},
+		"refusals": func(s *session) {
+			s.fork("side", "")
+			p := s.propose("side")
+			_, err := s.graph.PutProposal(s.ctx, engine.Proposal{Source: "side", Target: "main"})
+			expectError[*engine.Conflict](s, err)
+			_, err = s.graph.PutProposal(s.ctx, engine.Proposal{Source: "main", Target: "main"})
+			expectError[*engine.BadArgument](s, err)
+			_, err = s.graph.PutProposal(s.ctx, engine.Proposal{Source: "nothing", Target: "main"})
+			expectError[*engine.NotFound](s, err)
+			_, err = s.graph.PutProposal(s.ctx, engine.Proposal{ID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Source: "side", Target: "main"})
+			expectError[*engine.NotFound](s, err)
+			_, err = s.graph.Proposal(s.ctx, "nothing")
+			expectError[*engine.NotFound](s, err)
+			expectError[*engine.Conflict](s, s.graph.DeleteBranch(s.ctx, "side"))
+			merged := *p
+			merged.State = engine.ProposalMerged
+			_, err = s.graph.PutProposal(s.ctx, merged)
+			expectError[*engine.BadArgument](s, err)
+			p.State = engine.ProposalClosed
+			if _, err := s.graph.PutProposal(s.ctx, *p); err != nil {
+				s.Fatalf("close: %v", err)
+			}
+			if err := s.graph.DeleteBranch(s.ctx, "side"); err != nil {
+				s.Errorf("delete the branch of a closed proposal: %v", err)
+			}
+		},
+		"list": func(s *session) {
+			var ids []string
+			for _, name := range []string{"a", "b", "c"} {
+				s.fork(name, "")
+				ids = append(ids, s.propose(name).ID)
+			}
+			list := func(r engine.ProposalRange) string {
+				all, err := s.graph.Proposals(s.ctx, r)
+				if err != nil {
+					s.Fatalf("list: %v", err)
+				}
+				var names []string
+				for _, p := range all {
+					names = append(names, p.Source)
+				}
+				return strings.Join(names, " ")
+			}
+			closed, err := s.graph.Proposal(s.ctx, ids[1])
+			if err == nil {
+				closed.State = engine.ProposalClosed
+				_, err = s.graph.PutProposal(s.ctx, *closed)
+			}
+			if err != nil {
+				s.Fatalf("close: %v", err)
+			}
+			for r, want := range map[engine.ProposalRange]string{
+				{}:                             "c b a",
+				{State: engine.ProposalOpen}:   "c a",
+				{State: engine.ProposalClosed}: "b",
+				{Limit: 2}:                     "c b",
+				{Before: ids[2], Limit: 1}:     "b",
+				{Before: ids[0]}:               "",
+				{State: engine.ProposalMerged}: "",
+			} {
+				if got := list(r); got != want {
+					s.Errorf("%+v lists %q, want %q", r, got, want)
+				}
+			}
+		},
+		"cleanup keeps the commits of proposals": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			update(s, "", "bob", 26)
+			p := s.propose("side")
+			p.State = engine.ProposalClosed
+			p, err := s.graph.PutProposal(s.ctx, *p)
+			if err != nil {
+				s.Fatalf("close: %v", err)
+			}
+			if err := s.graph.DeleteBranch(s.ctx, "side"); err != nil {
+				s.Fatalf("delete: %v", err)
+			}
+			update(s, "", "bob", 27)
+			update(s, "", "bob", 28)
+			if _, err := s.graph.Cleanup(s.ctx, engine.CleanupOptions{}); err != nil {
+				s.Fatalf("cleanup: %v", err)
+			}
+			for _, id := range []string{p.Base, p.Head, p.TargetHead} {
+				if _, err := s.graph.Snapshot(s.ctx, engine.Target{Commit: id}); err != nil {
+					s.Errorf("commit %s of a closed proposal: %v", id, err)
+				}
+			}
+			if got := s.ages(engine.Target{Commit: p.Head}); got != "ann 41, bob 25, cid 30, dan null, eve 41" {
+				s.Errorf("the head of the deleted branch has %s", got)
+			}
+		},
+	})
+}

@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"math"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Proposal asks that the changes of one branch, the source, be merged into another branch, the
+// target. A graph keeps its proposals in the same log as its commits. They are no part of the data:
+// no branch, export or read of a commit contains them.
+type Proposal struct {
+	ID string // a ULID, which the engine makes
+	// Revision counts the stored versions of the proposal, from 1. A caller that changes a proposal
+	// sends the revision that it has read; see [Graph.PutProposal].
+	Revision       uint64
+	State          ProposalState
+	Source, Target string // names of branches
+	Title          string
+	Description    string
+	Author         string       // the actor who opened the proposal; empty if the caller gave none
+	Resolutions    []Resolution // how to resolve conflicts of the merge
+	Events         []ProposalEvent
+
+	// Base, Head and TargetHead are the commits that the last event compared: the merge base, the
+	// head of the source, and the head of the target. Cleanup keeps them readable.
+	Base, Head, TargetHead string
+	Merge                  string // the merge commit; empty unless State is ProposalMerged
+}
+
+// ProposalState says whether a proposal is still open. The numbers are stored.
+type ProposalState uint8
+
+// The states of a proposal. The last two are final.
+const (
+	ProposalOpen   ProposalState = 1 // waits for reviews and for the merge
+	ProposalMerged ProposalState = 2 // the target has the changes
+	ProposalClosed ProposalState = 3 // ended without a merge
+)
+
+// proposalStates holds the names of the states, by number.
+var proposalStates = [...]string{ProposalOpen: "open", ProposalMerged: "merged", ProposalClosed: "closed"}
+
+// String returns open, merged or closed, and "" for a number that is no state.
+func (s ProposalState) String() string {
+	if int(s) >= len(proposalStates) {
+		return ""
+	}
+	return proposalStates[s]
+}
+
+// ParseProposalState returns the state with the given name, and whether there is one.
+func ParseProposalState(name string) (ProposalState, bool) {
+	for s := ProposalOpen; s <= ProposalClosed; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// ProposalEventKind says what an event of a proposal is. The numbers are stored.
+type ProposalEventKind uint8
+
+// The kinds of event.
+const (
+	EventOpened    ProposalEventKind = 1 // the author opened the proposal
+	EventChanged   ProposalEventKind = 2 // someone changed the title, the description or the resolutions
+	EventCommented ProposalEventKind = 3 // a comment without a decision
+	EventApproved  ProposalEventKind = 4 // a reviewer approved Digest
+	EventRejected  ProposalEventKind = 5 // a reviewer asked for changes to Digest
+	EventMerged    ProposalEventKind = 6 // someone merged the proposal
+	EventClosed    ProposalEventKind = 7 // someone closed the proposal without a merge
+)
+
+// eventKinds holds the names of the kinds, by number.
+var eventKinds = [...]string{EventOpened: "opened", EventChanged: "changed", EventCommented: "commented", EventApproved: "approved",
+	EventRejected: "changes_requested", EventMerged: "merged", EventClosed: "closed"}
+
+// String returns the wire name of the kind, such as changes_requested, and "" for a number that is
+// no kind.
+func (k ProposalEventKind) String() string {
+	if int(k) >= len(eventKinds) {
+		return ""
+	}
+	return eventKinds[k]
+}
+
+// ProposalEvent is one step in the life of a proposal.
+type ProposalEvent struct {
+	Kind   ProposalEventKind
+	Actor  string    // the actor of the step; empty if the caller gave none
+	Groups []string  // the groups in the actor's token, for the question at the merge whether it may review
+	Time   time.Time // with a precision of microseconds
+	Text   string    // the comment; may be empty
+	// Digest identifies the changes and resolutions that the actor saw; see [ChangeHash]. It is set
+	// for EventApproved, EventRejected and EventMerged.
+	Digest string
+	// On is the entity that a comment is about. It is the zero position for the whole proposal.
+	On ChangePosition
+}
+
+// MaxOpenProposals is the number of proposals that may be open on a graph at the same time.
+const MaxOpenProposals = 1000
+
+// ProposalKeep is how long a cleanup keeps a merged or closed proposal, and its commits readable,
+// after the last event of the proposal.
+const ProposalKeep = 90 * 24 * time.Hour
+
+// MaxProposalBytes is the limit on the stored size of a proposal with all its events.
+const MaxProposalBytes = 1 << 20
+
+// ProposalRange selects proposals.
+type ProposalRange struct {
+	State ProposalState // 0 for every state
+	// Before, if not empty, is the id of a proposal. It leaves out that proposal and newer ones.
+	Before string
+	Limit  int // maximum number of proposals; 0 for all
+}
+
+// MergeSide says which value a resolution gives a property or an entity. The numbers are stored.
+type MergeSide uint8
+
+// The sides. In a merge, ours is the target and theirs is the source.
+const (
+	TakeOurs   MergeSide = 1 // keep the state of the target
+	TakeTheirs MergeSide = 2 // take the state of the source
+	TakeValue  MergeSide = 3 // set the property to the value of the resolution
+)
+
+// mergeSides holds the names of the sides, by number.
+var mergeSides = [...]string{TakeOurs: "ours", TakeTheirs: "theirs", TakeValue: "value"}
+
+// String returns ours, theirs or value, and "" for a number that is no side.
+func (s MergeSide) String() string {
+	if int(s) >= len(mergeSides) {
+		return ""
+	}
+	return mergeSides[s]
+}
+
+// ParseMergeSide returns the side with the given name, and whether there is one.
+func ParseMergeSide(name string) (MergeSide, bool) {
+	for s := TakeOurs; s <= TakeValue; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// ConflictPlace identifies a conflict that a resolution can resolve: one property of an entity, or
+// the whole entity if Property is empty.
+type ConflictPlace struct {
+	Entity   string // "node" or "edge"
+	Type     string // name of the type
+	ID       string // id of the entity
+	Property string // name of the property, or "from" or "to" for the ends of an edge; may be empty
+}
+
+// Resolution resolves one conflict of a merge. A DivergentInsert or DivergentUpdate takes every
+// side; a DeleteVsUpdate takes ours or theirs. Conflicts of the other kinds have no resolution,
+// because one of the branches must change first. A resolution without its conflict has no effect.
+type Resolution struct {
+	ConflictPlace
+	Take  MergeSide
+	Value value.Value // for TakeValue: the value, which may be null; a string for the end of an edge
+}
+
+// CompareOptions say what [Graph.Compare] reports.
+type CompareOptions struct {
+	Resolutions []Resolution // conflicts that they resolve are not reported
+	Changes     *ChangeRange // the changes to list; nil for none
+}
+
+// Comparison is the comparison of two branches before a merge.
+type Comparison struct {
+	Source, Target, Base Commit       // the heads, and the merge base
+	Nodes, Edges         ChangeCounts // changes from Base to Source, regardless of the range
+	// Digest is the digest of all changes from Base to Source, and of the resolutions; see
+	// [ChangeHash].
+	Digest    string
+	List      []EntityChange // the changes in the range, in order of position
+	More      bool           // the range selects changes after the last of List
+	Conflicts []MergeConflict
+	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
+}
+
+// ChangeHash computes the digest of the changes that a reviewer looks at. Merging the target into
+// the source keeps the digest if the two sides changed different properties. The zero value is
+// ready to use.
+type ChangeHash struct {
+	h    hash.Hash
+	text []byte // reused
+}
+
+// add hashes one text with its length.
+func (c *ChangeHash) add(texts ...string) {
+	if c.h == nil {
+		c.h = sha256.New()
+	}
+	for _, s := range texts {
+		c.text = binary.AppendUvarint(c.text[:0], uint64(len(s)))
+		c.text = append(c.text, s...)
+		c.h.Write(c.text)
+	}
+}
+
+// addValue hashes a value with its type.
+func (c *ChangeHash) addValue(v value.Value) {
+	if v.IsNull() {
+		c.add("null")
+		return
+	}
+	c.add(v.Type().String())
+	switch {
+	case v.IsList():
+		elems := v.Elems()
+		c.text = binary.AppendUvarint(c.text[:0], uint64(len(elems)))
+		c.h.Write(c.text)
+		for _, e := range elems {
+			c.addValue(e)
+		}
+	case v.Kind() == value.Vector:
+		c.text = c.text[:0]
+		for _, f := range v.Vector() {
+			c.text = binary.LittleEndian.AppendUint32(c.text, math.Float32bits(f))
+		}
+		c.h.Write(c.text)
+	default:
+		c.add(value.Text(v))
+	}
+}
+
+// Change adds the next change. Changes come in the order of [Graph.Changes], without images.
+func (c *ChangeHash) Change(e *EntityChange) {
+	c.add("change", e.Kind.String(), e.Entity, e.Type, e.ID, e.From, e.To)
+	for _, p := range e.Properties {
+		c.add("property", p.Name)
+		c.addValue(p.Old)
+		c.addValue(p.New)
+	}
+}
+
+// Resolve adds the next resolution, after all changes.
+func (c *ChangeHash) Resolve(r *Resolution) {
+	c.add("resolution", r.Entity, r.Type, r.ID, r.Property, r.Take.String())
+	c.addValue(r.Value)
+}
+
+// Sum returns "sha256:" and hex digits.
+func (c *ChangeHash) Sum() string {
+	c.add("end")
+	return "sha256:" + hex.EncodeToString(c.h.Sum(nil))
+}

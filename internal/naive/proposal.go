@@ -1,0 +1,235 @@
+package naive
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// Compare merges a copy of the target's state and reports what a merge would do.
+func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	theirs, from, err := g.at(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	ours, to, err := g.at(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id := g.lowest(from.ID, to.ID)
+	base, err := g.moment(id)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Comparison{Source: from, Target: to, Base: base.commit, Outcome: engine.Merged}
+	all := g.allChanges(base.state, theirs, &out.Nodes, &out.Edges)
+	var h engine.ChangeHash
+	for i := range all {
+		h.Change(&all[i])
+	}
+	for i := range opts.Resolutions {
+		h.Resolve(&opts.Resolutions[i])
+	}
+	out.Digest = h.Sum()
+	if opts.Changes != nil {
+		if out.List, out.More, err = g.pageOf(all, base.state, theirs, *opts.Changes); err != nil {
+			return nil, err
+		}
+	}
+	t := &tx{g: g, line: &line{name: to.Branch, head: to, state: ours}, before: ours, after: ours.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}
+	m := &merge{tx: t, base: base.state, source: theirs, changed: map[*entity]bool{}}
+	if id != from.ID {
+		if err := m.resolveWith(cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch), opts.Resolutions); err != nil {
+			return nil, err
+		}
+		m.run()
+	}
+	out.Conflicts = m.conflicts
+	switch {
+	case len(m.conflicts) > 0:
+	case t.before.equal(t.after):
+		out.Outcome = engine.AlreadyUpToDate
+	case id == to.ID:
+		out.Outcome = engine.FastForward
+	}
+	return out, nil
+}
+
+// resolveWith brings the three states of a merge to one schema and keeps the resolutions for the
+// conflicts. The error is a *engine.SchemasDiverge, or a *engine.BadArgument for a resolution whose
+// type or property does not exist.
+func (m *merge) resolveWith(source, target string, resolutions []engine.Resolution) error {
+	if err := m.align(source, target); err != nil {
+		return err
+	}
+	m.resolutions = map[engine.ConflictPlace]engine.Resolution{}
+	for _, r := range resolutions {
+		kind := entityOf(r.Entity)
+		typ, ok := shapeOf(m.after.schema, kind, r.Type)
+		end := kind == plan.Edge && (r.Property == "from" || r.Property == "to")
+		if ok && r.Property != "" && !end {
+			ok = m.property(kind, typ.name, r.Property) != nil
+		}
+		if !ok || r.Property == "" && r.Take == engine.TakeValue {
+			return &engine.BadArgument{Param: "resolutions", Detail: "the resolution does not fit the schema"}
+		}
+		m.resolutions[r.ConflictPlace] = r
+	}
+	return nil
+}
+
+// resolution returns the resolution of a conflict, and whether there is one.
+func (m *merge) resolution(kind plan.Entity, typ, id, property string) (engine.Resolution, bool) {
+	r, ok := m.resolutions[engine.ConflictPlace{Entity: kind.String(), Type: typ, ID: id, Property: property}]
+	return r, ok && m.g.fault != ResolutionIgnored
+}
+
+// show adds the three versions of the entity to the last conflict.
+func (m *merge) show(was, is, have *entity, property string) {
+	c := &m.conflicts[len(m.conflicts)-1]
+	c.Base, c.Theirs, c.Ours = m.imageOf(was, property), m.imageOf(is, property), m.imageOf(have, property)
+}
+
+// imageOf returns an entity with one property, or with all if the property is empty.
+func (m *merge) imageOf(e *entity, property string) *engine.Image {
+	if e == nil {
+		return nil
+	}
+	out := &engine.Image{From: e.from, To: e.to}
+	for _, p := range m.tx.properties(e.kind, e.typ) {
+		if property == "" || property == p.Name {
+			out.Properties = append(out.Properties, engine.PropertyValue{Name: p.Name, Value: e.props[p.Name]})
+		}
+	}
+	return out
+}
+
+// allChanges lists all changes between two states, in order, and counts them.
+func (g *Graph) allChanges(was, is *state, nodes, edges *engine.ChangeCounts) (all []engine.EntityChange) {
+	for _, t := range changedTypes(was.schema, is.schema) {
+		n := nodes
+		if t.kind == plan.Edge {
+			n = edges
+		}
+		all = append(all, differences(t, was, is, n)...)
+	}
+	return all
+}
+
+// Proposals lists the proposals, newest first.
+func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var list []engine.Proposal
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(g.proposals))) {
+		p := g.proposals[id]
+		if (r.Before == "" || id < r.Before) && (r.State == 0 || p.State == r.State) && (r.Limit == 0 || len(list) < r.Limit) {
+			list = append(list, *p)
+		}
+	}
+	return list, nil
+}
+
+// Proposal returns a proposal.
+func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p, ok := g.proposals[id]
+	if !ok {
+		return nil, &engine.NotFound{What: "proposal", Name: id}
+	}
+	found := *p
+	return &found, nil
+}
+
+// PutProposal opens, changes or closes a proposal.
+func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch p.State {
+	case 0:
+		p.State = engine.ProposalOpen
+	case engine.ProposalMerged:
+		return nil, &engine.BadArgument{Param: "state", Detail: "only a merge makes a proposal merged"}
+	}
+	if p.ID != "" {
+		was, err := g.nextProposal(&p)
+		if err != nil {
+			return nil, err
+		}
+		p.Source, p.Target, p.Author = was.Source, was.Target, was.Author
+	}
+	source, err := g.line(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	target, err := g.line(p.Target)
+	if err != nil {
+		return nil, err
+	}
+	if source == target {
+		return nil, &engine.BadArgument{Param: "source", Detail: "the source and the target are the same branch"}
+	}
+	p.Source, p.Target = source.name, target.name
+	if p.ID == "" {
+		for _, o := range g.proposals {
+			if o.State == engine.ProposalOpen && o.Source == p.Source && o.Target == p.Target {
+				return nil, &engine.Conflict{Reason: "the proposal is open already"}
+			}
+		}
+		p.ID, p.Revision, p.State = freshID(), 0, engine.ProposalOpen
+	}
+	p.Head, p.TargetHead, p.Base = source.head.ID, target.head.ID, g.lowest(source.head.ID, target.head.ID)
+	return g.keepProposal(p), nil
+}
+
+// nextProposal returns the stored version of an open proposal with the revision of p.
+func (g *Graph) nextProposal(p *engine.Proposal) (*engine.Proposal, error) {
+	was, ok := g.proposals[p.ID]
+	switch {
+	case !ok:
+		return nil, &engine.NotFound{What: "proposal", Name: p.ID}
+	case was.State != engine.ProposalOpen || was.Revision != p.Revision:
+		return nil, &engine.Conflict{Reason: "the proposal is final or has another revision"}
+	}
+	return was, nil
+}
+
+// keepProposal stores the next revision of a proposal and returns a copy.
+func (g *Graph) keepProposal(p engine.Proposal) *engine.Proposal {
+	p.Revision++
+	p.Events = slices.Clone(p.Events)
+	for i := range p.Events {
+		if p.Events[i].Time.IsZero() {
+			p.Events[i].Time = now()
+		}
+	}
+	kept := p
+	g.proposals[p.ID] = &kept
+	return &p
+}
+
+// openProposal returns a *engine.Conflict if an open proposal needs the branch.
+func (g *Graph) openProposal(branch string) error {
+	for _, p := range g.proposals {
+		if p.State == engine.ProposalOpen && (p.Source == branch || p.Target == branch) {
+			return &engine.Conflict{Reason: "the branch has an open proposal"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+)
+
+// OpenForCommand connects to the shared storage of a URL for one command. The cache is a new
+// temporary folder. The caller closes the graphs, and then calls the function that OpenForCommand
+// returns.
+func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error, error) {
+	bucket, done, err := address.Open(ctx, storage)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the shared storage %s: %w", Redacted(storage), err)
+	}
+	cache, err := os.MkdirTemp("", "omnigraph-cache-")
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8]})
+	leave := func() error {
+		// If the lease cannot be removed, servers wait until it ends. The command itself has succeeded.
+		_ = node.Leave(context.WithoutCancel(ctx))
+		done()
+		return os.RemoveAll(cache)
+	}
+	return &Storage{Bucket: bucket, Cache: cache, Node: node, Command: true}, leave, nil
+}
+
+// Redacted returns the URL of a storage without a password.
+func Redacted(storage string) string {
+	u, err := url.Parse(storage)
+	if err != nil {
+		return "with an address that is not a URL"
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,354 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// Role is what a server does with a graph.
+type Role string
+
+// The roles of a server.
+const (
+	Reader Role = "reader" // it follows the log of the writer
+	Writer Role = "writer" // it is the one server that writes the graph
+	Absent Role = "absent" // it has no copy of the graph at the moment, and opens one
+)
+
+// State describes a graph on this server.
+type State struct {
+	Role   Role
+	Epoch  uint64            // of the writer, as far as this server knows
+	Lag    time.Duration     // time since this server last knew the whole log
+	Writer embedded.Takeover // the server that writes the graph, if this server only reads it
+}
+
+// Graph is the copy of one graph on this server. It is a reader or the writer, and changes its role
+// while calls run. It implements engine.Graph.
+type Graph struct {
+	storage *Storage
+	id      string
+	at      embedded.SharedPlace
+	opts    embedded.Options
+
+	current atomic.Pointer[copied]
+	writer  atomic.Pointer[embedded.Takeover] // the last known writer; nil if this server has not read it
+
+	changing sync.Mutex         // held while the role changes
+	failed   chan struct{}      // capacity 1; holds an element after the log of the writer failed
+	stop     context.CancelFunc // ends the goroutine; nil for a command
+	running  sync.WaitGroup     // the goroutine that decides about the role
+
+	closing  sync.Once
+	closeErr error
+}
+
+// copied is the graph in one role. A change of the role replaces it.
+type copied struct {
+	follower *embedded.Follower // set if the role is Reader
+	written  *embedded.Graph    // set if the role is Writer
+	err      error              // set if there is no graph
+	leaving  atomic.Bool        // the graph is about to be closed
+	replaced chan struct{}      // closed when another one takes its place
+}
+
+// graph returns the graph, or nil if there is none.
+func (c *copied) graph() engine.Graph {
+	switch {
+	case c.follower != nil:
+		return c.follower
+	case c.written != nil:
+		return c.written
+	}
+	return nil
+}
+
+var _ engine.Graph = (*Graph)(nil)
+
+const (
+	// changeTime is how long a call waits while the role changes.
+	changeTime = 5 * time.Second
+
+	// retryAfter is the wait that is recommended for writes that find no writer.
+	retryAfter = time.Second
+)
+
+// set puts another graph into the place of the current one.
+func (g *Graph) set(c *copied) {
+	c.replaced = make(chan struct{})
+	if was := g.current.Swap(c); was != nil {
+		close(was.replaced)
+	}
+}
+
+// errClosed is the error of calls on a closed Graph.
+var errClosed = &engine.Unavailable{Reason: "it is closed"}
+
+// opening returns the error of calls while there is no graph.
+func opening(cause error) error {
+	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the server is opening the graph from the shared storage", RetryAfter: retryAfter}, cause)
+}
+
+// follow opens the graph for reading and puts it into place. REQUIRES: the caller holds `changing`,
+// and no graph is open.
+func (g *Graph) follow(ctx context.Context) error {
+	f, err := embedded.Follow(ctx, g.at, g.opts)
+	if err != nil {
+		return err
+	}
+	g.set(&copied{follower: f})
+	return nil
+}
+
+// takeOver makes this server the writer. With from == 0 it replaces any writer, otherwise only the
+// writer of that epoch.
+func (g *Graph) takeOver(ctx context.Context, from uint64) error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	was := g.current.Load()
+	switch {
+	case was.written != nil:
+		return nil
+	case was.follower == nil:
+		return was.err
+	}
+	if err := g.storage.Node.Start(ctx); err != nil {
+		return err
+	}
+	was.leaving.Store(true)
+	var w *embedded.Graph
+	var err error
+	if from == 0 {
+		w, err = was.follower.TakeOver(ctx)
+	} else {
+		w, err = was.follower.TakeOverFrom(ctx, from)
+	}
+	if err != nil {
+		was.leaving.Store(false)
+		return err
+	}
+	g.set(&copied{written: w})
+	g.changed()
+	return nil
+}
+
+// step looks at the writer of the graph and changes the role of this server if it has to.
+func (g *Graph) step(ctx context.Context) {
+	now := g.current.Load()
+	switch {
+	case now.written != nil:
+		g.check(ctx, now)
+	case now.follower != nil:
+		g.compete(ctx, now)
+	default:
+		g.changing.Lock()
+		defer g.changing.Unlock()
+		if g.current.Load() != now || ctx.Err() != nil {
+			return
+		}
+		if err := g.follow(ctx); err != nil {
+			g.set(&copied{err: opening(err)})
+			return
+		}
+		g.changed()
+	}
+}
+
+// check makes sure that this server still is the writer. If it is not, or its log failed, check makes
+// it a reader.
+func (g *Graph) check(ctx context.Context, now *copied) {
+	if clock.Now().Sub(now.written.Current()) >= g.storage.Node.opts.Lease/3 {
+		ctx, cancel := context.WithTimeout(ctx, g.storage.Node.opts.Lease)
+		defer cancel()
+		_ = now.written.CatchUp(ctx) // MustReopen tells whether another server has taken over
+	}
+	if !now.written.MustReopen() {
+		return
+	}
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	if g.current.Load() != now || ctx.Err() != nil {
+		return
+	}
+	now.leaving.Store(true)
+	reason := now.written.Failure()
+	// The cache has a lock, so the former graph must be closed first. Its error is known already.
+	_ = now.written.Close()
+	if err := g.follow(ctx); err != nil {
+		g.set(&copied{err: opening(errors.Join(reason, err))})
+		return
+	}
+	g.changed()
+}
+
+// compete takes over if the writer has stopped or if an operator asks for it.
+func (g *Graph) compete(ctx context.Context, now *copied) {
+	ctx, cancel := context.WithTimeout(ctx, 3*g.storage.Node.opts.Lease)
+	defer cancel()
+	t, err := now.follower.Takeover(ctx)
+	if err != nil {
+		return // without the storage this server cannot take over
+	}
+	if was := g.writer.Swap(&t); was != nil && was.Epoch != t.Epoch {
+		g.changed()
+	}
+	wish := g.storage.Node.wished(g.id)
+	if wish != nil && wish.Epoch != t.Epoch {
+		g.storage.Node.grant(ctx, wish)
+		wish = nil
+	}
+	if wish == nil {
+		gone, err := g.storage.Node.gone(ctx, t)
+		if own := t.Incarnation == g.storage.Node.incarnation; err != nil || !gone && !own {
+			return
+		}
+	}
+	err = g.takeOver(ctx, t.Epoch)
+	var late *engine.Conflict
+	if err != nil && !errors.As(err, &late) && ctx.Err() == nil {
+		g.storage.report(g.id, err)
+	}
+	if err == nil && wish != nil {
+		g.storage.Node.grant(ctx, wish)
+	}
+}
+
+// run calls step regularly until ctx ends.
+func (g *Graph) run(ctx context.Context) {
+	ticker := time.NewTicker(g.storage.Node.tick())
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-g.failed:
+		}
+		g.step(ctx)
+	}
+}
+
+// logFailed requests a step. It is called by a writer that met the failure, so it returns at once.
+func (g *Graph) logFailed(error) {
+	select {
+	case g.failed <- struct{}{}:
+	default:
+	}
+}
+
+// changed reports a change of the role or of the writer.
+func (g *Graph) changed() {
+	g.storage.Node.tell()
+	if f := g.storage.Changed; f != nil {
+		f(g.id, g.State())
+	}
+}
+
+// State returns the role of this server, the writer as far as this server knows, and the lag.
+func (g *Graph) State() State {
+	now := g.current.Load()
+	s := State{Role: Absent}
+	if w := g.writer.Load(); w != nil {
+		s.Epoch, s.Writer = w.Epoch, *w
+	}
+	var current time.Time
+	switch {
+	case now.written != nil:
+		s.Role, s.Epoch, s.Writer = Writer, now.written.Epoch(), embedded.Takeover{}
+		current = now.written.Current()
+	case now.follower != nil:
+		s.Role = Reader
+		current = now.follower.Current()
+	default:
+		return s
+	}
+	s.Lag = max(0, clock.Now().Sub(current))
+	return s
+}
+
+// tooOld returns an error if this server has not reached the storage for so long that it must not
+// answer reads.
+func (g *Graph) tooOld() error {
+	limit := g.storage.MaxStaleness
+	if limit == 0 {
+		return nil
+	}
+	s := g.State()
+	if s.Role == Absent || s.Lag <= limit {
+		return nil
+	}
+	return &engine.Unavailable{RetryAfter: retryAfter, Reason: fmt.Sprintf(
+		"this server has not reached the shared storage for %v, longer than storage.max_staleness (%v); check the network and the credentials of the storage", s.Lag.Round(time.Second), limit)}
+}
+
+// CatchUp makes sure that later reads see every commit that was acknowledged before.
+func (g *Graph) CatchUp(ctx context.Context) error {
+	_, err := calling(ctx, g, func(eg engine.Graph) (struct{}, error) {
+		return struct{}{}, eg.(interface{ CatchUp(context.Context) error }).CatchUp(ctx)
+	})
+	return err
+}
+
+// calling runs a call on the graph. If the graph refuses the call because its role changes, calling
+// waits for the next role and runs the call again.
+func calling[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
+	var none T
+	var limit <-chan time.Time
+	for {
+		now := g.current.Load()
+		eg := now.graph()
+		if eg == nil {
+			return none, now.err
+		}
+		v, err := call(eg)
+		var unavailable *engine.Unavailable
+		if !errors.As(err, &unavailable) || !now.leaving.Load() {
+			return v, err
+		}
+		if limit == nil {
+			timer := time.NewTimer(changeTime)
+			defer timer.Stop()
+			limit = timer.C
+		}
+		select {
+		case <-now.replaced:
+		case <-ctx.Done():
+			return none, ctx.Err()
+		case <-limit:
+			return v, err
+		}
+	}
+}
+
+// Close closes the graph for good. If this server writes the graph, call [Node.Leave] first, so that
+// another server takes over at once.
+func (g *Graph) Close() error {
+	g.closing.Do(func() {
+		if g.stop != nil {
+			g.stop()
+			g.running.Wait()
+		}
+		g.changing.Lock()
+		defer g.changing.Unlock()
+		g.storage.Node.remove(g)
+		now := g.current.Load()
+		g.set(&copied{err: errClosed})
+		if eg := now.graph(); eg != nil {
+			g.closeErr = eg.Close()
+		}
+		// A writer that another server has replaced has lost nothing.
+		var unavailable *engine.Unavailable
+		if errors.As(g.closeErr, &unavailable) {
+			g.closeErr = nil
+		}
+	})
+	return g.closeErr
+}

@@ -1,0 +1,375 @@
+// Package replica keeps the copies that one server has of the graphs in shared storage, and decides
+// which of them the server writes.
+//
+// A [Storage] opens graphs; it implements engine.Engine. A [Graph] follows the log of a graph that
+// another server writes, and can become the writer itself. A [Node] is this process among the
+// servers of a cluster: it renews the lease of the process, and observes the leases of others.
+//
+// Leases decide only which server tries to become the writer. That no acknowledged write is lost,
+// and that two servers never both write, follows from the log alone; see package sharedlog.
+//
+// # Objects of a cluster
+//
+//	node/<id>            signs of life of one server, a [Sign] in JSON; only a hint
+//	move/<id>            a wish that the server becomes the writer of a graph, a [Wish] in JSON
+//	incarnation/<graph>  makes a graph exist; contains the <incarnation> of its prefix
+//	graph/<graph>/<incarnation>/…  the objects of a graph; see packages sharedlog and store
+//	page-token.key       the key of page tokens of all servers
+//	revision/<number>    the applied revisions; see package reconcile
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// Sign is the content of the object of a node. It is overwritten every few seconds.
+type Sign struct {
+	Node        string               `json:"node"`        // id of the node
+	Incarnation string               `json:"incarnation"` // differs each time that the process is started
+	Address     string               `json:"address"`     // at which other servers reach it; "" if they cannot
+	Beat        uint64               `json:"beat"`        // grows with each sign, so that each has another content
+	Renewed     time.Time            `json:"renewed_at"`  // by the clock of the node; only for people who read it
+	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node serves
+}
+
+// GraphSign is the state of one graph on a node.
+type GraphSign struct {
+	Role  Role   `json:"role"`  // whether the node writes the graph
+	Epoch uint64 `json:"epoch"` // of the writer, as far as the node knows
+}
+
+// Wish asks a node to become the writer of a graph.
+type Wish struct {
+	Graph string `json:"graph"` // id of the graph
+	Epoch uint64 `json:"epoch"` // of the writer to replace; the wish is void once another epoch has begun
+}
+
+const (
+	nodePrefix = "node/"
+	movePrefix = "move/"
+
+	// maxRenew is the longest time between two signs of a node.
+	maxRenew = 3 * time.Second
+)
+
+// NodeOptions configure a Node. Bucket and ID are required.
+type NodeOptions struct {
+	Bucket  object.Bucket
+	ID      string        // of this server; differs from the ids of all other servers
+	Address string        // at which other servers reach this one; "" if they cannot
+	Lease   time.Duration // how long a node counts as alive after its last sign; 0 means DefaultLease
+
+	// Twin, if set, is called when another process uses the same id.
+	Twin func()
+
+	// Failed, if set, is called with the error of each sign that could not be stored.
+	Failed func(error)
+}
+
+// DefaultLease is ten seconds.
+const DefaultLease = 10 * time.Second
+
+// Node is this process among the servers of a cluster. It is safe for concurrent use.
+type Node struct {
+	opts        NodeOptions
+	incarnation string
+
+	leases  *sharedlog.Leases
+	looking sync.Mutex      // held while `leases` observes a node; guards looks
+	looks   map[string]look // by id of the node
+
+	mu     sync.Mutex
+	graphs map[string]*Graph // the open graphs, by id
+	beat   uint64            // number of signs so far
+	put    bool              // this process has stored a sign
+	wish   *Wish             // the wish that this node has read; nil if none
+
+	starting sync.Mutex         // guards stop and left
+	urgent   chan struct{}      // capacity 1; holds an element after the role of a graph changed
+	stop     context.CancelFunc // ends the goroutine; nil if there is none
+	left     bool               // Leave was called
+	running  sync.WaitGroup     // the goroutine that renews the lease
+}
+
+// NewNode returns the node of this process. Start begins its lease.
+func NewNode(o NodeOptions) *Node {
+	if o.Lease == 0 {
+		o.Lease = DefaultLease
+	}
+	return &Node{
+		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, looks: map[string]look{}, urgent: make(chan struct{}, 1),
+		leases: sharedlog.NewLeases(o.Bucket, "", o.Lease, clock.Now),
+	}
+}
+
+// CheckNodeID returns an error if an id of a node breaks the rules for names of objects.
+func CheckNodeID(id string) error {
+	if strings.Contains(id, "/") || len(id) > 100 || object.CheckName(nodePrefix+id) != nil {
+		return fmt.Errorf("the name %q of the server is not allowed; use 1 to 100 of a-z, 0-9 and - _ .", id)
+	}
+	return nil
+}
+
+// ID returns the id of the node.
+func (n *Node) ID() string { return n.opts.ID }
+
+// Start stores the first sign of life, and then renews it until Leave. After a first call that
+// succeeded, it does nothing.
+func (n *Node) Start(ctx context.Context) error {
+	n.starting.Lock()
+	defer n.starting.Unlock()
+	switch {
+	case n.left:
+		return errClosed
+	case n.stop != nil:
+		return nil
+	}
+	if err := n.renew(ctx); err != nil {
+		return fmt.Errorf("storing the first sign of this server in the shared storage: %w", err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	n.stop = stop
+	n.running.Go(func() { n.run(running) })
+	return nil
+}
+
+// tick is how often a server looks for the signs of a writer.
+func (n *Node) tick() time.Duration {
+	return min(max(n.opts.Lease/10, 100*time.Millisecond), time.Second)
+}
+
+// run renews the lease and reads the wishes until ctx ends.
+func (n *Node) run(ctx context.Context) {
+	ticker := time.NewTicker(n.tick())
+	defer ticker.Stop()
+	renewed := clock.Now()
+	for {
+		urgent := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.urgent:
+			urgent = true
+		case <-ticker.C:
+		}
+		if now := clock.Now(); urgent || now.Sub(renewed) >= min(maxRenew, n.opts.Lease/3) {
+			renewed = now
+			if err := n.renew(ctx); err != nil && ctx.Err() == nil && n.opts.Failed != nil {
+				n.opts.Failed(err)
+			}
+		}
+		n.readWish(ctx)
+	}
+}
+
+// renew stores a sign of life.
+func (n *Node) renew(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
+	defer cancel()
+	n.mu.Lock()
+	n.beat++
+	s := Sign{Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
+	graphs := make(map[string]*Graph, len(n.graphs))
+	for id, g := range n.graphs {
+		graphs[id] = g
+	}
+	put := n.put
+	n.mu.Unlock()
+	for id, g := range graphs {
+		state := g.State()
+		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch}
+	}
+	if put && n.opts.Twin != nil {
+		if other, err := ReadSign(ctx, n.opts.Bucket, n.opts.ID); err == nil && other.Incarnation != n.incarnation {
+			n.opts.Twin()
+		}
+	}
+	content, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if err := n.leases.Renew(ctx, n.opts.ID, content); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.put = true
+	n.mu.Unlock()
+	return nil
+}
+
+// tell stores a sign soon, because the role of a graph has changed.
+func (n *Node) tell() {
+	select {
+	case n.urgent <- struct{}{}:
+	default:
+	}
+}
+
+// ReadSign reads the sign of a node. The error matches [object.ErrNotFound] if there is none.
+func ReadSign(ctx context.Context, b object.Bucket, id string) (Sign, error) {
+	content, err := b.Read(ctx, nodePrefix+id, 0, object.Whole)
+	if err != nil {
+		return Sign{}, err
+	}
+	var s Sign
+	if err := json.Unmarshal(content, &s); err != nil {
+		return Sign{}, fmt.Errorf("the object %s is not the sign of a server: %w; remove it", nodePrefix+id, err)
+	}
+	return s, nil
+}
+
+// look is what this node saw when it last looked at the sign of another node.
+type look struct {
+	at          time.Time
+	incarnation string // of the node; "" if it has no sign
+	expired     bool   // the lease of the node has expired
+}
+
+// gone reports whether the server of a takeover no longer writes: it has removed its object, it was
+// started again, or its lease has expired. Graphs with the same writer share one request.
+func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
+	n.looking.Lock()
+	defer n.looking.Unlock()
+	now := clock.Now()
+	seen, ok := n.looks[t.Node]
+	if !ok || now.Sub(seen.at) >= n.tick()/2 {
+		content, expired, err := n.leases.Look(ctx, t.Node)
+		if err != nil {
+			return false, err
+		}
+		var s Sign
+		_ = json.Unmarshal(content, &s) // an object that cannot be decoded counts as no sign
+		seen = look{at: now, incarnation: s.Incarnation, expired: expired}
+		n.looks[t.Node] = seen
+	}
+	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
+}
+
+// readWish reads the wish for this node.
+func (n *Node) readWish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
+	defer cancel()
+	content, err := n.opts.Bucket.Read(ctx, movePrefix+n.opts.ID, 0, object.Whole)
+	var w *Wish
+	if err == nil {
+		w = &Wish{}
+		if json.Unmarshal(content, w) != nil || !n.serves(w.Graph) {
+			w = nil
+			_ = n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID) // a wish that cannot come true
+		}
+	}
+	n.mu.Lock()
+	n.wish = w
+	n.mu.Unlock()
+}
+
+// serves reports whether this node has a graph open.
+func (n *Node) serves(graph string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.graphs[graph] != nil
+}
+
+// wished returns the wish for this node to write a graph, or nil.
+func (n *Node) wished(graph string) *Wish {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wish == nil || n.wish.Graph != graph {
+		return nil
+	}
+	return n.wish
+}
+
+// grant removes a wish that has come true or is void.
+func (n *Node) grant(ctx context.Context, w *Wish) {
+	if err := n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID); err != nil {
+		return // the next turn tries again
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.wish == w {
+		n.wish = nil
+	}
+}
+
+// Move asks the node `id` to become the writer of a graph. The error matches [object.ErrExists] if
+// the node has not yet answered an earlier wish.
+func Move(ctx context.Context, b object.Bucket, id string, w Wish) error {
+	content, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return object.Establish(ctx, b, movePrefix+id, content)
+}
+
+// Withdraw removes a wish that the node `id` has not answered.
+func Withdraw(ctx context.Context, b object.Bucket, id string) error {
+	return b.Delete(ctx, movePrefix+id)
+}
+
+// Signs returns the signs of all nodes, ordered by id. Some of the nodes may have ended.
+func Signs(ctx context.Context, b object.Bucket) ([]Sign, error) {
+	entries, err := object.ListAll(ctx, b, nodePrefix)
+	if err != nil {
+		return nil, err
+	}
+	var signs []Sign
+	for _, e := range entries {
+		s, err := ReadSign(ctx, b, strings.TrimPrefix(e.Name, nodePrefix))
+		if errors.Is(err, object.ErrNotFound) {
+			continue // the node has ended just now
+		}
+		if err != nil {
+			return nil, err
+		}
+		signs = append(signs, s)
+	}
+	return signs, nil
+}
+
+// add notes an open graph. The error says that the node has it open already.
+func (n *Node) add(g *Graph) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.graphs[g.id] != nil {
+		return fmt.Errorf("this process has the graph %s open already", g.id)
+	}
+	n.graphs[g.id] = g
+	return nil
+}
+
+// remove forgets a graph that is closed.
+func (n *Node) remove(g *Graph) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.graphs[g.id] == g {
+		delete(n.graphs, g.id)
+	}
+}
+
+// Leave removes the object of this node, so that other servers take over its graphs at once. Call it
+// before the graphs are closed.
+func (n *Node) Leave(ctx context.Context) error {
+	n.starting.Lock()
+	defer n.starting.Unlock()
+	if n.left = true; n.stop == nil {
+		return nil
+	}
+	n.stop()
+	n.running.Wait()
+	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
+	defer cancel()
+	return n.leases.Remove(ctx, n.opts.ID)
+}

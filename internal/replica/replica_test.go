@@ -1,0 +1,321 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	schema = "node Person {\n  name: String @key\n}\n"
+	add    = "query add($name: String) {\n  insert Person { name: $name }\n}\n"
+
+	// lease is the lease of the servers in these tests.
+	lease = time.Second
+)
+
+// cable is the connection of one server to the storage. While it is cut, no request is answered.
+type cable struct {
+	object.Bucket
+	cut atomic.Bool
+}
+
+func (c *cable) broken() error {
+	if c.cut.Load() {
+		return object.ErrBusy
+	}
+	return nil
+}
+
+func (c *cable) Create(ctx context.Context, name string, data []byte) error {
+	if err := c.broken(); err != nil {
+		return err
+	}
+	return c.Bucket.Create(ctx, name, data)
+}
+
+func (c *cable) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if err := c.broken(); err != nil {
+		return nil, err
+	}
+	return c.Bucket.Read(ctx, name, offset, length)
+}
+
+func (c *cable) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
+	if err := c.broken(); err != nil {
+		return nil, err
+	}
+	return c.Bucket.List(ctx, prefix, after, limit)
+}
+
+func (c *cable) Put(ctx context.Context, name string, data []byte) error {
+	if err := c.broken(); err != nil {
+		return err
+	}
+	return c.Bucket.Put(ctx, name, data)
+}
+
+// server is one server of a test.
+type server struct {
+	*Graph
+	cable *cable
+	node  *Node
+}
+
+// people returns the mutation that adds a person, and a bucket with an empty graph.
+func people(t *testing.T) (object.Bucket, *plan.Query) {
+	t.Helper()
+	c, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	queries, faults := gq.CompileQueries(c, gq.Source{Name: "add.gq", Text: add})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	b := &object.Memory{}
+	s := command(t, b)
+	g, err := s.Create(t.Context(), "people", schema, c, engine.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exists *engine.Conflict
+	if _, err := command(t, b).Create(t.Context(), "people", schema, c, engine.OpenOptions{}); !errors.As(err, &exists) {
+		t.Errorf("making the graph again: %v", err)
+	}
+	if err := errors.Join(g.Close(), s.Node.Leave(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := s.Graphs(t.Context()); err != nil || len(ids) != 1 || ids[0] != "people" {
+		t.Errorf("the storage has the graphs %v, %v", ids, err)
+	}
+	return b, queries[0].Plan
+}
+
+// command returns the storage of a command.
+func command(t *testing.T, b object.Bucket) *Storage {
+	t.Helper()
+	return &Storage{Bucket: b, Cache: t.TempDir(), Command: true, Node: NewNode(NodeOptions{Bucket: b, ID: "command", Lease: lease})}
+}
+
+// serve starts a server.
+func serve(t *testing.T, b object.Bucket, id string, maxStaleness time.Duration) *server {
+	t.Helper()
+	s := &server{cable: &cable{Bucket: b}}
+	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
+	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node, MaxStaleness: maxStaleness}
+	if err := s.node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g, err := storage.Open(t.Context(), "people", engine.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Graph = g.(*Graph)
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// stop ends a server in an orderly way.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	s.cable.cut.Store(false)
+	if err := errors.Join(s.node.Leave(context.Background()), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := clock.Now().Add(20 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if clock.Now().After(deadline) {
+			t.Fatalf("20 seconds later: not %s", what)
+		}
+	}
+}
+
+// insert adds a person.
+func insert(g engine.Graph, add *plan.Query, name string) error {
+	_, err := g.Mutate(context.Background(), add, engine.Args{value.OfString(name)}, engine.WriteOptions{})
+	return err
+}
+
+// count returns the number of persons in the latest state.
+func (s *server) count(t *testing.T) int64 {
+	t.Helper()
+	if err := s.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := s.Snapshot(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap.Nodes[0].Count
+}
+
+// TestRoles checks who writes a graph: the first server, then another one when the first stops, then
+// the server that an operator names, then another one when that server loses the storage.
+func TestRoles(t *testing.T) {
+	b, add := people(t)
+	one := serve(t, b, "one", 0)
+	if s := one.State(); s.Role != Writer {
+		t.Fatalf("the first server is %+v", s)
+	}
+	two, three := serve(t, b, "two", 0), serve(t, b, "three", 0)
+	if err := insert(one, add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	var refused *engine.Unavailable
+	if err := insert(two, add, "b"); !errors.As(err, &refused) || refused.RetryAfter == 0 {
+		t.Errorf("a write on a reader: %v", err)
+	}
+	eventually(t, "known to the reader", func() bool { return two.State().Writer.Node == "one" })
+	if s := two.State(); s.Writer.Address != "http://one" || s.Epoch != one.State().Epoch || two.Failure() != nil {
+		t.Errorf("the reader is %+v, %v", s, two.Failure())
+	}
+
+	began := clock.Now()
+	one.stop(t)
+	eventually(t, "taken over", func() bool { return two.State().Role == Writer || three.State().Role == Writer })
+	if d := clock.Now().Sub(began); d > lease {
+		t.Errorf("the handover took %v, longer than a lease", d)
+	}
+	writer, reader := two, three
+	if three.State().Role == Writer {
+		writer, reader = three, two
+	}
+	if err := insert(writer, add, "c"); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := Move(t.Context(), b, reader.node.ID(), Wish{Graph: "people", Epoch: writer.State().Epoch}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "moved", func() bool { return reader.State().Role == Writer && writer.State().Role == Reader })
+	writer, reader = reader, writer
+	eventually(t, "granted", func() bool {
+		_, err := b.Read(t.Context(), movePrefix+writer.node.ID(), 0, object.Whole)
+		return errors.Is(err, object.ErrNotFound)
+	})
+	if err := insert(writer, add, "d"); err != nil {
+		t.Fatal(err)
+	}
+
+	writer.cable.cut.Store(true)
+	eventually(t, "taken over from the server without storage", func() bool { return reader.State().Role == Writer })
+	if err := insert(writer, add, "lost"); err == nil {
+		t.Error("a server without storage acknowledges a write")
+	}
+	if err := insert(reader, add, "e"); err != nil {
+		t.Fatal(err)
+	}
+	writer.cable.cut.Store(false)
+	eventually(t, "a reader again", func() bool { return writer.State().Role == Reader })
+	for _, s := range []*server{two, three} {
+		if n := s.count(t); n != 4 {
+			t.Errorf("server %s has %d persons, want 4", s.node.ID(), n)
+		}
+	}
+}
+
+// TestCommand lets a command write while a server runs. The server must be a reader meanwhile, and
+// the writer again at once when the command has ended.
+func TestCommand(t *testing.T) {
+	b, add := people(t)
+	s := serve(t, b, "one", 0)
+	c := command(t, b)
+	g, err := c.Open(t.Context(), "people", engine.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(s, add, "before"); err != nil {
+		t.Errorf("a command that has not written disturbs the writer: %v", err)
+	}
+	if err := insert(g, add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a reader", func() bool { return s.State().Role == Reader })
+	time.Sleep(2 * lease)
+	if err := insert(g, add, "b"); err != nil {
+		t.Errorf("a server took the graph from a command that runs: %v", err)
+	}
+	if err := errors.Join(g.Close(), c.Node.Leave(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the writer again", func() bool { return s.State().Role == Writer })
+	if n := s.count(t); n != 3 {
+		t.Errorf("%d persons, want 3", n)
+	}
+}
+
+// TestStaleness cuts a reader off from the storage. It must answer reads until max_staleness, and
+// then refuse them until the storage is back.
+func TestStaleness(t *testing.T) {
+	b, _ := people(t)
+	serve(t, b, "one", 0)
+	const limit = 2 * time.Second
+	s := serve(t, b, "two", limit)
+	s.cable.cut.Store(true)
+	began := clock.Now()
+	read := func() error {
+		_, err := s.Snapshot(t.Context(), engine.Target{})
+		return err
+	}
+	if err := read(); err != nil {
+		t.Errorf("a reader that has just lost the storage: %v", err)
+	}
+	eventually(t, "refused", func() bool { return read() != nil })
+	if d := clock.Now().Sub(began); d < limit/2 {
+		t.Errorf("reads were refused after %v, before the limit of %v", d, limit)
+	}
+	var old *engine.Unavailable
+	if err := read(); !errors.As(err, &old) || s.Failure() == nil || s.State().Lag < limit {
+		t.Errorf("a read of data that is too old: %v; failure %v, state %+v", err, s.Failure(), s.State())
+	}
+	s.cable.cut.Store(false)
+	eventually(t, "answered again", func() bool { return read() == nil })
+}
+
+// TestRestart starts a server again under its name, without an orderly end. It must not wait for the
+// lease of its former self.
+func TestRestart(t *testing.T) {
+	b, add := people(t)
+	one := serve(t, b, "one", 0)
+	one.cable.cut.Store(true) // to the others it looks killed
+	began := clock.Now()
+	again := serve(t, b, "one", 0)
+	if s := again.State(); s.Role != Writer {
+		t.Errorf("%v after its restart the server is %+v", clock.Now().Sub(began), s)
+	}
+	if err := insert(again, add, "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTwin lets two servers use one name. At least one of them must report it.
+func TestTwin(t *testing.T) {
+	b := &object.Memory{}
+	var reported atomic.Int32
+	for range 2 {
+		n := NewNode(NodeOptions{Bucket: b, ID: "same", Lease: 300 * time.Millisecond, Twin: func() { reported.Add(1) }})
+		if err := n.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Leave(context.Background()) })
+	}
+	eventually(t, "reported", func() bool { return reported.Load() > 0 })
+}

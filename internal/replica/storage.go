@@ -1,0 +1,156 @@
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+)
+
+// Storage opens the graphs in shared storage. It implements engine.Engine; a place is the id of a
+// graph. Bucket, Cache and Node are required.
+type Storage struct {
+	Bucket object.Bucket
+	Cache  string // folder for copies of segments, used by this process alone
+	Node   *Node  // this process
+
+	// Command says that the process runs one command. It becomes the writer of a graph with its
+	// first write, and leaves the graph to others when it ends. A server becomes the writer when no
+	// other server writes the graph.
+	Command bool
+
+	// MaxStaleness is how long a server that cannot reach the storage answers reads. 0 means for
+	// ever.
+	MaxStaleness time.Duration
+
+	// Changed, if set, is called after the role of this server, or the writer of a graph, changed.
+	Changed func(graph string, s State)
+
+	// Failed, if set, is called with the error of each takeover that failed.
+	Failed func(graph string, err error)
+}
+
+var _ engine.Engine = (*Storage)(nil)
+
+const incarnationPrefix = "incarnation/"
+
+// report calls Failed.
+func (s *Storage) report(graph string, err error) {
+	if s.Failed != nil {
+		s.Failed(graph, err)
+	}
+}
+
+// Graphs returns the ids of all graphs in the storage, sorted.
+func (s *Storage) Graphs(ctx context.Context) ([]string, error) {
+	entries, err := object.ListAll(ctx, s.Bucket, incarnationPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("listing the graphs in the shared storage: %w", err)
+	}
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = strings.TrimPrefix(e.Name, incarnationPrefix)
+	}
+	return ids, nil
+}
+
+// place returns where an incarnation of a graph is.
+func (s *Storage) place(graph, incarnation string) embedded.SharedPlace {
+	return embedded.SharedPlace{
+		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation),
+		Node: s.Node.opts.ID, Incarnation: s.Node.incarnation, Address: s.Node.opts.Address, Patience: s.Node.opts.Lease,
+	}
+}
+
+// options returns the options of a graph.
+func options(g *Graph, o engine.OpenOptions) embedded.Options {
+	return embedded.Options{
+		Now: o.Now, MaxBranches: o.MaxBranches, QueryMemory: o.QueryMemory, SharedMemory: o.SharedMemory, Embedder: o.Embedder,
+		Failed: o.BackgroundFailed, LogFailed: func(err error) {
+			g.logFailed(err)
+			if o.StorageFailed != nil {
+				o.StorageFailed(err)
+			}
+		},
+	}
+}
+
+// newGraph returns a graph that has no role yet.
+func (s *Storage) newGraph(id, incarnation string, o engine.OpenOptions) *Graph {
+	g := &Graph{storage: s, id: id, at: s.place(id, incarnation), failed: make(chan struct{}, 1)}
+	g.opts = options(g, o)
+	if s.Command {
+		g.at.Poll = -1
+	}
+	return g
+}
+
+// Create implements [engine.Engine]. This process is then the writer of the graph.
+func (s *Storage) Create(ctx context.Context, id, source string, schema *catalog.Schema, o engine.OpenOptions) (engine.Graph, error) {
+	exists := &engine.Conflict{Reason: "the shared storage already holds a graph " + id}
+	if _, err := s.Bucket.Read(ctx, incarnationPrefix+id, 0, object.Whole); err == nil {
+		return nil, exists
+	}
+	incarnation := strings.ToLower(rand.Text())[:16]
+	g := s.newGraph(id, incarnation, o)
+	w, err := embedded.CreateShared(ctx, g.at, source, schema, g.opts)
+	if err != nil {
+		return nil, err
+	}
+	err = object.Establish(ctx, s.Bucket, incarnationPrefix+id, []byte(incarnation))
+	if errors.Is(err, object.ErrExists) {
+		err = exists // another process has just made it
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	g.set(&copied{written: w})
+	return s.begin(g)
+}
+
+// Open implements [engine.Engine]. The graph is a reader at first.
+func (s *Storage) Open(ctx context.Context, id string, o engine.OpenOptions) (engine.Graph, error) {
+	incarnation, err := s.Bucket.Read(ctx, incarnationPrefix+id, 0, object.Whole)
+	switch {
+	case errors.Is(err, object.ErrNotFound):
+		return nil, &engine.NotFound{What: "graph in the shared storage", Name: id}
+	case errors.Is(err, object.ErrBusy), errors.Is(err, object.ErrUnknown):
+		return nil, fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the shared storage does not answer", RetryAfter: retryAfter}, err)
+	case err != nil:
+		return nil, fmt.Errorf("finding the graph %s in the shared storage: %w", id, err)
+	}
+	if object.CheckName(string(incarnation)) != nil || strings.Contains(string(incarnation), "/") {
+		return nil, &engine.Corrupt{Object: incarnationPrefix + id, Detail: "it does not name an incarnation of the graph"}
+	}
+	g := s.newGraph(id, string(incarnation), o)
+	if err := g.follow(ctx); err != nil {
+		return nil, err
+	}
+	return s.begin(g)
+}
+
+// begin starts the work in the background on an open graph. If it fails, it closes the graph.
+func (s *Storage) begin(g *Graph) (engine.Graph, error) {
+	if err := s.Node.add(g); err != nil {
+		return nil, errors.Join(err, g.current.Load().graph().Close())
+	}
+	if s.Command {
+		return g, nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	g.stop = stop
+	g.step(ctx)                   // so that a server that starts alone accepts writes at once
+	if g.State().Role != Writer { // takeOver has reported a writer
+		g.changed()
+	}
+	g.running.Go(func() { g.run(ctx) })
+	return g, nil
+}

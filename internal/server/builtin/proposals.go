@@ -1,0 +1,283 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// proposalSubmitArgs are the arguments of proposal_submit.
+type proposalSubmitArgs struct {
+	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id of the proposal to change or close; left out, a new one is opened."`
+	Source      *string `json:"source,omitempty" jsonschema_description:"New: branch with your changes."`
+	Target      *string `json:"target,omitempty" jsonschema_description:"New: branch that gets them; default main."`
+	Title       *string `json:"title,omitempty" jsonschema_description:"What the changes do, in one line; a new proposal needs it."`
+	Description *string `json:"description,omitempty" jsonschema_description:"Why, for the reviewer."`
+	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed."`
+	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge, for good."`
+}
+
+// ProposalStatus is the answer of the tools that change a proposal. It is short, because each tool's
+// output schema is in the list of tools; proposal_get has the rest.
+type ProposalStatus struct {
+	ID            string   `json:"id"`    // identifies the proposal
+	State         string   `json:"state"` // open, merged or closed
+	Source        string   `json:"source"`
+	Target        string   `json:"target"`
+	Digest        string   `json:"digest"`
+	ConflictCount int      `json:"conflict_count"`
+	ApprovedBy    []string `json:"approved_by"`
+	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
+}
+
+// statusOf returns the status of a proposal.
+func statusOf(v any) any {
+	p := v.(*client.ProposalAnswer)
+	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy, Blockers: p.Blockers}
+}
+
+// proposalSubmit returns the tool proposal_submit.
+func proposalSubmit() tool.Tool {
+	return &builtin{
+		desc: writer[proposalSubmitArgs, ProposalStatus](tool.Descriptor{
+			Name:  "proposal_submit",
+			Title: "Submit a proposal",
+			Description: "Asks a reviewer to merge your branch, or changes or closes a proposal. " +
+				"Later writes to the branch belong to the proposal. " +
+				"An example: {\"source\": \"try/prices\", \"title\": \"Correct the prices of May\"}.",
+		}),
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, source, title, description := o.OptString("proposal"), orEmpty(o.OptString("source")), o.OptString("title"), o.OptString("description")
+			target, comment, closes := orEmpty(o.OptString("target")), orEmpty(o.OptString("comment")), isTrue(o.OptBool("close"))
+			if id == nil {
+				for _, name := range []string{"comment", "close"} {
+					o.Refuse(name, "found without proposal", "leave it out to open a proposal, or give the id of a proposal")
+				}
+				if source == "" {
+					o.Fail("source", "missing, expected the branch with your changes", "give the id in proposal to change an open proposal")
+				}
+				if title == nil {
+					o.Fail("title", "missing, expected a title", "say in one line what the changes do")
+				}
+				if err := o.Done(); err != nil {
+					return nil, err
+				}
+				return shaped(operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), statusOf), nil
+			}
+			for _, name := range []string{"source", "target"} {
+				o.Refuse(name, "found together with proposal, whose branches do not change", "leave it out, or open a new proposal")
+			}
+			if closes {
+				for _, name := range []string{"title", "description"} {
+					o.Refuse(name, "found together with close", "leave it out")
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			if closes {
+				return shaped(operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), statusOf), nil
+			}
+			return shaped(operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), statusOf), nil
+		},
+	}
+}
+
+// proposalGetArgs are the arguments of proposal_get.
+type proposalGetArgs struct {
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of a proposal; left out, proposals are listed."`
+	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed"`
+	Author    *string `json:"author,omitempty" jsonschema_description:"For a list: who opened them."`
+	Changes   *bool   `json:"changes,omitempty" jsonschema_description:"With proposal: list its changes."`
+	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
+	PageToken *string `json:"page_token,omitempty"`
+}
+
+// jsonObject is an object of package client. Its members are not in the output schema, which every
+// list of tools repeats; the reference of REST describes them.
+type jsonObject map[string]json.RawMessage
+
+// asObject returns the members of a struct.
+func asObject(v any) jsonObject {
+	b, err := encoding.JSON(v)
+	var o jsonObject
+	if err == nil {
+		err = json.Unmarshal(b, &o)
+	}
+	if err != nil {
+		panic("builtin: an answer is no JSON object: " + err.Error()) // the structs of package client always are
+	}
+	return o
+}
+
+// asObjects returns the members of each struct of a list.
+func asObjects[T any](list []T) []jsonObject {
+	all := make([]jsonObject, len(list))
+	for i := range list {
+		all[i] = asObject(&list[i])
+	}
+	return all
+}
+
+// ProposalGetResult is the answer of proposal_get. It has one of the first three members: the list,
+// newest first; the proposal; or its changes, nodes before edges.
+type ProposalGetResult struct {
+	Proposals     []jsonObject `json:"proposals,omitempty"`
+	Proposal      jsonObject   `json:"proposal,omitempty"`
+	Changes       []jsonObject `json:"changes,omitempty"`
+	NextPageToken string       `json:"next_page_token,omitempty"`
+}
+
+// The default and the maximum of limit in proposal_get.
+const defaultProposals, maxProposals = 50, 500
+
+// proposalGet returns the tool proposal_get.
+func proposalGet() tool.Tool {
+	return &builtin{
+		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
+			Name:  "proposal_get",
+			Title: "Get proposals",
+			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the events with the comments of reviewers, and what blocks the merge. " +
+				"With changes it lists what the proposal changes, before and after.",
+		}),
+		gates: gate(tool.Read),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, state, author := o.OptString("proposal"), orEmpty(o.OptEnum("state", "open", "merged", "closed")), orEmpty(o.OptString("author"))
+			changes, limit, token := isTrue(o.OptBool("changes")), within(o, "limit", defaultProposals, maxProposals), orEmpty(o.OptString("page_token"))
+			switch {
+			case id == nil:
+				o.Refuse("changes", "found without proposal", "give the id of a proposal")
+			default:
+				for _, name := range []string{"state", "author"} {
+					o.Refuse(name, "found together with proposal", "leave it out; it is for lists")
+				}
+				if !changes {
+					for _, name := range []string{"limit", "page_token"} {
+						o.Refuse(name, "found without changes: true", "leave it out, or list the changes")
+					}
+				}
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			switch {
+			case id == nil:
+				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) any {
+					list := v.(*client.ProposalList)
+					return &ProposalGetResult{Proposals: asObjects(list.Proposals), NextPageToken: list.NextPageToken}
+				}), nil
+			case changes:
+				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) any {
+					page := v.(*client.ProposalChanges)
+					return &ProposalGetResult{Changes: asObjects(page.Changes), NextPageToken: orEmpty(page.NextPageToken)}
+				}), nil
+			}
+			return shaped(operations.GetProposal(*id), func(v any) any { return &ProposalGetResult{Proposal: asObject(v)} }), nil
+		},
+	}
+}
+
+// shapedCall is a call whose answer is converted.
+type shapedCall struct {
+	tool.Call
+	shape func(v any) any
+}
+
+// shaped returns a call that converts the answer of another.
+func shaped(c tool.Call, shape func(v any) any) tool.Call {
+	return &shapedCall{c, shape}
+}
+
+// Unwrap returns the converted call, for the log.
+func (c *shapedCall) Unwrap() tool.Call { return c.Call }
+
+// Run implements [tool.Call].
+func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	out, err := c.Call.Run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	out.Value = c.shape(out.Value)
+	return out, nil
+}
+
+// proposalResolveArgs are the arguments of proposal_resolve.
+type proposalResolveArgs struct {
+	Proposal    string           `json:"proposal" jsonschema_description:"Id of the proposal."`
+	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict."`
+	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
+}
+
+// resolutionArgs is the resolution of one conflict. A value is a text, because the argument of a
+// tool has one type.
+type resolutionArgs struct {
+	EntityKind string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
+	TypeName   string  `json:"type_name"`
+	ID         string  `json:"id"`
+	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for the whole entity."`
+	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours: keep the target; theirs: take your branch."`
+	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: as text, a list as JSON; left out for null."`
+}
+
+// maxResolutions is the maximum number of resolutions in one call.
+const maxResolutions = 100
+
+// proposalResolve returns the tool proposal_resolve.
+func proposalResolve() tool.Tool {
+	return &builtin{
+		desc: writer[proposalResolveArgs, ProposalStatus](tool.Descriptor{
+			Name:  "proposal_resolve",
+			Title: "Resolve conflicts of a proposal",
+			Description: "Says how the merge of a proposal resolves the conflicts that proposal_get shows. " +
+				"If a conflict is not resolvable, write to your branch instead. " +
+				"An example: {\"proposal\": \"01J…\", \"resolutions\": [{\"entity_kind\": \"node\", \"type_name\": \"Item\", \"id\": \"a1\", \"property\": \"price\", \"take\": \"theirs\"}]}.",
+		}),
+		gates: gate(tool.Change),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			id, comment := o.String("proposal"), orEmpty(o.OptString("comment"))
+			body := client.ProposalChangeBody{Comment: comment}
+			var items []json.RawMessage
+			switch err := json.Unmarshal(o.Raw("resolutions"), &items); {
+			case !o.Has("resolutions"):
+				o.Fail("resolutions", fmt.Sprintf("missing, expected an array of 1 to %d objects", maxResolutions), "")
+			case err != nil || len(items) == 0 || len(items) > maxResolutions:
+				o.Fail("resolutions", fmt.Sprintf("found another value, expected an array of 1 to %d objects", maxResolutions), "")
+			}
+			for i, item := range items[:min(len(items), maxResolutions)] {
+				r, err := decodeResolution(item)
+				o.Merge(fmt.Sprintf("resolutions[%d]", i), err)
+				body.Resolutions = append(body.Resolutions, r)
+			}
+			if err := o.Done(); err != nil {
+				return nil, err
+			}
+			return shaped(operations.ChangeProposal(id, body), statusOf), nil
+		},
+	}
+}
+
+// decodeResolution reads one resolution.
+func decodeResolution(item json.RawMessage) (client.ConflictResolution, error) {
+	o := arguments.Members(item)
+	r := client.ConflictResolution{EntityKind: o.Enum("entity_kind", client.KindNode, client.KindEdge), TypeName: o.String("type_name"), ID: o.String("id"),
+		Property: orEmpty(o.OptString("property")), Take: o.Enum("take", client.TakeOurs, client.TakeTheirs, client.TakeValue)}
+	if v := o.OptString("value"); v != nil {
+		b, err := encoding.JSON(*v)
+		if err != nil {
+			return r, err
+		}
+		r.Value = b
+	}
+	return r, o.Done()
+}

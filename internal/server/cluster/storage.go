@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
+)
+
+// The defaults and the bounds of the settings of shared storage.
+const (
+	DefaultLease        = 10 * time.Second
+	DefaultMaxStaleness = time.Minute
+
+	minLease, maxLease         = time.Second, 5 * time.Minute
+	minStaleness, maxStaleness = 5 * time.Second, 24 * time.Hour
+)
+
+// storageSettings describes the mapping of the key storage.
+var storageSettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ url: \"s3://team-graphs/prod?region=eu-central-1\", cache: /var/lib/omnigraph/cache }",
+	Text: "Several servers share this storage: one writes a graph, all of them read it, and each of them can take over.",
+	Keys: []*setting{
+		{Key: "url", Required: true, Example: "\"postgres://graphs@db.internal/graphs\"", Limits: address.Forms + "; or the path of a folder, as without the mapping",
+			Text: "This is the address of the storage; credentials come from the environment of the process."},
+		{Key: "cache", Default: "none; required unless url is a folder", Example: "/var/lib/omnigraph/cache", Limits: "a path from the folder of cluster.yaml, on a disk of this machine",
+			Text: "Each server keeps copies of stored data in this folder; two servers on one machine need two folders."},
+		{Key: "lease", Default: "10s", Example: "20s", Pattern: durationPattern, Limits: "a duration from 1s to 5m",
+			Text: "When the server that writes a graph has given no sign of life for this time, another server takes over."},
+		{Key: "max_staleness", Default: "1m", Example: "5m", Pattern: durationPattern, Limits: "a duration from 5s to 24h",
+			Text: "A server that cannot reach the storage answers reads from its copy for this time, and then refuses them with 503."},
+	},
+}
+
+// peersSettings describes the key peers.
+var peersSettings = &setting{
+	Key: "peers", Type: strictyaml.List, Default: "none; then a server refuses writes to a graph that another server writes", Example: "[\"https://og-1.internal:8080\", \"https://og-2.internal:8080\"]",
+	Each:   &setting{Example: "\"https://og-1.internal:8080\"", Pattern: `^https?://`, Limits: "https://host[:port], or http://host[:port] on loopback", Text: "This is the address of a server."},
+	Limits: "addresses of the form https://host or https://host:port; http:// only on loopback; only with shared storage",
+	Text:   "These are the addresses of all servers of the cluster; a server forwards writes, with the token of the caller, only to them.",
+}
+
+// storage reads the data folder, or the shared storage.
+func (p *reader) storage(n *strictyaml.Node) {
+	if !n.IsText() {
+		p.sharedStorage(n)
+		return
+	}
+	s, ok := n.Text("storage")
+	if !ok {
+		return
+	}
+	if address.Is(s) {
+		n.AtKey().Fault(strictyaml.WrongType, "storage is an address, but shared storage also needs the folder of a cache", "write storage: { url: \"…\", cache: ./cache }")
+		return
+	}
+	p.folder(n, s)
+}
+
+// folder sets the data folder.
+func (p *reader) folder(n *strictyaml.Node, path string) {
+	p.cfg.Storage = p.join(path)
+	if info, err := os.Stat(p.cfg.Storage); err == nil && !info.IsDir() {
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("storage %q is a file, expected a folder", path), "")
+	}
+}
+
+// sharedStorage reads the mapping form of storage.
+func (p *reader) sharedStorage(n *strictyaml.Node) {
+	f, ok := n.Mapping("storage", storageSettings)
+	if !ok {
+		return
+	}
+	at, ok := n.Require(f, "url", "storage").Text("storage.url")
+	if !ok {
+		return
+	}
+	if !address.Is(at) {
+		for _, key := range []string{"cache", "lease", "max_staleness"} {
+			if x := f[key]; x != nil {
+				x.AtKey().Fault(strictyaml.Contradicts, fmt.Sprintf("storage.url is a folder, so storage.%s has no effect", key), "remove it; or, to share the folder with other servers on this machine, write its address as file:///path")
+			}
+		}
+		p.folder(f["url"], at)
+		return
+	}
+	var scheme *address.SchemeError
+	switch err := address.Check(at); {
+	case errors.As(err, &scheme):
+		f["url"].Fault(strictyaml.Unsupported, err.Error(), "")
+	case err != nil:
+		f["url"].Fault(strictyaml.BadValue, err.Error(), "")
+	}
+	s := &Shared{URL: at, Lease: DefaultLease, MaxStaleness: DefaultMaxStaleness}
+	if cache, ok := n.Require(f, "cache", "storage").Text("storage.cache"); ok {
+		s.Cache = p.join(cache)
+		if info, err := os.Stat(s.Cache); err == nil && !info.IsDir() {
+			f["cache"].Fault(strictyaml.MissingFile, fmt.Sprintf("storage.cache %q is a file, expected a folder", cache), "")
+		}
+	}
+	duration(f["lease"], "storage.lease", minLease, maxLease, &s.Lease)
+	duration(f["max_staleness"], "storage.max_staleness", minStaleness, maxStaleness, &s.MaxStaleness)
+	p.cfg.Shared = s
+}
+
+// duration reads a duration between two bounds into `to`. It does nothing if n is nil.
+func duration(n *strictyaml.Node, what string, least, most time.Duration, to *time.Duration) {
+	s, ok := n.Text(what)
+	if !ok {
+		return
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < least || d > most {
+		n.Fault(strictyaml.BadValue, fmt.Sprintf("%s is %q, expected a duration from %v to %v, such as 10s", what, s, least, most), "")
+		return
+	}
+	*to = d
+}
+
+// peers reads the addresses of the servers.
+func (p *reader) peers(n *strictyaml.Node) {
+	entries, ok := n.Texts("peers")
+	if !ok {
+		return
+	}
+	if p.cfg.Shared == nil && p.cfg.Storage != "" {
+		n.AtKey().Fault(strictyaml.Contradicts, "peers need shared storage, but storage is a folder of one server", "remove peers, or write storage: { url: \"…\", cache: ./cache }")
+		return
+	}
+	for _, e := range entries {
+		at, err := PeerAddress(e.Key)
+		switch {
+		case err != nil:
+			e.At.Fault(strictyaml.BadValue, err.Error(), "")
+		case slices.Contains(p.cfg.Peers, at):
+			e.At.Fault(strictyaml.Duplicate, fmt.Sprintf("the address %s occurs twice", at), "remove one of them")
+		default:
+			p.cfg.Peers = append(p.cfg.Peers, at)
+		}
+	}
+}
+
+// PeerAddress returns the address of a server in the form scheme://host[:port]. The error says what
+// is wrong with it.
+func PeerAddress(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("the address %q of a server is not of the form https://host or https://host:port", text)
+	case u.Scheme == "http" && !hostcheck.IsLoopback(u.Hostname()):
+		return "", fmt.Errorf("the address %s would send tokens over a network without encryption; use https://", text)
+	}
+	return u.Scheme + "://" + u.Host, nil
+}

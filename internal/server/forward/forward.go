@@ -1,0 +1,124 @@
+// Package forward sends requests that write to the server that writes their graph.
+package forward
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// Header marks a request that a server has forwarded. Its value is the id of that server. A request
+// with this header is not forwarded again.
+const Header = "Omnigraph-Forwarded-By"
+
+// retryAfter is the wait that is recommended to a client whose write reached no writer.
+const retryAfter = time.Second
+
+// Options configure a Forwarder.
+type Options struct {
+	Node  string   // id of this server
+	Own   string   // address of this server; "" if other servers cannot reach it
+	Peers []string // addresses of the servers of the cluster, as scheme://host[:port]
+	Log   *slog.Logger
+}
+
+// Forwarder forwards requests. It is safe for concurrent use.
+type Forwarder struct {
+	opts      Options
+	transport *http.Transport
+}
+
+// New returns a Forwarder.
+func New(o Options) *Forwarder {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = nil // the token must go to a peer and to no one else
+	t.DialContext = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
+	t.MaxIdleConnsPerHost = 64
+	return &Forwarder{opts: o, transport: t}
+}
+
+// Close closes the connections to other servers.
+func (f *Forwarder) Close() error {
+	f.transport.CloseIdleConnections()
+	return nil
+}
+
+// authorization is the key of the Authorization header in the context of a request.
+type authorization struct{}
+
+// Keep keeps the Authorization header of each request for [Forwarder.Send], because the handlers
+// after authentication do not see it.
+func (f *Forwarder) Keep(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if values := r.Header.Values("Authorization"); len(values) > 0 {
+			r = r.WithContext(context.WithValue(r.Context(), authorization{}, slices.Clone(values)))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Send forwards a request to the server at an address, with the token of the caller, and passes the
+// answer on. If `body` is not nil, it is the body of the request, which has been read already. Send
+// reports false, and has not answered, if the address is not one of the peers or if the request was
+// forwarded to this server.
+func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body []byte) bool {
+	if r.Header.Get(Header) != "" || to == "" || to == f.opts.Own {
+		return false
+	}
+	if !slices.Contains(f.opts.Peers, to) {
+		f.opts.Log.WarnContext(r.Context(), "a write is refused, because cluster.yaml does not list the address of the server that writes the graph; add it to peers, or start that server with --advertise", "address", to)
+		return false
+	}
+	target, err := url.Parse(to)
+	if err != nil {
+		return false
+	}
+	proxy := httputil.ReverseProxy{
+		Transport: f.transport,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = target.Scheme, target.Host, target.Host
+			if body != nil {
+				p.Out.Body, p.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			}
+			p.Out.Header.Del("Authorization")
+			if values, ok := r.Context().Value(authorization{}).([]string); ok {
+				p.Out.Header["Authorization"] = values
+			}
+			p.Out.Header.Del("Origin") // this server has checked it
+			p.Out.Header.Set(Header, f.opts.Node)
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			for name := range w.Header() { // such as the id of the request
+				answer.Header.Del(name)
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { f.fail(w, r, to, err) },
+		ErrorLog:     slog.NewLogLogger(f.opts.Log.Handler(), slog.LevelDebug),
+	}
+	proxy.ServeHTTP(w, r)
+	return true
+}
+
+// fail answers a request that got no answer from the writer.
+func (f *Forwarder) fail(w http.ResponseWriter, r *http.Request, to string, err error) {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		f.opts.Log.WarnContext(r.Context(), "the server that writes the graph cannot be reached; if it has stopped, another server takes over when its lease ends", "address", to, "error", err.Error())
+		envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "the server that writes the graph cannot be reached", RetryAfter: retryAfter}))
+		return
+	}
+	envelope.Write(w, wireerror.Report(r.Context(), f.opts.Log, &engine.Indeterminate{Err: err}))
+}

@@ -1,0 +1,107 @@
+package forward
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// writer is a server that answers with the parts of the request that it received.
+func writer(t *testing.T) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Request-Id", "of the writer")
+		w.Header().Set("X-From", "writer")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"), r.Header.Get("Idempotency-Key"), r.Header.Get("Origin"), r.Header.Get(Header), string(body)}, "|"))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// forwarder returns a Forwarder with one peer.
+func forwarder(t *testing.T, peer string) *Forwarder {
+	f := New(Options{Node: "og-1", Own: "http://127.0.0.1:1", Peers: []string{peer, "http://127.0.0.1:1"}, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// request returns a write of a caller.
+func request() *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/graphs/a%2Fb/mutate?x=1", strings.NewReader("the body"))
+	r.Header.Set("Authorization", "Bearer of-the-caller")
+	r.Header.Set("Idempotency-Key", "k")
+	r.Header.Set("Origin", "https://page.example")
+	return r
+}
+
+// through sends a request as a server does: the Authorization header is gone when a handler forwards
+// the request.
+func through(f *Forwarder, r *http.Request, to string, body []byte) (*httptest.ResponseRecorder, bool) {
+	w := httptest.NewRecorder()
+	w.Header().Set("X-Request-Id", "of the reader")
+	sent := false
+	f.Keep(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Authorization")
+		sent = f.Send(w, r, to, body)
+	})).ServeHTTP(w, r)
+	return w, sent
+}
+
+// TestSend checks what the writer receives and what the caller gets.
+func TestSend(t *testing.T) {
+	peer := writer(t).URL
+	f := forwarder(t, peer)
+	for name, body := range map[string][]byte{"the body": nil, "another body": []byte("another body")} {
+		w, sent := through(f, request(), peer, body)
+		want := "POST|/graphs/a%2Fb/mutate?x=1|Bearer of-the-caller|k||og-1|" + name
+		if got := w.Body.String(); !sent || w.Code != http.StatusTeapot || got != want {
+			t.Errorf("sent %t, status %d, the writer received\n%s\nwant\n%s", sent, w.Code, got, want)
+		}
+		if got := w.Header().Values("X-Request-Id"); len(got) != 1 || got[0] != "of the reader" || w.Header().Get("X-From") != "writer" {
+			t.Errorf("the header of the answer is %v", w.Header())
+		}
+	}
+}
+
+// TestRefused checks the requests that are not forwarded.
+func TestRefused(t *testing.T) {
+	peer := writer(t).URL
+	f := forwarder(t, peer)
+	again := request()
+	again.Header.Set(Header, "og-2")
+	for name, c := range map[string]struct {
+		r  *http.Request
+		to string
+	}{
+		"forwarded before": {again, peer},
+		"no peer":          {request(), writer(t).URL},
+		"no address":       {request(), ""},
+		"this server":      {request(), "http://127.0.0.1:1"},
+	} {
+		if w, sent := through(f, c.r, c.to, nil); sent || w.Body.Len() > 0 {
+			t.Errorf("%s: the request was forwarded and answered with %s", name, w.Body)
+		}
+	}
+}
+
+// TestUnreachable checks the answers when the writer cannot be reached, and when it ends the
+// connection after it has the request.
+func TestUnreachable(t *testing.T) {
+	gone := writer(t)
+	gone.Close()
+	if w, sent := through(forwarder(t, gone.URL), request(), gone.URL, nil); !sent || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("a writer that is gone: sent %t, status %d, %v", sent, w.Code, w.Header())
+	}
+	killed := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		panic(http.ErrAbortHandler)
+	}))
+	defer killed.Close()
+	if w, sent := through(forwarder(t, killed.URL), request(), killed.URL, nil); !sent || w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "outcome of the write is unknown") {
+		t.Errorf("a writer that is killed during the request: sent %t, status %d, %s", sent, w.Code, w.Body)
+	}
+}

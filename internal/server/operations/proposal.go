@@ -1,0 +1,380 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Proposal is a call about proposals. The answer of every call about one proposal is a
+// *client.ProposalAnswer.
+//
+// Only the stored proposal names its branches. So the calls about a stored proposal list no grants,
+// and ask the policy while they run. A proposal with a branch that the caller may not read gives the
+// same *engine.NotFound as a proposal that does not exist.
+type Proposal struct {
+	grants []tool.Grant
+	writes bool     // the call may change a proposal or a branch
+	log    []string // arguments for the log
+	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
+}
+
+// Grants implements [tool.Call].
+func (c *Proposal) Grants() []tool.Grant { return c.grants }
+
+// Run implements [tool.Call].
+func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return c.run(ctx, env)
+}
+
+// Writes reports whether the call may change something. Its grants do not say so, because most of
+// them are checked while it runs.
+func (c *Proposal) Writes() bool { return c.writes }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Proposal) LogArguments() [][]byte {
+	all := make([][]byte, len(c.log))
+	for i, s := range c.log {
+		all[i] = []byte(s)
+	}
+	return all
+}
+
+// The limits of proposals.
+const (
+	maxTitle         = 200 // characters of a title
+	defaultProposals = 100 // proposals of a page without a limit
+	maxProposals     = 500 // proposals of a page
+)
+
+// OpenProposal returns the call that opens a proposal. The caller must be allowed to change the
+// source and to read both branches.
+func OpenProposal(b client.ProposalBody) *Proposal {
+	target := orMain(b.Target)
+	return &Proposal{
+		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.AdHoc}, access.ReadOn(b.Source), access.ReadOn(target)},
+		writes: true, log: []string{b.Source, target, b.Title, b.Description},
+		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+			title, err := checkTitle(b.Title)
+			if err != nil {
+				return nil, err
+			}
+			p := &engine.Proposal{Source: b.Source, Target: target, Title: title, Description: b.Description, Author: env.Actor,
+				Events: []engine.ProposalEvent{event(env, engine.EventOpened, "")}}
+			return putProposal(ctx, env, p)
+		},
+	}
+}
+
+// checkTitle returns a title without space around it. The error is a *tool.ArgumentError.
+func checkTitle(title string) (string, error) {
+	title = strings.TrimSpace(title)
+	switch n := len([]rune(title)); {
+	case n == 0:
+		return "", &tool.ArgumentError{Path: "title", Detail: "found an empty text, expected a title", Help: "say in one line what the changes do"}
+	case n > maxTitle:
+		return "", &tool.ArgumentError{Path: "title", Detail: fmt.Sprintf("found %d characters, expected at most %d", n, maxTitle), Help: "put the rest into description"}
+	case strings.ContainsAny(title, "\r\n"):
+		return "", &tool.ArgumentError{Path: "title", Detail: "found a line break, expected one line", Help: "put the rest into description"}
+	}
+	return title, nil
+}
+
+// event returns an event of the caller.
+func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.ProposalEvent {
+	return engine.ProposalEvent{Kind: kind, Actor: env.Actor, Groups: env.Groups, Text: comment}
+}
+
+// putProposal stores a proposal and answers with it.
+func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
+	p, err := env.Graph.PutProposal(ctx, *p)
+	if err != nil {
+		return nil, asArgument("source", err)
+	}
+	out, err := proposalOutcome(ctx, env, p)
+	if err == nil {
+		out.Wrote = &tool.Written{Branch: p.Target}
+	}
+	return out, err
+}
+
+// proposalOutcome answers with a proposal.
+func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
+	s, err := compareProposal(ctx, env, p)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}, nil
+}
+
+// readProposal returns a proposal that the caller may read. The error is an *engine.NotFound.
+func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Proposal, error) {
+	p, err := env.Graph.Proposal(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if env.Require(access.ReadOn(p.Source), access.ReadOn(p.Target)) != nil {
+		return nil, &engine.NotFound{What: "proposal", Name: id}
+	}
+	return p, nil
+}
+
+// GetProposal returns the call that describes a proposal.
+func GetProposal(id string) *Proposal {
+	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		p, err := readProposal(ctx, env, id)
+		if err != nil {
+			return nil, err
+		}
+		return proposalOutcome(ctx, env, p)
+	}}
+}
+
+// ListProposals returns the call that lists a page of the proposals between branches that the caller
+// may read. The answer is a *client.ProposalList.
+func ListProposals(q client.ProposalQuery) *Proposal {
+	return &Proposal{grants: []tool.Grant{access.ReadOn("")}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		r := engine.ProposalRange{}
+		if q.State != "" {
+			var ok bool
+			if r.State, ok = engine.ParseProposalState(q.State); !ok {
+				return nil, &tool.ArgumentError{Path: "state", Detail: fmt.Sprintf("found %q, expected open, merged or closed", q.State)}
+			}
+		}
+		if q.PageToken != "" {
+			place, err := env.OpenPage(q.PageToken, pagetoken.Proposals)
+			if err != nil {
+				return nil, err
+			}
+			r.Before = place.After
+		}
+		limit := q.Limit
+		if limit <= 0 {
+			limit = defaultProposals
+		}
+		limit = min(limit, maxProposals)
+		all, err := env.Graph.Proposals(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		list := &client.ProposalList{Proposals: []client.ProposalSummary{}}
+		for i := range all {
+			p := &all[i]
+			if !selects(&q, p) || env.Require(access.ReadOn(p.Source), access.ReadOn(p.Target)) != nil {
+				continue
+			}
+			if len(list.Proposals) == limit {
+				list.NextPageToken = env.SealPage(pagetoken.Place{List: pagetoken.Proposals, After: list.Proposals[limit-1].ID})
+				break
+			}
+			list.Proposals = append(list.Proposals, summary(p))
+		}
+		return &tool.Outcome{Value: list, Less: "set a smaller limit"}, nil
+	}}
+}
+
+// selects reports whether a list has a proposal. It does not look at the state.
+func selects(q *client.ProposalQuery, p *engine.Proposal) bool {
+	if q.Source != "" && q.Source != p.Source || q.Target != "" && q.Target != p.Target || q.Author != "" && q.Author != p.Author {
+		return false
+	}
+	return q.Reviewer == "" || slices.ContainsFunc(p.Events, func(e engine.ProposalEvent) bool { return isReview(e.Kind) && e.Actor == q.Reviewer })
+}
+
+// summary returns the summary of a proposal.
+func summary(p *engine.Proposal) client.ProposalSummary {
+	s := client.ProposalSummary{ID: p.ID, Revision: int64(p.Revision), State: p.State.String(), Source: p.Source, Target: p.Target, Title: p.Title, ActorID: encoding.OrNil(p.Author)}
+	if n := len(p.Events); n > 0 {
+		s.CreatedAt, s.UpdatedAt = p.Events[0].Time.UnixMicro(), p.Events[n-1].Time.UnixMicro()
+	}
+	return s
+}
+
+// changing returns a call that changes an open proposal. The function `change` gets the proposal and
+// its comparison, and returns what it adds.
+func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, s *comparedProposal) error) *Proposal {
+	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		p, err := readProposal(ctx, env, id)
+		if err != nil {
+			return nil, err
+		}
+		if p.State != engine.ProposalOpen {
+			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, p.State)}
+		}
+		s, err := compareProposal(ctx, env, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := change(ctx, env, s); err != nil {
+			return nil, err
+		}
+		return putProposal(ctx, env, p)
+	}}
+}
+
+// mayEdit returns an error unless the caller may change the source of a proposal, or review the
+// proposal.
+func mayEdit(env *tool.Env, p *engine.Proposal) error {
+	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc})
+	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}) == nil {
+		return nil
+	}
+	return err
+}
+
+// changeLog returns the arguments of ChangeProposal for the log.
+func changeLog(b *client.ProposalChangeBody) []string {
+	log := []string{b.Comment}
+	for _, text := range []*string{b.Title, b.Description} {
+		if text != nil {
+			log = append(log, *text)
+		}
+	}
+	for _, r := range b.Resolutions {
+		log = append(log, r.EntityKind, r.TypeName, r.ID, r.Property, r.Take, string(r.Value))
+	}
+	return log
+}
+
+// ChangeProposal returns the call that changes the title, the description or the resolutions of an
+// open proposal. The caller must be allowed to change the source.
+func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
+	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
+		p := s.proposal
+		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc}); err != nil {
+			return err
+		}
+		if b.Title == nil && b.Description == nil && b.Resolutions == nil && b.Comment == "" {
+			return &tool.ArgumentError{Detail: "found nothing to change, expected title, description, resolutions or comment"}
+		}
+		if b.Title != nil {
+			var err error
+			if p.Title, err = checkTitle(*b.Title); err != nil {
+				return err
+			}
+		}
+		if b.Description != nil {
+			p.Description = *b.Description
+		}
+		resolutions, err := readResolutions(ctx, env.Graph, p.Target, b.Resolutions)
+		if err != nil {
+			return err
+		}
+		p.Resolutions = slices.Clone(p.Resolutions)
+		for _, r := range resolutions {
+			p.Resolutions = slices.DeleteFunc(p.Resolutions, func(o engine.Resolution) bool { return o.ConflictPlace == r.ConflictPlace })
+			p.Resolutions = append(p.Resolutions, r)
+		}
+		// Store no resolution that the merge would refuse.
+		if _, err := compareProposal(ctx, env, p); err != nil {
+			return asArgument("resolutions", err)
+		}
+		p.Events = append(p.Events, event(env, engine.EventChanged, b.Comment))
+		return nil
+	})
+}
+
+// CloseProposal returns the call that closes an open proposal without a merge. The caller must have
+// opened it, or must be allowed to change the source or to review the proposal.
+func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
+	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, s *comparedProposal) error {
+		p := s.proposal
+		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author) {
+			return err
+		}
+		p.State = engine.ProposalClosed
+		p.Events = append(p.Events, event(env, engine.EventClosed, b.Comment))
+		return nil
+	})
+}
+
+// MergeProposal returns the call that merges an open proposal. It commits exactly the result that it
+// checked: if one of the branches moved meanwhile, it checks again. If the proposal is merged
+// already, it answers with the proposal.
+func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
+	return &Proposal{writes: true, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		const attempts = 10
+		for attempt := 1; ; attempt++ {
+			p, err := readProposal(ctx, env, id)
+			if err != nil {
+				return nil, err
+			}
+			if err := env.Require(tool.Grant{Action: tool.BranchMerge, Branch: p.Target, Via: tool.Proposed}); err != nil {
+				return nil, err
+			}
+			switch p.State {
+			case engine.ProposalMerged:
+				return proposalOutcome(ctx, env, p)
+			case engine.ProposalClosed:
+				return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is closed, which is final; open a new proposal", p.ID)}
+			}
+			commit, err := mergeProposal(ctx, env, p, &b)
+			var moved *engine.PreconditionFailed
+			var changed *engine.Conflict
+			if attempt < attempts && (errors.As(err, &moved) || errors.As(err, &changed) && revised(ctx, env, p)) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if p, err = env.Graph.Proposal(ctx, id); err != nil {
+				return nil, err
+			}
+			out, err := proposalOutcome(ctx, env, p)
+			if err == nil {
+				out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
+			}
+			return out, err
+		}
+	}}
+}
+
+// revised reports whether another call stored a new version of an open proposal since p was read.
+func revised(ctx context.Context, env *tool.Env, p *engine.Proposal) bool {
+	now, err := env.Graph.Proposal(ctx, p.ID)
+	return err == nil && now.Revision != p.Revision
+}
+
+// mergeProposal checks a proposal and merges it if both branches are still as they were checked.
+func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *client.ProposalMergeBody) (*engine.Commit, error) {
+	s, err := compareProposal(ctx, env, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkDigest(b.Digest); err != nil {
+		return nil, err
+	}
+	if len(s.comparison.Conflicts) > 0 {
+		return nil, &engine.MergeConflicts{Conflicts: s.comparison.Conflicts}
+	}
+	if blockers := s.blockers(); len(blockers) > 0 {
+		return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s cannot be merged yet: %s", p.ID, strings.Join(blockers, "; "))}
+	}
+	merged := *p
+	done := event(env, engine.EventMerged, b.Comment)
+	done.Digest = s.comparison.Digest
+	merged.Events = append(slices.Clone(p.Events), done)
+	res, err := env.Graph.Merge(ctx, p.Source, p.Target, engine.MergeOptions{Actor: env.Actor, IfCommit: s.comparison.Target.ID, IfSource: s.comparison.Source.ID,
+		Resolutions: p.Resolutions, Proposal: &merged})
+	if err != nil {
+		return nil, err
+	}
+	if res.Commit == nil {
+		return nil, &engine.Conflict{Reason: nothingToMerge(p)}
+	}
+	return res.Commit, nil
+}
+
+// nothingToMerge says that the target has everything that the source has.
+func nothingToMerge(p *engine.Proposal) string {
+	return fmt.Sprintf("branch %s would not change branch %s; write to %s or close the proposal", p.Source, p.Target, p.Source)
+}

@@ -1,0 +1,221 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// ReviewProposal returns the call that approves an open proposal, asks for changes, or adds a
+// comment. A decision needs proposal_review on the target, and the digest that the reviewer saw.
+func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
+	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
+		p := s.proposal
+		kind, ok := map[string]engine.ProposalEventKind{client.DecisionApprove: engine.EventApproved, client.DecisionRequest: engine.EventRejected, client.DecisionComment: engine.EventCommented}[b.Decision]
+		switch {
+		case !ok:
+			return &tool.ArgumentError{Path: "decision", Detail: fmt.Sprintf("found %q, expected approve, request_changes or comment", b.Decision)}
+		case kind == engine.EventCommented:
+			if err := mayEdit(env, p); err != nil {
+				return err
+			}
+			if strings.TrimSpace(b.Comment) == "" {
+				return &tool.ArgumentError{Path: "comment", Detail: "found an empty text, expected a comment"}
+			}
+		default:
+			if err := env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}); err != nil {
+				return err
+			}
+			if b.On != nil {
+				return &tool.ArgumentError{Path: "on", Detail: "found with the decision " + b.Decision + ", which is about the whole proposal", Help: "send a comment about the entity first"}
+			}
+			if b.Digest == "" {
+				return &tool.ArgumentError{Path: "digest", Detail: "missing, expected the digest of the changes that you saw", Help: "read the proposal and send its digest"}
+			}
+			if err := s.checkDigest(b.Digest); err != nil {
+				return err
+			}
+		}
+		if kind == engine.EventApproved {
+			if err := checkApprover(ctx, env, p); err != nil {
+				return err
+			}
+		}
+		e := event(env, kind, b.Comment)
+		if isReview(kind) {
+			e.Digest = s.comparison.Digest
+		}
+		if b.On != nil {
+			e.On = engine.ChangePosition{Entity: b.On.EntityKind, Type: b.On.TypeName, ID: b.On.ID}
+		}
+		p.Events = append(p.Events, e)
+		return nil
+	})
+}
+
+// checkApprover returns an *engine.Conflict if the caller opened the proposal or committed to its
+// source.
+func checkApprover(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+	if env.Actor == p.Author {
+		return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(env.Actor), p.ID)}
+	}
+	const page = 1000
+	r := engine.CommitRange{Limit: page}
+	for {
+		commits, err := env.Graph.Commits(ctx, p.Source, r)
+		if err != nil {
+			return err
+		}
+		for _, c := range commits {
+			if c.Branch != p.Source {
+				return nil // the branch began at this commit
+			}
+			if c.Actor == env.Actor {
+				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(env.Actor), p.Source, p.ID)}
+			}
+		}
+		if len(commits) < page {
+			return nil
+		}
+		r.Before = commits[len(commits)-1].Seq
+	}
+}
+
+// name returns the name of an actor in a sentence.
+func name(actor string) string {
+	if actor == "" {
+		return "an actor without a name"
+	}
+	return actor
+}
+
+// readResolutions converts resolutions to those of the engine. It reads each value with the type of
+// its property on the target branch. The error is a *tool.ArgumentError.
+func readResolutions(ctx context.Context, g engine.Graph, target string, all []client.ConflictResolution) ([]engine.Resolution, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	schema, err := g.Schema(ctx, engine.Target{Branch: target})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]engine.Resolution, len(all))
+	for i := range all {
+		if list[i], err = readResolution(schema.Catalog, &all[i]); err != nil {
+			var bad *tool.ArgumentError
+			if errors.As(err, &bad) {
+				return nil, bad.Under(fmt.Sprintf("resolutions[%d]", i))
+			}
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// readResolution converts one resolution.
+func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Resolution, error) {
+	r := engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: w.EntityKind, Type: w.TypeName, ID: w.ID, Property: w.Property}}
+	bad := func(path, format string, args ...any) (engine.Resolution, error) {
+		return r, &tool.ArgumentError{Path: path, Detail: fmt.Sprintf(format, args...)}
+	}
+	var ok bool
+	if r.Take, ok = engine.ParseMergeSide(w.Take); !ok {
+		return bad("take", "found %q, expected ours, theirs or value", w.Take)
+	}
+	var props []*catalog.Property
+	switch {
+	case w.EntityKind == plan.Node.String() && s.Node(w.TypeName) != nil:
+		props = s.Node(w.TypeName).Properties
+	case w.EntityKind == plan.Edge.String() && s.Edge(w.TypeName) != nil:
+		r.Type, props = s.Edge(w.TypeName).Name, s.Edge(w.TypeName).Properties
+	default:
+		return bad("type_name", "found the %s type %q, which the schema does not have", w.EntityKind, w.TypeName)
+	}
+	if r.Take != engine.TakeValue {
+		if len(w.Value) > 0 {
+			return bad("value", "found with take: %s, which takes no value", w.Take)
+		}
+		return r, nil
+	}
+	typ := value.Type{Kind: value.String}
+	if w.Property != "from" && w.Property != "to" || w.EntityKind != plan.Edge.String() {
+		i := -1
+		for k, p := range props {
+			if p.Name == w.Property {
+				i = k
+			}
+		}
+		if i < 0 {
+			return bad("property", "found %q, which type %s does not have", w.Property, w.TypeName)
+		}
+		typ = props[i].Type
+	}
+	raw := orNullText(w.Value)
+	if text := ""; (typ.List || typ.Kind == value.Vector) && json.Unmarshal([]byte(raw), &text) == nil && text != "" {
+		raw = text // a tool sends a list as a text with JSON
+	}
+	o := arguments.Members([]byte(`{"value":` + raw + `}`))
+	r.Value = o.Value("value", typ)
+	return r, o.Done()
+}
+
+// orNullText returns JSON, or null for none.
+func orNullText(raw []byte) string {
+	if len(raw) == 0 {
+		return "null"
+	}
+	return string(raw)
+}
+
+// ListProposalChanges returns the call that lists a page of the changes of a proposal. The argument
+// `token` is the token of the page, or empty. A token names the compared commits, so that all pages
+// compare the same ones. The answer is a *client.ProposalChanges.
+func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposal {
+	if r.Limit <= 0 || r.Limit > maxChanges {
+		r.Limit = maxChanges
+	}
+	r.Images, r.MaxBytes = true, maxChangeBytes
+	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		r := r
+		p, err := readProposal(ctx, env, id)
+		if err != nil {
+			return nil, err
+		}
+		source, target := proposalTargets(p)
+		if token != "" {
+			place, err := env.OpenPage(token, pagetoken.ProposalChanges)
+			if err != nil {
+				return nil, err
+			}
+			other, after, _ := strings.Cut(place.After, "/")
+			source, target = engine.Target{Commit: place.Commit}, engine.Target{Commit: other}
+			if place.Branch != id {
+				return nil, tool.BadPageToken("belongs to the proposal " + place.Branch)
+			}
+			r.After, _ = parseChangePosition(after)
+		}
+		c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Changes: &r})
+		if err != nil {
+			return nil, err
+		}
+		a := &client.ProposalChanges{SourceCommitID: c.Source.ID, BaseCommitID: c.Base.ID}
+		var more bool
+		if a.Changes, more = wireChanges(c.List, c.More); more {
+			after := c.List[len(a.Changes)-1].Position()
+			a.NextPageToken = new(env.SealPage(pagetoken.Place{List: pagetoken.ProposalChanges, Branch: id, Commit: c.Source.ID,
+				After: c.Target.ID + "/" + after.Entity + "/" + after.Type + "/" + after.ID}))
+		}
+		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
+	}}
+}

@@ -1,0 +1,170 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// maxProposalConflicts is the maximum number of conflicts in the answer about a proposal.
+const maxProposalConflicts = 100
+
+// comparedProposal is a proposal with what a merge of it would do.
+type comparedProposal struct {
+	env        *tool.Env
+	proposal   *engine.Proposal
+	comparison *engine.Comparison
+}
+
+// compareProposal compares the branches of an open proposal, or the last commits of a final one.
+func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*comparedProposal, error) {
+	source, target := proposalTargets(p)
+	c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
+	if err != nil {
+		return nil, err
+	}
+	return &comparedProposal{env: env, proposal: p, comparison: c}, nil
+}
+
+// proposalTargets returns the two states that the answers about a proposal compare.
+func proposalTargets(p *engine.Proposal) (source, target engine.Target) {
+	if p.State == engine.ProposalOpen {
+		return engine.Target{Branch: p.Source}, engine.Target{Branch: p.Target}
+	}
+	return engine.Target{Commit: p.Head}, engine.Target{Commit: p.TargetHead}
+}
+
+// isReview reports whether an event is the decision of a reviewer.
+func isReview(k engine.ProposalEventKind) bool {
+	return k == engine.EventApproved || k == engine.EventRejected
+}
+
+// reviews returns the last decision of each reviewer about the digest of the comparison, in the
+// order of the events.
+func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
+	for _, e := range s.proposal.Events {
+		if !isReview(e.Kind) {
+			continue
+		}
+		last = slices.DeleteFunc(last, func(o engine.ProposalEvent) bool { return o.Actor == e.Actor })
+		last = append(last, e)
+	}
+	return slices.DeleteFunc(last, func(e engine.ProposalEvent) bool { return e.Digest != s.comparison.Digest })
+}
+
+// protection returns what the merge into the target needs, or nil.
+func (s *comparedProposal) protection() *tool.Protection {
+	if s.env.Protection == nil {
+		return nil
+	}
+	return s.env.Protection(s.proposal.Target)
+}
+
+// approvers lists the reviewers whose approval counts: those who approved the digest, still may
+// review proposals for the target, and are in the group that the protection of the target names.
+func (s *comparedProposal) approvers() []string {
+	group := ""
+	if p := s.protection(); p != nil {
+		group = p.Group
+	}
+	actors := []string{}
+	for _, e := range s.reviews() {
+		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) {
+			actors = append(actors, e.Actor)
+		}
+	}
+	return actors
+}
+
+// rejecters lists the reviewers who asked for changes to the digest.
+func (s *comparedProposal) rejecters() []string {
+	actors := []string{}
+	for _, e := range s.reviews() {
+		if e.Kind == engine.EventRejected {
+			actors = append(actors, e.Actor)
+		}
+	}
+	return actors
+}
+
+// mayReview asks the policy whether the actor of a review may review proposals for the target.
+func (s *comparedProposal) mayReview(e *engine.ProposalEvent) bool {
+	return s.env.AllowedAs != nil && s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: s.proposal.Target})
+}
+
+// checkDigest returns an *engine.Conflict if the caller saw other changes or resolutions. An empty
+// digest matches any.
+func (s *comparedProposal) checkDigest(digest string) error {
+	if digest == "" || digest == s.comparison.Digest {
+		return nil
+	}
+	return &engine.Conflict{Reason: fmt.Sprintf("the changes of proposal %s now have the digest %s, not %s; read the proposal again", s.proposal.ID, s.comparison.Digest, digest)}
+}
+
+// blockers lists what must happen before the merge, as sentences.
+func (s *comparedProposal) blockers() []string {
+	p, c, list := s.proposal, s.comparison, []string{}
+	if p.State != engine.ProposalOpen {
+		return list
+	}
+	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if c.Source.Schema != c.Target.Schema {
+		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
+	}
+	if n := len(c.Conflicts); n > 0 {
+		add("resolve the conflicts: %d have no resolution", n)
+	} else if c.Outcome == engine.AlreadyUpToDate {
+		list = append(list, nothingToMerge(p))
+	}
+	if need := s.protection(); need != nil {
+		if missing := need.Approvals - len(s.approvers()); missing > 0 {
+			from := ""
+			if need.Group != "" {
+				from = " from group " + need.Group
+			}
+			add("branch %s needs %d more of %d approvals%s for these changes", p.Target, missing, need.Approvals, from)
+		}
+	}
+	if by := s.rejecters(); len(by) > 0 {
+		add("%s asked for changes; write to branch %s, or ask for another review", strings.Join(by, ", "), p.Source)
+	}
+	return list
+}
+
+// answer returns the answer about the proposal.
+func (s *comparedProposal) answer() *client.ProposalAnswer {
+	p, c := s.proposal, s.comparison
+	a := &client.ProposalAnswer{
+		ProposalSummary: summary(p), Description: p.Description, MergeCommitID: encoding.OrNil(p.Merge),
+		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
+		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
+		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: len(c.Conflicts),
+		ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
+	}
+	for _, r := range p.Resolutions {
+		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}
+		w.Value = encoding.ValueJSON(r.Value, encoding.Options{})
+		a.Resolutions = append(a.Resolutions, w)
+	}
+	for _, e := range p.Events {
+		w := client.ProposalEvent{Kind: e.Kind.String(), ActorID: encoding.OrNil(e.Actor), CreatedAt: e.Time.UnixMicro(), Comment: e.Text, Digest: e.Digest}
+		if e.On != (engine.ChangePosition{}) {
+			w.On = &client.EntityPlace{EntityKind: e.On.Entity, TypeName: e.On.Type, ID: e.On.ID}
+		}
+		a.Events = append(a.Events, w)
+	}
+	for _, f := range c.Conflicts[:min(len(c.Conflicts), maxProposalConflicts)] {
+		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Resolvable: f.Resolvable()}
+		w.Base, _ = image(f.Entity, f.Base)
+		w.Ours, _ = image(f.Entity, f.Ours)
+		w.Theirs, _ = image(f.Entity, f.Theirs)
+		a.Conflicts = append(a.Conflicts, w)
+	}
+	return a
+}

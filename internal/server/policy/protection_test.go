@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const protectedPolicy = `version: 1
+groups: { reviewers: [act-ada], team: [act-ada, act-bot] }
+protected_branches: [release, { name: main, approvals: 2, from: { group: reviewers } }, { name: next }]
+rules:
+  - id: all
+    allow: { actors: any, actions: [read, change, branch_merge, branch_delete, schema_apply] }
+  - id: root
+    allow: { actors: { ids: [act-root] }, actions: [protection_bypass] }
+`
+
+// TestProtection checks what a bundle says about its protected branches, and how an explanation
+// shows it.
+func TestProtection(t *testing.T) {
+	p, err := Compile("policy.yaml", []byte(protectedPolicy), Options{Graph: "code", TokenGroups: map[string]string{"idp-reviewers": "reviewers"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for branch, want := range map[string]*tool.Protection{
+		"": {Approvals: 2, Group: "reviewers"}, "main": {Approvals: 2, Group: "reviewers"}, "next": {Approvals: 1}, "release": nil, "other": nil,
+	} {
+		if got := p.Protection(branch); (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("branch %q has the protection %+v, want %+v", branch, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		actor *access.Actor
+		group string
+		want  bool
+	}{
+		{&access.Actor{ID: "act-ada"}, "reviewers", true}, {&access.Actor{ID: "act-bot"}, "reviewers", false}, {&access.Actor{ID: "act-bot"}, "team", true},
+		{&access.Actor{ID: "act-sso", Groups: []string{"idp-reviewers"}}, "reviewers", true}, {&access.Actor{ID: "act-sso", Groups: []string{"reviewers"}}, "reviewers", false},
+	} {
+		if got := p.InGroup(tt.actor, tt.group); got != tt.want {
+			t.Errorf("%+v in group %s: %t, want %t", tt.actor, tt.group, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		actor string
+		grant tool.Grant
+		want  bool
+	}{
+		{"act-ada", tool.Grant{Action: tool.Read}, true},
+		{"act-ada", tool.Grant{Action: tool.Change}, false},
+		{"act-ada", tool.Grant{Action: tool.Change, Via: tool.Stored, Query: "q"}, false},
+		{"act-ada", tool.Grant{Action: tool.SchemaApply, Branch: "main"}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchDelete, Branch: "next"}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main"}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main", Via: tool.Proposed}, true},
+		{"act-ada", tool.Grant{Action: tool.Change, Branch: "release"}, true},
+		{"act-root", tool.Grant{Action: tool.Change, Branch: "main"}, true},
+	} {
+		e := p.Explain(&access.Actor{ID: tt.actor}, tt.grant)
+		if e.Allowed != tt.want || e.Protected != !tt.want {
+			t.Errorf("%s %+v: allowed %t, protected %t; want allowed %t", tt.actor, tt.grant, e.Allowed, e.Protected, tt.want)
+		}
+	}
+	if text := p.Standalone(); !strings.Contains(text, "branch main changes only by merging proposals") {
+		t.Errorf("the standalone policy does not mention the protection:\n%s", text)
+	}
+}
+
+// TestProtectionFaults checks the faults of protected branches.
+func TestProtectionFaults(t *testing.T) {
+	for entry, want := range map[string]string{
+		"{ name: main, from: { group: nosuch } }": `unknown group "nosuch" in the protection of branch main`,
+		"{ approvals: 1 }":                        "has no name",
+		"{ name: main, approvals: many }":         "approvals",
+		"{ name: main, approvals: -1 }":           "approvals",
+		"{ name: main, reviews: 1 }":              `unknown key "reviews"`,
+		"{ name: main, from: reviewers }":         "from",
+		"{ name: main, from: {} }":                "has no group",
+		"main, { name: main }":                    "branch main is in protected_branches twice",
+	} {
+		_, err := Compile("policy.yaml", []byte("version: 1\ngroups: { reviewers: [act-ada] }\nprotected_branches: ["+entry+"]\nrules: []\n"), Options{Graph: "code"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", entry, err, want)
+		}
+	}
+}

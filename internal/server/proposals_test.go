@@ -1,0 +1,300 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// proposalPolicy lets two agents write to branches of their own. Only reviewers decide, and main
+// changes only by proposals.
+const proposalPolicy = `version: 1
+groups: { agents: [act-one, act-two], reviewers: [act-ada, act-bo] }
+protected_branches:
+  - { name: main, approvals: 1, from: { group: reviewers } }
+rules:
+  - id: all-read
+    allow: { actors: any, actions: [read, invoke_query] }
+  - id: agents-write
+    allow: { actors: { group: agents }, actions: [change] }
+  - id: agents-make-branches
+    allow: { actors: { group: agents }, actions: [branch_create] }
+  - id: reviewers-decide
+    allow: { actors: { group: reviewers }, actions: [change, proposal_review, branch_merge, branch_delete, schema_apply] }
+  - id: an-outsider-reviews
+    allow: { actors: { ids: [act-out] }, actions: [proposal_review] }
+  - id: root
+    allow: { actors: { ids: [act-root] }, actions: [change, branch_merge, branch_delete, branch_create, protection_bypass] }
+`
+
+// proposalWorld is a server of the graph people under proposalPolicy.
+type proposalWorld struct {
+	t   *testing.T
+	url string // of the graph
+	log *lockedBuffer
+}
+
+func newProposalWorld(t *testing.T) *proposalWorld {
+	t.Helper()
+	dir := t.TempDir()
+	config := openPeople(t, dir, "")
+	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(proposalPolicy), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tokens := &auth.Tokens{}
+	for _, a := range []string{"act-one", "act-two", "act-ada", "act-bo", "act-out", "act-root"} {
+		if err := tokens.Add("the-token-of-"+a, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &proposalWorld{t: t, log: &lockedBuffer{}}
+	s, err := server.Open(t.Context(), server.Options{
+		Cluster: config, Catalogs: []*tool.Catalog{servedtest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
+		Log: slog.New(slog.NewTextHandler(w.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		ts.Close()
+		http.DefaultClient.CloseIdleConnections()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.url = ts.URL
+	return w
+}
+
+// agent connects the official MCP client as an actor, and returns a function that calls a tool. The
+// function returns the error of the tool as text, and fills `into` with the answer.
+func (w *proposalWorld) agent(actor string) func(into any, name string, args map[string]any) string {
+	w.t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(w.t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: w.url + "/graphs/people/mcp", HTTPClient: &http.Client{Transport: bearer("the-token-of-" + actor)}, DisableStandaloneSSE: true,
+	}, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { session.Close() })
+	return func(into any, name string, args map[string]any) string {
+		w.t.Helper()
+		res, err := session.CallTool(w.t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			return err.Error()
+		}
+		if res.IsError {
+			return res.Content[0].(*mcp.TextContent).Text
+		}
+		b, err := json.Marshal(res.StructuredContent)
+		if err == nil && into != nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return ""
+	}
+}
+
+// person returns a client of REST for an actor.
+func (w *proposalWorld) person(actor string) *client.Graph {
+	w.t.Helper()
+	c, err := client.New(w.url, client.WithToken("the-token-of-"+actor))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(c.Close)
+	return c.Graph("people")
+}
+
+// aged returns a mutation that sets the age of a person.
+func aged(name string, age int) string {
+	return fmt.Sprintf("query m() { update Person set { age: %d } where name = %q }", age, name)
+}
+
+// TestAgentsHour plays an hour of two agents and a person. Both agents change one property; the
+// first proposal is merged, the second gets a conflict, is sent back, is mended and merged.
+func TestAgentsHour(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	one, two, ada := w.agent("act-one"), w.agent("act-two"), w.person("act-ada")
+	var first, second client.ProposalAnswer
+	ok := func(refusal string) {
+		t.Helper()
+		if refusal != "" {
+			t.Fatal(refusal)
+		}
+	}
+	if said := one(nil, "graph_mutate", map[string]any{"query": aged("ada", 40)}); !strings.Contains(said, "branch main is protected") || !strings.Contains(said, "proposal_submit") {
+		t.Errorf("a write to main says %q", said)
+	}
+	for i, agent := range []func(any, string, map[string]any) string{one, two} {
+		branch := fmt.Sprintf("try/%d", i+1)
+		ok(agent(nil, "branch_create", map[string]any{"name": branch}))
+		ok(agent(nil, "graph_mutate", map[string]any{"query": aged("ada", 41+i), "branch": branch}))
+	}
+	ok(one(&first, "proposal_submit", map[string]any{"source": "try/1", "title": "Ada is 41"}))
+	ok(two(&second, "proposal_submit", map[string]any{"source": "try/2", "title": "Ada is 42"}))
+	approve := func(p *client.ProposalAnswer) (*client.ProposalAnswer, error) {
+		return ada.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest})
+	}
+	if _, err := ada.MergeProposal(ctx, first.ID, client.ProposalMergeBody{}); err == nil || !strings.Contains(err.Error(), "branch main needs 1 more of 1 approvals from group reviewers") {
+		t.Errorf("a merge without an approval: %v", err)
+	}
+	if _, err := approve(&first); err != nil {
+		t.Fatal(err)
+	}
+	merged, err := ada.MergeProposal(ctx, first.ID, client.ProposalMergeBody{})
+	if err != nil || merged.State != "merged" || merged.MergeCommitID == nil {
+		t.Fatalf("merge: %+v, %v", merged, err)
+	}
+	again, err := ada.MergeProposal(ctx, first.ID, client.ProposalMergeBody{})
+	if err != nil || *again.MergeCommitID != *merged.MergeCommitID {
+		t.Errorf("a repeated merge: %+v, %v", again, err)
+	}
+
+	// The second agent sees the conflict, and the person sends the proposal back.
+	var got struct{ Proposal client.ProposalAnswer }
+	ok(two(&got, "proposal_get", map[string]any{"proposal": second.ID}))
+	if n := len(got.Proposal.Conflicts); n != 1 {
+		t.Fatalf("%d conflicts: %+v", n, got.Proposal)
+	}
+	c := got.Proposal.Conflicts[0]
+	if base, ours, theirs := string(c.Base.Properties["age"]), string(c.Ours.Properties["age"]), string(c.Theirs.Properties["age"]); base != "36" || ours != "41" || theirs != "42" || !c.Resolvable {
+		t.Errorf("the conflict has base %s, ours %s, theirs %s: %+v", base, ours, theirs, c)
+	}
+	if _, err := approve(&got.Proposal); err != nil {
+		t.Fatal(err)
+	}
+	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "resolutions": []any{map[string]any{
+		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "value", "value": "43"}}}))
+	if second.ConflictCount > 0 || len(second.ApprovedBy) > 0 || second.Digest == got.Proposal.Digest {
+		t.Errorf("the resolution left conflicts, approvals or the digest: %+v", second)
+	}
+	sent, err := ada.ReviewProposal(ctx, second.ID, client.ProposalReviewBody{Decision: client.DecisionRequest, Digest: second.Digest, Comment: "Ada is 44."})
+	if err != nil || len(sent.Blockers) != 2 {
+		t.Fatalf("sent back: %+v, %v", sent, err)
+	}
+	ok(two(&got, "proposal_get", map[string]any{"proposal": second.ID}))
+	if last := got.Proposal.Events[len(got.Proposal.Events)-1]; last.Comment != "Ada is 44." || last.Kind != "changes_requested" {
+		t.Errorf("the last event is %+v", last)
+	}
+	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "comment": "mended", "resolutions": []any{map[string]any{
+		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "value", "value": "44"}}}))
+	if _, err := ada.ReviewProposal(ctx, second.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: sent.Digest}); err == nil {
+		t.Error("an approval of an earlier digest is accepted")
+	}
+	if _, err := approve(&second); err != nil {
+		t.Fatal(err)
+	}
+	if merged, err = ada.MergeProposal(ctx, second.ID, client.ProposalMergeBody{}); err != nil || merged.State != "merged" {
+		t.Fatalf("merge: %+v, %v", merged, err)
+	}
+	rows, err := ada.Query(ctx, client.QueryBody{Query: `query q() { match { $p: Person { name: "ada" } } return { $p.age as age } }`})
+	if err != nil || len(rows.Rows) != 1 || string(rows.Rows[0]) != `{"age":44}` {
+		t.Errorf("ada has %s, %v", rows.Rows, err)
+	}
+}
+
+// TestProtectedBranch tries every way to change a protected branch, and every wrong approval.
+func TestProtectedBranch(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	ada, bo, out, root := w.person("act-ada"), w.person("act-bo"), w.person("act-out"), w.person("act-root")
+	agent := w.agent("act-one")
+	for _, args := range []map[string]any{{"name": "try"}, {"name": "other"}} {
+		if said := agent(nil, "branch_create", args); said != "" {
+			t.Fatal(said)
+		}
+	}
+	if said := agent(nil, "graph_mutate", map[string]any{"query": aged("ada", 50), "branch": "try"}); said != "" {
+		t.Fatal(said)
+	}
+	for name, refused := range map[string]func() error{
+		"mutate": func() error { _, err := ada.Mutate(ctx, client.MutateBody{Query: aged("ada", 1)}); return err },
+		"load": func() error {
+			_, err := ada.LoadText(ctx, client.LoadBody{Data: `{"type":"Person","data":{"name":"eve"}}`})
+			return err
+		},
+		"stored": func() error {
+			_, err := ada.Invoke(ctx, "add_person", client.InvokeBody{Params: map[string]any{"name": "eve"}})
+			return err
+		},
+		"merge": func() error { _, err := ada.MergeBranches(ctx, client.MergeBody{Source: "try"}); return err },
+		"dry run": func() error {
+			_, err := ada.MergeBranches(ctx, client.MergeBody{Source: "try", DryRun: true})
+			return err
+		},
+		"schema": func() error {
+			_, err := ada.ApplySchema(ctx, client.SchemaBody{SchemaSource: servedtest.Source})
+			return err
+		},
+	} {
+		if err := refused(); err == nil || !strings.Contains(err.Error(), "branch main is protected and changes only by merging proposals") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if said := agent(nil, "graph_load", map[string]any{"data": `{"type":"Person","data":{"name":"eve"}}`, "mode": "merge"}); !strings.Contains(said, "branch main is protected") {
+		t.Errorf("graph_load: %q", said)
+	}
+	p, err := ada.OpenProposal(ctx, client.ProposalBody{Source: "try", Title: "Ada is 50"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide := func(g *client.Graph, decision string) error {
+		now, err := g.Proposal(ctx, p.ID)
+		if err == nil {
+			_, err = g.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: decision, Digest: now.Digest})
+		}
+		return err
+	}
+	if err := decide(ada, client.DecisionApprove); err == nil || !strings.Contains(err.Error(), "act-ada opened proposal") {
+		t.Errorf("an approval by the author: %v", err)
+	}
+	if err := decide(w.person("act-one"), client.DecisionApprove); err == nil || !strings.Contains(err.Error(), "does not allow proposal_review") {
+		t.Errorf("an approval by an agent: %v", err)
+	}
+	if err := decide(out, client.DecisionApprove); err != nil {
+		t.Error(err)
+	}
+	const missing = "branch main needs 1 more of 1 approvals from group reviewers"
+	if _, err := ada.MergeProposal(ctx, p.ID, client.ProposalMergeBody{}); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("a merge with an approval from outside of the group: %v", err)
+	}
+	if err := decide(bo, client.DecisionApprove); err != nil {
+		t.Fatal(err)
+	}
+	// Another write ends the approval, also one by the reviewer, who then cannot approve any more.
+	if _, err := bo.Mutate(ctx, client.MutateBody{Query: aged("bob", 51), Branch: "try"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ada.MergeProposal(ctx, p.ID, client.ProposalMergeBody{}); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("a merge after another write: %v", err)
+	}
+	if err := decide(bo, client.DecisionApprove); err == nil || !strings.Contains(err.Error(), "act-bo committed to branch try") {
+		t.Errorf("an approval by an actor who committed: %v", err)
+	}
+	// The bypass changes the branch, and the log says so.
+	if _, err := root.Mutate(ctx, client.MutateBody{Query: aged("ada", 60)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(w.log.Bytes()), "bypassed_protection=main") {
+		t.Error("the log does not tell of the bypass")
+	}
+}

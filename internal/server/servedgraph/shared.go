@@ -1,0 +1,71 @@
+package servedgraph
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+)
+
+// Latest is the value of [Graph.Reach] for every commit that was acknowledged before the call.
+const Latest = "latest"
+
+// Reach makes sure that later reads on this server see a commit, or [Latest]. It waits until this
+// server has read the log of the graph as far as necessary. The error is a *engine.NotFound if the
+// graph had no such commit when Reach was called.
+func (g *Graph) Reach(ctx context.Context, commit string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
+	defer cancel()
+	return overdue(ctx, g.reach(ctx, commit))
+}
+
+// reach does the work of Reach.
+func (g *Graph) reach(ctx context.Context, commit string) error {
+	if commit == Latest {
+		if g.catchUp == nil {
+			return nil
+		}
+		return g.catchUp(ctx)
+	}
+	_, err := g.engine.Commit(ctx, commit)
+	var missing *engine.NotFound
+	if g.catchUp == nil || !errors.As(err, &missing) {
+		return err
+	}
+	if err := g.catchUp(ctx); err != nil {
+		return err
+	}
+	_, err = g.engine.Commit(ctx, commit)
+	return err
+}
+
+// QueryWrites reports whether a stored query is a mutation. It is false for an unknown name.
+func (g *Graph) QueryWrites(name string) bool {
+	q := g.queries[name]
+	return q != nil && q.Info().Mutation
+}
+
+// ToolWrites reports whether a call of a tool may write. It is false for an unknown name.
+func (g *Graph) ToolWrites(name string, args json.RawMessage) bool {
+	t := g.tools[name]
+	if t == nil {
+		return false
+	}
+	if g.meta == nil || name != metatools.RunQuery {
+		return !t.Descriptor().ReadOnly
+	}
+	var run struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(args, &run) != nil {
+		return false // the call reports the fault
+	}
+	for _, q := range g.meta.Queries {
+		if q.Descriptor().Name == run.Name || q.Info().Name == run.Name {
+			return q.Info().Mutation
+		}
+	}
+	return false
+}

@@ -1,0 +1,262 @@
+package server
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/forward"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+)
+
+// ageHeader tells the client of a reader how old the data in the answer may be, in whole seconds.
+const ageHeader = "Omnigraph-Data-Age"
+
+// shared is the part of a server in shared storage.
+type shared struct {
+	storage   *replica.Storage
+	graphs    map[string]*replica.Graph // the open graphs, by id
+	forwarder *forward.Forwarder        // nil if cluster.yaml names no peers
+	done      func()                    // ends the connection to the storage
+}
+
+// connect connects to the storage of the cluster. It sets s.storage, and s.shared if several servers
+// share the storage.
+func (s *Server) connect(ctx context.Context, o *Options) error {
+	c := o.Cluster.Shared
+	if c == nil {
+		s.storage = &reconcile.Cluster{FS: fs.OS(), Storage: o.Cluster.Storage, Engine: o.engine()}
+		return nil
+	}
+	if _, ok := o.engine().(embedded.Engine); !ok {
+		return errors.New("cluster.yaml has shared storage, but this program has an engine of its own; write the path of a folder as storage")
+	}
+	own, err := ownAddress(o)
+	if err != nil {
+		return err
+	}
+	if err := replica.CheckNodeID(o.Node); err != nil {
+		return fmt.Errorf("%w; name the server with --node", err)
+	}
+	o.Log.Info("probing the shared storage", "storage", replica.Redacted(c.URL))
+	if err := address.Probe(ctx, c.URL); err != nil {
+		return fmt.Errorf("the shared storage %s cannot be used: %w", replica.Redacted(c.URL), err)
+	}
+	bucket, done, err := address.Open(ctx, c.URL)
+	if err != nil {
+		return fmt.Errorf("the shared storage %s: %w", replica.Redacted(c.URL), err)
+	}
+	node := replica.NewNode(replica.NodeOptions{
+		Bucket: bucket, ID: o.Node, Address: own, Lease: c.Lease,
+		Twin: func() {
+			o.Log.Error("another running server has the same name; give each server another name with --node", "node", o.Node)
+		},
+		Failed: func(err error) {
+			o.Log.Warn("the server could not renew its lease in the shared storage; other servers may take over its graphs", "error", err)
+		},
+	})
+	storage := &replica.Storage{
+		Bucket: bucket, Cache: c.Cache, Node: node, MaxStaleness: c.MaxStaleness,
+		Changed: func(graph string, st replica.State) {
+			o.Log.Info("role of this server", "graph", graph, "role", string(st.Role), "epoch", st.Epoch, "writer", st.Writer.Node, "lag", st.Lag)
+		},
+		Failed: func(graph string, err error) {
+			o.Log.Warn("the server could not become the writer of the graph; it tries again", "graph", graph, "error", err)
+		},
+	}
+	s.shared = &shared{storage: storage, graphs: map[string]*replica.Graph{}, done: done}
+	s.storage = &reconcile.Cluster{Bucket: bucket, Engine: storage}
+	if len(o.Cluster.Peers) > 0 {
+		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Log: o.Log})
+	}
+	return node.Start(ctx)
+}
+
+// ownAddress returns the address at which other servers reach this one; "" if cluster.yaml names no
+// peers.
+func ownAddress(o *Options) (string, error) {
+	peers := o.Cluster.Peers
+	switch {
+	case o.Advertise == "" && len(peers) == 0:
+		return "", nil
+	case o.Advertise == "":
+		return "", fmt.Errorf("--advertise is missing; name the address of this server, one of %s", strings.Join(peers, ", "))
+	}
+	own, err := cluster.PeerAddress(o.Advertise)
+	if err != nil {
+		return "", fmt.Errorf("--advertise: %w", err)
+	}
+	if !slices.Contains(peers, own) {
+		return "", fmt.Errorf("--advertise is %s, but peers in %s does not list it; add it there on every server", own, o.Cluster.File)
+	}
+	return own, nil
+}
+
+// servedHosts returns the hosts under which clients and other servers reach this server; nil if any
+// host will do.
+func servedHosts(c *cluster.Config) []string {
+	if len(c.Server.PublicHosts) == 0 {
+		return nil
+	}
+	hosts := slices.Clone(c.Server.PublicHosts)
+	for _, peer := range c.Peers {
+		if u, err := url.Parse(peer); err == nil {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
+}
+
+// pageTokenName is the name of the object with the key of page tokens, in hexadecimal digits.
+const pageTokenName = seal.KeyFile
+
+// pageTokenKey returns the key of page tokens. All servers of shared storage have the same key.
+func (s *Server) pageTokenKey(ctx context.Context, o *Options) ([]byte, error) {
+	if s.shared == nil {
+		return seal.Key(o.Cluster.Storage)
+	}
+	return SharedPageTokenKey(ctx, s.shared.storage.Bucket)
+}
+
+// SharedPageTokenKey returns the key of page tokens in shared storage, and makes it if there is none.
+func SharedPageTokenKey(ctx context.Context, bucket object.Bucket) ([]byte, error) {
+	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
+	if errors.Is(err, object.ErrNotFound) {
+		text = []byte(hex.EncodeToString(seal.NewKey()))
+		if err = object.Establish(ctx, bucket, pageTokenName, text); errors.Is(err, object.ErrExists) {
+			text, err = bucket.Read(ctx, pageTokenName, 0, object.Whole)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(string(text))
+	if err != nil || len(key) != seal.KeySize {
+		return nil, fmt.Errorf("the object %s of the shared storage does not hold a key; remove it, and the next server that starts makes a new one; existing page tokens then stop working", pageTokenName)
+	}
+	return key, nil
+}
+
+// openReplica opens a graph in shared storage.
+func (s *Server) openReplica(ctx context.Context, id string, o engine.OpenOptions) (engine.Graph, error) {
+	g, err := s.storage.Engine.Open(ctx, id, o)
+	if err != nil {
+		return nil, err
+	}
+	s.shared.graphs[id] = g.(*replica.Graph)
+	return g, nil
+}
+
+// catchUp returns the function that makes a reader of a graph read the log to its end; nil for a
+// graph in a folder.
+func (s *Server) catchUp(graph string) func(context.Context) error {
+	if s.shared == nil {
+		return nil
+	}
+	return s.shared.graphs[graph].CatchUp
+}
+
+// forwarding returns the function that forwards the writes to a graph; nil if this server forwards
+// none.
+func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	if s.shared == nil || s.shared.forwarder == nil {
+		return nil
+	}
+	g := s.shared.graphs[graph]
+	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		state := g.State()
+		if state.Role == replica.Writer {
+			return false
+		}
+		w.Header().Del(ageHeader) // the writer answers
+		return s.shared.forwarder.Send(w, r, state.Writer.Address, body)
+	}
+}
+
+// forwardOverREST returns the function for rest.Options.Forward; nil if this server forwards nothing.
+func (s *Server) forwardOverREST() func(w http.ResponseWriter, r *http.Request, graph string) bool {
+	if s.shared == nil || s.shared.forwarder == nil {
+		return nil
+	}
+	send := map[string]func(http.ResponseWriter, *http.Request, []byte) bool{}
+	for id := range s.shared.graphs {
+		send[id] = s.forwarding(id)
+	}
+	return func(w http.ResponseWriter, r *http.Request, graph string) bool { return send[graph](w, r, nil) }
+}
+
+// keepAuthorization lets the forwarder keep the Authorization header of each request.
+func (s *Server) keepAuthorization(next http.Handler) http.Handler {
+	if s.shared == nil || s.shared.forwarder == nil {
+		return next
+	}
+	return s.shared.forwarder.Keep(next)
+}
+
+// tellAge sets the header with the age of the data on the answers of a graph that this server only
+// reads.
+func (s *Server) tellAge(next http.Handler) http.Handler {
+	if s.shared == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if segments := strings.SplitN(r.URL.EscapedPath(), "/", 4); len(segments) > 3 && segments[1] == "graphs" {
+			id, err := url.PathUnescape(segments[2])
+			if g := s.shared.graphs[id]; err == nil && g != nil {
+				if state := g.State(); state.Role == replica.Reader {
+					w.Header().Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))
+				}
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// tellRole adds to the readiness of a graph what this server does with it in shared storage.
+func (s *Server) tellRole(x *client.GraphReadiness) {
+	if s.shared == nil || s.shared.graphs[x.GraphID] == nil {
+		return
+	}
+	state := s.shared.graphs[x.GraphID].State()
+	x.Role, x.Epoch, x.Writer = string(state.Role), state.Epoch, state.Writer.Node
+	x.LagMS = state.Lag.Milliseconds()
+}
+
+// leave makes other servers take over the graphs that this server writes. It must be called before
+// the graphs are closed.
+func (s *Server) leave() {
+	if s.shared == nil {
+		return
+	}
+	if err := s.shared.storage.Node.Leave(context.Background()); err != nil {
+		s.log.Warn("the server could not remove its lease from the shared storage; other servers take over its graphs when the lease ends", "error", err)
+	}
+}
+
+// disconnect ends the connections to the storage and to other servers. The graphs must be closed.
+func (s *Server) disconnect() {
+	if s.shared == nil {
+		return
+	}
+	if s.shared.forwarder != nil {
+		_ = s.shared.forwarder.Close()
+	}
+	s.shared.done()
+	s.shared = nil
+}

@@ -1,0 +1,470 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
+)
+
+// How often TestSharedStorage stops the server that writes the graph. The long form has 20 and 10.
+var (
+	sharedKills = flag.Int("shared.kills", 2, "how often TestSharedStorage kills the writer")
+	sharedOn    = flag.String("shared.storage", "folder", "the storage of TestSharedStorage: folder, s3 or postgres")
+	sharedStops = flag.Int("shared.stops", 1, "how often TestSharedStorage stops the writer for longer than its lease")
+)
+
+// sharedLease is the lease of the servers in the tests of shared storage.
+const sharedLease = 2 * time.Second
+
+// fleet is a number of servers that share a storage.
+type fleet struct {
+	t       *testing.T
+	dirs    []string // of the cluster.yaml of each server
+	ports   []int
+	mu      sync.Mutex
+	running []*process // nil for a server that does not run
+}
+
+// storageURL makes an empty storage and returns its URL.
+func storageURL(t *testing.T, kind string) string {
+	t.Helper()
+	switch kind {
+	case "s3":
+		t.Setenv("AWS_ACCESS_KEY_ID", "key")
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+		return "s3://graphs/prod?endpoint=" + url.QueryEscape(s3test.Start(t))
+	case "postgres":
+		return postgrestest.New(t).URL("")
+	}
+	return "file://" + filepath.Join(t.TempDir(), "bucket")
+}
+
+// newFleet makes the folders of n servers that share the storage of a URL, and applies the cluster.
+func newFleet(t *testing.T, n int, storage string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, running: make([]*process, n)}
+	var peers []string
+	for range n {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close() // all ports stay taken until each of them is chosen
+		f.ports = append(f.ports, ln.Addr().(*net.TCPAddr).Port)
+		peers = append(peers, fmt.Sprintf("http://127.0.0.1:%d", ln.Addr().(*net.TCPAddr).Port))
+	}
+	config, err := os.ReadFile("../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(config), "storage: ./data\n", fmt.Sprintf(
+		"storage: { url: \"%s\", cache: ./cache, lease: %v, max_staleness: 10s }\npeers: [%s]\n", storage, sharedLease, strings.Join(peers, ", ")), 1)
+	for range n {
+		dir := t.TempDir()
+		if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "cluster.yaml"), text)
+		f.dirs = append(f.dirs, dir)
+	}
+	omnigraph(t, "cluster", "apply", "--cluster", f.dirs[0])
+	omnigraph(t, "load", "--store", storage, "--graph", "code", "--data", graphFile(t), "--mode", "overwrite")
+	return f
+}
+
+// start runs server i.
+func (f *fleet) start(i int) {
+	f.t.Helper()
+	at := fmt.Sprintf("127.0.0.1:%d", f.ports[i])
+	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", f.dirs[i], "--bind", at, "--node", fmt.Sprint("og-", i), "--advertise", "http://"+at)
+	cmd.Env = append(os.Environ(), "OMNIGRAPH_TOKEN_ACT_DEV="+sharedToken)
+	p := startCommand(f.t, cmd, "OMNIGRAPH_LISTEN_ADDR=")
+	p.token = sharedToken
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running[i] = p
+}
+
+// sharedToken is the token of act-dev on all servers.
+const sharedToken = "the-token-of-all-servers"
+
+// end forgets server i and returns its process, which the caller ends.
+func (f *fleet) end(i int) *process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.running[i]
+	f.running[i] = nil
+	return p
+}
+
+// answer is what a server answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// ask sends a request to server i. The error is one of the connection.
+func (f *fleet) ask(i int, method, path, body string, header ...string) (answer, error) {
+	req, err := http.NewRequest(method, fmt.Sprintf("http://127.0.0.1:%d%s", f.ports[i], path), strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+sharedToken)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k := 0; k < len(header); k += 2 {
+		req.Header.Set(header[k], header[k+1])
+	}
+	c := http.Client{Timeout: 20 * time.Second}
+	res, err := c.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header, text}, err
+}
+
+// writer waits until one server says that it writes the graph, and returns its number.
+func (f *fleet) writer() int {
+	f.t.Helper()
+	for deadline := clock.Now().Add(30 * time.Second); clock.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		best, epoch := -1, uint64(0)
+		for i := range f.ports {
+			a, err := f.ask(i, http.MethodGet, "/readyz", "")
+			var ready client.Readiness
+			if err != nil || json.Unmarshal(a.body, &ready) != nil || ready.Detail == nil {
+				continue
+			}
+			for _, g := range ready.Detail.Graphs {
+				if g.Role == "writer" && g.Epoch > epoch {
+					best, epoch = i, g.Epoch
+				}
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	f.t.Fatal("for 30 seconds no server was the writer")
+	return 0
+}
+
+// addNote writes a note with an idempotency key. It tries the servers in turn until one of them
+// acknowledges the write, and returns the id of the commit.
+func (f *fleet) addNote(slug string) (string, error) {
+	body := fmt.Sprintf(`{"params":{"slug":%q,"symbol":"example.com/p.F1","text":"t"}}`, slug)
+	var last string
+	at := rand.IntN(len(f.ports))
+	for deadline := clock.Now().Add(60 * time.Second); clock.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		at = (at + 1) % len(f.ports)
+		a, err := f.ask(at, http.MethodPost, "/graphs/code/queries/add_note", body, "Idempotency-Key", slug)
+		switch {
+		case err != nil: // refused, killed, or stopped for long
+			last = err.Error()
+			continue
+		case a.status == http.StatusServiceUnavailable:
+			last = string(a.body)
+			continue
+		case a.status == http.StatusInternalServerError && strings.Contains(string(a.body), "the outcome of the write is unknown"):
+			last = string(a.body)
+			continue
+		case a.status != http.StatusOK:
+			return "", fmt.Errorf("server %d answered %d: %s", at, a.status, a.body)
+		}
+		var m client.MutationAnswer
+		if err := json.Unmarshal(a.body, &m); err != nil {
+			return "", err
+		}
+		if m.Commit == nil {
+			return "", errors.New("the answer names no commit")
+		}
+		return m.Commit.GraphCommitID, nil
+	}
+	return "", errors.New("the write was not acknowledged within a minute: " + last)
+}
+
+// sees checks that server i shows a note if the request states a commit.
+func (f *fleet) sees(i int, slug, commit string) error {
+	query := fmt.Sprintf(`{"query":"query q() { match { $n: Note { slug: %s } } return { $n.slug as slug } }"}`, strings.ReplaceAll(fmt.Sprintf("%q", slug), `"`, `\"`))
+	a, err := f.ask(i, http.MethodPost, "/graphs/code/query", query, "Omnigraph-At-Least", commit)
+	if err != nil || a.status == http.StatusServiceUnavailable {
+		return nil // a server that is down or not ready shows nothing old
+	}
+	if a.status != http.StatusOK || !strings.Contains(string(a.body), `"slug":"`+slug+`"`) {
+		return fmt.Errorf("server %d, which must have commit %s, does not show note %s: %d %s", i, commit, slug, a.status, a.body)
+	}
+	return nil
+}
+
+// version returns the number of commits on main that server i knows.
+func (f *fleet) version(i int) uint64 {
+	f.t.Helper()
+	a, err := f.ask(i, http.MethodGet, "/graphs/code/snapshot", "", "Omnigraph-At-Least", "latest")
+	var s client.SnapshotAnswer
+	if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &s) != nil {
+		f.t.Fatalf("the snapshot of server %d: %v %d %s", i, err, a.status, a.body)
+	}
+	return s.GraphManifestVersion
+}
+
+// writing runs clients that add notes and read them until the function that it returns is called. That
+// function returns the number of acknowledged writes.
+func (f *fleet) writing(clients int) (stop func() int) {
+	var done atomic.Bool
+	var acknowledged atomic.Int64
+	var wg sync.WaitGroup
+	run := rand.Uint32()
+	for c := range clients {
+		wg.Go(func() {
+			for i := 0; !done.Load(); i++ {
+				slug := fmt.Sprintf("n%d-%d-%d", run, c, i)
+				commit, err := f.addNote(slug)
+				if err != nil {
+					f.t.Errorf("note %s: %v", slug, err)
+					return
+				}
+				acknowledged.Add(1)
+				if err := f.sees(rand.IntN(len(f.ports)), slug, commit); err != nil {
+					f.t.Error(err)
+				}
+				if i%5 == 0 { // a repeated write must get the first answer
+					if again, err := f.addNote(slug); err != nil || again != commit {
+						f.t.Errorf("note %s was written as commit %s, and again as %s, %v", slug, commit, again, err)
+					}
+				}
+			}
+		})
+	}
+	return func() int {
+		done.Store(true)
+		wg.Wait()
+		return int(acknowledged.Load())
+	}
+}
+
+// TestSharedStorage runs three servers on one storage under clients, and kills or stops the one that
+// writes. Nothing acknowledged may be lost, nothing may be written twice, and a client that states
+// the commit that it saw must never read older data.
+func TestSharedStorage(t *testing.T) {
+	f := newFleet(t, 3, storageURL(t, *sharedOn))
+	for i := range f.ports {
+		f.start(i)
+	}
+	before := f.version(f.writer())
+	stop := f.writing(4)
+	var pauses []time.Duration
+	for range *sharedKills {
+		w := f.writer()
+		p := f.end(w)
+		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+		killed := clock.Now()
+		p.kill()
+		f.writer()
+		pauses = append(pauses, clock.Now().Sub(killed).Round(10*time.Millisecond))
+		f.start(w)
+	}
+	for range *sharedStops {
+		w := f.writer()
+		f.mu.Lock()
+		p := f.running[w]
+		f.mu.Unlock()
+		if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(sharedLease * 3 / 2)
+		if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(sharedLease / 2)
+	}
+	written := stop()
+	t.Logf("%d writes; after each kill another server wrote within %v", written, pauses)
+	if written == 0 {
+		t.Error("no write was acknowledged")
+	}
+	// A takeover is due after a lease. The test allows more, for a machine with much other work.
+	if len(pauses) > 0 && slices.Max(pauses) > 3*sharedLease {
+		t.Errorf("the longest time without a writer was %v; the lease is %v", slices.Max(pauses), sharedLease)
+	}
+	for i := range f.ports {
+		if got, want := f.version(i), before+uint64(written); got != want {
+			t.Errorf("server %d has %d commits, want %d: %d before and %d acknowledged", i, got, want, before, written)
+		}
+	}
+	for i := range f.ports {
+		f.end(i).stop()
+	}
+}
+
+// TestUnsafeStorage starts a server on an S3 server that first looks whether an object exists and
+// creates it later, so that several creators win. The server must refuse to start and say why.
+func TestUnsafeStorage(t *testing.T) {
+	var exists sync.Map
+	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if _, found := exists.Load(r.URL.Path); found && r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+		exists.Store(r.URL.Path, true)
+	}))
+	defer lying.Close()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile("../../cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func(storage string) string {
+		write(t, filepath.Join(dir, "cluster.yaml"), strings.Replace(string(config), "storage: ./data\n", storage, 1))
+		cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
+		cmd.Env = append(os.Environ(), "OMNIGRAPH_TOKEN_ACT_DEV="+sharedToken, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=key")
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("with %s the server starts", storage)
+		}
+		return string(out)
+	}
+	s3 := "storage: { url: \"s3://graphs/prod?endpoint=" + lying.URL + "\", cache: ./cache }\n"
+	if out := start(s3); !strings.Contains(out, "the storage failed the probe") || !strings.Contains(out, "use storage with atomic conditional creation") {
+		t.Errorf("on a storage that lies the server says:\n%s", out)
+	}
+	folder := "storage: { url: \"file://" + t.TempDir() + "\", cache: ./cache }\n"
+	if out := start(folder + "peers: [\"https://og-1.internal\"]\n"); !strings.Contains(out, "--advertise is missing; name the address of this server, one of https://og-1.internal") {
+		t.Errorf("with peers and without --advertise the server says:\n%s", out)
+	}
+	if out := start(folder); !strings.Contains(out, "create it with: omnigraph cluster apply") {
+		t.Errorf("on an empty storage the server says:\n%s", out)
+	}
+}
+
+// TestRollingRestart stops one server after the other in an orderly way, and starts it again, under
+// clients. Clients must see no error but a refused or closed connection and the status 503.
+func TestRollingRestart(t *testing.T) {
+	f := newFleet(t, 2, storageURL(t, "folder"))
+	for i := range f.ports {
+		f.start(i)
+	}
+	before := f.version(f.writer())
+	stop := f.writing(4)
+	var handovers []time.Duration
+	for range 2 {
+		w := f.writer()
+		p := f.end(w)
+		stopped := clock.Now()
+		p.stop()
+		if next := f.writer(); next == w {
+			t.Errorf("server %d writes after it has stopped", w)
+		}
+		handovers = append(handovers, clock.Now().Sub(stopped).Round(10*time.Millisecond))
+		f.start(w)
+	}
+	written := stop()
+	t.Logf("%d writes; after each signal to stop another server wrote within %v", written, handovers)
+	for i := range f.ports {
+		if got, want := f.version(i), before+uint64(written); got != want || written == 0 {
+			t.Errorf("server %d has %d commits, want %d: %d before and %d acknowledged", i, got, want, before, written)
+		}
+	}
+	t.Run("move", func(t *testing.T) {
+		w := f.writer()
+		omnigraph(t, "cluster", "move", "--cluster", f.dirs[0], "code", fmt.Sprint("og-", 1-w))
+		if got := f.writer(); got != 1-w {
+			t.Errorf("server %d writes the graph after it was moved to %d", got, 1-w)
+		}
+		out, err := exec.Command(filepath.Join(bin, "omnigraph"), "cluster", "status", "--cluster", f.dirs[0], "--format", "json").Output()
+		var status struct{ Servers []struct{ Node string } }
+		if err != nil || json.Unmarshal(out, &status) != nil || len(status.Servers) != 2 {
+			t.Errorf("cluster status: %v\n%s", err, out)
+		}
+		if out, err := exec.Command(filepath.Join(bin, "omnigraph"), "cluster", "move", "--cluster", f.dirs[0], "code", "nowhere").CombinedOutput(); err == nil || !strings.Contains(string(out), "og-0, og-1") {
+			t.Errorf("moving to a server that does not exist: %v\n%s", err, out)
+		}
+	})
+	t.Run("forwarding", func(t *testing.T) {
+		reader := 1 - f.writer()
+		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"params":{"slug":"over-mcp","symbol":"example.com/p.F2","text":"t"}}}}`
+		a, err := f.ask(reader, http.MethodPost, "/graphs/code/mcp", call, "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-11-25")
+		if err != nil || a.status != http.StatusOK || strings.Contains(string(a.body), "isError") {
+			t.Fatalf("a write over MCP on a reader: %v %d %s", err, a.status, a.body)
+		}
+		call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"notes_about","arguments":{"params":{"symbol":"example.com/p.F2"}},"_meta":{"omnigraph/atLeast":"latest"}}}`
+		a, err = f.ask(reader, http.MethodPost, "/graphs/code/mcp", call, "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-11-25")
+		if err != nil || !strings.Contains(string(a.body), "over-mcp") || a.header.Get("Omnigraph-Data-Age") == "" {
+			t.Errorf("a read of the latest state over MCP on a reader: %v %d %v %s", err, a.status, a.header, a.body)
+		}
+		// A request that was forwarded once is not forwarded again.
+		a, err = f.ask(reader, http.MethodPost, "/graphs/code/queries/add_note", `{"params":{"slug":"s","symbol":"example.com/p.F2","text":"t"}}`, "Omnigraph-Forwarded-By", "og-9")
+		if err != nil || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "1" {
+			t.Errorf("a forwarded write on a reader: %v %d %v %s", err, a.status, a.header, a.body)
+		}
+		a, err = f.ask(reader, http.MethodGet, "/graphs/code/snapshot", "", "Omnigraph-At-Least", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+		if err != nil || a.status != http.StatusNotFound {
+			t.Errorf("a read that requires a commit that does not exist: %v %d %s", err, a.status, a.body)
+		}
+	})
+	for i := range f.ports {
+		f.end(i).stop()
+	}
+}
+
+// TestSharedCommands makes, loads, reads and plans a graph in shared storage without a server.
+func TestSharedCommands(t *testing.T) {
+	store := "file://" + filepath.Join(t.TempDir(), "bucket")
+	schema := filepath.Join(t.TempDir(), "schema.pg")
+	write(t, schema, "node Person {\n  name: String @key\n}\n")
+	data := filepath.Join(t.TempDir(), "people.ndjson")
+	write(t, data, `{"type":"Person","data":{"name":"ada"}}`+"\n")
+	query := filepath.Join(t.TempDir(), "q.gq")
+	write(t, query, "query q() {\n  match { $p: Person }\n  return { $p.name as name }\n}\n")
+	run := func(want string, args ...string) {
+		t.Helper()
+		out, err := exec.Command(filepath.Join(bin, "omnigraph"), args...).CombinedOutput()
+		if !strings.Contains(string(out), want) {
+			t.Errorf("omnigraph %s: %v\n%s\nwant %s", strings.Join(args, " "), err, out, want)
+		}
+	}
+	run("--graph is missing", "init", "--schema", schema, "--store", store)
+	run(`"node_types":1`, "init", "--schema", schema, "--store", store, "--graph", "people", "--format", "json")
+	run("already holds a graph people", "init", "--schema", schema, "--store", store, "--graph", "people")
+	run("--graph is missing", "load", "--store", store, "--data", data)
+	run("create it with: omnigraph init", "load", "--store", store, "--graph", "nobody", "--data", data)
+	run("", "load", "--store", store, "--graph", "people", "--data", data, "--mode", "append")
+	run(`"ada"`, "query", "--store", store, "--graph", "people", "--query", query, "--format", "json")
+	run("", "verify", "--store", store, "--graph", "people")
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "schema.pg"), "node Person {\n  name: String @key\n  age: I32?\n}\n")
+	write(t, filepath.Join(dir, "cluster.yaml"), "version: 1\nstorage: { url: \""+store+"\", cache: ./cache }\ngraphs: { people: { schema: schema.pg } }\n")
+	run("age", "cluster", "plan", "--cluster", dir)
+	run(`"change":"changed"`, "cluster", "apply", "--cluster", dir, "--format", "json")
+	run("no server is running", "cluster", "status", "--cluster", dir, "--format", "table")
+	run("no server with the name og-1 is running", "cluster", "move", "--cluster", dir, "people", "og-1")
+}

@@ -93,6 +93,7 @@ type MutationAnswer struct {
 	ActorID       *string       `json:"actor_id"`       // who ran the query; null if not known
 	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+	Rows          []Row         `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
 }
 
 // InvokeAnswer is the answer to a request to run a stored query. Exactly one of its fields is set.
@@ -101,13 +102,13 @@ type InvokeAnswer struct {
 	Mutation *MutationAnswer // set if the query is a mutation
 }
 
-// UnmarshalJSON decodes either kind of answer. Only the answer to a read has rows.
+// UnmarshalJSON decodes either kind of answer. Only the answer to a read has a list of columns.
 func (a *InvokeAnswer) UnmarshalJSON(b []byte) error {
 	var read ReadAnswer
 	if err := json.Unmarshal(b, &read); err != nil {
 		return err
 	}
-	if read.Rows != nil {
+	if read.Columns != nil {
 		a.Read = &read
 		return nil
 	}

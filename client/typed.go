@@ -82,6 +82,9 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 		change.Head = commitOf(c)
 		change.Commit = &change.Head
 	}
+	if change.Row, err = returned(q.Mutation.Returns, a.Mutation.Rows); err != nil {
+		return engine.Change{}, fmt.Errorf("the answer does not fit the generated function: %w; generate the package again from the server's queries", err)
+	}
 	return change, nil
 }
 

@@ -233,7 +233,11 @@ type Change struct {
 	Commit *Commit // nil if nothing changed and in a dry run
 	Head   Commit  // the branch head after the call
 	Nodes  int64   // nodes inserted, updated or deleted
-	Edges  int64   // edges inserted or deleted, cascades included
+	Edges  int64   // edges inserted, updated or deleted, cascades included
+	// Row is the row that the mutation returns, or nil. It has a value for each column of
+	// Mutation.Returns and, for a whole node, one for each field. A call that an idempotency key answers
+	// has the row of the first call.
+	Row []value.Value
 }
 
 // LoadMode selects what a load does with entities that exist already.

@@ -11,14 +11,19 @@ import (
 func places(q *syntax.Query) Places {
 	name := syntax.SpanOf(q.Name)
 	p := Places{Name: name, ToolName: name}
-	if read, ok := q.Body.(*syntax.Read); ok {
-		for _, c := range read.Returns {
-			at := c.Expr.Source().Span()
-			if c.Alias != nil {
-				at = syntax.SpanOf(*c.Alias)
-			}
-			p.Columns = append(p.Columns, at)
+	var columns []*syntax.Projection
+	switch body := q.Body.(type) {
+	case *syntax.Read:
+		columns = body.Returns
+	case *syntax.Mutation:
+		columns = body.Returns
+	}
+	for _, c := range columns {
+		at := c.Expr.Source().Span()
+		if c.Alias != nil {
+			at = syntax.SpanOf(*c.Alias)
 		}
+		p.Columns = append(p.Columns, at)
 	}
 	return p
 }

@@ -46,7 +46,7 @@ func TestDense(t *testing.T) {
 	}
 	t.Run("base", d.compare)
 	remove := &plan.Query{Params: []plan.Param{{Name: "id", Type: value.Of(value.String)}}, Mutation: &plan.Mutation{Statements: []plan.Statement{
-		plan.Delete{Entity: plan.Edge, Type: "Knows", Where: plan.Pred{Name: "id", Type: value.Of(value.String), Op: plan.Eq, Value: plan.ParamRef{}}}}}}
+		plan.Delete{Entity: plan.Edge, Type: "Knows", Where: []plan.Pred{{Name: "id", Type: value.Of(value.String), Op: plan.Eq, Value: plan.ParamRef{}}}}}}}
 	for k := range 500 {
 		id := fmt.Sprintf("k%04d", k)
 		delete(d.edges, id)

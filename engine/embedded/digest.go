@@ -42,6 +42,10 @@ func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
 		for _, s := range q.Mutation.Statements {
 			d.statement(s)
 		}
+		if m := q.Mutation; m.Returns != nil {
+			d.text("return")
+			d.plan(&plan.Query{Mutation: &plan.Mutation{Vars: m.Vars, Returns: m.Returns}})
+		}
 	}
 	d.h.Sum(sum[:0])
 	return sum
@@ -63,27 +67,48 @@ func (d digest) text(s string) {
 	d.h.Write([]byte(s))
 }
 
+// plan hashes a plan, without the number of its encoding.
+func (d digest) plan(q *plan.Query) { d.text(plan.Encode(q)[1:]) }
+
 // statement hashes a statement of a mutation.
 func (d digest) statement(s plan.Statement) {
 	switch s := s.(type) {
 	case plan.Insert:
-		d.text("insert")
+		if d.text("insert"); s.Upsert {
+			d.text("upsert")
+		}
 		d.number(int(s.Entity))
 		d.text(s.Type)
 		for _, e := range []plan.Expr{s.From, s.To, s.ID} {
 			d.expr(e)
 		}
 		d.assigns(s.Set)
+		if s.As != nil {
+			d.text("as")
+			d.number(int(*s.As))
+		}
 	case plan.Update:
-		d.text("update")
+		if d.text("update"); s.Entity == plan.Edge {
+			d.text("edge")
+		}
 		d.text(s.Type)
 		d.assigns(s.Set)
-		d.pred(s.Where)
+		d.preds(s.Where)
 	case plan.Delete:
 		d.text("delete")
 		d.number(int(s.Entity))
 		d.text(s.Type)
-		d.pred(s.Where)
+		d.preds(s.Where)
+	case plan.ForEach:
+		d.text("for each")
+		d.expr(s.List)
+		if s.Read != nil {
+			d.plan(&plan.Query{Read: s.Read})
+		}
+		d.number(len(s.Statements))
+		for _, inner := range s.Statements {
+			d.statement(inner)
+		}
 	}
 }
 
@@ -96,15 +121,19 @@ func (d digest) assigns(list []plan.Assign) {
 	}
 }
 
-// pred hashes the condition of an update or a delete.
-func (d digest) pred(p plan.Pred) {
-	d.text(p.Name)
-	d.number(int(p.Op))
-	d.expr(p.Value)
+// preds hashes the predicates of an update or a delete.
+func (d digest) preds(list []plan.Pred) {
+	for i, p := range list {
+		if i > 0 {
+			d.text("and")
+		}
+		d.text(p.Name)
+		d.number(int(p.Op))
+		d.expr(p.Value)
+	}
 }
 
-// expr digests an expression of a mutation: a literal, a parameter, `now`, or an expression that is
-// computed from them.
+// expr digests an expression of a mutation.
 func (d digest) expr(e plan.Expr) {
 	switch e := e.(type) {
 	case nil:
@@ -117,6 +146,19 @@ func (d digest) expr(e plan.Expr) {
 		d.number(e.Index)
 	case plan.Now:
 		d.text("now")
+	case plan.Old:
+		d.text("old")
+		d.text(e.Name)
+	case plan.Cell:
+		d.text("cell")
+		d.number(e.Column)
+	case plan.ID:
+		d.text("id")
+		d.number(int(e.Var))
+	case plan.KeyOf:
+		d.text("key")
+		d.text(e.Node)
+		d.assigns(e.Key)
 	case plan.Apply:
 		d.text("function")
 		d.number(int(e.Func))

@@ -245,9 +245,9 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	}
 	where := plan.Pred{Name: "slug", Op: plan.Eq, Type: text, Value: plan.ParamRef{Index: 0}}
 	retext := &plan.Query{Params: []plan.Param{{Name: "slug", Type: text}, {Name: "text", Type: text.Optional()}},
-		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("text", text, plan.ParamRef{Index: 1})}, Where: where}}}}
+		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("text", text, plan.ParamRef{Index: 1})}, Where: []plan.Pred{where}}}}}
 	renumber := &plan.Query{Params: retext.Params[:1],
-		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("n", value.Of(value.I32), plan.Lit{Value: value.OfI32(5)})}, Where: where}}}}
+		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: []plan.Assign{set("n", value.Of(value.I32), plan.Lit{Value: value.OfI32(5)})}, Where: []plan.Pred{where}}}}}
 	load := func(g *Graph) {
 		t.Helper()
 		_, err := g.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","place":[1,2,3,4]}}

@@ -72,7 +72,7 @@ func TestTooLargeInWhere(t *testing.T) {
 	text := plan.Apply{Func: plan.Concat, Args: []plan.Expr{plan.ParamRef{}, plan.ParamRef{}}, Type: value.Of(value.String)}
 	for _, op := range []plan.Op{plan.Eq, plan.Ne} {
 		q := &plan.Query{Params: []plan.Param{{Name: "x", Type: value.Of(value.String)}}, Mutation: &plan.Mutation{Statements: []plan.Statement{
-			plan.Delete{Type: "Person", Where: plan.Pred{Name: "name", Type: value.Of(value.String), Op: op, Value: text}}}}}
+			plan.Delete{Type: "Person", Where: []plan.Pred{{Name: "name", Type: value.Of(value.String), Op: op, Value: text}}}}}}
 		_, err := g.Mutate(t.Context(), q, engine.Args{str(strings.Repeat("x", plan.MaxText/2+1))}, engine.WriteOptions{})
 		if tooLarge := (*engine.TooLarge)(nil); !errors.As(err, &tooLarge) {
 			t.Errorf("%v: error %v, want a *engine.TooLarge", op, err)

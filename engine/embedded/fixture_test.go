@@ -99,12 +99,12 @@ var (
 		Params: []plan.Param{{Name: "age", Type: value.Of(value.I32)}, {Name: "old", Type: value.Of(value.I32)}},
 		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Person",
 			Set:   []plan.Assign{{Name: "age", Type: value.Of(value.I32).Optional(), Value: plan.ParamRef{Index: 0}}},
-			Where: plan.Pred{Name: "age", Type: value.Of(value.I32).Optional(), Op: plan.Eq, Value: plan.ParamRef{Index: 1}}}}},
+			Where: []plan.Pred{{Name: "age", Type: value.Of(value.I32).Optional(), Op: plan.Eq, Value: plan.ParamRef{Index: 1}}}}}},
 	}
 	deletePerson = &plan.Query{
 		Params: []plan.Param{{Name: "name", Type: value.Of(value.String)}},
 		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Delete{Type: "Person",
-			Where: plan.Pred{Name: "name", Type: value.Of(value.String), Op: plan.Eq, Value: plan.ParamRef{Index: 0}}}}},
+			Where: []plan.Pred{{Name: "name", Type: value.Of(value.String), Op: plan.Eq, Value: plan.ParamRef{Index: 0}}}}}},
 	}
 	connect = &plan.Query{
 		Params: []plan.Param{{Name: "from", Type: value.Of(value.String)}, {Name: "to", Type: value.Of(value.String)}, {Name: "id", Type: value.Of(value.String)}},

@@ -145,9 +145,9 @@ func TestHostilePlans(t *testing.T) {
 		"insert at no parameter":    write(plan.Insert{Entity: plan.Edge, Type: "Knows", From: plan.ParamRef{Index: -1}}),
 		"insert without a type":     write(plan.Insert{}),
 		"empty statement":           write(nil),
-		"update where nothing":      write(plan.Update{Type: "Person", Where: plan.Pred{Name: "name", Type: value.Of(value.String)}}),
-		"delete where no parameter": write(plan.Delete{Type: "Person", Where: plan.Pred{Name: "id", Type: value.Of(value.String), Value: plan.ParamRef{Index: 2}}}),
-		"delete by no property":     write(plan.Delete{Type: "Person", Where: plan.Pred{Name: "from", Type: value.Of(value.String), Value: plan.ParamRef{}}}),
+		"update where nothing":      write(plan.Update{Type: "Person", Where: []plan.Pred{{Name: "name", Type: value.Of(value.String)}}}),
+		"delete where no parameter": write(plan.Delete{Type: "Person", Where: []plan.Pred{{Name: "id", Type: value.Of(value.String), Value: plan.ParamRef{Index: 2}}}}),
+		"delete by no property":     write(plan.Delete{Type: "Person", Where: []plan.Pred{{Name: "from", Type: value.Of(value.String), Value: plan.ParamRef{}}}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := engine.Args{value.Null}
@@ -359,7 +359,7 @@ func TestCancelWrite(t *testing.T) {
 		write func(ctx context.Context) error
 	}{
 		{"update", 9, func(ctx context.Context) error {
-			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Person", Where: where,
+			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Person", Where: []plan.Pred{where},
 				Set: []plan.Assign{{Name: "age", Type: value.Of(value.I32).Optional(), Value: plan.Lit{Value: num(500)}}}}}}}, nil, engine.WriteOptions{})
 			return err
 		}},
@@ -368,7 +368,7 @@ func TestCancelWrite(t *testing.T) {
 			return err
 		}},
 		{"delete", 9, func(ctx context.Context) error {
-			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Delete{Type: "Person", Where: where}}}}, nil, engine.WriteOptions{})
+			_, err := g.Mutate(ctx, &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Delete{Type: "Person", Where: []plan.Pred{where}}}}}, nil, engine.WriteOptions{})
 			return err
 		}},
 	} {

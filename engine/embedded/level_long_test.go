@@ -82,7 +82,7 @@ var (
 	insertNote = &plan.Query{Params: []plan.Param{{Name: "text", Type: value.Of(value.String)}},
 		Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Insert{Type: "Note", Set: []plan.Assign{noteText}}}}}
 	deleteNote = &plan.Query{Params: insertNote.Params, Mutation: &plan.Mutation{Statements: []plan.Statement{
-		plan.Delete{Type: "Note", Where: plan.Pred{Name: "text", Type: noteText.Type, Op: plan.Eq, Value: plan.ParamRef{Index: 0}}}}}}
+		plan.Delete{Type: "Note", Where: []plan.Pred{{Name: "text", Type: noteText.Type, Op: plan.Eq, Value: plan.ParamRef{Index: 0}}}}}}}
 )
 
 func (w *steadyWriters) run(t *testing.T, commits int64, writers int) {

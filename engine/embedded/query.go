@@ -22,7 +22,10 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	}
 	defer done()
 	if q.Mutation != nil {
-		return exec.BindMutation(q, snap.Schema)
+		if err := exec.BindMutation(q, snap.Schema); err != nil {
+			return err
+		}
+		return exec.BindBlocks(ctx, q, snap)
 	}
 	prog, err := g.programs.get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
@@ -78,8 +81,8 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		if err := exec.BindMutation(q, snap.Schema); err != nil {
 			return nil, err
 		}
-		out.Plan = exec.ExplainMutation(q, snap)
-		return out, nil
+		out.Plan, err = exec.ExplainMutation(ctx, q, snap)
+		return out, err
 	}
 	prog, err := g.programs.get(ctx, q, snap)
 	if err != nil {

@@ -37,7 +37,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next}
+	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory}
 	if err == nil && first == nil {
 		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	}
@@ -57,7 +57,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			w.Tx = tx
 			err := w.Run(ctx, q)
 			if call.receipt != nil {
-				call.receipt.Nodes, call.receipt.Edges = w.Nodes, w.Edges
+				call.receipt.Nodes, call.receipt.Edges, call.receipt.Row = w.Nodes, w.Edges, w.Row
 			}
 			return nil, err
 		})
@@ -67,9 +67,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	case first != nil:
 		c := first.Commit
-		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges}, nil
+		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges, Row: first.Receipt.Row}, nil
 	}
-	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges}, nil
+	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row}, nil
 }
 
 // Load reads NDJSON from r and applies it as one commit. If the schema changes meanwhile, it

@@ -58,6 +58,7 @@ func suite() []testCase {
 	for _, part := range [][]testCase{
 		bindingCases(), filterCases(), conditionCases(), optionalCases(), functionCases(), truthCases(), textCases(), rankCases(), traversalCases(), walkCases(), alternativeCases(), boundWalkCases(), notCases(), aggregateCases(), distinctCases(), havingCases(), orderCases(),
 		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), proposalCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
+		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
@@ -368,20 +369,32 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 		p.adopt(ctx, s.unnamed, before[s.unnamed])
 	}
 	want, wantErr := p.model.Mutate(ctx, s.query, s.args, p.options(s, p.model))
-	p.seen.write("mutation", want.Commit, wantErr)
+	p.seen.write(mutationKind(s.query.Mutation), want.Commit, wantErr)
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {
 		return difference
 	}
 	if got.Nodes != want.Nodes || got.Edges != want.Edges {
 		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model changes %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
 	}
+	if !slices.EqualFunc(got.Row, want.Row, sameReturned) {
+		return fmt.Sprintf("the mutation returns %v, in the model %v", got.Row, want.Row)
+	}
 	return compareCommits(want.Commit, got.Commit)
+}
+
+// sameReturned reports whether two values that a mutation returns are equal. Generated ids count as equal, because the
+// model cannot learn the id that an engine chose in a dry run.
+func sameReturned(a, b value.Value) bool {
+	generated := func(v value.Value) bool {
+		return v.Kind() == value.String && !v.IsList() && len(v.Str()) == ulidLength
+	}
+	return value.Equal(a, b) || generated(a) && generated(b)
 }
 
 // adopt makes the model use the id that the engine chose for its next entity.
 func (p *pair) adopt(ctx context.Context, typ string, before []string) {
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
-		if !slices.Contains(before, id) {
+		if len(id) == ulidLength && !slices.Contains(before, id) {
 			p.model.UseIDs(id)
 			return
 		}

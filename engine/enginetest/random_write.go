@@ -21,6 +21,8 @@ type writeDraw struct {
 	// named says that each insert has an explicit id. A mutation that deletes could remove an
 	// unnamed entity again, and then the model could not learn its id from the engine.
 	named bool
+	// hidden lists the variables of inserts in blocks that are complete.
+	hidden []plan.VarID
 }
 
 // drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
@@ -35,12 +37,16 @@ func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	}
 	w.named = deletes > 0
 	for range d.between(1, 3) {
-		if d.percent(deletes) {
+		switch {
+		case d.percent(22):
+			w.drawBlock()
+		case d.percent(deletes):
 			w.drawDelete()
-		} else {
+		default:
 			w.drawChange()
 		}
 	}
+	w.drawReturns()
 	return w.query(), w.args, w.unnamed
 }
 
@@ -57,15 +63,25 @@ func (w *writeDraw) drawChange() {
 		if n.Key == nil && !w.leavesID(plan.Node, n.Name) {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Node, n.Name)), stringType)
 		}
-		w.insert(n.Name, props)
+		if n.Key != nil && w.percent(40) {
+			w.upsert(n.Name, w.withOld(plan.Node, n.Name, props))
+		} else {
+			w.insert(n.Name, props)
+		}
+		w.drawName()
 	case draw < 70:
 		e := w.edgeType()
+		if uniqueEnds(e) && w.percent(60) && w.leavesID(plan.Edge, e.Name) {
+			props := w.withOld(plan.Edge, e.Name, w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name)))
+			w.relink(e.Name, w.drawEnd(e.From), w.drawEnd(e.To), props)
+			return
+		}
 		props := w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name))
 		if !w.leavesID(plan.Edge, e.Name) {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)
 		}
-		from, to := value.OfString(w.nodeID(e.From)), value.OfString(w.nodeID(e.To))
-		w.link(e.Name, w.expr(from, stringType), w.expr(to, stringType), props)
+		w.link(e.Name, w.drawEnd(e.From), w.drawEnd(e.To), props)
+		w.drawName()
 	default:
 		w.drawUpdate()
 	}
@@ -132,11 +148,17 @@ func (w *writeDraw) argument(v value.Value, t value.Type) plan.ParamRef {
 	return p
 }
 
-// drawUpdate adds an update of a node type to the mutation.
+// drawUpdate adds an update of nodes or edges to the mutation.
 func (w *writeDraw) drawUpdate() {
-	n := pick(w.drawer, w.drawer.schema.Nodes)
-	props := w.properties(plan.Node, n.Name)
-	for _, k := range n.Key {
+	kind, typ, key := plan.Node, "", []string(nil)
+	if w.percent(35) {
+		kind, typ = plan.Edge, pick(w.drawer, w.drawer.schema.Edges).Name
+	} else {
+		n := pick(w.drawer, w.drawer.schema.Nodes)
+		typ, key = n.Name, n.Key
+	}
+	props := w.properties(kind, typ)
+	for _, k := range key {
 		delete(props, k)
 	}
 	for _, name := range sortedKeys(props) {
@@ -147,25 +169,31 @@ func (w *writeDraw) drawUpdate() {
 	if len(props) == 0 {
 		return
 	}
-	name, op, x := w.predicate(plan.Node, n.Name)
-	w.update(n.Name, w.exprs(plan.Node, n.Name, props), name, op, x)
+	w.alter(kind, typ, w.withOld(kind, typ, w.exprs(kind, typ, props)), w.predicates(kind, typ)...)
 }
 
 // drawDelete adds a deletion of nodes or edges to the mutation.
 func (w *writeDraw) drawDelete() {
+	kind, typ := plan.Edge, pick(w.drawer, w.drawer.schema.Edges).Name
 	if w.percent(40) {
-		n := pick(w.drawer, w.drawer.schema.Nodes)
-		name, op, x := w.predicate(plan.Node, n.Name)
-		w.remove(n.Name, name, op, x)
-		return
+		kind, typ = plan.Node, pick(w.drawer, w.drawer.schema.Nodes).Name
 	}
-	e := pick(w.drawer, w.drawer.schema.Edges)
-	name, op, x := w.predicate(plan.Edge, e.Name)
-	w.unlink(e.Name, name, op, x)
+	w.add(plan.Delete{Entity: kind, Type: typ, Where: w.predicates(kind, typ)})
 }
 
 // predicate draws the predicate of an update or a delete, usually one that holds for few entities.
 func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, any) {
+	if w.percent(15) {
+		name, _, x := w.predicate(kind, typ)
+		if v, ok := x.(value.Value); ok && !v.IsList() && v.Kind() == value.String {
+			elems := []value.Value{v}
+			if have := w.ids[key(kind, typ)]; name == "id" && len(have) > 0 {
+				elems = append(elems, value.OfString(pick(w.drawer, have)))
+			}
+			return name, plan.In, w.expr(value.OfList(value.String, elems), value.Type{Kind: value.String, List: true})
+		}
+		return name, plan.Eq, x
+	}
 	op := pick(w.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 	if kind == plan.Edge && w.percent(40) {
 		e := w.drawer.schema.Edge(typ)

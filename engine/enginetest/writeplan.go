@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -66,20 +67,142 @@ func explicitID(declared *catalog.Property, props set) plan.Expr {
 // update adds an update to the plan. The update assigns `props` to each node that satisfies a
 // comparison: `op` compares the named property with x.
 func (m *mutationPlan) update(typ string, props set, name string, op plan.Op, x any) *mutationPlan {
-	return m.add(plan.Update{Type: typ, Set: m.assigns(plan.Node, typ, props), Where: m.pred(plan.Node, typ, name, op, x)})
+	return m.alter(plan.Node, typ, props, m.pred(plan.Node, typ, name, op, x))
+}
+
+// alter adds an update of nodes or edges to the plan.
+func (m *mutationPlan) alter(kind plan.Entity, typ string, props set, where ...plan.Pred) *mutationPlan {
+	return m.add(plan.Update{Entity: kind, Type: typ, Set: m.assigns(kind, typ, props), Where: where})
+}
+
+// upsert adds an upsert of a node to the plan.
+func (m *mutationPlan) upsert(typ string, props set) *mutationPlan {
+	return m.add(plan.Insert{Entity: plan.Node, Type: typ, Set: m.assigns(plan.Node, typ, props), Upsert: true})
+}
+
+// relink adds an upsert of an edge between the nodes with these ids.
+func (m *mutationPlan) relink(typ string, from, to any, props set) *mutationPlan {
+	return m.add(plan.Insert{Entity: plan.Edge, Type: typ, From: expression(from, nil), To: expression(to, nil),
+		Set: m.assigns(plan.Edge, typ, props), Upsert: true})
+}
+
+// named names the entity that the last statement, an insert, inserts.
+func (m *mutationPlan) named(name string) plan.VarID {
+	last := len(m.q.Mutation.Statements) - 1
+	ins := m.q.Mutation.Statements[last].(plan.Insert)
+	v := m.declare(name, &ins)
+	m.q.Mutation.Statements[last] = ins
+	return v
+}
+
+// declare makes an insert name its entity.
+func (m *mutationPlan) declare(name string, ins *plan.Insert) plan.VarID {
+	v := plan.VarID(len(m.q.Mutation.Vars))
+	m.q.Mutation.Vars = append(m.q.Mutation.Vars, plan.Var{Name: name, Entity: ins.Entity, Type: ins.Type, Optional: true})
+	ins.As = &v
+	return v
+}
+
+// returns adds columns to the row that the mutation returns.
+func (m *mutationPlan) returns(exprs ...plan.Expr) *mutationPlan {
+	for _, e := range exprs {
+		c := plan.Column{Name: fmt.Sprintf("c%d", len(m.q.Mutation.Returns)), Expr: e, Type: m.columnType(e)}
+		if w, ok := e.(plan.Whole); ok {
+			c.Fields = wholeFields(m.schema.Node(m.q.Mutation.Vars[w.Var].Type))
+		}
+		m.q.Mutation.Returns = append(m.q.Mutation.Returns, c)
+	}
+	return m
+}
+
+// columnType returns the type of a column that a mutation returns.
+func (m *mutationPlan) columnType(e plan.Expr) value.Type {
+	switch e := e.(type) {
+	case plan.Prop:
+		return e.Type.Optional()
+	case plan.ParamRef:
+		return m.q.Params[e.Index].Type
+	case plan.Lit:
+		return e.Value.Type()
+	case plan.Apply:
+		return e.Type
+	}
+	return stringType.Optional()
+}
+
+// prop returns a property of an entity that an insert names.
+func (m *mutationPlan) prop(v plan.VarID, name string) plan.Prop {
+	named := m.q.Mutation.Vars[v]
+	return plan.Prop{Var: v, Name: name, Type: propertyType(m.schema, named.Entity, named.Type, name)}
+}
+
+// forEach adds a block that runs the statements that `inner` adds for each row of a match. The argument `row` returns
+// the value of an expression in the row.
+func (m *mutationPlan) forEach(p *readPlan, inner func(row func(plan.Expr) plan.Expr)) *mutationPlan {
+	before := len(m.q.Mutation.Statements)
+	inner(func(e plan.Expr) plan.Expr { return cellOf(p, e) })
+	if len(p.q.Read.Columns) == 0 {
+		cellOf(p, id(0))
+	}
+	retie(p.q.Read)
+	return m.enclose(before, plan.ForEach{Read: p.q.Read})
+}
+
+// forElements adds a block that runs the statements that `inner` adds for each element of a list. The argument
+// `elem` is the element.
+func (m *mutationPlan) forElements(list plan.Expr, t value.Type, inner func(elem plan.Expr)) *mutationPlan {
+	before := len(m.q.Mutation.Statements)
+	inner(plan.Cell{Name: "$x", Type: t})
+	return m.enclose(before, plan.ForEach{List: list, Var: "x"})
+}
+
+// enclose moves the statements from the index `first` on into a block.
+func (m *mutationPlan) enclose(first int, block plan.ForEach) *mutationPlan {
+	block.Statements = slices.Clone(m.q.Mutation.Statements[first:])
+	m.q.Mutation.Statements = append(m.q.Mutation.Statements[:first:first], block)
+	return m
+}
+
+// cellOf returns the value of an expression in a row of a match. It adds a column to the match if there is none with
+// the expression.
+func cellOf(p *readPlan, e plan.Expr) plan.Cell {
+	for i, c := range p.q.Read.Columns {
+		if reflect.DeepEqual(c.Expr, e) {
+			return plan.Cell{Column: i, Name: c.Name, Type: c.Type}
+		}
+	}
+	p.column(fmt.Sprintf("$c%d", len(p.q.Read.Columns)), e)
+	c := p.q.Read.Columns[len(p.q.Read.Columns)-1]
+	return plan.Cell{Column: len(p.q.Read.Columns) - 1, Name: c.Name, Type: c.Type}
+}
+
+// old returns the value that a property has before an update or an upsert.
+func (m *mutationPlan) old(kind plan.Entity, typ, name string) plan.Old {
+	return plan.Old{Name: name, Type: propertyType(m.schema, kind, typ, name)}
+}
+
+// keyOf returns the node of a type with the given key, whose members are in the order of their names.
+func (m *mutationPlan) keyOf(typ string, members ...any) plan.KeyOf {
+	n := m.schema.Node(typ)
+	key := plan.KeyOf{Node: typ}
+	for i, name := range n.Key {
+		t := n.Property(name).Type
+		key.Key = append(key.Key, plan.Assign{Name: name, Type: t, Value: valueExpr(members[i], t)})
+	}
+	return key
 }
 
 // remove adds a delete to the plan. The delete removes each node that satisfies a comparison: `op`
 // compares the named property with x.
 func (m *mutationPlan) remove(typ, name string, op plan.Op, x any) *mutationPlan {
-	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: m.pred(plan.Node, typ, name, op, x)})
+	return m.add(plan.Delete{Entity: plan.Node, Type: typ, Where: []plan.Pred{m.pred(plan.Node, typ, name, op, x)}})
 }
 
 // unlink adds a delete to the plan. The delete removes each edge that satisfies a comparison: `op`
 // compares the named value with x. The parameter `name` is the name of a property, or "id", "from"
 // or "to".
 func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan {
-	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: m.pred(plan.Edge, typ, name, op, x)})
+	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: []plan.Pred{m.pred(plan.Edge, typ, name, op, x)}})
 }
 
 // assigns returns the assignments of `props` to properties of the type `typ`.
@@ -202,37 +325,53 @@ func must(err error) {
 func uses(schema *catalog.Schema, q *plan.Query) []plan.Use {
 	u := &useList{schema: schema}
 	if q.Mutation != nil {
-		for _, s := range q.Mutation.Statements {
-			switch s := s.(type) {
-			case plan.Insert:
-				u.entity(s.Entity, s.Type, true)
-				u.assigns(s.Entity, s.Type, s.Set)
-			case plan.Update:
-				u.entity(plan.Node, s.Type, true)
-				u.assigns(plan.Node, s.Type, s.Set)
-				u.property(plan.Node, s.Type, s.Where.Name, false)
-			case plan.Delete:
-				u.entity(s.Entity, s.Type, true)
-				u.property(s.Entity, s.Type, s.Where.Name, false)
+		q.Mutation.Walk(func(s plan.Statement) {
+			if each, ok := s.(plan.ForEach); ok {
+				if each.Read != nil {
+					u.read(each.Read)
+				}
+				return
 			}
+			kind, typ := plan.Target(s)
+			u.entity(kind, typ, true)
+			assigned, where := plan.Written(s)
+			u.assigns(kind, typ, assigned)
+			for _, p := range where {
+				u.property(kind, typ, p.Name, false)
+			}
+			for _, e := range plan.StatementExprs(s) {
+				plan.WalkExpr(e, func(e plan.Expr) {
+					if old, ok := e.(plan.Old); ok {
+						u.property(kind, typ, old.Name, false)
+					}
+				})
+			}
+		})
+		for _, c := range q.Mutation.Returns {
+			u.expr(q.Mutation.Vars, c.Expr)
 		}
 		return u.list
 	}
-	for _, v := range q.Read.Vars {
+	u.read(q.Read)
+	return u.list
+}
+
+// read adds the types and properties that a read uses.
+func (u *useList) read(r *plan.Read) {
+	for _, v := range r.Vars {
 		if v.Entity == plan.Walk {
 			continue
 		}
 		u.entity(v.Entity, v.Type, false)
 	}
-	u.clauses(q.Read.Vars, q.Read.Match)
-	for _, c := range q.Read.Columns {
-		u.expr(q.Read.Vars, c.Expr)
+	u.clauses(r.Vars, r.Match)
+	for _, c := range r.Columns {
+		u.expr(r.Vars, c.Expr)
 	}
-	u.clauses(q.Read.Vars, q.Read.Having)
-	for _, o := range q.Read.Order {
-		u.expr(q.Read.Vars, o.Expr)
+	u.clauses(r.Vars, r.Having)
+	for _, o := range r.Order {
+		u.expr(r.Vars, o.Expr)
 	}
-	return u.list
 }
 
 // useList collects the types and properties that a plan uses, each once.
@@ -324,6 +463,6 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})
-	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.WalkPart, plan.Now:
+	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.WalkPart, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
 	}
 }

@@ -115,24 +115,6 @@ func (c *coder) order(o *Order) {
 	c.bool(&o.Desc)
 }
 
-// mutation encodes or decodes a mutation.
-func (c *coder) mutation(m *Mutation) { slice(c, &m.Statements, (*coder).statement) }
-
-// assign encodes or decodes an assignment.
-func (c *coder) assign(a *Assign) {
-	c.string(&a.Name)
-	c.typ(&a.Type)
-	c.expr(&a.Value)
-}
-
-// pred encodes or decodes the condition of an update or delete.
-func (c *coder) pred(p *Pred) {
-	c.string(&p.Name)
-	c.typ(&p.Type)
-	integer(c, &p.Op)
-	c.expr(&p.Value)
-}
-
 // prop encodes or decodes a reference to a property.
 func (c *coder) prop(p *Prop) {
 	integer(c, &p.Var)
@@ -155,44 +137,6 @@ func part[T, Sum any](c *coder, p *Sum, members func(*T)) {
 	members(&x)
 	if c.decoding {
 		*p = any(x).(Sum)
-	}
-}
-
-// statement encodes or decodes a statement. A number identifies the type of the statement.
-func (c *coder) statement(p *Statement) {
-	n := byte(0)
-	switch (*p).(type) {
-	case Insert:
-		n = 1
-	case Update:
-		n = 2
-	case Delete:
-		n = 3
-	}
-	switch n = c.byte(n); n {
-	case 1:
-		part(c, p, func(s *Insert) {
-			integer(c, &s.Entity)
-			c.string(&s.Type)
-			c.expr(&s.From)
-			c.expr(&s.To)
-			c.expr(&s.ID)
-			slice(c, &s.Set, (*coder).assign)
-		})
-	case 2:
-		part(c, p, func(s *Update) {
-			c.string(&s.Type)
-			slice(c, &s.Set, (*coder).assign)
-			c.pred(&s.Where)
-		})
-	case 3:
-		part(c, p, func(s *Delete) {
-			integer(c, &s.Entity)
-			c.string(&s.Type)
-			c.pred(&s.Where)
-		})
-	default:
-		c.unnumbered("statement", n, *p)
 	}
 }
 
@@ -325,6 +269,12 @@ func exprNumber(e Expr) byte {
 		return 15
 	case WalkPart:
 		return 30
+	case Old:
+		return 40
+	case KeyOf:
+		return 41
+	case Cell:
+		return 42
 	}
 	return 0
 }
@@ -395,6 +345,22 @@ func (c *coder) expr(p *Expr) {
 			if !x.Fact.Valid() {
 				c.fail("a fact of number %d about a walk", x.Fact)
 			}
+		})
+	case 40:
+		part(c, p, func(x *Old) {
+			c.string(&x.Name)
+			c.typ(&x.Type)
+		})
+	case 41:
+		part(c, p, func(x *KeyOf) {
+			c.string(&x.Node)
+			slice(c, &x.Key, (*coder).assign)
+		})
+	case 42:
+		part(c, p, func(x *Cell) {
+			integer(c, &x.Column)
+			c.string(&x.Name)
+			c.typ(&x.Type)
 		})
 	default:
 		if n != 0 || *p != nil {

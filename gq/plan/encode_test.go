@@ -85,7 +85,17 @@ func pattern(text string) *value.Pattern {
 
 var everyStatement = &plan.Query{
 	Name: "every_statement",
-	Mutation: &plan.Mutation{Statements: []plan.Statement{
+	Mutation: &plan.Mutation{Vars: []plan.Var{{Name: "n", Entity: plan.Edge, Type: "Knows"}}, Statements: []plan.Statement{
+		plan.Insert{Entity: plan.Node, Type: "Person", Upsert: true, Set: []plan.Assign{{Name: "n", Value: plan.Old{Name: "n", Type: value.Of(value.I64)}}}},
+		plan.ForEach{List: plan.ParamRef{Index: 1}, Var: "x", Statements: []plan.Statement{
+			plan.Insert{Entity: plan.Edge, Type: "Knows", As: ptr(plan.VarID(0)), From: plan.Cell{Name: "$x", Type: value.Of(value.String)},
+				To: plan.KeyOf{Node: "Person", Key: []plan.Assign{{Name: "name", Type: value.Of(value.String), Value: plan.ParamRef{Index: 0}}}}},
+		}},
+		plan.ForEach{Read: &plan.Read{Vars: []plan.Var{{Name: "p", Type: "Person"}}, Match: []plan.Clause{plan.Bind{}}, Limit: plan.NoLimit,
+			Columns: []plan.Column{{Name: "$p.name", Expr: plan.Prop{Name: "name", Type: value.Of(value.String)}, Type: value.Of(value.String)}}},
+			Statements: []plan.Statement{plan.Delete{Entity: plan.Edge, Type: "Knows", Where: []plan.Pred{
+				{Name: "from", Op: plan.In, Value: plan.ParamRef{Index: 1}}, {Name: "to", Value: plan.Cell{Name: "$p.name"}},
+			}}}},
 		plan.Insert{Entity: plan.Edge, Type: "Knows", From: plan.ParamRef{Index: 0}, To: plan.Lit{Value: value.OfString("a")}, ID: plan.ParamRef{Index: 1},
 			Set: []plan.Assign{{Name: "since", Type: value.Of(value.Date), Value: plan.Lit{Value: value.OfDate(-1)}}}},
 		plan.Update{Type: "Person", Set: []plan.Assign{
@@ -99,9 +109,9 @@ var everyStatement = &plan.Query{
 			{Name: "h", Value: plan.Lit{Value: value.OfBlob([]byte("\x00\xff"))}},
 			{Name: "i", Value: plan.Lit{Value: value.OfList(value.U32, []value.Value{value.OfU32(1)})}},
 			{Name: "j", Value: plan.Now{}},
-		}, Where: plan.Pred{Name: "id", Type: value.Of(value.String), Op: plan.StartsWith, Value: plan.Lit{Value: value.OfString("p")}}},
-		plan.Delete{Entity: plan.Node, Type: "Person", Where: plan.Pred{Name: "x", Op: plan.Ge, Value: plan.Now{}}},
-	}},
+		}, Where: []plan.Pred{{Name: "id", Type: value.Of(value.String), Op: plan.StartsWith, Value: plan.Lit{Value: value.OfString("p")}}}},
+		plan.Delete{Entity: plan.Node, Type: "Person", Where: []plan.Pred{{Name: "x", Op: plan.Ge, Value: plan.Now{}}}},
+	}, Returns: []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}}},
 }
 
 var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}}

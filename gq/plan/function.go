@@ -77,15 +77,21 @@ type Test struct{ Cond Cond }
 func (Apply) expr() {}
 func (Test) expr()  {}
 
-// Operands returns the expressions that an Apply or a Test computes with, in source order. It
-// returns nil for every other expression.
+// Operands returns the expressions that an Apply, a Test or a KeyOf computes with. It returns nil for
+// every other expression.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case Apply:
 		return e.Args
 	case Test:
 		return CondOperands(e.Cond)
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
+	case KeyOf:
+		list := make([]Expr, len(e.Key))
+		for i, member := range e.Key {
+			list[i] = member.Value
+		}
+		return list
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell:
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply, Test and Holds.
+// Nearest, RRF, Apply, Test, Holds and, in a mutation only, Old, KeyOf and Cell.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.
@@ -349,57 +349,4 @@ type Field struct {
 type Order struct {
 	Expr Expr // computes the values to sort by
 	Desc bool // in descending order
-}
-
-// Mutation is a list of statements that are executed in order, as one commit.
-type Mutation struct{ Statements []Statement }
-
-// Statement is one of Insert, Update and Delete.
-type Statement interface{ statement() }
-
-// Insert adds an entity. If a node with the same key exists, Insert replaces the whole row of
-// that node.
-type Insert struct {
-	Entity   Entity   // node or edge
-	Type     string   // name of the type
-	From, To Expr     // ids of an edge's endpoints; nil for a node
-	ID       Expr     // explicit id, or nil
-	Set      []Assign // properties to assign
-}
-
-// Update assigns properties of every node for which the predicate holds.
-type Update struct {
-	Type  string   // name of the node type
-	Set   []Assign // properties to assign
-	Where Pred     // selects the nodes
-}
-
-// Delete removes every entity for which the predicate holds. Removing a node also removes its
-// edges.
-type Delete struct {
-	Entity Entity // node or edge
-	Type   string // name of the type
-	Where  Pred   // selects the entities
-}
-
-// statement implements Statement.
-func (Insert) statement() {}
-func (Update) statement() {}
-func (Delete) statement() {}
-
-// Assign assigns a value to a property. The value is a Lit, a ParamRef or a Now, or an Apply that
-// computes with them.
-type Assign struct {
-	Name  string     // name of the property
-	Type  value.Type // type of the property
-	Value Expr       // the new value
-}
-
-// Pred compares a property, or one of `id`, `from` and `to`, with a value. The value is a Lit, a
-// ParamRef or a Now, or an Apply that computes with them.
-type Pred struct {
-	Name  string     // name of the property, or `id`, `from` or `to`
-	Type  value.Type // type of the property; String for `id`, `from` and `to`
-	Op    Op
-	Value Expr // the value to compare with
 }

@@ -20,9 +20,7 @@ func Format(q *Query) string {
 	case q.Read != nil:
 		p.read(q.Read)
 	case q.Mutation != nil:
-		for _, st := range q.Mutation.Statements {
-			p.statement(st)
-		}
+		p.mutation(q.Mutation)
 	}
 	for _, u := range q.Uses {
 		p.use(u)
@@ -49,11 +47,19 @@ func (p *printer) line(format string, args ...any) {
 // names makes the names of variables unique. Separate blocks may use the same name, and all
 // anonymous variables have the same name.
 func (p *printer) names() {
-	if p.q.Read == nil {
-		return
+	switch {
+	case p.q.Read != nil:
+		p.nameVars(p.q.Read.Vars)
+	case p.q.Mutation != nil:
+		p.nameVars(p.q.Mutation.Vars)
 	}
+}
+
+// nameVars sets the names of the variables.
+func (p *printer) nameVars(vars []Var) {
+	p.vars = nil
 	count := map[string]int{}
-	for _, v := range p.q.Read.Vars {
+	for _, v := range vars {
 		count[v.Name]++
 		name := "$" + v.Name
 		if v.Name == "_" || count[v.Name] > 1 {
@@ -89,17 +95,9 @@ func (p *printer) annotations(prm *Param) string {
 
 // read writes a read.
 func (p *printer) read(r *Read) {
-	for i, v := range r.Vars {
-		optional := ""
-		if v.Optional {
-			optional = "?"
-		}
-		p.line("var %s: %s%s", p.vars[i], strings.TrimSpace(v.Entity.String()+" "+v.Type), optional)
-	}
+	p.declare(r.Vars)
 	p.match(r.Match)
-	for _, c := range r.Columns {
-		p.line("column %s: %s = %s", strconv.Quote(c.Name), p.columnType(c), p.expr(c.Expr))
-	}
+	p.columns(r.Columns)
 	if r.Grouped {
 		p.line("grouped")
 	}
@@ -123,6 +121,24 @@ func (p *printer) read(r *Read) {
 		p.line("limit %s, at most %d", p.expr(*r.LimitBy), r.Limit)
 	case r.Limit != NoLimit:
 		p.line("limit %d", r.Limit)
+	}
+}
+
+// declare writes the variables with their types.
+func (p *printer) declare(vars []Var) {
+	for i, v := range vars {
+		optional := ""
+		if v.Optional {
+			optional = "?"
+		}
+		p.line("var %s: %s%s", p.vars[i], strings.TrimSpace(v.Entity.String()+" "+v.Type), optional)
+	}
+}
+
+// columns writes columns, one a line.
+func (p *printer) columns(list []Column) {
+	for _, c := range list {
+		p.line("column %s: %s = %s", strconv.Quote(c.Name), p.columnType(c), p.expr(c.Expr))
 	}
 }
 
@@ -258,6 +274,16 @@ func (p *printer) expr(e Expr) string {
 		return p.cond(e.Cond)
 	case Holds:
 		return p.holds(e.Block)
+	case Old:
+		return e.Name
+	case KeyOf:
+		members := make([]string, len(e.Key))
+		for i, m := range e.Key {
+			members[i] = p.expr(m.Value)
+		}
+		return e.Node + "(" + strings.Join(members, ", ") + ")"
+	case Cell:
+		return e.Name
 	}
 	panic("plan: unknown expression")
 }
@@ -286,44 +312,6 @@ func formatValue(v value.Value) string {
 		return value.Text(v)
 	}
 	return v.Kind().String() + "(" + value.Text(v) + ")"
-}
-
-// statement writes a statement of a mutation.
-func (p *printer) statement(st Statement) {
-	switch st := st.(type) {
-	case Insert:
-		p.line("insert %s %s", st.Entity, st.Type)
-		p.depth++
-		for _, own := range []struct {
-			name string
-			expr Expr
-		}{{"id", st.ID}, {"from", st.From}, {"to", st.To}} {
-			if own.expr != nil {
-				p.line("%s = %s", own.name, p.expr(own.expr))
-			}
-		}
-		p.assigns(st.Set)
-		p.depth--
-	case Update:
-		p.line("update node %s where %s", st.Type, p.pred(st.Where))
-		p.depth++
-		p.assigns(st.Set)
-		p.depth--
-	case Delete:
-		p.line("delete %s %s where %s", st.Entity, st.Type, p.pred(st.Where))
-	}
-}
-
-// assigns writes assignments, one a line.
-func (p *printer) assigns(as []Assign) {
-	for _, a := range as {
-		p.line("%s: %s = %s", a.Name, a.Type, p.expr(a.Value))
-	}
-}
-
-// pred formats the condition of an update or delete.
-func (p *printer) pred(pr Pred) string {
-	return pr.Name + " " + pr.Op.String() + " " + p.expr(pr.Value)
 }
 
 // use formats what a query reads or writes.

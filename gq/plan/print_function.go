@@ -38,7 +38,7 @@ func (p *printer) factor(e Expr) string {
 		}
 	case Test:
 		return "(" + p.expr(e) + ")"
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, KeyOf, Cell:
 	}
 	return p.expr(e)
 }

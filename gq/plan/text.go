@@ -31,8 +31,8 @@ func (s Speller) Plain(e Expr) string {
 // Cond formats a condition.
 func (s Speller) Cond(c Cond) string { return s.p.cond(c) }
 
-// Pred formats the predicate of an update or a delete.
-func (s Speller) Pred(p Pred) string { return s.p.pred(p) }
+// Preds formats the predicates of an update or a delete.
+func (s Speller) Preds(list []Pred) string { return s.p.preds(list) }
 
 // Traverse formats a traversal from its source to its target.
 func (s Speller) Traverse(t Traverse) string {

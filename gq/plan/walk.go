@@ -11,13 +11,13 @@ func WalkExpr(e Expr, visit func(Expr)) {
 	case RRF:
 		WalkExpr(e.First, visit)
 		WalkExpr(e.Second, visit)
-	case Apply, Test:
+	case Apply, Test, KeyOf:
 		for _, o := range Operands(e) {
 			WalkExpr(o, visit)
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
 	}
 }
 
@@ -52,15 +52,15 @@ func ExprConds(e Expr, visit func(Cond)) {
 	switch e := e.(type) {
 	case Agg:
 		ExprConds(e.Arg, visit)
-	case Apply:
-		for _, a := range e.Args {
+	case Apply, KeyOf:
+		for _, a := range Operands(e) {
 			ExprConds(a, visit)
 		}
 	case Test:
 		condConds(e.Cond, visit)
 	case Holds:
 		clauseConds([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
 	}
 }
 
@@ -82,10 +82,10 @@ func clauseConds(clauses []Clause, visit func(Cond)) {
 	}
 }
 
-// StatementExprs returns the expressions of a statement, without those that it leaves out.
+// StatementExprs returns the expressions of a statement, without those that it leaves out. Of a ForEach it
+// returns the list, and not the expressions of its match and of its statements.
 func StatementExprs(st Statement) []Expr {
 	var exprs []Expr
-	var set []Assign
 	switch st := st.(type) {
 	case Insert:
 		for _, e := range []Expr{st.From, st.To, st.ID} {
@@ -93,14 +93,34 @@ func StatementExprs(st Statement) []Expr {
 				exprs = append(exprs, e)
 			}
 		}
-		set = st.Set
-	case Update:
-		exprs, set = []Expr{st.Where.Value}, st.Set
-	case Delete:
-		exprs = []Expr{st.Where.Value}
+	case ForEach:
+		if st.List != nil {
+			exprs = append(exprs, st.List)
+		}
+	case Update, Delete:
+	}
+	set, where := Written(st)
+	for _, p := range where {
+		exprs = append(exprs, p.Value)
 	}
 	for _, a := range set {
 		exprs = append(exprs, a.Value)
 	}
 	return exprs
+}
+
+// WalkConds calls visit for every condition of a mutation: those within expressions, and those of the
+// matches.
+func (m *Mutation) WalkConds(visit func(Cond)) {
+	m.Walk(func(st Statement) {
+		for _, e := range StatementExprs(st) {
+			ExprConds(e, visit)
+		}
+		if each, ok := st.(ForEach); ok && each.Read != nil {
+			each.Read.WalkConds(visit)
+		}
+	})
+	for _, c := range m.Returns {
+		ExprConds(c.Expr, visit)
+	}
 }

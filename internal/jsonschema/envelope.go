@@ -46,6 +46,26 @@ func MutationInput(params reflect.Type) json.RawMessage {
 // MutationOutput returns the output schema that all stored mutations share.
 func MutationOutput() json.RawMessage { return Output(reflect.TypeFor[mutationResult]()) }
 
+// MutationRowOutput returns the output schema of a stored mutation that returns a row. `row` is the struct type of the
+// row.
+func MutationRowOutput(row reflect.Type) json.RawMessage {
+	var fields []reflect.StructField
+	for f := range reflect.TypeFor[mutationResult]().Fields() {
+		fields = append(fields, f)
+	}
+	return Output(reflect.StructOf(append(fields,
+		reflect.StructField{Name: "Rows", Type: reflect.SliceOf(row), Tag: `json:"rows" jsonschema_description:"The one row that the mutation returns."`})))
+}
+
+// AnyMutationOutput returns the output schema of a tool that runs any mutation.
+func AnyMutationOutput() json.RawMessage { return Output(reflect.TypeFor[anyMutationResult]()) }
+
+// anyMutationResult is the structured result of a mutation that may return a row.
+type anyMutationResult struct {
+	mutationResult
+	Rows []map[string]any `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
+}
+
 // readTarget is the branch or snapshot that a read used.
 type readTarget struct {
 	Branch   *string `json:"branch"`   // null for a read of a snapshot

@@ -116,6 +116,12 @@ const (
 	MaxCardUnchecked  // the maximum number of edges is not checked
 	MinCardUnchecked  // the minimum number of edges is not checked
 	StrictOverwrites  // a strict insert of an existing id replaces it
+	UpsertReplaces    // an upsert clears the properties that it does not assign
+	OldIsNull         // the old values of an upsert are null
+	AndIsOr           // one of several predicates is enough
+	BlockSeesChanges  // a statement of a block sees the changes of the statements before it in the block
+	ConflictUnseen    // two rows of a block may give one property different values
+	UpdateRepeats     // an update in a block acts once for each row
 
 	// Loads.
 	MergeKeeps          // a merge keeps the properties that a line omits

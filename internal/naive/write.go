@@ -2,9 +2,7 @@ package naive
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -67,7 +65,6 @@ type tx struct {
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
-	undefined    bool               // an operator or a function had no result; assigned resets it
 }
 
 // begin starts a write. The argument `body` describes the request. If the write repeats an earlier
@@ -84,70 +81,6 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}
 	}
 	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}, nil, nil
-}
-
-// Mutate runs the statements on a copy of the state.
-func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	if q.Mutation == nil {
-		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a mutation"}
-	}
-	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil {
-		return engine.Change{}, err
-	}
-	args, err := checkArgs(q, args, g.fault)
-	if err != nil {
-		return engine.Change{}, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	body := fmt.Sprintf("%s %v", plan.Format(q), args)
-	t, first, err := g.begin(opts, body)
-	if err != nil {
-		return engine.Change{}, err
-	}
-	if first != nil {
-		return first.change, nil
-	}
-	if err := checkPatterns(q, args); err != nil {
-		return engine.Change{}, err
-	}
-	instant := value.OfDateTime(value.DateTimeOf(now()))
-	for _, s := range q.Mutation.Statements {
-		earlier := t.after.clone()
-		var eval func(e plan.Expr) value.Value
-		eval = func(e plan.Expr) value.Value {
-			switch e := e.(type) {
-			case plan.Apply:
-				v, undefined := g.apply(e, eval)
-				t.undefined = t.undefined || undefined
-				return v
-			case plan.Test:
-				if c, ok := e.Cond.(plan.NullTest); ok {
-					return value.OfBool(eval(c.Expr).IsNull() != c.Not)
-				}
-				c := e.Cond.(plan.Compare)
-				return value.OfBool(g.compare(c.Op, eval(c.Left), eval(c.Right)))
-			case plan.Lit:
-				return e.Value
-			case plan.ParamRef:
-				return args[e.Index]
-			case plan.Now:
-				return instant
-			}
-			panic("naive: this expression is not allowed in a mutation")
-		}
-		t.run(s, eval)
-		if g.fault == PartialCommit && len(t.errs) > 0 {
-			t.line.state = earlier
-		}
-	}
-	commit, err := t.commit(opts)
-	if err != nil {
-		return engine.Change{}, err
-	}
-	change := engine.Change{Commit: commit, Head: t.line.head, Nodes: t.nodes, Edges: t.edges}
-	t.line.keep(opts, commit, outcome{body: body, change: change})
-	return change, nil
 }
 
 // commit publishes the copy if it breaks no constraint and differs from the current state.
@@ -175,44 +108,6 @@ func later(t time.Time) time.Time {
 	return t
 }
 
-// run executes a statement. It calls `eval` to evaluate the expressions in the statement.
-func (t *tx) run(s plan.Statement, eval func(plan.Expr) value.Value) {
-	seen := t.after // the state that the predicates read
-	if t.g.fault == EarlierUnseen {
-		seen = t.before
-	}
-	switch s := s.(type) {
-	case plan.Insert:
-		t.insert(s, eval)
-	case plan.Update:
-		for _, e := range t.matching(seen, plan.Node, s.Type, s.Where, eval) {
-			props := map[string]value.Value{}
-			for name, v := range e.props {
-				if t.g.fault != UpdateClears || t.after.schema.Node(s.Type).IsKey(name) {
-					props[name] = v
-				}
-			}
-			t.set(plan.Node, s.Type, props, s.Set, eval)
-			t.nodes++
-			if u := t.build(plan.Node, s.Type, e.id, props); u != nil {
-				t.put(u)
-			}
-			if t.g.fault == UpdateFirst {
-				break
-			}
-		}
-	case plan.Delete:
-		matches := t.matching(seen, s.Entity, s.Type, s.Where, eval)
-		for i, e := range matches {
-			if t.g.fault == DeleteKeepsLast && i == len(matches)-1 {
-				t.count(s.Entity)
-				continue
-			}
-			t.remove(e)
-		}
-	}
-}
-
 // count counts a changed entity.
 func (t *tx) count(kind plan.Entity) {
 	if kind == plan.Edge {
@@ -220,39 +115,6 @@ func (t *tx) count(kind plan.Entity) {
 	} else {
 		t.nodes++
 	}
-}
-
-// insert executes an insert.
-func (t *tx) insert(s plan.Insert, eval func(plan.Expr) value.Value) {
-	props := map[string]value.Value{}
-	t.set(s.Entity, s.Type, props, s.Set, eval)
-	t.count(s.Entity)
-	id, keyed := "", false
-	switch {
-	case s.Entity == plan.Node && t.after.schema.Node(s.Type).Key != nil:
-		keyed = true
-	case s.ID != nil:
-		id = textOf(t.assigned(s.Entity, s.Type, "id", s.ID, eval))
-	default:
-		id = t.newID()
-	}
-	e := t.build(s.Entity, s.Type, id, props)
-	if e == nil {
-		return
-	}
-	old := t.after.of(s.Entity, s.Type)[e.id]
-	if s.Entity == plan.Edge {
-		e.from = textOf(t.assigned(s.Entity, s.Type, "from", s.From, eval))
-		e.to = textOf(t.assigned(s.Entity, s.Type, "to", s.To, eval))
-		t.endpoints(e)
-	}
-	if old != nil && !keyed && t.g.fault != StrictOverwrites {
-		t.errs = append(t.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id})
-	}
-	if old != nil && keyed && t.g.fault == UpsertKeeps {
-		e = t.merge(old, e)
-	}
-	t.put(e)
 }
 
 // newID returns the next id given to UseIDs, or a new one.
@@ -265,56 +127,12 @@ func (t *tx) newID() string {
 	return id
 }
 
-// set assigns values. A null removes the property.
-func (t *tx) set(kind plan.Entity, typ string, props map[string]value.Value, assigns []plan.Assign, eval func(plan.Expr) value.Value) {
-	for _, a := range assigns {
-		if v := t.assigned(kind, typ, a.Name, a.Value, eval); v.IsNull() {
-			delete(props, a.Name)
-		} else {
-			props[a.Name] = v
-		}
-	}
-}
-
-// assigned evaluates the value of an assignment. If an operator or a function in the value has no
-// result, assigned records a violation.
-func (t *tx) assigned(kind plan.Entity, typ, property string, e plan.Expr, eval func(plan.Expr) value.Value) value.Value {
-	t.undefined = false
-	v := eval(e)
-	if t.undefined {
-		t.errs = append(t.errs, &engine.ConstraintViolation{Entity: kind.String(), Type: typ, Property: property, Rule: "type",
-			Detail: "an operator or a function has no result"})
-	}
-	return v
-}
-
 // textOf returns a text, or "" for null.
 func textOf(v value.Value) string {
 	if v.IsNull() {
 		return ""
 	}
 	return v.Str()
-}
-
-// matching returns, in id order, the entities for which a predicate holds.
-func (t *tx) matching(s *state, kind plan.Entity, typ string, where plan.Pred, eval func(plan.Expr) value.Value) []*entity {
-	want := eval(where.Value)
-	var found []*entity
-	for _, e := range s.sorted(kind, typ) {
-		have := e.props[where.Name]
-		switch {
-		case where.Name == "id" && t.property(kind, typ, "id") == nil:
-			have = value.OfString(e.id)
-		case where.Name == "from" && kind == plan.Edge:
-			have = value.OfString(e.from)
-		case where.Name == "to" && kind == plan.Edge:
-			have = value.OfString(e.to)
-		}
-		if t.g.compare(where.Op, have, want) {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 // put adds or replaces an entity.

@@ -60,6 +60,22 @@ func (c *Compiled) Write(ctx context.Context, g Graph, params any, opts engine.W
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
 }
 
+// WriteRow is [Compiled.Write] for a mutation that returns a row. The argument `row` points to a struct with one field per
+// column, in the order of the plan. WriteRow sets the struct only if it succeeds.
+func (c *Compiled) WriteRow(ctx context.Context, g Graph, params any, opts engine.WriteOptions, row any) (engine.Change, error) {
+	change, err := c.Write(ctx, g, params, opts)
+	if err != nil || change.Row == nil {
+		return change, err
+	}
+	res := engine.RowOf(c.Plan().Mutation.Returns, &change)
+	b, err := res.Next(ctx)
+	if err != nil {
+		return change, err
+	}
+	scanRow(reflect.ValueOf(row).Elem(), b.Columns, 0)
+	return change, res.Close()
+}
+
 // arguments returns the fields of a struct of parameters as engine arguments. The arguments
 // share no memory with the struct.
 func arguments(params []plan.Param, s any) engine.Args {

@@ -169,10 +169,12 @@ type ReadOutcome struct {
 
 // ChangeOutcome is the answer of a mutation.
 type ChangeOutcome struct {
-	Query  string        // name of the query
-	Branch string        // the branch that was changed
-	Change engine.Change // what the engine reports about the change
-	DryRun bool          // true if nothing was committed
+	// Columns are the columns of the row that the mutation returned; nil if it returned none.
+	Columns []plan.Column
+	Query   string        // name of the query
+	Branch  string        // the branch that was changed
+	Change  engine.Change // what the engine reports about the change
+	DryRun  bool          // true if nothing was committed
 }
 
 // LoadOutcome is the answer of a load.

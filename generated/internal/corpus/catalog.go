@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:14b7435718be098fad2ef24d85c47805ee77caaa80c18096c5b15955a8db538f",
+		SourceDigest: "sha256:93225bbc10022dc562f9c1e624b1966c15a6b4d76fddf6c0ad6fc973fc1b3a80",
 	}
 }
 
@@ -60,6 +60,11 @@ var queries = []tool.StoredQuery{
 	&knownSamplesTool,
 	&waysTool,
 	&sampleWaysTool,
+	&befriendTool,
+	&growTool,
+	&addPeopleTool,
+	&reintroduceTool,
+	&setRawTool,
 }
 
 // The parts that the schemas of all tools share.

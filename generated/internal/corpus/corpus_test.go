@@ -50,6 +50,11 @@ var paramTypes = map[string]reflect.Type{
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsParams](),
 	"put_computed":        reflect.TypeFor[corpus.PutComputedParams](),
 	"adopt":               reflect.TypeFor[corpus.AdoptParams](),
+	"befriend":            reflect.TypeFor[corpus.BefriendParams](),
+	"grow":                reflect.TypeFor[corpus.GrowParams](),
+	"add_people":          reflect.TypeFor[corpus.AddPeopleParams](),
+	"reintroduce":         reflect.TypeFor[corpus.ReintroduceParams](),
+	"set_raw":             reflect.TypeFor[corpus.SetRawParams](),
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),
 	"set_optional":        reflect.TypeFor[corpus.SetOptionalParams](),
 	"own":                 reflect.TypeFor[corpus.OwnParams](),
@@ -93,6 +98,7 @@ var rowTypes = map[string]reflect.Type{
 	"computed_groups":     reflect.TypeFor[corpus.ComputedGroupsRow](),
 	"truths":              reflect.TypeFor[corpus.TruthsRow](),
 	"acquaintances":       reflect.TypeFor[corpus.AcquaintancesRow](),
+	"befriend":            reflect.TypeFor[corpus.BefriendRow](),
 	"known_samples":       reflect.TypeFor[corpus.KnownSamplesRow](),
 	"ways":                reflect.TypeFor[corpus.WaysRow](),
 	"sample_ways":         reflect.TypeFor[corpus.SampleWaysRow](),
@@ -120,6 +126,9 @@ func TestServedSchemas(t *testing.T) {
 		name, d := q.Info().Name, q.Descriptor()
 		params := paramTypes[name]
 		wantIn, wantOut := jsonschema.MutationInput(params), jsonschema.MutationOutput()
+		if row := rowTypes[name]; q.Info().Mutation && row != nil {
+			wantOut = jsonschema.MutationRowOutput(row)
+		}
 		if !q.Info().Mutation {
 			wantIn, wantOut = jsonschema.ReadInput(params), jsonschema.ReadOutput(rowTypes[name])
 		}
@@ -152,7 +161,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("mutations.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -281,6 +281,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 		t.Error("a person of 2147483648 years was put")
 	}
 	runAnnotated(s)
+	runMutations(s)
 
 	for _, q := range corpus.Catalog().Queries {
 		if name := q.Info().Name; !s.ran[name] {

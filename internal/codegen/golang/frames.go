@@ -58,7 +58,10 @@ func inputSchema(q *model.Query) jen.Code {
 
 // outputSchema returns the Go expression for the output schema of a query.
 func outputSchema(q *model.Query) jen.Code {
-	if q.Mutation() {
+	switch {
+	case q.Mutation() && q.Returns():
+		return rawString(string(q.Tool.OutputSchema))
+	case q.Mutation():
 		return jen.Id(changeSchema)
 	}
 	return jen.Id(rowsHead).Op("+").Add(rawString(q.Tool.RowSchema)).Op("+").Id(rowsTail)

@@ -13,7 +13,7 @@ import (
 // query adds the declarations of one query.
 func query(f *jen.File, q *model.Query) {
 	paramsStruct(f, q)
-	if !q.Mutation() {
+	if q.Returns() {
 		rowStructs(f, q)
 	}
 	queryFunction(f, q)
@@ -32,6 +32,15 @@ func queryFunction(f *jen.File, q *model.Query) {
 		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(toolPath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
 	}
 	self, p := jen.Id(toolName(q)), jen.Id("p")
+	if q.Mutation() && q.Returns() {
+		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
+			Params(jen.Id("row").Id(q.GoName+"Row"), jen.Id("change").Qual(enginePath, "Change"), jen.Err().Error()).
+			Block(
+				jen.List(jen.Id("change"), jen.Err()).Op("=").Add(self).Dot("WriteRow").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("opts"), jen.Op("&").Id("row")),
+				jen.Return(jen.Id("row"), jen.Id("change"), jen.Err()),
+			)
+		return
+	}
 	if q.Mutation() {
 		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
 			Params(jen.Qual(enginePath, "Change"), jen.Error()).

@@ -264,9 +264,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 	b.declareQuery(q, constantPlace(src.Places.Name))
 	b.buildTool(q, src)
 	b.buildParams(q, src)
-	if p.Read != nil {
-		b.buildColumns(q, src)
-	}
+	b.buildColumns(q, src)
 	i := slices.IndexFunc(b.pkg.Files, func(f *File) bool { return f.Source == src.File })
 	if i < 0 {
 		panic("codegen: query " + q.Name + " comes from " + src.File + ", which is not a source")
@@ -280,7 +278,7 @@ func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 	name := "query " + q.Name
 	ok := b.declare(q.GoName, owner{name, at}) &&
 		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
-		(q.Mutation() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
+		(!q.Returns() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
 	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
 }
 
@@ -350,11 +348,20 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	}
 }
 
-// buildColumns adds the columns of a read, and checks their names.
+// columnsOf returns the columns of a query, and the variables that they use.
+func columnsOf(q *plan.Query) ([]plan.Column, []plan.Var) {
+	if q.Mutation != nil {
+		return q.Mutation.Returns, q.Mutation.Vars
+	}
+	return q.Read.Columns, q.Read.Vars
+}
+
+// buildColumns adds the columns of a query, and checks their names.
 func (b *builder) buildColumns(q *Query, src *gq.Query) {
 	fields := map[string]string{}
 	places := map[string]diag.Span{}
-	for i, c := range q.Plan.Read.Columns {
+	columns, vars := columnsOf(q.Plan)
+	for i, c := range columns {
 		at := src.Places.Columns[i]
 		f := Field{Name: c.Name, GoName: GoName(c.Name), Type: c.Type}
 		if other, taken := fields[f.GoName]; taken {
@@ -365,7 +372,7 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 		if c.Fields != nil {
 			f.Node = b.wholeNode(q, at, f.GoName, c)
 		} else if prop, ok := columnProp(c.Expr); ok {
-			v := q.Plan.Read.Vars[prop.Var]
+			v := vars[prop.Var]
 			if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
 				f.Doc = decl.Description
 			}
@@ -377,7 +384,8 @@ func (b *builder) buildColumns(q *Query, src *gq.Query) {
 
 // wholeNode returns the struct type for a whole node in a column.
 func (b *builder) wholeNode(q *Query, at diag.Span, column string, c plan.Column) *Struct {
-	typ := q.Plan.Read.Vars[c.Expr.(plan.Whole).Var].Type
+	_, vars := columnsOf(q.Plan)
+	typ := vars[c.Expr.(plan.Whole).Var].Type
 	s := &Struct{NodeType: typ, GoName: q.GoName + "Row" + column}
 	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), constantPlace(at)})
 	fields := map[string]string{}

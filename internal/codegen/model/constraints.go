@@ -17,7 +17,8 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 	if q.Mutation == nil {
 		return ""
 	}
-	c := &constraints{schema: s, statements: q.Mutation.Statements}
+	c := &constraints{schema: s}
+	q.Mutation.Walk(func(st plan.Statement) { c.statements = append(c.statements, st) })
 	for i, st := range c.statements {
 		switch st := st.(type) {
 		case plan.Insert:
@@ -26,12 +27,18 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 				break
 			}
 			n := s.Node(st.Type)
-			if len(n.Key) > 0 {
+			if len(n.Key) > 0 && !st.Upsert {
 				c.add("%s with the same %s is replaced%s", one(n.Name), strings.Join(n.Key, " and "), c.replacement(n, st))
 			}
 			c.node(n, st.Set)
 		case plan.Update:
+			if st.Entity == plan.Edge {
+				c.enums(s.Edge(st.Type), st.Set)
+				break
+			}
 			c.node(s.Node(st.Type), st.Set)
+		case plan.ForEach:
+			c.add("a block runs for at most %d rows", plan.MaxRows)
 		case plan.Delete:
 			if st.Entity == plan.Node {
 				c.add("deleting %s also deletes its edges", one(st.Type))
@@ -158,7 +165,7 @@ func (c *constraints) count(ins plan.Insert) int {
 func (c *constraints) clears(at int, ins plan.Insert) bool {
 	for _, st := range c.statements[:at] {
 		if d, ok := st.(plan.Delete); ok && d.Entity == plan.Edge && d.Type == ins.Type &&
-			d.Where.Name == "from" && d.Where.Op == plan.Eq && same(d.Where.Value, ins.From) {
+			len(d.Where) == 1 && d.Where[0].Name == "from" && d.Where[0].Op == plan.Eq && same(d.Where[0].Value, ins.From) {
 			return true
 		}
 	}
@@ -168,6 +175,9 @@ func (c *constraints) clears(at int, ins plan.Insert) bool {
 // inserted reports whether a statement before the index `before` inserts the node with this type
 // and id.
 func (c *constraints) inserted(before int, typ string, id plan.Expr) bool {
+	if _, named := id.(plan.ID); named {
+		return true
+	}
 	for _, st := range c.statements[:before] {
 		if ins, ok := st.(plan.Insert); ok && ins.Entity == plan.Node && ins.Type == typ && same(idOf(c.schema.Node(typ), ins), id) {
 			return true
@@ -254,11 +264,7 @@ func (c *constraints) edge(i int, st plan.Insert) {
 	if len(ends) > 0 {
 		c.add("%s goes %s", e.Name, strings.Join(ends, " "))
 	}
-	for _, p := range e.Properties {
-		if p.Type.Enum != nil && given(st.Set)(p.Name) {
-			c.add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))
-		}
-	}
+	c.enums(e, st.Set)
 	for _, u := range e.Unique {
 		c.add("%s of %s edge is unique", strings.Join(u, " with "), one(e.Name))
 	}
@@ -274,6 +280,15 @@ func (c *constraints) edge(i int, st plan.Insert) {
 			c.add("%s has %d %s", one(e.From), e.Card.Max, e.Name)
 		default:
 			c.add("%s has %d to %d %s", one(e.From), e.Card.Min, e.Card.Max, e.Name)
+		}
+	}
+}
+
+// enums adds the rules about the properties of an edge that are enums.
+func (c *constraints) enums(e *catalog.Edge, set []plan.Assign) {
+	for _, p := range e.Properties {
+		if p.Type.Enum != nil && given(set)(p.Name) {
+			c.add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))
 		}
 	}
 }

@@ -35,17 +35,38 @@ func flows(q *plan.Query) map[int][]flow {
 		}
 	}
 	if q.Mutation != nil {
-		for _, st := range q.Mutation.Statements {
-			c.statement(st)
-		}
+		c.mutation(q.Mutation)
 	}
 	return c.found
+}
+
+// mutation collects the flows in a mutation. In a block, the variables are those of the block's match.
+func (c *flowCollector) mutation(m *plan.Mutation) {
+	for _, st := range m.Statements {
+		each, ok := st.(plan.ForEach)
+		if !ok {
+			c.statement(st)
+			continue
+		}
+		if c.list = each.List; each.Read != nil {
+			block := &flowCollector{q: &plan.Query{Read: each.Read}, found: c.found}
+			block.clauses(each.Read.Match, true)
+			for _, o := range each.Read.Order {
+				block.expr(o.Expr)
+			}
+		}
+		for _, inner := range each.Statements {
+			c.statement(inner)
+		}
+		c.list = nil
+	}
 }
 
 // flowCollector collects the flows of a query's parameters.
 type flowCollector struct {
 	q     *plan.Query
 	found map[int][]flow // by index of the parameter
+	list  plan.Expr      // the list whose elements the statements use; nil outside of such a block
 }
 
 // record adds f to the flows of the parameter e. If e computes with parameters, f describes them but
@@ -58,6 +79,14 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 		f.binds = false
 		for _, a := range e.Args {
 			c.record(a, f)
+		}
+	case plan.Cell:
+		if c.list != nil {
+			c.record(c.list, f)
+		}
+	case plan.KeyOf:
+		for _, a := range e.Key {
+			c.record(a.Value, flow{plan.Node, e.Node, a.Name, false})
 		}
 	}
 }
@@ -135,7 +164,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 		c.cond(e.Cond, false)
 	case plan.Holds:
 		c.clauses([]plan.Clause{e.Block}, false)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
 	}
 }
 
@@ -157,7 +186,7 @@ func (c *flowCollector) statement(st plan.Statement) {
 			}
 			fallthrough
 		default:
-			c.record(p.Value, flow{entity, typ, p.Name, p.Op == plan.Eq})
+			c.record(p.Value, flow{entity, typ, p.Name, p.Op == plan.Eq || p.Op == plan.In})
 		}
 	}
 	switch st := st.(type) {
@@ -170,11 +199,14 @@ func (c *flowCollector) statement(st plan.Statement) {
 			c.record(st.ID, flow{st.Entity, st.Type, "", false})
 		}
 		assign(st.Entity, st.Type, st.Set)
-	case plan.Update:
-		assign(plan.Node, st.Type, st.Set)
-		where(plan.Node, st.Type, st.Where)
-	case plan.Delete:
-		where(st.Entity, st.Type, st.Where)
+	case plan.Update, plan.Delete:
+		entity, typ := plan.Target(st)
+		set, preds := plan.Written(st)
+		assign(entity, typ, set)
+		for _, p := range preds {
+			where(entity, typ, p)
+		}
+	case plan.ForEach:
 	}
 }
 

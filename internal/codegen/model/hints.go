@@ -6,8 +6,9 @@ import (
 )
 
 // hints returns the tool annotations of a query. A read is read-only. A mutation is destructive if
-// it updates, deletes, or inserts a keyed node, because that insert replaces an existing node with
-// the same key. It is idempotent if it only inserts keyed nodes and does not use the current time.
+// it updates, deletes, has a block, upserts or inserts a keyed node, because that insert replaces an existing node with
+// the same key. It is idempotent if it only upserts and inserts keyed nodes, and uses neither the current time nor
+// old values.
 // The argument `override`, which comes from @mcp, replaces the computed value of idempotent.
 func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destructive, idempotent bool) {
 	if q.Mutation == nil {
@@ -17,10 +18,10 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 		for _, st := range q.Mutation.Statements {
 			switch st := st.(type) {
 			case plan.Insert:
-				keyed := st.Entity == plan.Node && s.Node(st.Type) != nil && len(s.Node(st.Type).Key) > 0
-				destructive = destructive || keyed
-				idempotent = idempotent && keyed && !usesNow(st.Set)
-			case plan.Update, plan.Delete:
+				found := st.Upsert || st.Entity == plan.Node && s.Node(st.Type) != nil && len(s.Node(st.Type).Key) > 0
+				destructive = destructive || found
+				idempotent = idempotent && found && !varies(st)
+			case plan.Update, plan.Delete, plan.ForEach:
 				destructive, idempotent = true, false
 			}
 		}
@@ -31,14 +32,18 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 	return readOnly, destructive, idempotent
 }
 
-// usesNow reports whether an assignment assigns now(), or a value that it computes with now().
-func usesNow(set []plan.Assign) bool {
-	uses := false
-	for _, a := range set {
-		plan.WalkExpr(a.Value, func(e plan.Expr) {
-			_, now := e.(plan.Now)
-			uses = uses || now
+// varies reports whether an insert may write other values when it runs again with the same arguments: it uses now(), or
+// computes with the old values of a property.
+func varies(st plan.Insert) bool {
+	found := false
+	for _, e := range plan.StatementExprs(st) {
+		plan.WalkExpr(e, func(e plan.Expr) {
+			switch e.(type) {
+			case plan.Now, plan.Old:
+				found = true
+			default: // the other expressions depend on the arguments alone
+			}
 		})
 	}
-	return uses
+	return found
 }

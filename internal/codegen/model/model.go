@@ -87,8 +87,11 @@ type Query struct {
 	Tool        Tool        // how the query is served as a tool
 	Plan        *plan.Query // the compiled query
 	Params      []Param     // in the order of the declaration
-	Columns     []Field     // columns of a read, one for each column of the plan
+	Columns     []Field     // columns of the rows, one for each column of the plan
 }
+
+// Returns reports whether the query has rows: it is a read, or a mutation that returns a row.
+func (q *Query) Returns() bool { return !q.Mutation() || q.Plan.Mutation.Returns != nil }
 
 // Mutation reports whether the query writes.
 func (q *Query) Mutation() bool { return q.Plan.Mutation != nil }

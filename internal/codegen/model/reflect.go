@@ -35,7 +35,11 @@ func (p *Package) allSchemas() {
 // will be generated, because the generated ones do not exist yet.
 func fillSchemas(q *Query, strict bool) {
 	q.Tool.InputSchema = inputSchema(paramsType(q.Params), q.Mutation(), strict)
-	if q.Mutation() {
+	switch {
+	case q.Mutation() && q.Returns():
+		q.Tool.OutputSchema = jsonschema.MutationRowOutput(rowType(q.Columns))
+		return
+	case q.Mutation():
 		q.Tool.OutputSchema = mutationOutput()
 		return
 	}

@@ -21,6 +21,7 @@ type Info struct {
 	Vars      []Symbol     // by plan.VarID
 	Compares  []Comparison // in source order
 	NullTests []NullTest   // in source order
+	Blocks    []Block      // of a mutation: its blocks, in source order
 }
 
 // Symbol is a parameter or a variable.
@@ -90,9 +91,14 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 
 // checker checks one query and lowers it to plan.
 type checker struct {
-	schema    *catalog.Schema      // the types that the query may use
-	plan      *plan.Query          // the result
-	read      *plan.Read           // nil in a mutation
+	schema *catalog.Schema // the types that the query may use
+	plan   *plan.Query     // the result
+	// read is the read that the checker lowers. In a mutation outside of blocks it has the variables of the
+	// inserts and the columns of the mutation.
+	read      *plan.Read
+	names     *scope               // the variables of inserts; nil in a read
+	each      *eachScope           // the block of a mutation that the checker is in; nil outside of blocks
+	old       *target              // the type whose old values an assignment may use; nil for none
 	limit     bool                 // the read has a limit
 	params    map[string]int       // name to index in plan.Params
 	badParams []bool               // by index in plan.Params: whether an annotation of the parameter has a fault

@@ -24,7 +24,7 @@ const (
 	AssignedTwice     diag.Code = "T13"
 	UndeclaredParam   diag.Code = "T14"
 	BadOperand        diag.Code = "T15" // hop bounds, or operands of nearest
-	Immutable         diag.Code = "T16" // update of an edge or of a key
+	Immutable         diag.Code = "T16" // update of the ends of an edge or of a key
 	NearestLimit      diag.Code = "T17" // nearest in a query without a limit
 	BadSearch         diag.Code = "T19" // operands of search or fuzzy
 	BadRanking        diag.Code = "T20" // operands of bm25 or match_text
@@ -40,6 +40,9 @@ const (
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
+	BadUpsert         diag.Code = "T50" // upsert of a type whose entities it cannot find
+	BadBlock          diag.Code = "T51" // `match` or `for` block of a mutation
+	BadReturn         diag.Code = "T52" // column that a mutation cannot return
 )
 
 // ExampleSchema is the schema that the examples of Codes are checked against.
@@ -90,7 +93,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person { name: $name } } return { $p } }`},
 	{Code: BadOperand, Title: "bad hop bounds, or bad operands of nearest", Explanation: "Bounds must be {min,max} with 0 <= min <= max <= 64; from a variable back to itself min must be at least 1. The arguments of nearest must be a Vector property and either a vector of the same length or a String to embed.",
 		Example: `query q() { match { $p: Person $p knows{2,} $q } return { $q } }`},
-	{Code: Immutable, Title: "update of an edge or of a key", Explanation: "Edges and keys cannot be updated. Delete and insert instead.",
+	{Code: Immutable, Title: "update of a key or of the ends of an edge", Explanation: "The key of a node and the ends of an edge cannot be updated. Delete and insert instead.",
 		Example: `query q() { update Person set { name: "Ada" } where name = "Eda" }`},
 	{Code: NearestLimit, Title: "nearest without limit", Explanation: "A query with nearest must have a limit.",
 		Example: `query q($v: Vector(3)) { match { $p: Person } return { $p.name } order { nearest($p.face, $v) } }`},
@@ -122,6 +125,12 @@ var Codes = []diag.Entry{
 		Example: `query q($n: I32) { match { $p: Person } return { $p.name } limit $n }`},
 	{Code: BadQuestion, Title: "empty or repeated question", Explanation: "The text of @question is a question that the query answers. It must not be empty, and a query may have each question only once.",
 		Example: `query q() @question("Who is there?") @question("Who is there?") { match { $p: Person } return { $p.name } }`},
+	{Code: BadUpsert, Title: "upsert of a type without a key", Explanation: "An upsert finds a node by its key, and an edge by its two ends. The node type must have a @key, and the edge type a @unique(src, dst). The key must not be computed from the values of the node.",
+		Example: `query q() { upsert WorksAt { from: "ada" to: "acme" } }`},
+	{Code: BadBlock, Title: "misuse of a match or for block in a mutation", Explanation: "A match block and a for block cannot contain another one. A match block runs for at most 10,000 rows, and its conditions have no ?. It cannot use bm25, nearest or rrf. A for block takes a list: a parameter or a literal.",
+		Example: `query q() { match { $p: Person } limit 20000 { update Person set { age: 1 } where name = $p.name } }`},
+	{Code: BadReturn, Title: "column that a mutation cannot return", Explanation: "The return of a mutation computes with the entities that its inserts name outside of blocks, and with parameters. It has no aggregates, blocks or searches.",
+		Example: `query q() { $p = insert Person { name: "Ada" } return { count($p) as n } }`},
 }
 
 // aggregateArguments says what the aggregates take: "sum, avg: a number. "

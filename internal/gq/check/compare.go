@@ -225,7 +225,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		}
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.NodeKey:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

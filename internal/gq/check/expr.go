@@ -76,7 +76,13 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return c.comparison(o, sc)
 	case *syntax.Condition:
 		return c.holds(o, sc)
+	case *syntax.NodeKey:
+		c.fault(Incomparable, o.Span(), "write a node only after from:, to: or where from = and where to =", "a node cannot be part of an expression")
+		return typed{}, false
 	case *syntax.AliasRef:
+		if c.old != nil && sc == nil {
+			return c.oldValue(o)
+		}
 		name := o.Tokens[0].Value
 		help, ok := foreignNames[name]
 		if _, column := c.columns[name]; column || c.failed[name] {
@@ -99,7 +105,10 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 // variable resolves a variable or parameter, and reports an error if it is unbound.
 func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	tok := o.Tokens[0]
-	if sc == nil {
+	switch {
+	case sc == nil && c.names != nil:
+		return c.writtenVariable(o)
+	case sc == nil:
 		return c.param(tok)
 	}
 	name := tok.Value[1:]
@@ -150,6 +159,9 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 
 // property resolves a property of a variable, and reports an error if there is none.
 func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
+	if sc == nil {
+		return c.writtenProperty(o)
+	}
 	name := o.Var.Value[1:]
 	id, ok := sc.find(name)
 	if !ok {

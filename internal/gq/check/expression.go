@@ -54,7 +54,7 @@ func isTruth(e plan.Expr) bool {
 	case plan.Test, plan.Holds, plan.Matched:
 		return true
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply:
+		plan.Apply, plan.Old, plan.KeyOf, plan.Cell:
 	}
 	return false
 }
@@ -75,7 +75,7 @@ func hasScore(e plan.Expr) bool {
 			found = found || !block && hasScore(inner)
 		})
 		return found
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell:
 	}
 	return false
 }
@@ -89,7 +89,7 @@ func isConstant(e plan.Expr) bool {
 		return !slices.ContainsFunc(plan.Operands(e), func(o plan.Expr) bool { return !isConstant(o) })
 	case plan.Holds:
 		return len(e.Outer) == 0
-	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell:
 	}
 	return false
 }

@@ -10,19 +10,40 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// mutation checks and lowers the statements of a mutation.
+// mutation checks and lowers a mutation.
 func (c *checker) mutation(m *syntax.Mutation) {
 	c.plan.Mutation = &plan.Mutation{}
-	for _, st := range m.Statements {
+	c.read = &plan.Read{} // has the variables of the inserts, and the columns of the mutation
+	c.names = &scope{vars: map[string]plan.VarID{}}
+	c.plan.Mutation.Statements = c.statements(m.Statements)
+	c.returns(m)
+	c.plan.Mutation.Vars = c.read.Vars
+}
+
+// statements checks and lowers statements.
+func (c *checker) statements(list []syntax.Statement) []plan.Statement {
+	var out []plan.Statement
+	for _, st := range list {
+		c.step(1)
+		var lowered plan.Statement
+		ok := false
 		switch st := st.(type) {
 		case *syntax.Insert:
-			c.insert(st)
+			lowered, ok = c.insert(st)
 		case *syntax.Update:
-			c.update(st)
+			lowered, ok = c.update(st)
 		case *syntax.Delete:
-			c.delete(st)
+			lowered, ok = c.delete(st)
+		case *syntax.MatchBlock:
+			lowered, ok = c.matchBlock(st)
+		case *syntax.ListBlock:
+			lowered, ok = c.listBlock(st)
+		}
+		if ok {
+			out = append(out, lowered)
 		}
 	}
+	return out
 }
 
 // target is the type that a statement writes. Either node or edge is set.
@@ -90,16 +111,21 @@ func (t target) builtinNames(insert bool) []string {
 	return []string{"id"}
 }
 
-// insert checks and lowers an insert.
-func (c *checker) insert(st *syntax.Insert) {
+// insert checks and lowers an insert or an upsert.
+func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	t, ok := c.target(st.Type)
 	if !ok {
-		return
+		return plan.Insert{}, false
 	}
-	ins := plan.Insert{Entity: t.entity, Type: t.name}
+	ins := plan.Insert{Entity: t.entity, Type: t.name, Upsert: st.Upsert()}
 	if len(st.Set) == 0 {
-		c.fault(UnknownTarget, st.Span(), "", "the insert of %s assigns no property", t.name)
-		return
+		c.fault(UnknownTarget, st.Span(), "", "the %s of %s assigns no property", st.Verb.Value, t.name)
+		return ins, false
+	}
+	own := t.builtinNames(true)
+	if ins.Upsert {
+		c.checkUpsert(st, t)
+		own = slices.DeleteFunc(own, func(name string) bool { return name == "id" })
 	}
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
@@ -107,10 +133,8 @@ func (c *checker) insert(st *syntax.Insert) {
 		if !c.checkOnce(a, assigned) {
 			continue
 		}
-		if t.property(name) == nil && slices.Contains(t.builtinNames(true), name) {
-			own := &catalog.Property{Name: name, Type: value.Of(value.String)}
-			v, ok := c.assigned(a.Value, own)
-			ok = ok && c.endRef(v, t, name, a.Value.Source().Span())
+		if t.property(name) == nil && slices.Contains(own, name) {
+			v, ok := c.idValue(a.Value, t, name)
 			switch {
 			case !ok:
 			case name == "id":
@@ -122,12 +146,61 @@ func (c *checker) insert(st *syntax.Insert) {
 			}
 			continue
 		}
-		if as, ok := c.assign(a, t, true); ok {
-			ins.Set = append(ins.Set, as)
+		as, ok := c.assign(a, t, own, ins.Upsert)
+		if !ok {
+			continue
 		}
+		if ins.Upsert && t.node != nil && t.node.IsKey(name) && plan.UsesOld(as.Value) {
+			c.fault(BadUpsert, a.Value.Source().Span(), "assign the key without a name of a property", "the key property %s of an upsert is computed from a value of the node, but the key selects the node", name)
+			continue
+		}
+		ins.Set = append(ins.Set, as)
 	}
 	c.checkComplete(st, t, assigned)
-	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, ins)
+	c.checkEmbedded(t, ins.Set, syntax.SpanOf(st.Type))
+	ins.As = c.nameInsert(st, t)
+	return ins, true
+}
+
+// checkUpsert reports an upsert of a type whose entities it cannot find.
+func (c *checker) checkUpsert(st *syntax.Insert, t target) {
+	at := syntax.SpanOf(st.Type)
+	switch {
+	case t.node != nil && len(t.node.Key) == 0:
+		c.fault(BadUpsert, at, "write insert, or add @key to a property in the schema", "%s has no key, so an upsert cannot find the node", t.name)
+	case t.edge != nil && !uniqueEnds(t.edge):
+		c.fault(BadUpsert, at, "write insert, or add @unique(src, dst) to the edge in the schema", "%s may have several edges between two nodes, so an upsert cannot find the edge", t.name)
+	}
+}
+
+// uniqueEnds reports whether at most one edge of the type may lead from one node to another.
+func uniqueEnds(e *catalog.Edge) bool {
+	return slices.ContainsFunc(e.Unique, func(u []string) bool {
+		return len(u) == 2 && slices.Contains(u, "src") && slices.Contains(u, "dst")
+	})
+}
+
+// nameInsert declares the variable that names the entity of an insert. It returns nil without one.
+func (c *checker) nameInsert(st *syntax.Insert, t target) *plan.VarID {
+	if st.Name == nil {
+		return nil
+	}
+	name, at := st.Name.Value[1:], syntax.SpanOf(*st.Name)
+	_, taken := c.names.find(name)
+	_, param := c.params[name]
+	switch {
+	case name == "_":
+		c.fault(DuplicateName, at, "give the variable a name, or remove $_ =", "$_ cannot name an insert")
+		return nil
+	case taken || param || c.each.has(name):
+		c.fault(DuplicateName, at, "use another name", "$%s is already the name of a parameter or of another entity", name)
+		return nil
+	}
+	id := plan.VarID(len(c.read.Vars))
+	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: t.entity, Type: t.name})
+	c.info.Vars = append(c.info.Vars, Symbol{Span: at, Inner: c.each != nil})
+	c.names.vars[name] = id
+	return &id
 }
 
 // checkComplete reports the required properties and endpoints that an insert leaves out.
@@ -136,7 +209,7 @@ func (c *checker) checkComplete(st *syntax.Insert, t target, assigned map[string
 	if t.edge != nil {
 		for _, end := range []string{"from", "to"} {
 			if !assigned[end] {
-				c.fault(Missing, at, "add "+end+": …, with the id of a node", "the insert of %s does not assign %s", t.name, end)
+				c.fault(Missing, at, "add "+end+": …, with the id of a node", "the %s of %s does not assign %s", st.Verb.Value, t.name, end)
 			}
 		}
 	}
@@ -144,7 +217,7 @@ func (c *checker) checkComplete(st *syntax.Insert, t target, assigned map[string
 		if p.Type.Nullable || assigned[p.Name] || p.Embed != nil && assigned[p.Embed.Source] {
 			continue
 		}
-		c.fault(Missing, at, "add "+p.Name+": …, with a value of type "+p.Type.String(), "the insert of %s does not assign the required property %s", t.name, p.Name)
+		c.fault(Missing, at, "add "+p.Name+": …, with a value of type "+p.Type.String(), "the %s of %s does not assign the required property %s", st.Verb.Value, t.name, p.Name)
 	}
 }
 
@@ -159,89 +232,143 @@ func (c *checker) checkOnce(a *syntax.Assign, assigned map[string]bool) bool {
 	return true
 }
 
-// assign resolves the assignment of a property.
-func (c *checker) assign(a *syntax.Assign, t target, insert bool) (plan.Assign, bool) {
+// assign resolves the assignment of a property. The list `own` has the names in addition to the properties
+// that the statement may assign. The argument `old` says that a name in the value is the old value of a property.
+func (c *checker) assign(a *syntax.Assign, t target, own []string, old bool) (plan.Assign, bool) {
 	p := t.property(a.Name.Value)
 	at := syntax.SpanOf(a.Name)
-	switch {
-	case p == nil:
-		var own []string
-		if insert {
-			own = t.builtinNames(true)
-		}
+	if p == nil {
 		help := c.suggest(a.Name.Value, func() []string { return slices.Concat(propNames(t.properties()), own) })
 		if t.node != nil && a.Name.Value == "id" {
 			help = "the id is computed from the key, and a mutation cannot assign it"
 		}
 		c.fault(UnknownAssigned, at, help, "%s has no property %s that can be assigned", t.name, a.Name.Value)
 		return plan.Assign{}, false
-	case p.Type.Kind == value.Blob:
-		c.fault(UnknownAssigned, at, "write blobs with a load", "%s is a Blob, and a mutation cannot assign blobs", p.Name)
-		return plan.Assign{}, false
 	}
 	c.useProp(t.entity, t.name, p, true)
+	if old {
+		c.old = &t
+	}
 	v, ok := c.assigned(a.Value, p)
+	c.old = nil
+	if ok && p.Type.Kind == value.Blob && !isParam(v) {
+		c.fault(UnknownAssigned, a.Value.Source().Span(), "declare a parameter of type Blob, or write blobs with a load", "%s is a Blob, and its value must be a parameter", p.Name)
+		return plan.Assign{}, false
+	}
 	return plan.Assign{Name: p.Name, Type: p.Type, Value: v}, ok
 }
 
-// assigned resolves the value that is assigned to a property.
-func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bool) {
-	switch o := o.(type) {
-	case *syntax.Literal:
-		v, ok := c.assignable(o, p.Type, p.Name, BadValue)
-		return plan.Lit{Value: v}, ok
-	case *syntax.Now:
-		return plan.Now{}, c.checkFit(value.Of(value.DateTime), p.Type, p, o.Span())
-	case *syntax.VarRef:
-		t, ok := c.param(o.Tokens[0])
-		return t.expr, ok && c.checkFit(t.typ, p.Type, p, o.Span())
-	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
-		return c.computed(o, func(from value.Type, at diag.Span) bool { return c.checkFit(from, p.Type, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
+// isParam reports whether an expression is a parameter.
+func isParam(e plan.Expr) bool {
+	_, ok := e.(plan.ParamRef)
+	return ok
+}
+
+// checkEmbedded reports an assignment of the text of an embedded vector that depends on the stored data. The
+// vectors of a mutation are computed before it reads stored data.
+func (c *checker) checkEmbedded(t target, set []plan.Assign, at diag.Span) {
+	value := func(name string) plan.Expr {
+		for _, a := range set {
+			if a.Name == name {
+				return a.Value
+			}
+		}
+		return nil
 	}
-	panic("check: the parser accepted an expression as a value")
+	for _, p := range t.properties() {
+		if p.Embed == nil || value(p.Name) != nil {
+			continue
+		}
+		text := value(p.Embed.Source)
+		if text != nil && usesStored(text, c.each != nil && c.each.list) {
+			c.fault(BadValue, at, "assign "+p.Name+" too, or pass the text as a parameter",
+				"the vector %s is computed from %s before the mutation reads stored values, but the new %s depends on them", p.Name, p.Embed.Source, p.Embed.Source)
+		}
+	}
+}
+
+// usesStored reports whether an expression depends on an entity of the graph. The argument `list` says that the
+// rows of the statement are the elements of a list.
+func usesStored(e plan.Expr, list bool) bool {
+	uses := false
+	plan.WalkExpr(e, func(e plan.Expr) {
+		switch e.(type) {
+		case plan.Cell:
+			uses = uses || !list
+		case plan.Old, plan.ID:
+			uses = true
+		default: // the other expressions depend on the arguments alone
+		}
+	})
+	return uses
 }
 
 // update checks and lowers an update.
-func (c *checker) update(st *syntax.Update) {
+func (c *checker) update(st *syntax.Update) (plan.Update, bool) {
 	t, ok := c.target(st.Type)
 	if !ok {
-		return
+		return plan.Update{}, false
 	}
-	if t.edge != nil {
-		c.fault(Immutable, syntax.SpanOf(st.Type), "delete the edge and insert another", "%s is an edge, and an edge cannot be updated", t.name)
-		return
-	}
-	up := plan.Update{Type: t.name}
+	up := plan.Update{Entity: t.entity, Type: t.name}
 	if len(st.Set) == 0 {
 		c.fault(UnknownTarget, st.Span(), "", "the update of %s assigns no property", t.name)
 	}
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
-		if !c.checkOnce(a, assigned) {
+		name := a.Name.Value
+		switch {
+		case !c.checkOnce(a, assigned):
+			continue
+		case t.node != nil && t.node.IsKey(name):
+			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the node and insert another", "%s is part of the key, and a key cannot be updated", name)
+			continue
+		case t.edge != nil && t.property(name) == nil && (name == "from" || name == "to"):
+			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the edge and insert another", "the ends of an edge cannot be updated")
 			continue
 		}
-		if t.node.IsKey(a.Name.Value) {
-			c.fault(Immutable, syntax.SpanOf(a.Name), "delete the node and insert another", "%s is part of the key, and a key cannot be updated", a.Name.Value)
-			continue
-		}
-		if as, ok := c.assign(a, t, false); ok {
+		if as, ok := c.assign(a, t, nil, true); ok {
 			up.Set = append(up.Set, as)
 		}
 	}
-	up.Where = c.predicate(st.Where, t)
-	c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, up)
+	c.checkEmbedded(t, up.Set, syntax.SpanOf(st.Type))
+	up.Where = c.predicates(st.Where, t)
+	return up, true
 }
 
 // delete checks and lowers a delete.
-func (c *checker) delete(st *syntax.Delete) {
-	if t, ok := c.target(st.Type); ok {
-		del := plan.Delete{Entity: t.entity, Type: t.name, Where: c.predicate(st.Where, t)}
-		c.plan.Mutation.Statements = append(c.plan.Mutation.Statements, del)
+func (c *checker) delete(st *syntax.Delete) (plan.Delete, bool) {
+	t, ok := c.target(st.Type)
+	if !ok {
+		return plan.Delete{}, false
+	}
+	c.mayDelete(t)
+	return plan.Delete{Entity: t.entity, Type: t.name, Where: c.predicates(st.Where, t)}, true
+}
+
+// mayDelete marks the variables of the inserts whose entities a delete may remove.
+func (c *checker) mayDelete(t target) {
+	for i := range c.read.Vars {
+		v := &c.read.Vars[i]
+		gone := v.Entity == t.entity && v.Type == t.name
+		if v.Entity == plan.Edge && t.node != nil {
+			e := c.schema.Edge(v.Type)
+			gone = e.From == t.name || e.To == t.name
+		}
+		v.Optional = v.Optional || gone
 	}
 }
 
-// predicate checks and lowers the condition of an update or delete.
+// predicates checks and lowers the conditions of an update or delete.
+func (c *checker) predicates(list []*syntax.Pred, t target) []plan.Pred {
+	out := make([]plan.Pred, len(list))
+	for i, p := range list {
+		c.step(1)
+		out[i] = c.predicate(p, t)
+	}
+	return out
+}
+
+// predicate checks and lowers one condition of an update or delete.
 func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	name := p.Name.Value
 	pred := plan.Pred{Name: name, Op: operators[p.Op.Value], Type: value.Of(value.String)}
@@ -259,16 +386,21 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 		c.useProp(t.entity, t.name, prop, false)
 		pred.Type = prop.Type
 	}
+	if e, found, ok := c.node(p.Value, t, name, prop == nil); found {
+		if ok && pred.Op == plan.In {
+			c.fault(Incomparable, p.Value.Source().Span(), "write = before one node", "the right side of in is a node, want a list")
+		}
+		pred.Value = e
+		return pred
+	}
 	left, right := typed{typ: pred.Type}, typed{}
 	ok := true
 	switch v := p.Value.(type) {
-	case *syntax.Literal, *syntax.Now:
-		right, ok = c.operand(v, nil)
-	case *syntax.VarRef:
-		right, ok = c.param(v.Tokens[0])
+	case *syntax.Literal, *syntax.Now, *syntax.VarRef, *syntax.PropRef, *syntax.NodeKey:
+		right, ok = c.operand(p.Value, nil)
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		right, ok = c.argument(v, nil)
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition:
+	case *syntax.AliasRef, *syntax.Condition:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) && (prop != nil || c.endRef(right.expr, t, name, p.Value.Source().Span())) {

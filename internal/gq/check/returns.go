@@ -119,7 +119,7 @@ func operandName(o syntax.Operand) (string, bool) {
 			return "", false
 		}
 		return o.Name.Value, true
-	case *syntax.Literal, *syntax.Binary, *syntax.Comparison, *syntax.Condition:
+	case *syntax.Literal, *syntax.Binary, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey:
 		return "", false
 	}
 	panic("check: operand has an unknown type")

@@ -61,7 +61,7 @@ type builder struct {
 
 // begin starts a declaration. Its first token starts a new line.
 func (b *builder) begin(r syntax.Range) {
-	b.tokens, b.at = r.Tokens, 0
+	b.tokens, b.at, b.blocks = r.Tokens, 0, nil
 	b.take(line).decl = true
 }
 

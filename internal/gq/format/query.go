@@ -26,9 +26,7 @@ func (b *builder) query(q *syntax.Query) {
 		b.findBlocks(body)
 		b.read(body)
 	case *syntax.Mutation:
-		for _, st := range body.Statements {
-			b.statement(st)
-		}
+		b.mutation(body)
 	}
 	b.close()
 }
@@ -65,34 +63,53 @@ func (b *builder) read(r *syntax.Read) {
 	if r.Distinct != nil {
 		b.take(spaced)
 	}
-	b.open(spaced)
-	for i, p := range r.Returns {
-		b.rangeOf(p.Range, soft)
-		b.comma(i == len(r.Returns)-1)
-	}
-	b.close()
+	b.projections(r.Returns)
 	if r.Having != nil {
 		b.take(soft)
 		b.match(r.Having)
 	}
-	if r.Order != nil {
-		b.take(soft)
-		b.open(spaced)
-		for i, o := range r.Order {
-			b.rangeOf(o.Range, soft)
-			b.comma(i == len(r.Order)-1)
-		}
-		b.close()
-	}
+	b.orderings(r.Order, soft)
 	if r.Limit != nil {
 		b.take(soft)
 		b.take(spaced)
 	}
 }
 
+// projections makes a group of the columns of a return.
+func (b *builder) projections(list []*syntax.Projection) {
+	b.open(spaced)
+	for i, p := range list {
+		b.rangeOf(p.Range, soft)
+		b.comma(i == len(list)-1)
+	}
+	b.close()
+}
+
+// orderings adds the pieces of `order`, if there are sort keys. The argument `before` is the gap before the word.
+func (b *builder) orderings(list []*syntax.Ordering, before gap) {
+	if list == nil {
+		return
+	}
+	b.take(before)
+	b.open(spaced)
+	for i, o := range list {
+		b.rangeOf(o.Range, soft)
+		b.comma(i == len(list)-1)
+	}
+	b.close()
+}
+
 // findBlocks records the blocks that are operands in a read.
 func (b *builder) findBlocks(r *syntax.Read) {
 	b.blocks = map[int]syntax.Clause{}
+	b.findBlocksOf(r)
+}
+
+// findBlocksOf is findBlocks, but keeps the blocks of other reads.
+func (b *builder) findBlocksOf(r *syntax.Read) {
+	if b.blocks == nil {
+		b.blocks = map[int]syntax.Clause{}
+	}
 	r.Walk(func(syntax.Clause) {}, func(c *syntax.Condition) {
 		b.meter.Step(1)
 		b.blocks[c.Tokens[0].Pos.Offset] = c.Block
@@ -160,38 +177,4 @@ func (b *builder) traversal(c *syntax.Traversal) {
 		}
 	}
 	b.take(spaced)
-}
-
-// statement adds the pieces of a statement of a mutation.
-func (b *builder) statement(st syntax.Statement) {
-	switch st := st.(type) {
-	case *syntax.Insert:
-		b.take(soft)
-		b.take(spaced)
-		b.assigns(st.Set)
-	case *syntax.Update:
-		b.take(soft)
-		b.take(spaced)
-		b.take(spaced)
-		b.assigns(st.Set)
-		b.take(spaced) // where
-		b.rangeOf(st.Where.Range, spaced)
-	case *syntax.Delete:
-		b.rangeOf(st.Range, soft)
-	}
-}
-
-// assigns adds the pieces of assignments in braces.
-func (b *builder) assigns(set []*syntax.Assign) {
-	b.open(spaced)
-	for i, a := range set {
-		// The tokens of an assignment include the comma after it.
-		end := b.at + len(a.Tokens)
-		if b.tokens[end-1].Value == "," {
-			end--
-		}
-		b.run(end, soft)
-		b.comma(i == len(set)-1)
-	}
-	b.close()
 }

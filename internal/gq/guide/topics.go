@@ -105,14 +105,19 @@ a search for only stop words finds nothing. If the schema has @ann on a Vector, 
 rows; filters still apply first, and the distances are exact.`,
 		cases: []example{{"Any of the words", search}, {"Best first", ranked}, {"Small misspellings", fuzzy}, {"Nearest", nearest}, {"Two rankings combined", fused}}},
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
-		text: `The statements of a query run in order and commit together or not at all. To replace an edge, delete it and then
-insert it. Inserting a node whose key exists replaces the whole node: a property left out becomes null. update
-changes the assigned properties of all nodes that satisfy where, but never the key. Deleting a node deletes its edges.
+		text: `The statements of a query run in order and commit together or not at all. Inserting a node whose key exists replaces
+the whole node: a property left out becomes null. upsert keeps the properties that it does not assign; it needs a @key, or for an
+edge @unique(src, dst). update changes the assigned properties of all nodes or edges that satisfy where, but never a key or an end of an
+edge. where joins comparisons with and, and may use in. In update and upsert, the name of a property in a value is its old value: n: n + 1.
+$n = insert … names the new entity: use $n as from or to of a later edge. An end may also be written with the key: Person("ada").
+return { $n.id as id } at the end returns one row of the named entities and of parameters. match { … } { … } runs statements for each match, with
+order and limit before them if needed, and for $x in $list { … } for each element: at most 10000. Such a block reads the state in which it
+began, and does not contain another block. Deleting a node deletes its edges.
 from and to of an edge are the ids of nodes. The id of a node with a key is the key; for a key of several properties, it
 is a JSON array of their values as strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an
 edge is checked only for sources whose edges a write adds or removes, so a new node may have no edges. Commas between
 assignments are optional.`,
-		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Delete", deleteNode}}},
+		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Update or insert", upsertNode}, {"For each match", forEachMatch}, {"For each element", forEachElement}, {"Delete", deleteNode}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},

@@ -83,6 +83,42 @@ func update(s *catalog.Schema) string {
 	return ""
 }
 
+// upsertNode is a mutation that changes or inserts a node, and returns it.
+func upsertNode(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		if len(n.Key) == 0 || unwritable(n.Properties) {
+			continue
+		}
+		if params, set := required(n.Properties); len(set) > 0 {
+			return mutation(params, "$saved = upsert "+n.Name+" { "+strings.Join(set, ", ")+" }\n  return { $saved.id as id }")
+		}
+	}
+	return ""
+}
+
+// forEachMatch is a mutation that updates each node of a match.
+func forEachMatch(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		for _, p := range n.Properties {
+			if isPlain(p.Type) && !n.IsKey(p.Name) {
+				return mutation([]string{"$new: " + paramType(p.Type)},
+					"match { $x: "+n.Name+" } limit 10 {\n    update "+n.Name+" set { "+p.Name+": $new } where id = $x.id\n  }")
+			}
+		}
+	}
+	return ""
+}
+
+// forEachElement is a mutation that deletes a node for each element of a list.
+func forEachElement(s *catalog.Schema) string {
+	for _, n := range s.Nodes {
+		if n.Property("id") == nil {
+			return mutation([]string{"$ids: [String]"}, "for $x in $ids {\n    delete "+n.Name+" where id = $x\n  }")
+		}
+	}
+	return ""
+}
+
 // deleteNode is a mutation that deletes a node.
 func deleteNode(s *catalog.Schema) string {
 	for _, n := range s.Nodes {

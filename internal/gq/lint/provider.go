@@ -38,21 +38,16 @@ func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 		return ""
 	}
 	var null, fails []string
-	for _, st := range q.Mutation.Statements {
+	q.Mutation.Walk(func(st plan.Statement) {
+		entity, typ := plan.Target(st)
+		set, _ := plan.Written(st)
 		var properties []*catalog.Property
-		var set []plan.Assign
-		var typ string
-		switch st := st.(type) {
-		case plan.Insert:
-			typ, set = st.Type, st.Set
-			if st.Entity == plan.Edge {
-				properties = schema.Edge(typ).Properties
-			} else {
-				properties = schema.Node(typ).Properties
-			}
-		case plan.Update:
-			typ, set, properties = st.Type, st.Set, schema.Node(st.Type).Properties
-		case plan.Delete:
+		switch {
+		case set == nil:
+		case entity == plan.Edge:
+			properties = schema.Edge(typ).Properties
+		default:
+			properties = schema.Node(typ).Properties
 		}
 		for _, p := range properties {
 			switch {
@@ -63,7 +58,7 @@ func withoutProvider(schema *catalog.Schema, q *plan.Query) string {
 				fails = append(fails, typ+"."+p.Name)
 			}
 		}
-	}
+	})
 	switch {
 	case len(fails) > 0:
 		return fmt.Sprintf("every call of mutation %s fails: the server must compute %s", q.Name, strings.Join(fails, ", "))
@@ -84,7 +79,7 @@ func embedsText(e plan.Expr, params []plan.Param) bool {
 		return ok && l.Value.Kind() == value.String
 	case plan.RRF:
 		return embedsText(e.First, params) || embedsText(e.Second, params)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25,
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Old, plan.KeyOf, plan.Cell,
 		plan.Apply, plan.Test, plan.Holds: // the checker rejects a score inside such an expression
 	}
 	return false

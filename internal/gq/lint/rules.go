@@ -35,6 +35,7 @@ const (
 	ChangedNot       diag.Code = "L130" // droppable `not` block, which kept no row in earlier versions
 	OptionalInBlock  diag.Code = "L131" // condition with ? inside a `not` or `exists` block
 	IdleOptional     diag.Code = "L132" // ? on a parameter with a default
+	RepeatedInsert   diag.Code = "L140" // variable of a match that repeats an insert without need
 	BadDirective     diag.Code = "L198" // malformed gq:ignore
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201" // nullable property that no update sets
@@ -140,6 +141,9 @@ var Rules = []Rule{
 	{Level: Note, query: idleOptional, Entry: diag.Entry{Code: IdleOptional, Title: "question mark without effect",
 		Explanation: "A parameter with a @default is never null, so the ? after its type changes nothing. gq lint --fix removes it.",
 		Example:     `query q($name: String? @default("Ada")) { match { $p: Person { name: $name } } return { $p.age } }`}},
+	{Level: Warning, query: repeatedInsert, Entry: diag.Entry{Code: RepeatedInsert, Title: "matched variable that repeats an insert",
+		Explanation: "An insert in a match block runs once for each match, so a variable with several matches inserts several entities. If no statement uses the variable, they are equal. Use the variable, or test with exists { … } that it has a match.",
+		Example:     `query q() { match { $p: Person $p knows $q } { insert Company { name: $p.name } } }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

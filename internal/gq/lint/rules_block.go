@@ -202,7 +202,7 @@ func (p *queryPass) nullParam(e plan.Expr) (int, bool) {
 		}
 		return found, ok
 	case plan.Lit, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Test, plan.Holds:
+		plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell:
 	}
 	return 0, false
 }

@@ -21,16 +21,21 @@ func neverUpdated(p *pass) {
 		if q.Plan.Mutation == nil {
 			continue
 		}
-		for _, st := range q.Plan.Mutation.Statements {
-			if u, ok := st.(plan.Update); ok {
-				if set[u.Type] == nil {
-					set[u.Type] = map[string]bool{}
-				}
-				for _, a := range u.Set {
-					set[u.Type][a.Name] = true
-				}
+		q.Plan.Mutation.Walk(func(st plan.Statement) {
+			ins, _ := st.(plan.Insert)
+			_, updates := st.(plan.Update)
+			entity, typ := plan.Target(st)
+			if entity != plan.Node || !updates && !ins.Upsert {
+				return
 			}
-		}
+			if set[typ] == nil {
+				set[typ] = map[string]bool{}
+			}
+			assigned, _ := plan.Written(st)
+			for _, a := range assigned {
+				set[typ][a.Name] = true
+			}
+		})
 	}
 	for _, n := range p.in.Schema.Nodes {
 		if set[n.Name] == nil {

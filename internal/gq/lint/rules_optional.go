@@ -73,7 +73,7 @@ func (p *queryPass) strictUse(o syntax.Operand, set map[string]bool) string {
 		if o.Name.Value != "coalesce" && o.Name.Value != "if" {
 			parts = o.Args
 		}
-	case *syntax.Literal, *syntax.AliasRef, *syntax.Now, *syntax.Comparison, *syntax.Condition: // a condition is never null
+	case *syntax.Literal, *syntax.AliasRef, *syntax.Now, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey: // a condition is never null
 	}
 	for _, part := range parts {
 		if name := p.strictUse(part, set); name != "" {

@@ -153,7 +153,7 @@ func member(e plan.Expr) (plan.VarID, string) {
 	case plan.Prop:
 		return e.Var, e.Name
 	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Test, plan.Holds:
+		plan.Apply, plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell:
 	}
 	return plan.NoVar, ""
 }

@@ -14,16 +14,17 @@ import (
 // hardCoded reports mutations without a parameter.
 func hardCoded(p *queryPass) {
 	used := func(s check.Symbol) bool { return s.Uses > 0 }
-	if p.Plan.Mutation != nil && !slices.ContainsFunc(p.Info.Params, used) {
+	matches := func(st plan.Statement) bool { each, ok := st.(plan.ForEach); return ok && each.Read != nil }
+	if m := p.Plan.Mutation; m != nil && !slices.ContainsFunc(p.Info.Params, used) && !slices.ContainsFunc(m.Statements, matches) {
 		p.report(syntax.SpanOf(p.Syntax.Name), "declare parameters for the values", nil, "mutation %s writes the same data on every call", p.Plan.Name)
 	}
 }
 
 // upsertClears reports keyed inserts that leave out nullable properties.
 func upsertClears(p *queryPass) {
-	for i, st := range p.statements() {
-		ins, ok := st.(plan.Insert)
-		if !ok || ins.Entity != plan.Node {
+	for _, w := range p.written() {
+		ins, ok := w.st.(plan.Insert)
+		if !ok || ins.Entity != plan.Node || ins.Upsert {
 			continue
 		}
 		n := p.in.Schema.Node(ins.Type)
@@ -37,8 +38,8 @@ func upsertClears(p *queryPass) {
 			}
 		}
 		if len(cleared) > 0 {
-			at := p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Insert).Type
-			p.report(syntax.SpanOf(at), "assign them, or use update for an existing node", nil,
+			at := w.tree.(*syntax.Insert).Type
+			p.report(syntax.SpanOf(at), "assign them, or write upsert to keep them", nil,
 				"if the key exists, the insert of %s sets %s to null", ins.Type, strings.Join(cleared, ", "))
 		}
 	}
@@ -46,15 +47,15 @@ func upsertClears(p *queryPass) {
 
 // nullAssigned reports optional parameters for required properties.
 func nullAssigned(p *queryPass) {
-	for i, st := range p.statements() {
-		var set []plan.Assign
+	for _, st := range p.written() {
+		set, _ := plan.Written(st.st)
 		var written []*syntax.Assign
-		switch st := st.(type) {
-		case plan.Insert:
-			set, written = st.Set, p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Insert).Set
-		case plan.Update:
-			set, written = st.Set, p.Syntax.Body.(*syntax.Mutation).Statements[i].(*syntax.Update).Set
-		case plan.Delete:
+		switch tree := st.tree.(type) {
+		case *syntax.Insert:
+			written = tree.Set
+		case *syntax.Update:
+			written = tree.Set
+		case *syntax.Delete, *syntax.MatchBlock, *syntax.ListBlock:
 		}
 		for _, a := range set {
 			param, ok := p.nullParam(a.Value)
@@ -78,12 +79,67 @@ func nullAssigned(p *queryPass) {
 	}
 }
 
-// statements returns the statements of a mutation, or nil for a read.
-func (p *queryPass) statements() []plan.Statement {
+// written is a statement of a mutation with its source.
+type written struct {
+	st   plan.Statement
+	tree syntax.Statement
+}
+
+// written returns the statements of a mutation, including those in blocks, or nil for a read.
+func (p *queryPass) written() []written {
 	if p.Plan.Mutation == nil {
 		return nil
 	}
-	return p.Plan.Mutation.Statements
+	var list []written
+	p.Plan.Mutation.Walk(func(st plan.Statement) { list = append(list, written{st: st}) })
+	i := 0
+	p.Syntax.Body.(*syntax.Mutation).Walk(func(st syntax.Statement) {
+		list[i].tree = st
+		i++
+	})
+	return list
+}
+
+// repeatedInsert reports the variables of a match that make an insert run more often, although no statement uses them.
+func repeatedInsert(p *queryPass) {
+	block := -1
+	for _, w := range p.written() {
+		each, ok := w.st.(plan.ForEach)
+		if !ok {
+			continue
+		}
+		block++
+		inserts := func(st plan.Statement) bool { ins, ok := st.(plan.Insert); return ok && !ins.Upsert }
+		if each.Read == nil || !slices.ContainsFunc(each.Statements, inserts) {
+			continue
+		}
+		vars := p.Info.Blocks[block].Vars
+		inner := func(v plan.VarID) bool { return vars[v].Inner }
+		pinned := atMostOne(p.in.Meter, p.in.Schema, each.Read, inner)
+		used := usedInBlock(each)
+		for i, v := range each.Read.Vars {
+			id := plan.VarID(i)
+			if !used[id] && !pinned[id] && !inner(id) {
+				p.report(vars[i].Span, "use the variable in a statement, or write exists { … } around its clauses", nil,
+					"the insert runs once for each $%s, but no statement uses it", v.Name)
+			}
+		}
+	}
+}
+
+// usedInBlock returns the variables of a match whose values the statements of the block use.
+func usedInBlock(each plan.ForEach) map[plan.VarID]bool {
+	used := map[plan.VarID]bool{}
+	for _, st := range each.Statements {
+		for _, e := range plan.StatementExprs(st) {
+			plan.WalkExpr(e, func(e plan.Expr) {
+				if cell, ok := e.(plan.Cell); ok {
+					exprVar(each.Read.Columns[cell.Column].Expr, func(v plan.VarID) { used[v] = true })
+				}
+			})
+		}
+	}
+	return used
 }
 
 // assigns reports whether one of the assignments sets the property.

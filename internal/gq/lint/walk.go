@@ -92,7 +92,11 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		for _, v := range e.Outer {
 			visit(v)
 		}
-	case plan.Lit, plan.ParamRef, plan.Now:
+	case plan.KeyOf:
+		for _, o := range plan.Operands(e) {
+			exprVar(o, visit)
+		}
+	case plan.Lit, plan.ParamRef, plan.Now, plan.Old, plan.Cell:
 	}
 }
 
@@ -116,25 +120,32 @@ func paramUses(q *plan.Query) []paramUse {
 		plan.WalkExpr(e, func(e plan.Expr) { add(e, entity, typ, prop) })
 	}
 	if q.Mutation != nil {
-		for _, st := range q.Mutation.Statements {
-			switch st := st.(type) {
-			case plan.Insert:
-				for _, a := range st.Set {
-					computed(a.Value, st.Entity, st.Type, a.Name)
+		q.Mutation.Walk(func(st plan.Statement) {
+			if each, ok := st.(plan.ForEach); ok {
+				if each.Read != nil {
+					readUses(each.Read, add)
 				}
-			case plan.Update:
-				for _, a := range st.Set {
-					computed(a.Value, plan.Node, st.Type, a.Name)
-				}
-				computed(st.Where.Value, plan.Node, st.Type, st.Where.Name)
-			case plan.Delete:
-				computed(st.Where.Value, st.Entity, st.Type, st.Where.Name)
+				return
 			}
-		}
+			entity, typ := plan.Target(st)
+			set, where := plan.Written(st)
+			for _, a := range set {
+				computed(a.Value, entity, typ, a.Name)
+			}
+			for _, p := range where {
+				computed(p.Value, entity, typ, p.Name)
+			}
+		})
 		return out
 	}
+	readUses(q.Read, add)
+	return out
+}
+
+// readUses calls `add` for each expression that a read compares with a property or searches it for.
+func readUses(r *plan.Read, add func(e plan.Expr, entity plan.Entity, typ, prop string)) {
 	meet := func(p plan.Prop, e plan.Expr) {
-		v := q.Read.Vars[p.Var]
+		v := r.Vars[p.Var]
 		add(e, v.Entity, v.Type, p.Name)
 	}
 	expr := func(e plan.Expr) {
@@ -150,14 +161,14 @@ func paramUses(q *plan.Query) []paramUse {
 			}
 		})
 	}
-	plan.WalkClauses(slices.Concat(q.Read.Match, q.Read.Having), expr)
-	for _, c := range q.Read.Columns {
+	plan.WalkClauses(slices.Concat(r.Match, r.Having), expr)
+	for _, c := range r.Columns {
 		expr(c.Expr)
 	}
-	for _, o := range q.Read.Order {
+	for _, o := range r.Order {
 		expr(o.Expr)
 	}
-	q.Read.WalkConds(func(c plan.Cond) {
+	r.WalkConds(func(c plan.Cond) {
 		cmp, ok := c.(plan.Compare)
 		if !ok {
 			return
@@ -168,7 +179,6 @@ func paramUses(q *plan.Query) []paramUse {
 			}
 		})
 	})
-	return out
 }
 
 // property returns the property of a type, or nil. The names `id`, `from` and `to` are not

@@ -33,7 +33,8 @@ func QueryGrammar() []Production {
 	g := plainGrammar
 	return productions(append([]string{
 		`File = Query* .`,
-		g.query().String(), enumValueGrammar,
+		g.query().String(), bodyGrammar, g.read().String(), g.mutation().String(), enumValueGrammar,
+		statementGrammar, g.insert().String(), g.update().String(), g.delete().String(), g.matchBlock().String(), g.listBlock().String(), writtenGrammar, nodeKeyGrammar,
 		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(),
 	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
 }

@@ -22,6 +22,14 @@ type grammar struct {
 	edgeType func() *participle.Parser[Edge]
 	query    func() *participle.Parser[Query]
 
+	read       func() *participle.Parser[Read]
+	mutation   func() *participle.Parser[Mutation]
+	insert     func() *participle.Parser[Insert]
+	update     func() *participle.Parser[Update]
+	delete     func() *participle.Parser[Delete]
+	matchBlock func() *participle.Parser[MatchBlock]
+	listBlock  func() *participle.Parser[ListBlock]
+
 	binding   func() *participle.Parser[Binding]
 	not       func() *participle.Parser[Not]
 	exists    func() *participle.Parser[Exists]
@@ -41,13 +49,22 @@ func newGrammar(m *work.Meter) *grammar {
 	values := participle.ParseTypeWith(g.parseFactor) // for schemas, in which values have no operators
 	clauses := participle.ParseTypeWith(g.parseClause)
 	members := participle.Union[Member](&ListConstraint{}, &RangeConstraint{}, &CheckConstraint{}, &Property{})
-	bodies := participle.Union[Body](&Read{}, &Mutation{})
-	statements := participle.Union[Statement](&Insert{}, &Update{}, &Delete{})
+	bodies := participle.ParseTypeWith(g.parseBody)
+	statements := participle.ParseTypeWith(g.parseStatement)
+	written := participle.ParseTypeWith(g.parseWritten)
 
 	g.traits = build[Interface](values)
 	g.nodeType = build[Node](members, values)
 	g.edgeType = build[Edge](members, values)
-	g.query = build[Query](bodies, statements, clauses, operands)
+	g.query = build[Query](bodies, operands)
+
+	g.read = build[Read](clauses, operands)
+	g.mutation = build[Mutation](statements, operands)
+	g.insert = build[Insert](written)
+	g.update = build[Update](written)
+	g.delete = build[Delete](written)
+	g.matchBlock = build[MatchBlock](statements, clauses, operands)
+	g.listBlock = build[ListBlock](statements, operands)
 
 	g.binding = build[Binding](operands)
 	g.not = build[Not](clauses)

@@ -180,6 +180,6 @@ func is(t Token, term []string) bool {
 
 // keywords lists the keywords of both languages.
 var keywords = []string{
-	"query", "match", "return", "order", "limit", "not", "as", "asc", "desc", "insert", "update", "delete", "set", "where",
+	"query", "match", "return", "order", "limit", "not", "as", "asc", "desc", "insert", "upsert", "update", "delete", "set", "where", "for",
 	"contains", "starts_with", "true", "false", "node", "edge", "interface", "implements",
 }

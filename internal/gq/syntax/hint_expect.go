@@ -126,13 +126,13 @@ func phrase(t *ebnf.Term) string {
 // messages.
 var phrases = map[string]string{
 	"<name>": "a name", "<typename>": "a type name", "<var>": "a $variable", "<int>": "an integer", "<float>": "a number",
-	"<string>": "a string", "<relation>": "`=`, `!=`, `<`, `<=`, `>`, `>=`", "Operand": "an expression", "Type": "a type", "Body": "`match`, `insert`, `update` or `delete`",
+	"<string>": "a string", "<relation>": "`=`, `!=`, `<`, `<=`, `>`, `>=`", "Operand": "an expression", "Type": "a type", "Body": "`match`, `insert`, `upsert`, `update`, `delete` or `for`",
 	"Clause": "a clause", "Projection": "an expression", "Ordering": "an expression", "Param": "a $parameter",
 	"PropMatch": "a property name", "Assign": "a property name", "Pred": "a property name", "Property": "a property name",
 	"Member": "a property name, a constraint", "NameRef": "a property name", "TypeRef": "a type name",
 	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "ParamAnnotation": "`@`", "Ends": "the ends of a range", "Card": "`@card`",
 	"MCPArg": "`expose`, `idempotent`, `tool_name` or `title`", "AnnotationArg": "a literal or a name", "Bounds": "`{`",
-	"Statement": "`insert`, `update` or `delete`", "NullTest": "`is`",
+	"Statement": "`insert`, `upsert`, `update`, `delete`, `match` or `for`", "Written": "an expression", "NullTest": "`is`",
 	"Term": "an expression", "Factor": "an expression", "Comparison": "an expression", "Condition": "an expression",
 }
 

@@ -93,8 +93,10 @@ func settingInside(before []Token, bracket, outer string) string {
 		return inMatch
 	case outer == inBody && (word(1) == "match" || word(1) == "return" || word(1) == "order"):
 		return word(1)
-	case outer == inBody && (word(1) == "set" || word(2) == "insert"):
+	case outer == inBody && (word(1) == "set" || word(2) == "insert" || word(2) == "upsert"):
 		return inAssigns
+	case outer == inBody && (last.Value == "}" || last.Value == "]" || word(2) == "limit" || word(2) == "in"):
+		return inBody // the statements of a block
 	case outer == inMatch && word(1) == "optional",
 		slices.Contains([]string{inMatch, inReturn, inOrder, inCall}, outer) && slices.Contains(blockKeywords, word(1)):
 		return inMatch

@@ -15,7 +15,6 @@ const (
 	orderForm    = "write order { $p.name desc }, after return { … }"
 	offsetForm   = "the language has no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	whereForm    = "write conditions in match, after the bindings: match { $p: Person $p.age > 30 }"
-	onePredicate = "where allows only one comparison: find the keys with a query first, then update or delete by key"
 	whichForm    = "add a condition, as in where name = $name"
 	signForm     = "write a number without a space after its sign"
 	caseForm     = "write if(condition, a, b), and another if as b for the next case"
@@ -79,7 +78,10 @@ var queryHints = []hint{
 	{in: inBody, text: ") { ^where|order|limit", help: "a read starts with match { … } and return { … }"},
 	{in: inBody, text: ") { ^return", help: "a read starts with match { … }: match { $p: Person } return { $p.name }"},
 	{in: inBody, text: ") { ^select|find|get|from", help: "write match { $p: Person } return { $p.name }"},
-	{in: inBody, text: "{|} ^create|add|merge|upsert", help: "write insert Person { name: $name }; if the type has a key, insert replaces the node with the same key"},
+	{in: inBody, text: "{|} ^create|add", help: "write insert Person { name: $name }; if the type has a key, insert replaces the node with the same key"},
+	{in: inBody, text: "{|} ^merge", help: "write upsert Person { name: $name }: it changes the node with the same key, or inserts it"},
+	{in: inBody, text: "{|} ^unwind|foreach", help: "write for $x in $list { insert Person { name: $x } }"},
+	{in: inBody, text: "{|} ^set", help: "write update Person set { age: $age } where name = $name"},
 	{in: inBody, text: "{|} ^remove|drop|detach", help: "write delete Person where name = $name"},
 	{in: inBody, text: ") { ^<var>", help: "put match { … } around the clauses, and return { … } after them"},
 	{in: inBody, text: ") { ^<name>", help: "write match { $p: Person } return { $p.name }, or insert, update and delete"},
@@ -95,7 +97,7 @@ var queryHints = []hint{
 	{in: inBody, text: "^order|limit|sort|orderby", want: "`return`", help: "write order and limit after return { … }"},
 	{in: inBody, text: "^where", want: "`return`", help: whereForm},
 	{in: inBody, text: "return <group> ^where", help: whereForm},
-	{in: inBody, text: "^insert|update|delete|create|set|merge", want: "`return`", help: "a query with match ends with return { … }: write insert, update and delete in a separate query without match"},
+	{in: inBody, text: "^insert|update|delete|create|set|merge", want: "`return`", help: "put braces around the statements: match { … } { insert … }; to return rows, end a query with return { … }"},
 	{in: inBody, text: "match <group> ^}", want: "`return`", help: "return { … } follows match { … }"},
 	{in: inBody, text: "^,", help: "remove the comma: the parts of a query need no separator"},
 	{in: inBody, text: "order ^by <var> . <name> asc|desc", help: "write order { %3.%5 %l6 }"},
@@ -117,11 +119,13 @@ var queryHints = []hint{
 	// Bodies: mutations.
 	{in: inBody, text: "insert ^into <word>", help: "write insert %u3 { name: $name }"},
 	{in: inBody, text: "insert ^node|edge|vertex <typename>", help: "write the type name directly after insert: insert %3 { … }"},
-	{in: inBody, text: "insert|update|delete ^<var>", help: "a statement names a type, not a variable: %1 Person …"},
+	{in: inBody, text: "insert|upsert|update|delete ^<var>", help: "a statement names a type, not a variable: %1 Person …"},
 	{in: inBody, text: "delete ^from <word>", help: "write delete %u3 where name = $name"},
-	{in: inBody, text: "insert|update|delete ^<name>", help: "type names start with an upper-case letter: %1 %u2"},
+	{in: inBody, text: "insert|upsert|update|delete ^<name>", help: "type names start with an upper-case letter: %1 %u2"},
 	{in: inBody, text: "insert <typename> ^(", help: "put braces around the values, each with its name: insert %2 { name: $name }"},
 	{in: inBody, text: "insert <typename> ^set|values", help: "write insert %2 { name: $name }"},
+	{in: inBody, text: "} ^on conflict|duplicate|create|match", help: "write upsert Person { … }: it changes the node with the same key, or inserts it"},
+	{in: inBody, text: "} ^returning", help: "write return { … } at the end, with names of inserts: $p = insert Person { … } return { $p.id as id }"},
 	{in: inBody, text: "insert <typename> <group> ^where", help: "insert cannot have a condition: to change existing nodes, use update"},
 	{in: inBody, text: "update <typename> ^where", help: "write set before where: update %2 set { … } where …"},
 	{in: inBody, text: "update <typename> ^<any>", want: "`set`", help: "write update %2 set { name: $name } where …"},
@@ -134,13 +138,13 @@ var queryHints = []hint{
 	{in: inBody, text: "where ^<var> . <name>", help: "write the property in the condition without a variable: where %4 = …"},
 	{in: inBody, text: "where <name> ^: <any>", help: "write where %2 = %4"},
 	{in: inBody, text: "where <name> <relation> <var> ^?", help: "remove the ?: a condition after where always applies"},
-	{in: inBody, text: "where <name> ^in|like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, > or >=: find the keys with a query first, then update or delete by key"},
-	{in: inBody, text: "^and", help: onePredicate},
-	{in: inBody, text: "^or", help: "where allows only one comparison: write a statement for each case"},
+	{in: inBody, text: "where|and <name> ^like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, >, >= or in: for another condition, write match { $p: Person … } { update Person set { … } where id = $p.id }"},
+	{in: inBody, text: "^or", help: "where joins its comparisons by and: write a statement for each case, or where name in [\"a\", \"b\"]"},
 	{in: inBody, text: "^<keyword>", help: "keywords are lower case: %l1"},
 
 	// Assignments.
 	{in: inAssigns, text: "<name> ^= <constant>|<var>", help: "write a colon between a property and its value: %1: %3"},
+	{in: inAssigns, text: "<name> ^+|-|* =", help: "write the old value in the new one: %1: %1 %2 …"},
 	{in: inAssigns, text: "<name> ^=", help: "write a colon between a property and its value: %1: …"},
 	{in: inAssigns, text: "{|, ^<string> :", help: "write property names without quotes"},
 	{in: inAssigns, text: "^<var> . <name>", help: "write the property without a variable: %3: …"},

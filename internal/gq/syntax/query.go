@@ -58,12 +58,6 @@ type Read struct {
 	Limit    *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
 }
 
-// Mutation is a list of statements.
-type Mutation struct {
-	Range
-	Statements []Statement `parser:"@@+"`
-}
-
 // body marks the types that are a [Body].
 func (*Read) body()     {}
 func (*Mutation) body() {}
@@ -169,49 +163,4 @@ type Ordering struct {
 	Range
 	Expr Operand `parser:"@@"` // the value to sort by
 	Dir  *Token  `parser:"@('asc' | 'desc')?"`
-}
-
-// Statement is one of *Insert, *Update and *Delete.
-type Statement interface{ statement() }
-
-// Insert adds a node or an edge.
-type Insert struct {
-	Range
-	Type Token     `parser:"'insert' @TypeName"` // name of the node or edge type
-	Set  []*Assign `parser:"'{' @@* '}'"`        // the assignments
-}
-
-// Update changes the nodes for which the predicate holds.
-type Update struct {
-	Range
-	Type  Token     `parser:"'update' @TypeName"` // name of the type
-	Set   []*Assign `parser:"'set' '{' @@* '}'"`  // the assignments
-	Where *Pred     `parser:"'where' @@"`         // the predicate
-}
-
-// Delete removes the nodes or edges for which the predicate holds.
-type Delete struct {
-	Range
-	Type  Token `parser:"'delete' @TypeName"` // name of the node or edge type
-	Where *Pred `parser:"'where' @@"`         // the predicate
-}
-
-// statement marks the types that are a [Statement].
-func (*Insert) statement() {}
-func (*Update) statement() {}
-func (*Delete) statement() {}
-
-// Assign assigns a value to a property. The value is a *Literal, a *VarRef or a *Now.
-type Assign struct {
-	Range
-	Name  Token   `parser:"@Name ':'"` // of the property
-	Value Operand `parser:"@@ ','?"`
-}
-
-// Pred compares a property with a value. The value is a *Literal, a *VarRef or a *Now.
-type Pred struct {
-	Range
-	Name  Token   `parser:"@Name"` // of the property
-	Op    Token   `parser:"@Relation"`
-	Value Operand `parser:"@@"`
 }

@@ -155,17 +155,26 @@ func (p *parser) checkQuery(q *Query) bool {
 		for _, o := range b.Order {
 			p.operand(o.Expr)
 		}
-		if b.Limit != nil && b.Limit.Type == Int {
-			if _, ok := Large(*b.Limit); !ok {
-				p.fault(NumberTooLarge, SpanOf(*b.Limit), "", "limit %s is outside the range 0 to 9223372036854775807", b.Limit.Value)
-			}
-		}
+		p.limit(b.Limit)
 	case *Mutation:
 		for _, st := range b.Statements {
-			p.statement(st)
+			p.statement(st, false)
+		}
+		for _, pr := range b.Returns {
+			p.operand(pr.Expr)
 		}
 	}
 	return p.faultCount == before
+}
+
+// limit checks the number in a limit. The limit is nil if it is not written.
+func (p *parser) limit(t *Token) {
+	if t == nil || t.Type != Int {
+		return
+	}
+	if _, ok := Large(*t); !ok {
+		p.fault(NumberTooLarge, SpanOf(*t), "", "limit %s is outside the range 0 to 9223372036854775807", t.Value)
+	}
 }
 
 // clauses checks the clauses of a match.
@@ -204,35 +213,22 @@ func (p *parser) clauses(cs []Clause) {
 	}
 }
 
-// statement checks the values in a statement of a mutation.
-func (p *parser) statement(st Statement) {
-	switch st := st.(type) {
-	case *Insert:
-		p.assigns(st.Set)
-	case *Update:
-		p.assigns(st.Set)
-		p.checkValue(st.Where.Value, inWhereValue)
-	case *Delete:
-		p.checkValue(st.Where.Value, inWhereValue)
-	}
-}
-
-// assigns checks the values of assignments.
-func (p *parser) assigns(as []*Assign) {
-	for _, a := range as {
-		p.checkValue(a.Value, inWriteValue)
-	}
-}
-
 // checkValue checks that a value is a literal, a parameter or now(), or computed from them. The
 // argument `in` is the setting of the value, such as inWriteValue.
 func (p *parser) checkValue(o Operand, in string) { p.checkValueWithin(o, in, maxDepth) }
 
 // checkValueWithin is checkValue for a value that may have at most the given depth.
-func (p *parser) checkValueWithin(o Operand, in string, depth int) {
+func (p *parser) checkValueWithin(o Operand, in string, depth int) { p.checkPart(o, in, depth, nil) }
+
+// checkPart is checkValueWithin for a value that may also contain the operands for which the function
+// `also` returns true. It may be nil.
+func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) bool) {
 	p.meter.Step(1)
 	if depth == 0 {
 		p.reportTooDeep(o)
+		return
+	}
+	if also != nil && also(o) {
 		return
 	}
 	switch o := o.(type) {
@@ -241,7 +237,7 @@ func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	case *Binary, *Comparison:
 		for _, part := range parts(o) {
-			p.checkValueWithin(part, in, depth-1)
+			p.checkPart(part, in, depth-1, also)
 		}
 	case *Call:
 		if !slices.Contains(Functions, o.Name.Value) || !computes(o.Name.Value) {
@@ -249,9 +245,9 @@ func (p *parser) checkValueWithin(o Operand, in string, depth int) {
 			return
 		}
 		for _, a := range o.Args {
-			p.checkValueWithin(a, in, depth-1)
+			p.checkPart(a, in, depth-1, also)
 		}
-	case *PropRef, *AliasRef:
+	case *PropRef, *AliasRef, *NodeKey:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
@@ -271,7 +267,7 @@ func parts(o Operand) []Operand {
 			return []Operand{o.Left}
 		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition, *NodeKey:
 	}
 	return nil
 }

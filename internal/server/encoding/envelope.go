@@ -69,7 +69,8 @@ func (e *Writer) notes(notes []string) error {
 }
 
 // changeAnswer writes the envelope of a mutation.
-func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string, reads bool) error {
+func (e *Writer) changeAnswer(ctx context.Context, c *tool.ChangeOutcome, actor string, reads bool) error {
+	start := len(e.buf)
 	e.buf = append(e.buf, `{"branch":`...)
 	e.buf = appendString(e.buf, c.Branch)
 	e.buf = append(e.buf, `,"query_name":`...)
@@ -88,6 +89,12 @@ func (e *Writer) changeAnswer(c *tool.ChangeOutcome, actor string, reads bool) e
 	}
 	if c.DryRun {
 		e.buf = append(e.buf, `,"dry_run":true`...)
+	}
+	if c.Columns != nil && c.Change.Row != nil {
+		e.buf = append(e.buf, `,"rows":`...)
+		if _, _, err := e.rowsOf(ctx, engine.RowOf(c.Columns, &c.Change), 0, len(e.buf)-start); err != nil {
+			return err
+		}
 	}
 	e.buf = append(e.buf, '}')
 	return nil

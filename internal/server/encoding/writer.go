@@ -146,7 +146,7 @@ func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, 
 		}
 		return out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
 	case out.Change != nil:
-		return out.Change.Change.Head.ID, e.changeAnswer(out.Change, env.Actor, reads)
+		return out.Change.Change.Head.ID, e.changeAnswer(ctx, out.Change, env.Actor, reads)
 	case out.Load != nil:
 		return out.Load.Result.Head.ID, e.Value(e.loadAnswer(out.Load, env.Actor, reads))
 	}

@@ -178,18 +178,22 @@ func listNames(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
 }
 
-// readsStored reports whether a mutation finds entities by a condition on stored data. The
-// counts of such a mutation answer a question about the graph. Inserts do not find
-// entities.
+// readsStored reports whether a mutation finds entities by a condition on stored data, or matches or returns
+// stored data. The answer of such a mutation tells something about the graph. Inserts do not find
+// entities. An upsert does: the mutation may return what the entity had before.
 func readsStored(m *plan.Mutation) bool {
-	for _, s := range m.Statements {
-		switch s.(type) {
+	reads := false
+	m.Walk(func(s plan.Statement) {
+		switch s := s.(type) {
 		case plan.Update, plan.Delete:
-			return true
+			reads = true
 		case plan.Insert:
+			reads = reads || s.Upsert
+		case plan.ForEach:
+			reads = reads || s.Read != nil
 		}
-	}
-	return false
+	})
+	return reads
 }
 
 // mutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a condition

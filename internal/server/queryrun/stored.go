@@ -93,7 +93,7 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Change: &tool.ChangeOutcome{Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
+	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
 }
 
 // optionNames are the members of the envelope other than params.

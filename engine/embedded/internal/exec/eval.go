@@ -154,7 +154,7 @@ func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
 	if v, ok := ev.known[e]; ok {
 		return v
 	}
-	v, err := (&inputs{ev.ctx, ev.args, ev.now}).value(src, false)
+	v, err := (&inputs{ctx: ev.ctx, args: ev.args, now: ev.now}).value(src, false)
 	if err == nil && v.Kind() == value.String && !v.IsList() {
 		err = ev.spend(len(v.Str()))
 	}

@@ -80,6 +80,10 @@ type inputs struct {
 	ctx  context.Context // ends the search for a pattern
 	args engine.Args     // the arguments of the query
 	now  value.Value     // the value of now()
+
+	// entity returns the value of an expression of an entity or a row of a mutation: a Prop, an ID, an Endpoint, an
+	// Old or a Cell; and the id of a KeyOf. It is nil in a read.
+	entity func(e plan.Expr) (value.Value, error)
 }
 
 // value evaluates an expression of literals, arguments and now(). If the expression has no result,
@@ -98,7 +102,11 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 		return in.test(e.Cond, strict)
 	case plan.Apply:
 		return in.apply(e, strict)
-	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Old, plan.KeyOf, plan.Cell:
+		if in.entity != nil {
+			return in.entity(e)
+		}
+	case plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds:
 	}
 	panic("exec: an expression without variables has a variable")
 }

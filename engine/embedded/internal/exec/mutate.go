@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -20,18 +19,40 @@ type Write struct {
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
-	Nodes   int64 // nodes affected so far
-	Edges   int64 // edges affected so far
+	Memory  int64         // bytes that each match of a block may use; 0 for no limit
+	Shared  *Memory       // limit for all runs together; nil for no limit
+	Nodes   int64         // nodes affected so far
+	Edges   int64         // edges affected so far
+	Row     []value.Value // the row that the mutation returns; see [engine.Change]
 
 	query *plan.Query     // the mutation that runs
 	ctx   context.Context // of the call
+	named [][]string      // by plan.VarID: the ids of the entities that the insert made, one for each row
+	ended bool            // all statements have run, so that the id of a deleted entity is null
+
+	// The row for which expressions are evaluated.
+	at    int           // its index
+	cells []value.Value // its values; nil outside of a ForEach
+	old   *oldRow       // the entity that an assignment changes; nil if there is none
+}
+
+// oldRow has the values of an entity before a statement changes it.
+type oldRow struct {
+	t    *version.Type
+	vals []value.Value // by property; nil for a new entity
+}
+
+// action is a statement whose expressions and predicates have been evaluated.
+type action interface {
+	// apply changes the transaction.
+	apply(w *Write) error
 }
 
 // Run runs the statements of a mutation in order and checks the resulting entities. The
 // caller must have checked the mutation and the arguments. After an error the caller must
 // discard the transaction.
 func (w *Write) Run(ctx context.Context, q *plan.Query) error {
-	w.query, w.ctx = q, ctx
+	w.query, w.ctx, w.named = q, ctx, make([][]string, len(q.Mutation.Vars))
 	if err := w.checkPatterns(); err != nil {
 		return err
 	}
@@ -39,277 +60,85 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		rows, statements := oneRow, []plan.Statement{s}
+		if each, ok := s.(plan.ForEach); ok {
+			var err error
+			if rows, err = w.rows(each); err != nil {
+				return err
+			}
+			statements = each.Statements
+		}
+		if err := w.statements(statements, rows); err != nil {
+			return err
+		}
+	}
+	if err := w.Tx.Check(); err != nil {
+		return err
+	}
+	w.ended = true
+	var err error
+	w.Row, err = w.returned()
+	return err
+}
+
+// oneRow is the rows of a statement outside of a ForEach: one without values.
+var oneRow = [][]value.Value{nil}
+
+// statements runs each statement for all rows. It evaluates all of them before it changes anything.
+func (w *Write) statements(list []plan.Statement, rows [][]value.Value) error {
+	var actions []action
+	for _, s := range list {
+		var a action
 		var err error
 		switch s := s.(type) {
 		case plan.Insert:
-			err = w.insert(s)
+			a, err = w.insert(s, rows)
 		case plan.Update:
-			err = w.update(ctx, s)
+			a, err = w.update(s, rows)
 		case plan.Delete:
-			err = w.delete(ctx, s)
+			a, err = w.delete(s, rows)
 		}
 		if err != nil {
 			return err
 		}
+		if blockSees {
+			if err := a.apply(w); err != nil {
+				return err
+			}
+			continue
+		}
+		actions = append(actions, a)
 	}
-	return w.Tx.Check()
+	w.cells = nil
+	for _, a := range actions {
+		if err := a.apply(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// insert inserts the node or edge of a statement.
-func (w *Write) insert(s plan.Insert) error {
-	t := w.Tx.Schema().Type(s.Entity, s.Type)
-	vals := make([]value.Value, len(t.Props))
-	for _, a := range s.Set {
-		p, v, err := w.assignment(t, a)
-		if err != nil {
-			return err
-		}
-		vals[p] = v
-	}
-	w.embedded(t, s, vals)
-	row := version.Row{Vals: vals}
-	var err error
-	if s.ID != nil {
-		id, err := w.computed(t, "id", s.ID)
-		if err != nil {
-			return err
-		}
-		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
-			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
-		}
-		if id.IsNull() || id.Str() == "" {
-			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
-		}
-		row.ID = id.Str()
-	}
-	if err := t.CheckRow(row.ID, vals); err != nil {
-		return err
-	}
-	if t.Key != nil {
-		id := string(t.AppendID(nil, vals))
-		if row.ID != "" && row.ID != id {
-			return &engine.ConstraintViolation{Entity: "node", Type: t.Name, ID: row.ID, Property: "id", Rule: "key", Detail: fmt.Sprintf("the key determines the id %q", id)}
-		}
-		row.ID = id
-		w.Tx.Put(t, row)
-		w.Nodes++
+// enter selects the row for which expressions are evaluated. From time to time it checks the context.
+func (w *Write) enter(at int, rows [][]value.Value) error {
+	w.at, w.cells = at, rows[at]
+	return w.tick(at)
+}
+
+// tick checks the context for some of the numbers n.
+func (w *Write) tick(n int) error {
+	if n%frameSize != 0 {
 		return nil
 	}
-	if s.Entity == plan.Edge {
-		if row.Src, err = w.endpoint(t, "from", t.From, s.From); err != nil {
-			return err
-		}
-		if row.Dst, err = w.endpoint(t, "to", t.To, s.To); err != nil {
-			return err
-		}
-		w.Edges++
+	return w.ctx.Err()
+}
+
+// count counts n affected entities.
+func (w *Write) count(e plan.Entity, n int64) {
+	if e == plan.Edge {
+		w.Edges += n
 	} else {
-		w.Nodes++
+		w.Nodes += n
 	}
-	if row.ID == "" {
-		row.ID = w.NewID()
-	} else if _, exists := w.Tx.Table(t).Lookup(row.ID); exists {
-		return &engine.KeyConflict{Entity: t.Entity.String(), Type: t.Name, ID: row.ID}
-	}
-	w.Tx.Put(t, row)
-	return nil
-}
-
-// endpoint finds the node at one end of an edge.
-func (w *Write) endpoint(t *version.Type, end string, node int, e plan.Expr) (uint32, error) {
-	fail := func(rule, detail string) error {
-		return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: rule, Detail: detail}
-	}
-	nt := w.Tx.Schema().Nodes[node]
-	if e == nil {
-		return 0, fail("endpoint", "the endpoint is missing; give the id of a node "+nt.Name)
-	}
-	id, err := w.computed(t, end, e)
-	if err != nil {
-		return 0, err
-	}
-	if id.IsNull() {
-		return 0, fail("endpoint", "the endpoint is null, expected the id of a node "+nt.Name)
-	}
-	if id.Kind() != value.String || id.IsList() {
-		return 0, fail("endpoint", fmt.Sprintf("found a value of type %s, expected the id of a node %s", id.Type(), nt.Name))
-	}
-	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
-	if !ok {
-		help := cmp.Or(nt.IDForm(id.Str()), "insert it first")
-		return 0, fail("endpoint", fmt.Sprintf("node %s %q does not exist; %s", nt.Name, id.Str(), help))
-	}
-	return ord, nil
-}
-
-// update updates the nodes that match a statement.
-func (w *Write) update(ctx context.Context, s plan.Update) error {
-	t := w.Tx.Schema().Type(plan.Node, s.Type)
-	type assign struct {
-		p int
-		v value.Value
-	}
-	var set []assign
-	var unfit error // matters only if there is an entity to update
-	for _, a := range s.Set {
-		p, v, err := w.assignment(t, a)
-		if err != nil && unfit == nil {
-			unfit = err
-		}
-		for _, k := range t.Key {
-			if k == p {
-				return &engine.ConstraintViolation{Entity: "node", Type: t.Name, Property: a.Name, Rule: "key", Detail: "a key property cannot be changed; insert another node and delete this one"}
-			}
-		}
-		set = append(set, assign{p, v})
-	}
-	ords, err := w.matches(ctx, t, s.Where)
-	if err != nil {
-		return err
-	}
-	if unfit != nil && len(ords) > 0 {
-		return unfit
-	}
-	vectors := w.derive(t, s)
-	for i, ord := range ords {
-		if i%frameSize == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		table := w.Tx.Table(t)
-		row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
-		was := table.Values(ord)
-		copy(row.Vals, was)
-		for _, a := range set {
-			row.Vals[a.p] = a.v
-		}
-		for _, a := range set {
-			if err := t.CheckValue(a.p, row.Vals[a.p]); err != nil {
-				err.(*engine.ConstraintViolation).ID = row.ID
-				return err
-			}
-		}
-		if err := w.updateDerived(t, vectors, was, row.Vals); err != nil {
-			err.(*engine.ConstraintViolation).ID = row.ID
-			return err
-		}
-		w.Tx.Put(t, row)
-		w.Nodes++
-	}
-	return nil
-}
-
-// delete deletes the nodes or edges that match a statement.
-func (w *Write) delete(ctx context.Context, s plan.Delete) error {
-	t := w.Tx.Schema().Type(s.Entity, s.Type)
-	ords, err := w.matches(ctx, t, s.Where)
-	if err != nil {
-		return err
-	}
-	for i, ord := range ords {
-		if i%frameSize == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-		}
-		edges := w.Tx.Delete(t, ord)
-		w.Edges += edges
-		if s.Entity == plan.Edge {
-			w.Edges++
-		} else {
-			w.Nodes++
-		}
-	}
-	return nil
-}
-
-// matches returns the ordinals of the entities that satisfy a predicate.
-func (w *Write) matches(ctx context.Context, t *version.Type, pred plan.Pred) ([]uint32, error) {
-	want, err := w.value(pred.Value)
-	if err != nil {
-		return nil, err
-	}
-	table := w.Tx.Table(t)
-	p, isProp := t.Prop(pred.Name)
-	if want.IsNull() {
-		return nil, nil
-	}
-	text := want.Kind() == value.String && !want.IsList()
-	if pred.Op == plan.Eq {
-		isKey := isProp && len(t.Key) == 1 && t.Key[0] == p && want.Kind() == pred.Type.Kind && !want.IsList()
-		switch {
-		case isKey:
-			return one(table.Lookup(value.Text(want))), nil
-		case !isProp && pred.Name == "id" && text:
-			return one(table.Lookup(want.Str())), nil
-		case !isProp && text:
-			return w.edgesAt(table, pred.Name == "to", want.Str()), nil
-		}
-	}
-	var out []uint32
-	buf := make([]uint32, frameSize)
-	for next := uint32(0); next < table.Ordinals(); {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var n int
-		n, next = table.Scan(next, buf)
-		for _, ord := range buf[:n] {
-			var v value.Value
-			switch {
-			case isProp:
-				v = table.Value(ord, p)
-			case pred.Name == "id":
-				v = value.OfString(table.ID(ord))
-			default:
-				src, dst := table.Ends(ord)
-				node, nodes := src, t.From
-				if pred.Name == "to" {
-					node, nodes = dst, t.To
-				}
-				v = value.OfString(w.Tx.Table(w.Tx.Schema().Nodes[nodes]).ID(node))
-			}
-			if holds(pred.Op, v, want) {
-				out = append(out, ord)
-			}
-		}
-	}
-	return out, nil
-}
-
-// edgesAt returns the edges of the node with the given id: its incoming edges if `in` is true,
-// otherwise its outgoing ones.
-func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
-	node, adj := edges.Type.From, edges.Out()
-	if in {
-		node, adj = edges.Type.To, edges.In()
-	}
-	ord, ok := w.Tx.Table(w.Tx.Schema().Nodes[node]).Lookup(id)
-	if !ok {
-		return nil
-	}
-	var out []uint32
-	base, _ := adj.Base(ord)
-	for _, e := range base {
-		if edges.Alive(e) {
-			out = append(out, e)
-		}
-	}
-	for later := adj.Later(ord); later.Next(); {
-		if edges.Alive(later.Edge) {
-			out = append(out, later.Edge)
-		}
-	}
-	return out
-}
-
-// one returns a list with ord as its only element, or nil if ok is false.
-func one(ord uint32, ok bool) []uint32 {
-	if ok {
-		return []uint32{ord}
-	}
-	return nil
 }
 
 // assignment returns the property of an assignment, and the value, converted to the
@@ -334,26 +163,22 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 // *engine.BadArgument for the first parameter that is not a valid pattern.
 func (w *Write) checkPatterns() error {
 	first, err := len(w.query.Params), error(nil)
-	for _, st := range w.query.Mutation.Statements {
-		for _, e := range plan.StatementExprs(st) {
-			plan.ExprConds(e, func(c plan.Cond) {
-				cmp, _ := c.(plan.Compare)
-				ref, ok := cmp.Right.(plan.ParamRef)
-				if !ok || cmp.Op != plan.Matches || ref.Index >= first || w.Args[ref.Index].IsNull() {
-					return
-				}
-				if _, bad := pattern.Compile(w.Args[ref.Index].Str()); bad != nil {
-					first, err = ref.Index, &engine.BadArgument{Param: w.query.Params[ref.Index].Name, Detail: bad.Error()}
-				}
-			})
+	w.query.Mutation.WalkConds(func(c plan.Cond) {
+		cmp, _ := c.(plan.Compare)
+		ref, ok := cmp.Right.(plan.ParamRef)
+		if !ok || cmp.Op != plan.Matches || ref.Index >= first || w.Args[ref.Index].IsNull() {
+			return
 		}
-	}
+		if _, bad := pattern.Compile(w.Args[ref.Index].Str()); bad != nil {
+			first, err = ref.Index, &engine.BadArgument{Param: w.query.Params[ref.Index].Name, Detail: bad.Error()}
+		}
+	})
 	return err
 }
 
 // inputs returns the values that the expressions of the mutation depend on.
 func (w *Write) inputs() *inputs {
-	return &inputs{w.ctx, w.Args, w.Now}
+	return &inputs{w.ctx, w.Args, w.Now, w.entity}
 }
 
 // value returns the value of an expression, or null if it has none. The error is an *engine.TooLarge
@@ -371,4 +196,128 @@ func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.V
 			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}
 	}
 	return v, err
+}
+
+// entity returns the value of an expression that depends on an entity or a row. It returns null for an
+// entity that does not exist.
+func (w *Write) entity(e plan.Expr) (value.Value, error) {
+	switch e := e.(type) {
+	case plan.Cell:
+		if e.Column < len(w.cells) {
+			return w.cells[e.Column], nil
+		}
+	case plan.Old:
+		if w.old == nil || w.old.vals == nil {
+			return value.Null, nil
+		}
+		p, _ := w.old.t.Prop(e.Name)
+		return w.old.vals[p], nil
+	case plan.ID:
+		if w.ended {
+			if _, _, ok := w.found(e.Var); !ok {
+				return value.Null, nil
+			}
+		}
+		return w.idOf(e.Var), nil
+	case plan.KeyOf:
+		return w.keyOf(e)
+	case plan.Prop:
+		if table, ord, ok := w.found(e.Var); ok {
+			p, _ := table.Type.Prop(e.Name)
+			return table.Value(ord, p), nil
+		}
+	case plan.Endpoint:
+		if table, ord, ok := w.found(e.Var); ok {
+			return value.OfString(w.endID(table, ord, e.To)), nil
+		}
+	default: // BindMutation refuses other expressions
+	}
+	return value.Null, nil
+}
+
+// idOf returns the id of the entity that a variable names, for the current row. It is null if no entity has been
+// inserted.
+func (w *Write) idOf(v plan.VarID) value.Value {
+	var ids []string
+	if int(v) < len(w.named) {
+		ids = w.named[v]
+	}
+	switch {
+	case len(ids) == 0:
+		return value.Null
+	case len(ids) == 1: // outside of the ForEach, or in a ForEach of one row
+		return value.OfString(ids[0])
+	}
+	if w.at >= len(ids) {
+		return value.Null
+	}
+	return value.OfString(ids[w.at])
+}
+
+// found returns the table and the ordinal of the entity that a variable names. The result `ok` is false if the
+// entity has been deleted.
+func (w *Write) found(v plan.VarID) (table *version.Table, ord uint32, ok bool) {
+	id := w.idOf(v)
+	if id.IsNull() {
+		return nil, 0, false
+	}
+	named := w.query.Mutation.Vars[v]
+	table = w.Tx.Table(w.Tx.Schema().Type(named.Entity, named.Type))
+	ord, ok = table.Lookup(id.Str())
+	return table, ord, ok
+}
+
+// endID returns the id of the source of an edge or, if `to` is true, of its target.
+func (w *Write) endID(edges *version.Table, ord uint32, to bool) string {
+	node, nodes := edges.Ends(ord)
+	of := edges.Type.From
+	if to {
+		node, of = nodes, edges.Type.To
+	}
+	return w.Tx.Table(w.Tx.Schema().Nodes[of]).ID(node)
+}
+
+// keyOf returns the id of the node with a key. It is null if a member of the key is.
+func (w *Write) keyOf(e plan.KeyOf) (value.Value, error) {
+	t := w.Tx.Schema().Type(plan.Node, e.Node)
+	members := make([]value.Value, len(e.Key))
+	for i, a := range e.Key {
+		_, v, err := w.assignment(t, a)
+		if err != nil || v.IsNull() {
+			return value.Null, err
+		}
+		members[i] = v
+	}
+	return value.OfString(string(t.AppendKey(nil, members))), nil
+}
+
+// returned returns the row of the mutation, or nil if it returns none. A whole node takes one value for each of its
+// fields.
+func (w *Write) returned() ([]value.Value, error) {
+	var row []value.Value
+	for _, c := range w.query.Mutation.Returns {
+		whole, ok := c.Expr.(plan.Whole)
+		if !ok {
+			v, err := w.value(c.Expr)
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, version.Detached(v))
+			continue
+		}
+		table, ord, ok := w.found(whole.Var)
+		for i, f := range c.Fields {
+			v := value.Null
+			switch {
+			case !ok:
+			case i == 0:
+				v = value.OfString(table.ID(ord))
+			default:
+				p, _ := table.Type.Prop(f.Name)
+				v = table.Value(ord, p)
+			}
+			row = append(row, version.Detached(v))
+		}
+	}
+	return row, nil
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// BindMutation checks that a mutation fits a schema. The error is a *engine.SchemaMismatch.
+// BindMutation checks that a mutation fits a schema. It does not check the matches of blocks; see [BindBlocks]. The
+// error is a *engine.SchemaMismatch.
 func BindMutation(q *plan.Query, s *version.Schema) error {
 	if q.Mutation == nil {
 		return mismatch("the query is not a mutation")
@@ -14,38 +15,203 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 	if err := CheckUses(q, s); err != nil {
 		return err
 	}
+	m := &mutationBinder{query: q, schema: s}
+	for _, v := range q.Mutation.Vars {
+		if s.Type(v.Entity, v.Type) == nil {
+			return mismatch("there is no %s type %s", v.Entity, v.Type)
+		}
+	}
 	for _, st := range q.Mutation.Statements {
-		var entity plan.Entity
-		var name string
-		var set []plan.Assign
-		var where *plan.Pred
-		switch st := st.(type) {
-		case plan.Insert:
-			entity, name, set = st.Entity, st.Type, st.Set
-		case plan.Update:
-			entity, name, set, where = plan.Node, st.Type, st.Set, &st.Where
-		case plan.Delete:
-			entity, name, where = st.Entity, st.Type, &st.Where
-		}
-		t := s.Type(entity, name)
-		if t == nil {
-			return mismatch("there is no %s type %s", entity, name)
-		}
-		if err := operands(q, st); err != nil {
-			return err
-		}
-		for _, a := range set {
-			if err := checkPropType(t, a.Name, a.Type); err != nil {
+		each, ok := st.(plan.ForEach)
+		if !ok {
+			if err := m.statement(st); err != nil {
 				return err
 			}
-		}
-		if where == nil {
 			continue
 		}
-		if _, ok := t.Prop(where.Name); ok || where.Name != "id" && (entity == plan.Node || where.Name != "from" && where.Name != "to") {
-			if err := checkPropType(t, where.Name, where.Type); err != nil {
+		if err := m.forEach(each); err != nil {
+			return err
+		}
+	}
+	return m.returns()
+}
+
+// mutationBinder checks the statements of a mutation.
+type mutationBinder struct {
+	query  *plan.Query
+	schema *version.Schema
+	cells  []value.Type  // the types of the values of a row, in a ForEach
+	old    *version.Type // the type whose old values the expressions may use, or nil
+}
+
+// forEach checks a block. It does not check the block's match.
+func (m *mutationBinder) forEach(each plan.ForEach) error {
+	if each.Read != nil {
+		m.cells = make([]value.Type, len(each.Read.Columns))
+		for i, c := range each.Read.Columns {
+			if c.Fields != nil {
+				return mismatch("a block of a mutation uses a whole node")
+			}
+			m.cells[i] = c.Type
+		}
+	} else {
+		if each.List == nil {
+			return mismatch("a block of a mutation has neither a match nor a list")
+		}
+		t, err := m.operandType(each.List)
+		if err != nil {
+			return err
+		}
+		if !t.List {
+			return mismatch("a block of a mutation runs for the elements of a value of type %s, expected a list", t)
+		}
+		m.cells = []value.Type{t.Elem()}
+	}
+	for _, st := range each.Statements {
+		if _, nested := st.(plan.ForEach); nested {
+			return mismatch("a block of a mutation contains another one")
+		}
+		if err := m.statement(st); err != nil {
+			return err
+		}
+	}
+	m.cells = nil
+	return nil
+}
+
+// statement checks an insert, an update or a delete.
+func (m *mutationBinder) statement(st plan.Statement) error {
+	entity, name := plan.Target(st)
+	set, where := plan.Written(st)
+	t := m.schema.Type(entity, name)
+	if t == nil {
+		return mismatch("there is no %s type %s", entity, name)
+	}
+	ins, insert := st.(plan.Insert)
+	_, update := st.(plan.Update)
+	if !insert && len(where) == 0 {
+		return mismatch("a statement selects the entities of %s without a predicate", name)
+	}
+	if insert && ins.As != nil {
+		if v := *ins.As; v < 0 || int(v) >= len(m.query.Mutation.Vars) || m.query.Mutation.Vars[v].Entity != entity || m.query.Mutation.Vars[v].Type != name {
+			return mismatch("an insert of %s names an entity of another type", name)
+		}
+	}
+	if ins.Upsert && entity == plan.Node && t.Key == nil {
+		return mismatch("node %s has no key, so an upsert cannot find a node", name)
+	}
+	if update || ins.Upsert {
+		m.old = t
+		defer func() { m.old = nil }()
+	}
+	for _, e := range plan.StatementExprs(st) {
+		if _, err := m.operandType(e); err != nil {
+			return err
+		}
+	}
+	for _, a := range set {
+		if err := checkPropType(t, a.Name, a.Type); err != nil {
+			return err
+		}
+	}
+	for _, p := range where {
+		if _, ok := t.Prop(p.Name); ok || p.Name != "id" && (entity == plan.Node || p.Name != "from" && p.Name != "to") {
+			if err := checkPropType(t, p.Name, p.Type); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// returns checks the columns that the mutation returns.
+func (m *mutationBinder) returns() error {
+	for _, c := range m.query.Mutation.Returns {
+		w, whole := c.Expr.(plan.Whole)
+		if !whole {
+			if _, err := m.operandType(c.Expr); err != nil {
+				return err
+			}
+			continue
+		}
+		t, err := m.named(w.Var)
+		if err != nil {
+			return err
+		}
+		for i, f := range c.Fields {
+			if i > 0 {
+				if err := checkPropType(t, f.Name, f.Type); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// named returns the type of the entity that an insert names.
+func (m *mutationBinder) named(v plan.VarID) (*version.Type, error) {
+	if v < 0 || int(v) >= len(m.query.Mutation.Vars) {
+		return nil, mismatch("no insert names the entity %d", v)
+	}
+	named := m.query.Mutation.Vars[v]
+	return m.schema.Type(named.Entity, named.Type), nil
+}
+
+// entityType returns the type of an expression that depends on an entity or a row; see [Write.entity]. It reports
+// false for other expressions.
+func (m *mutationBinder) entityType(e plan.Expr) (value.Type, bool, error) {
+	text := value.Of(value.String)
+	switch e := e.(type) {
+	case plan.Cell:
+		if e.Column < 0 || e.Column >= len(m.cells) {
+			return value.Type{}, true, mismatch("a row has no value %d", e.Column)
+		}
+		return m.cells[e.Column], true, nil
+	case plan.Old:
+		if m.old == nil {
+			return value.Type{}, true, mismatch("an old value of %s is used outside of an update or upsert", e.Name)
+		}
+		return e.Type, true, checkPropType(m.old, e.Name, e.Type)
+	case plan.ID:
+		_, err := m.named(e.Var)
+		return text, true, err
+	case plan.Endpoint:
+		t, err := m.named(e.Var)
+		if err == nil && t.Entity != plan.Edge {
+			err = mismatch("a node has no ends")
+		}
+		return text, true, err
+	case plan.Prop:
+		t, err := m.named(e.Var)
+		if err == nil {
+			err = checkPropType(t, e.Name, e.Type)
+		}
+		return e.Type, true, err
+	case plan.KeyOf:
+		return text, true, m.key(e)
+	}
+	return value.Type{}, false, nil
+}
+
+// key checks a node that is given by its key.
+func (m *mutationBinder) key(e plan.KeyOf) error {
+	t := m.schema.Type(plan.Node, e.Node)
+	if t == nil {
+		return mismatch("there is no node type %s", e.Node)
+	}
+	if len(e.Key) != len(t.Key) {
+		return mismatch("the key of node %s has %d members, found %d", e.Node, len(t.Key), len(e.Key))
+	}
+	for i, a := range e.Key {
+		if p, ok := t.Prop(a.Name); !ok || p != t.Key[i] {
+			return mismatch("member %d of the key of node %s is not %s", i+1, e.Node, a.Name)
+		}
+		if err := checkPropType(t, a.Name, a.Type); err != nil {
+			return err
+		}
+		if _, err := m.operandType(a.Value); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -64,8 +230,12 @@ func checkPropType(t *version.Type, name string, want value.Type) error {
 }
 
 // operandType checks an expression of a mutation and returns its type. The expression must be a
-// literal, an existing parameter or `now`, or must be computed from such expressions.
-func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
+// literal, an existing parameter, `now` or a value of an entity or a row, or must be computed from such expressions.
+func (m *mutationBinder) operandType(e plan.Expr) (value.Type, error) {
+	q := m.query
+	if t, ok, err := m.entityType(e); ok {
+		return t, err
+	}
 	switch e := e.(type) {
 	case plan.Lit:
 		if e.Value.IsNull() {
@@ -82,7 +252,7 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 	case plan.Test:
 		var types []value.Type
 		for _, o := range plan.Operands(e) {
-			t, err := operandType(q, o)
+			t, err := m.operandType(o)
 			if err != nil {
 				return value.Type{}, err
 			}
@@ -106,7 +276,7 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 		types := make([]value.Type, len(e.Args))
 		for i, a := range e.Args {
 			var err error
-			if types[i], err = operandType(q, a); err != nil {
+			if types[i], err = m.operandType(a); err != nil {
 				return value.Type{}, err
 			}
 		}
@@ -116,7 +286,7 @@ func operandType(q *plan.Query, e plan.Expr) (value.Type, error) {
 		}
 		return t, nil
 	}
-	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now() and what is computed from them", e)
+	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now(), values of entities that it writes or matches, and expressions of them", e)
 }
 
 // checkWordOperator checks the operands of an `in` or a `matches` in a mutation. The argument `types`
@@ -141,17 +311,6 @@ func checkWordOperator(c plan.Compare, types []value.Type) error {
 	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith:
 	default:
 		return mismatch("there is no operator %d", uint8(c.Op))
-	}
-	return nil
-}
-
-// operands checks the expressions of a statement; see operandType. An expression may be missing if
-// it is optional in the statement.
-func operands(q *plan.Query, s plan.Statement) error {
-	for _, e := range plan.StatementExprs(s) {
-		if _, err := operandType(q, e); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -29,20 +29,7 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 	}
 	var out Vectors
 	w := &Write{Args: args, ctx: ctx}
-	for _, statement := range q.Mutation.Statements {
-		var t *version.Type
-		var set []plan.Assign
-		switch st := statement.(type) {
-		case plan.Insert:
-			t, set = s.Type(st.Entity, st.Type), st.Set
-		case plan.Update:
-			t, set = s.Type(plan.Node, st.Type), st.Set
-		case plan.Delete:
-			continue
-		}
-		if t == nil {
-			continue // the query does not match the schema; BindMutation reports this
-		}
+	add := func(t *version.Type, set []plan.Assign) error {
 		for _, p := range t.Props {
 			v, ok := embedSource(w, set, p)
 			if !ok || v.IsNull() {
@@ -53,12 +40,33 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			}
 			vectors, err := embed(ctx, e, p, v.Str())
 			if err != nil {
-				return nil, &EmbedError{Type: t.Name, Property: p.Name, Err: err}
+				return &EmbedError{Type: t.Name, Property: p.Name, Err: err}
 			}
 			if out == nil {
 				out = Vectors{}
 			}
 			out[embedding{p, v.Str()}] = value.OfVector(vectors[0])
+		}
+		return nil
+	}
+	for _, statement := range q.Mutation.Statements {
+		rows, list := oneRow, []plan.Statement{statement}
+		if each, ok := statement.(plan.ForEach); ok {
+			if list = each.Statements; each.List != nil {
+				var err error
+				if rows, err = w.elements(each); err != nil {
+					return nil, nil // the write reports the error
+				}
+			}
+		}
+		for _, st := range list {
+			entity, typ := plan.Target(st)
+			set, _ := plan.Written(st)
+			for _, w.cells = range rows {
+				if err := add(s.Type(entity, typ), set); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	return out, nil
@@ -75,6 +83,9 @@ func embedSource(w *Write, set []plan.Assign, p *catalog.Property) (text value.V
 		case p.Name:
 			return value.Null, false
 		case p.Embed.Source:
+			if dependsOnStored(a.Value, w.cells) {
+				return value.Null, true
+			}
 			// A text that is too large makes the assignment fail, which reports the error.
 			if v, err := w.value(a.Value); err != nil || v.IsNull() || v.Kind() == value.String && !v.IsList() {
 				text, ok = v, true
@@ -84,13 +95,29 @@ func embedSource(w *Write, set []plan.Assign, p *catalog.Property) (text value.V
 	return text, ok
 }
 
+// dependsOnStored reports whether an expression depends on an entity of the graph. An expression with a Cell
+// does not if the row is an element of a list, which `cells` then contains.
+func dependsOnStored(e plan.Expr, cells []value.Value) bool {
+	depends := false
+	plan.WalkExpr(e, func(e plan.Expr) {
+		switch e.(type) {
+		case plan.Old, plan.ID, plan.KeyOf:
+			depends = true
+		case plan.Cell:
+			depends = depends || cells == nil
+		default: // the other expressions depend on the arguments alone
+		}
+	})
+	return depends
+}
+
 // embedded fills in the computed vectors of an insert.
-func (w *Write) embedded(t *version.Type, s plan.Insert, vals []value.Value) {
+func (w *Write) embedded(t *version.Type, set []plan.Assign, vals []value.Value) {
 	if len(w.Vectors) == 0 {
 		return
 	}
 	for i, p := range t.Props {
-		if text, ok := embedSource(w, s.Set, p); ok && !text.IsNull() {
+		if text, ok := embedSource(w, set, p); ok && !text.IsNull() {
 			vals[i] = w.Vectors[embedding{p, text.Str()}]
 		}
 	}
@@ -103,10 +130,10 @@ type derived struct {
 }
 
 // derive lists the vectors that an update must compute.
-func (w *Write) derive(t *version.Type, s plan.Update) []derived {
+func (w *Write) derive(t *version.Type, set []plan.Assign) []derived {
 	var out []derived
 	for i, p := range t.Props {
-		text, ok := embedSource(w, s.Set, p)
+		text, ok := embedSource(w, set, p)
 		if !ok {
 			continue
 		}

@@ -1,53 +1,99 @@
 package exec
 
 import (
+	"context"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // ExplainMutation returns one operator for each statement of a mutation. The mutation must
-// fit the snapshot's schema.
-func ExplainMutation(q *plan.Query, snap *version.Snapshot) []*engine.Operator {
+// fit the snapshot's schema. The error is that of [Bind], for the match of a block.
+func ExplainMutation(ctx context.Context, q *plan.Query, snap *version.Snapshot) ([]*engine.Operator, error) {
 	text := plan.SpellerOf(q)
 	var list []*engine.Operator
 	for _, s := range q.Mutation.Statements {
-		switch s := s.(type) {
-		case plan.Insert:
-			list = append(list, &engine.Operator{Name: "insert", Detail: s.Entity.String() + " " + s.Type, Estimate: 1})
-		case plan.Update:
-			found := affected(text, snap, plan.Node, s.Type, s.Where)
-			list = append(list, &engine.Operator{Name: "update", Detail: "node " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
-		case plan.Delete:
-			found := affected(text, snap, s.Entity, s.Type, s.Where)
-			list = append(list, &engine.Operator{Name: "delete", Detail: s.Entity.String() + " " + s.Type, Estimate: found.Estimate, Children: []*engine.Operator{found}})
+		each, ok := s.(plan.ForEach)
+		if !ok {
+			list = append(list, explainStatement(text, snap, s))
+			continue
 		}
+		op := &engine.Operator{Name: "for each", Detail: "match"}
+		if each.Read == nil {
+			op.Detail = "element of " + text.Expr(each.List)
+		} else {
+			match := matchQuery(q, each.Read)
+			prog, err := Bind(ctx, match, snap)
+			if err != nil {
+				return nil, err
+			}
+			found, err := prog.Explain(ctx, match)
+			if err != nil {
+				return nil, err
+			}
+			op.Estimate, op.Children = found.Estimate, append(op.Children, found)
+		}
+		for _, inner := range each.Statements {
+			op.Children = append(op.Children, explainStatement(text, snap, inner))
+		}
+		list = append(list, op)
 	}
-	return list
+	return list, nil
 }
 
-// affected returns the operator that finds the entities of a predicate in the way Write.matches
+// explainStatement returns the operator of an insert, an update or a delete.
+func explainStatement(text plan.Speller, snap *version.Snapshot, s plan.Statement) *engine.Operator {
+	entity, typ := plan.Target(s)
+	op := &engine.Operator{Detail: entity.String() + " " + typ, Estimate: 1}
+	switch s := s.(type) {
+	case plan.Insert:
+		if op.Name = "insert"; s.Upsert {
+			op.Name = "upsert"
+		}
+		return op
+	case plan.Update:
+		op.Name = "update"
+	case plan.Delete:
+		op.Name = "delete"
+	}
+	_, where := plan.Written(s)
+	found := affected(text, snap, entity, typ, where)
+	op.Estimate, op.Children = found.Estimate, []*engine.Operator{found}
+	return op
+}
+
+// affected returns the operator that finds the entities of predicates in the way Write.matches
 // does. Only the run shows whether a value is null or has the key's kind, so affected cannot
 // consider that.
-func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where plan.Pred) *engine.Operator {
+func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where []plan.Pred) *engine.Operator {
 	t := snap.Schema.Type(entity, typ)
 	live := float64(snap.Table(entity, t.Index).Live())
-	p, isProp := t.Prop(where.Name)
-	detail := t.Name + " by " + text.Pred(where)
-	switch {
-	case where.Op != plan.Eq:
-	case isProp && len(t.Key) == 1 && t.Key[0] == p, !isProp && where.Name == "id":
-		return &engine.Operator{Name: "lookup", Detail: detail, Estimate: 1}
-	case !isProp:
-		end := t.From
-		if where.Name == "to" {
-			end = t.To
+	op := &engine.Operator{Name: "scan", Detail: t.Name + " by " + text.Preds(where), Estimate: live}
+	for _, p := range where {
+		if p.Op == plan.Eq {
+			op.Estimate *= equalShare
+		} else {
+			op.Estimate *= otherShare
 		}
-		return &engine.Operator{Name: "expand", Detail: detail, Estimate: live / max(1, float64(snap.Nodes(end).Live()))}
 	}
-	share := otherShare
-	if where.Op == plan.Eq {
-		share = equalShare
+	for _, p := range where {
+		at, isProp := t.Prop(p.Name)
+		byID := isProp && len(t.Key) == 1 && t.Key[0] == at || !isProp && p.Name == "id"
+		if byID && (p.Op == plan.Eq || p.Op == plan.In) {
+			op.Name, op.Estimate = "lookup", 1
+			return op
+		}
 	}
-	return &engine.Operator{Name: "scan", Detail: detail, Estimate: live * share}
+	for _, p := range where {
+		if _, isProp := t.Prop(p.Name); !isProp && p.Op == plan.Eq {
+			end := t.From
+			if p.Name == "to" {
+				end = t.To
+			}
+			op.Name, op.Estimate = "expand", live/max(1, float64(snap.Nodes(end).Live()))
+			return op
+		}
+	}
+	return op
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Receipt records the call that made a commit, so that a retry of the call gets the same
@@ -19,6 +20,7 @@ type Receipt struct {
 	Outcome          engine.MergeOutcome // for a merge: its outcome
 	Nodes, Edges     int64               // numbers of entities that the call changed
 	NodeIns, EdgeIns []engine.TypeCount  // for a load: the entities in the input
+	Row              []value.Value       // of a mutation: the row that it returned, or nil
 	Schema           []byte              // of a schema change: the encoding of the previous catalog
 }
 
@@ -36,7 +38,7 @@ type Receipted struct {
 //	nodes, edges   varints
 //	counts         of nodes, then of edges: uvarint count, for each its type (text) and
 //	               number (varint)
-//	schema         the rest; not in records of format 2
+//	row or schema  the rest; not in records of format 2. See appendReturned for a row.
 func (c *Receipt) append(dst []byte) []byte {
 	if c == nil {
 		return dst
@@ -53,7 +55,7 @@ func (c *Receipt) append(dst []byte) []byte {
 			dst = binary.AppendVarint(dst, n.Count)
 		}
 	}
-	return append(dst, c.Schema...)
+	return append(appendReturned(dst, c.Row), c.Schema...)
 }
 
 // Pack returns the receipt in its stored form.
@@ -86,7 +88,12 @@ func (r *reader) receipt(written byte) *Receipt {
 		}
 	}
 	if in.err == nil && written > 2 && len(in.b) > 0 {
-		c.Schema, in.b = slices.Clone(in.b), nil
+		if in.b[0] == rowMark {
+			in.byte()
+			c.Row = in.returned()
+		} else {
+			c.Schema, in.b = slices.Clone(in.b), nil
+		}
 	}
 	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {
 		in.fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))

@@ -218,6 +218,24 @@ func (tx *Txn) Commit(c engine.Commit) *Snapshot {
 	return s
 }
 
+// View returns the state of the transaction, with the commit of its base. It is valid until the next change
+// of the transaction. The search indexes that its readers build do not stay with the transaction.
+func (tx *Txn) View() *Snapshot {
+	s := tx.Commit(tx.base.Commit)
+	own := func(tables []*Table, edits []*edit) {
+		for i, e := range edits {
+			if e != nil {
+				table := *e.Table
+				table.texts = e.texts.next(e.Type)
+				tables[i] = &table
+			}
+		}
+	}
+	own(s.nodes, tx.nodes)
+	own(s.edges, tx.edges)
+	return s
+}
+
 // list returns the edits of the node tables or of the edge tables.
 func (tx *Txn) list(e plan.Entity) []*edit {
 	if e == plan.Edge {

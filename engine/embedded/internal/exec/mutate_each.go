@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// rows returns the rows of a ForEach, in the state that the transaction has.
+func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
+	if s.Read == nil {
+		return w.elements(s)
+	}
+	snap := w.Tx.View()
+	q := matchQuery(w.query, s.Read)
+	prog, err := Bind(w.ctx, q, snap)
+	if err != nil {
+		return nil, err
+	}
+	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared})
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	var rows [][]value.Value
+	for {
+		batch, err := res.Next(w.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if batch == nil {
+			return rows, nil
+		}
+		for i := range batch.Len {
+			if len(rows) == plan.MaxRows {
+				return nil, tooManyRows("rows of a match block", plan.MaxRows+1)
+			}
+			row := make([]value.Value, len(batch.Columns))
+			for c := range batch.Columns {
+				row[c] = version.Detached(batch.Columns[c].Value(i))
+			}
+			rows = append(rows, row)
+		}
+	}
+}
+
+// matchQuery returns the match of a ForEach as a query. The query yields one row more than a ForEach allows, so
+// that a run notices that there are too many.
+func matchQuery(q *plan.Query, r *plan.Read) *plan.Query {
+	read := *r
+	if read.Limit == plan.NoLimit {
+		read.Limit = plan.MaxRows + 1
+	}
+	return &plan.Query{Name: q.Name, Params: q.Params, Read: &read}
+}
+
+// elements returns a row for each element of the list of a ForEach. A null list has no elements.
+func (w *Write) elements(s plan.ForEach) ([][]value.Value, error) {
+	list, err := w.value(s.List)
+	if err != nil || list.IsNull() {
+		return nil, err
+	}
+	elems := list.Elems()
+	if len(elems) > plan.MaxRows {
+		return nil, tooManyRows("elements of the list of a for block", int64(len(elems)))
+	}
+	rows := make([][]value.Value, len(elems))
+	for i := range elems {
+		rows[i] = elems[i : i+1]
+	}
+	return rows, nil
+}
+
+// tooManyRows returns the error for more rows than a ForEach allows.
+func tooManyRows(what string, n int64) error {
+	return &engine.TooLarge{Resource: what, Limit: plan.MaxRows, Actual: n}
+}
+
+// BindBlocks checks that the matches of a mutation fit a snapshot. The errors are those of [Bind].
+func BindBlocks(ctx context.Context, q *plan.Query, snap *version.Snapshot) error {
+	for _, st := range q.Mutation.Statements {
+		if each, ok := st.(plan.ForEach); ok && each.Read != nil {
+			if _, err := Bind(ctx, matchQuery(q, each.Read), snap); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// This file finds the entities that an update or a delete selects.
+
+// matches returns the ordinals of the entities that satisfy all predicates, for the current row.
+func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
+	wants := make([]value.Value, len(preds))
+	for i, p := range preds {
+		v, err := w.value(p.Value)
+		if err != nil {
+			return nil, err
+		}
+		if v.IsNull() {
+			return nil, nil
+		}
+		wants[i] = v
+	}
+	table := w.Tx.Table(t)
+	satisfies := func(ord uint32, but int) bool {
+		for i, p := range preds {
+			if i != but && !holds(p.Op, w.member(table, ord, p.Name), wants[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, look := range []func(*version.Table, plan.Pred, value.Value) ([]uint32, bool){w.byID, w.byEnd} {
+		for i, p := range preds {
+			ords, ok := look(table, p, wants[i])
+			if ok {
+				return slices.DeleteFunc(ords, func(ord uint32) bool { return !satisfies(ord, i) }), nil
+			}
+		}
+	}
+	var out []uint32
+	buf := make([]uint32, frameSize)
+	for next := uint32(0); next < table.Ordinals(); {
+		if err := w.ctx.Err(); err != nil {
+			return nil, err
+		}
+		var n int
+		n, next = table.Scan(next, buf)
+		for _, ord := range buf[:n] {
+			if satisfies(ord, -1) {
+				out = append(out, ord)
+			}
+		}
+	}
+	return out, nil
+}
+
+// member returns the value of a property of an entity, or of its `id`, `from` or `to`.
+func (w *Write) member(table *version.Table, ord uint32, name string) value.Value {
+	p, isProp := table.Type.Prop(name)
+	switch {
+	case isProp:
+		return table.Value(ord, p)
+	case name == "id":
+		return value.OfString(table.ID(ord))
+	}
+	return value.OfString(w.endID(table, ord, name == "to"))
+}
+
+// byID finds the entities that satisfy a predicate of the id, or of a property that is the key. It reports false for
+// other predicates.
+func (w *Write) byID(table *version.Table, pred plan.Pred, want value.Value) ([]uint32, bool) {
+	t := table.Type
+	p, isProp := t.Prop(pred.Name)
+	if isProp && (len(t.Key) != 1 || t.Key[0] != p) || !isProp && pred.Name != "id" {
+		return nil, false
+	}
+	kind := value.String
+	if isProp {
+		kind = pred.Type.Kind
+	}
+	var ids []value.Value
+	switch {
+	case want.Kind() != kind && !(want.IsList() && len(want.Elems()) == 0):
+		return nil, false
+	case pred.Op == plan.Eq && !want.IsList():
+		ids = []value.Value{want}
+	case pred.Op == plan.In && want.IsList():
+		ids = want.Elems()
+	default:
+		return nil, false
+	}
+	var out []uint32
+	seen := map[uint32]bool{}
+	for _, id := range ids {
+		if ord, ok := table.Lookup(value.Text(id)); ok && !seen[ord] {
+			seen[ord] = true
+			out = append(out, ord)
+		}
+	}
+	return out, true
+}
+
+// byEnd finds the edges that satisfy a predicate of an end. It reports false for other predicates.
+func (w *Write) byEnd(table *version.Table, pred plan.Pred, want value.Value) ([]uint32, bool) {
+	if _, isProp := table.Type.Prop(pred.Name); isProp || pred.Name == "id" || pred.Op != plan.Eq || want.IsList() || want.Kind() != value.String {
+		return nil, false
+	}
+	return w.edgesAt(table, pred.Name == "to", want.Str()), true
+}
+
+// edgesAt returns the edges of the node with the given id: its incoming edges if `in` is true,
+// otherwise its outgoing ones.
+func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
+	node, adj := edges.Type.From, edges.Out()
+	if in {
+		node, adj = edges.Type.To, edges.In()
+	}
+	ord, ok := w.Tx.Table(w.Tx.Schema().Nodes[node]).Lookup(id)
+	if !ok {
+		return nil
+	}
+	var out []uint32
+	base, _ := adj.Base(ord)
+	for _, e := range base {
+		if edges.Alive(e) {
+			out = append(out, e)
+		}
+	}
+	for later := adj.Later(ord); later.Next(); {
+		if edges.Alive(later.Edge) {
+			out = append(out, later.Edge)
+		}
+	}
+	return out
+}

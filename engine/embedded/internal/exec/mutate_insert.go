@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// insertion is the action of an insert.
+type insertion struct {
+	plan.Insert
+	t    *version.Type
+	rows []newEntity
+}
+
+// newEntity is an entity to insert.
+type newEntity struct {
+	id       string        // its id
+	vals     []value.Value // by property
+	from, to value.Value   // the ids of an edge's ends
+}
+
+// insert evaluates an insert or an upsert.
+func (w *Write) insert(s plan.Insert, rows [][]value.Value) (action, error) {
+	t := w.Tx.Schema().Type(s.Entity, s.Type)
+	if s.As != nil {
+		w.named[*s.As] = make([]string, len(rows))
+	}
+	if s.Upsert {
+		return w.upsert(s, t, rows)
+	}
+	a := &insertion{Insert: s, t: t, rows: make([]newEntity, len(rows))}
+	var once givenOnce
+	for i := range rows {
+		if err := w.enter(i, rows); err != nil {
+			return nil, err
+		}
+		e, err := w.newEntity(t, s)
+		if err == nil && t.Key != nil && len(rows) > 1 {
+			err = once.add(t, e.id, allOf(e.vals))
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.rows[i] = e
+		if s.As != nil {
+			w.named[*s.As][i] = e.id
+		}
+	}
+	return a, nil
+}
+
+// newEntity evaluates an insert for the current row.
+func (w *Write) newEntity(t *version.Type, s plan.Insert) (e newEntity, err error) {
+	e.vals = make([]value.Value, len(t.Props))
+	for _, a := range s.Set {
+		p, v, err := w.assignment(t, a)
+		if err != nil {
+			return e, err
+		}
+		e.vals[p] = v
+	}
+	w.embedded(t, s.Set, e.vals)
+	if s.ID != nil {
+		id, err := w.computed(t, "id", s.ID)
+		if err != nil {
+			return e, err
+		}
+		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
+			return e, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
+		}
+		if id.IsNull() || id.Str() == "" {
+			return e, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
+		}
+		e.id = id.Str()
+	}
+	if err := t.CheckRow(e.id, e.vals); err != nil {
+		return e, err
+	}
+	if t.Key != nil {
+		id := string(t.AppendID(nil, e.vals))
+		if e.id != "" && e.id != id {
+			return e, &engine.ConstraintViolation{Entity: "node", Type: t.Name, ID: e.id, Property: "id", Rule: "key", Detail: fmt.Sprintf("the key determines the id %q", id)}
+		}
+		e.id = id
+		return e, nil
+	}
+	if e.id == "" {
+		e.id = w.NewID()
+	}
+	if s.Entity == plan.Edge {
+		if e.from, err = w.endpointID(t, "from", s.From); err != nil {
+			return e, err
+		}
+		e.to, err = w.endpointID(t, "to", s.To)
+	}
+	return e, err
+}
+
+// apply inserts the entities.
+func (a *insertion) apply(w *Write) error {
+	for i, e := range a.rows {
+		if err := w.tick(i); err != nil {
+			return err
+		}
+		row := version.Row{ID: e.id, Vals: e.vals}
+		if a.Entity == plan.Edge {
+			var err error
+			if row.Src, err = w.endpoint(a.t, "from", e.from); err != nil {
+				return err
+			}
+			if row.Dst, err = w.endpoint(a.t, "to", e.to); err != nil {
+				return err
+			}
+		}
+		if a.t.Key == nil {
+			if _, exists := w.Tx.Table(a.t).Lookup(row.ID); exists {
+				return &engine.KeyConflict{Entity: a.t.Entity.String(), Type: a.t.Name, ID: row.ID}
+			}
+		}
+		w.Tx.Put(a.t, row)
+		w.count(a.Entity, 1)
+	}
+	return nil
+}
+
+// endType returns the type of the node at one end of an edge.
+func (w *Write) endType(t *version.Type, end string) *version.Type {
+	if end == "to" {
+		return w.Tx.Schema().Nodes[t.To]
+	}
+	return w.Tx.Schema().Nodes[t.From]
+}
+
+// noEndpoint returns the error for an end of an edge that is not a node.
+func noEndpoint(t *version.Type, end, detail string) error {
+	return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: "endpoint", Detail: detail}
+}
+
+// endpointID evaluates the id of the node at one end of an edge.
+func (w *Write) endpointID(t *version.Type, end string, e plan.Expr) (value.Value, error) {
+	node := w.endType(t, end).Name
+	if e == nil {
+		return value.Null, noEndpoint(t, end, "the endpoint is missing; give the id of a node "+node)
+	}
+	id, err := w.computed(t, end, e)
+	switch {
+	case err != nil:
+		return value.Null, err
+	case id.IsNull():
+		return value.Null, noEndpoint(t, end, "the endpoint is null, expected the id of a node "+node)
+	case id.Kind() != value.String || id.IsList():
+		return value.Null, noEndpoint(t, end, fmt.Sprintf("found a value of type %s, expected the id of a node %s", id.Type(), node))
+	}
+	return id, nil
+}
+
+// endpoint finds the node at one end of an edge.
+func (w *Write) endpoint(t *version.Type, end string, id value.Value) (uint32, error) {
+	nt := w.endType(t, end)
+	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
+	if !ok {
+		help := cmp.Or(nt.IDForm(id.Str()), "insert it first")
+		return 0, noEndpoint(t, end, fmt.Sprintf("node %s %q does not exist; %s", nt.Name, id.Str(), help))
+	}
+	return ord, nil
+}

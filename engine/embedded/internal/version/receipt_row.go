@@ -1,0 +1,70 @@
+package version
+
+import (
+	"encoding/binary"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// rowMark is the first byte of the row of a mutation in a receipt. The encoding of a catalog, which has the same place
+// in the receipt of a schema change, is JSON and starts with another byte.
+const rowMark = 1
+
+// appendReturned appends the row that a mutation returned, or nothing if it is nil:
+//
+//	mark     rowMark
+//	count    uvarint
+//	values   each: uvarint of twice the kind, plus 1 for a list; 0 for null. For a vector its length
+//	         (uvarint); for a list the number of elements (uvarint). Then scalars as in a row.
+func appendReturned(dst []byte, row []value.Value) []byte {
+	if row == nil {
+		return dst
+	}
+	dst = binary.AppendUvarint(append(dst, rowMark), uint64(len(row)))
+	for _, v := range row {
+		if v.IsNull() {
+			dst = append(dst, 0)
+			continue
+		}
+		if v.IsList() {
+			dst = binary.AppendUvarint(dst, uint64(v.Kind())<<1|1)
+			dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
+			for _, e := range v.Elems() {
+				dst = appendScalar(dst, e)
+			}
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(v.Kind())<<1)
+		if v.Kind() == value.Vector {
+			dst = binary.AppendUvarint(dst, uint64(len(v.Vector())))
+		}
+		dst = appendScalar(dst, v)
+	}
+	return dst
+}
+
+// returned reads a row that appendReturned wrote, after its mark.
+func (r *reader) returned() []value.Value {
+	row := make([]value.Value, r.count())
+	for i := range row {
+		n := r.uvarint()
+		typ := value.Of(value.Kind(n >> 1))
+		switch {
+		case r.err != nil:
+			return nil
+		case n == 0:
+			continue
+		case n&1 != 0:
+			elems := make([]value.Value, r.count())
+			for k := range elems {
+				elems[k] = r.scalar(typ)
+			}
+			row[i] = value.OfList(typ.Kind, elems)
+			continue
+		case typ.Kind == value.Vector:
+			typ.Dim = r.count()
+		}
+		row[i] = r.scalar(typ)
+	}
+	return row
+}

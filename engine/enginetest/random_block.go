@@ -1,0 +1,346 @@
+package enginetest
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// This file draws the constructs of mutations that name, select or repeat what they write.
+
+// mutationKind returns the kind of a mutation for the tally.
+func mutationKind(m *plan.Mutation) string {
+	kind := "mutation"
+	m.Walk(func(st plan.Statement) {
+		switch st := st.(type) {
+		case plan.ForEach:
+			kind = "mutation with a block"
+		case plan.Insert:
+			if st.Upsert && kind == "mutation" {
+				kind = "mutation with an upsert"
+			}
+		case plan.Update, plan.Delete:
+		}
+	})
+	return kind
+}
+
+// uniqueEnds reports whether at most one edge of the type leads from one node to another.
+func uniqueEnds(e *catalog.Edge) bool {
+	return slices.ContainsFunc(e.Unique, func(u []string) bool {
+		return len(u) == 2 && slices.Contains(u, "src") && slices.Contains(u, "dst")
+	})
+}
+
+// predicates draws one to three predicates of an update or a delete.
+func (w *writeDraw) predicates(kind plan.Entity, typ string) []plan.Pred {
+	var list []plan.Pred
+	for len(list) == 0 || len(list) < 3 && w.percent(25) {
+		name, op, x := w.predicate(kind, typ)
+		list = append(list, w.pred(kind, typ, name, op, x))
+	}
+	return list
+}
+
+// withOld replaces some of the values by expressions of old values.
+func (w *writeDraw) withOld(kind plan.Entity, typ string, props set) set {
+	for _, name := range sortedKeys(props) {
+		t := propertyType(w.drawer.schema, kind, typ, name)
+		isKey := kind == plan.Node && w.drawer.schema.Node(typ).IsKey(name)
+		if isKey || t.List || t.Enum != nil || !t.Kind.IsComparable() || !w.percent(15) {
+			continue
+		}
+		var old plan.Expr = w.old(kind, typ, name)
+		if t.Kind.IsNumeric() {
+			one := plan.Lit{Value: value.OfI64(1)}
+			if sum, ok := plan.Add.Row().Result([]value.Type{t, value.Of(value.I64)}); ok {
+				old = plan.Apply{Func: plan.Add, Args: []plan.Expr{old, one}, Type: sum}
+			}
+		}
+		if given, ok := props[name].(value.Value); ok && !given.IsNull() && given.Kind() == t.Kind && w.percent(60) {
+			old = plan.Apply{Func: plan.Coalesce, Args: []plan.Expr{w.old(kind, typ, name), plan.Lit{Value: given}}, Type: t.Required()}
+		}
+		props[name] = old
+	}
+	return props
+}
+
+// drawName sometimes makes the last statement name the entity that it inserts.
+func (w *writeDraw) drawName() {
+	if w.percent(40) {
+		w.mutationPlan.named("n")
+	}
+}
+
+// drawEnd draws the id of a node at an end of an edge: an id, an entity that an earlier insert names, or a node given by
+// its key.
+func (w *writeDraw) drawEnd(typ string) any {
+	for v, named := range w.q.Mutation.Vars {
+		if named.Type == typ && named.Entity == plan.Node && !slices.Contains(w.hidden, plan.VarID(v)) && w.percent(50) {
+			return plan.ID{Var: plan.VarID(v)}
+		}
+	}
+	id := w.nodeID(typ)
+	n := w.drawer.schema.Node(typ)
+	if len(n.Key) == 1 && w.percent(30) {
+		t := n.Property(n.Key[0]).Type
+		if t.Kind == value.String && t.Enum == nil {
+			return w.keyOf(typ, w.expr(value.OfString(id), stringType))
+		}
+	}
+	return w.expr(value.OfString(id), stringType)
+}
+
+// drawReturns sometimes adds columns over the parameters and over the entities that inserts outside of blocks name.
+func (w *writeDraw) drawReturns() {
+	if !w.percent(40) {
+		return
+	}
+	for _, st := range w.q.Mutation.Statements {
+		ins, ok := st.(plan.Insert)
+		if !ok || ins.As == nil {
+			continue
+		}
+		w.returns(plan.ID{Var: *ins.As})
+		for _, p := range properties(w.drawer.schema, ins.Entity, ins.Type) {
+			if p.Type.Kind != value.Blob && w.percent(40) {
+				w.returns(w.mutationPlan.prop(*ins.As, p.Name))
+			}
+		}
+		if ins.Entity == plan.Node && w.percent(40) {
+			w.returns(plan.Whole{Var: *ins.As})
+		}
+		if ins.Entity == plan.Edge {
+			w.returns(plan.Endpoint{Var: *ins.As, To: w.percent(50)})
+		}
+	}
+	for i, p := range w.q.Params {
+		if w.percent(20) && p.Type.Kind != value.Blob {
+			w.returns(plan.ParamRef{Index: i})
+		}
+	}
+}
+
+// drawBlock adds a block to the mutation.
+func (w *writeDraw) drawBlock() {
+	if w.percent(30) {
+		w.drawListBlock()
+		return
+	}
+	r := &readDraw{drawer: w.drawer, readPlan: newRead(w.drawer.schema), product: 1, args: w.args}
+	r.q.Params = w.q.Params
+	start := r.fresh(pick(w.drawer, w.drawer.schema.Nodes).Name)
+	r.outer = []plan.VarID{start}
+	clauses := []plan.Clause{plan.Bind{Var: start}}
+	for range w.IntN(2) {
+		clauses = append(clauses, r.clause(&r.outer, 0)...)
+	}
+	if w.percent(40) {
+		clauses = append(clauses, r.filter(r.outer))
+	}
+	r.match(clauses...)
+	if w.percent(50) {
+		if typ := r.q.Read.Vars[start]; typ.Entity == plan.Node {
+			r.sort(plan.Order{Expr: id(start), Desc: w.percent(50)})
+		}
+	}
+	r.limit(int64(w.between(1, 6)))
+	w.q.Params, w.args = r.q.Params, r.args
+	w.forEach(r.readPlan, func(row func(plan.Expr) plan.Expr) {
+		b := &blockDraw{writeDraw: w, cell: func(t value.Type, node string) (plan.Expr, bool) { return w.matched(r, row, t, node) }}
+		b.statements()
+	})
+}
+
+// matched draws a value of a row: the id of a node of the given type or, if `node` is empty, a value of the type t.
+func (w *writeDraw) matched(r *readDraw, row func(plan.Expr) plan.Expr, t value.Type, node string) (plan.Expr, bool) {
+	var found []plan.Expr
+	for _, v := range r.outer {
+		declared := r.q.Read.Vars[v]
+		if declared.Entity == plan.Walk {
+			continue // a walk is not a value
+		}
+		if node != "" {
+			if declared.Entity == plan.Node && declared.Type == node {
+				found = append(found, id(v))
+			}
+			continue
+		}
+		if t.Kind == value.String && !t.List && t.Enum == nil {
+			found = append(found, id(v))
+		}
+		for _, p := range properties(w.drawer.schema, declared.Entity, declared.Type) {
+			if p.Type.Kind == t.Kind && p.Type.List == t.List && p.Type.Dim == t.Dim && p.Type.Kind != value.Blob {
+				found = append(found, r.prop(v, p.Name))
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, false
+	}
+	return row(pick(w.drawer, found)), true
+}
+
+// drawListBlock adds a block for the elements of a list of texts: ids of nodes, or other texts.
+func (w *writeDraw) drawListBlock() {
+	typ := pick(w.drawer, w.drawer.schema.Nodes).Name
+	elems := make([]value.Value, w.IntN(4))
+	for i := range elems {
+		elems[i] = value.OfString(w.nodeID(typ))
+	}
+	t := value.Type{Kind: value.String, List: true}
+	list, ok := w.expr(value.OfList(value.String, elems), t).(plan.Expr)
+	if !ok {
+		list = plan.Lit{Value: value.OfList(value.String, elems)}
+	}
+	w.forElements(list, stringType, func(elem plan.Expr) {
+		b := &blockDraw{writeDraw: w, cell: func(t value.Type, node string) (plan.Expr, bool) {
+			if node != "" {
+				return elem, node == typ
+			}
+			return elem, t.Kind == value.String && !t.List && t.Enum == nil
+		}}
+		b.statements()
+	})
+}
+
+// blockDraw draws the statements of a block.
+type blockDraw struct {
+	*writeDraw
+	// cell draws a value of the row: the id of a node of the type `node` or, if `node` is empty, a value of
+	// the type t. It reports false if the row has none.
+	cell func(t value.Type, node string) (plan.Expr, bool)
+}
+
+// statements adds one to three statements to the block.
+func (b *blockDraw) statements() {
+	vars := len(b.q.Mutation.Vars)
+	for range b.between(1, 3) {
+		switch draw := b.IntN(100); {
+		case draw < 30:
+			b.node()
+		case draw < 55:
+			b.link(vars)
+		case draw < 85:
+			b.update()
+		default:
+			kind, typ := b.target()
+			b.add(plan.Delete{Entity: kind, Type: typ, Where: b.where(kind, typ)})
+		}
+	}
+	for v := vars; v < len(b.q.Mutation.Vars); v++ {
+		b.hidden = append(b.hidden, plan.VarID(v))
+	}
+}
+
+// target draws the type that an update or a delete writes.
+func (b *blockDraw) target() (plan.Entity, string) {
+	if b.percent(40) {
+		return plan.Edge, pick(b.drawer, b.drawer.schema.Edges).Name
+	}
+	return plan.Node, pick(b.drawer, b.drawer.schema.Nodes).Name
+}
+
+// values replaces some of the values by values of the row.
+func (b *blockDraw) values(kind plan.Entity, typ string, props set) set {
+	for _, name := range sortedKeys(props) {
+		if b.percent(55) {
+			if e, ok := b.cell(propertyType(b.drawer.schema, kind, typ, name), ""); ok {
+				props[name] = e
+			}
+		}
+	}
+	return props
+}
+
+// node adds an insert or an upsert of a node with a key, or an insert with an explicit id.
+func (b *blockDraw) node() {
+	n := pick(b.drawer, b.drawer.schema.Nodes)
+	props := b.values(plan.Node, n.Name, b.exprs(plan.Node, n.Name, b.properties(plan.Node, n.Name)))
+	switch {
+	case n.Key != nil && b.percent(50):
+		b.upsert(n.Name, b.withOld(plan.Node, n.Name, props))
+	case n.Key != nil:
+		b.insert(n.Name, props)
+	default:
+		x, ok := b.cell(stringType, "")
+		if !ok || n.Property("id") != nil {
+			return
+		}
+		props["id"] = x
+		b.insert(n.Name, props)
+	}
+	b.drawName()
+}
+
+// link adds an insert or an upsert of an edge. The variables from the index `own` on belong to the block.
+func (b *blockDraw) link(own int) {
+	e := b.edgeType()
+	x, ok := b.cell(stringType, "")
+	if !ok {
+		return
+	}
+	props := b.values(plan.Edge, e.Name, b.exprs(plan.Edge, e.Name, b.properties(plan.Edge, e.Name)))
+	if e.Property("id") != nil {
+		return
+	}
+	props["id"] = x
+	b.writeDraw.link(e.Name, b.end(e.From, own), b.end(e.To, own), props)
+}
+
+// end draws the id of a node at an end of an edge.
+func (b *blockDraw) end(typ string, own int) any {
+	for v := own; v < len(b.q.Mutation.Vars); v++ {
+		if b.q.Mutation.Vars[v].Type == typ && b.percent(70) {
+			return plan.ID{Var: plan.VarID(v)}
+		}
+	}
+	if e, ok := b.cell(stringType, typ); ok && b.percent(80) {
+		return e
+	}
+	return b.drawEnd(typ)
+}
+
+// update adds an update to the block.
+func (b *blockDraw) update() {
+	kind, typ := b.target()
+	props := b.properties(kind, typ)
+	if kind == plan.Node {
+		for _, k := range b.drawer.schema.Node(typ).Key {
+			delete(props, k)
+		}
+	}
+	for _, name := range sortedKeys(props) {
+		if b.percent(50) && len(props) > 1 {
+			delete(props, name)
+		}
+	}
+	if len(props) == 0 {
+		return
+	}
+	props = b.values(kind, typ, b.withOld(kind, typ, b.exprs(kind, typ, props)))
+	b.alter(kind, typ, props, b.where(kind, typ)...)
+}
+
+// where draws the predicates of an update or a delete.
+func (b *blockDraw) where(kind plan.Entity, typ string) []plan.Pred {
+	list := b.predicates(kind, typ)
+	if !b.percent(70) {
+		return list
+	}
+	if kind == plan.Node {
+		if e, ok := b.cell(stringType, typ); ok {
+			list[0] = b.pred(kind, typ, "id", plan.Eq, e)
+		}
+		return list
+	}
+	edge := b.drawer.schema.Edge(typ)
+	if e, ok := b.cell(stringType, edge.From); ok {
+		list[0] = b.pred(kind, typ, "from", plan.Eq, e)
+	} else if e, ok := b.cell(stringType, edge.To); ok {
+		list[0] = b.pred(kind, typ, "to", plan.Eq, e)
+	}
+	return list
+}

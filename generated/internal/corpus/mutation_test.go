@@ -1,0 +1,86 @@
+package corpus_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+)
+
+// runMutations runs the mutations that name, select or repeat what they write.
+func runMutations(s *session) {
+	w := engine.WriteOptions{IdempotencyKey: "befriend"}
+	var rows [2]corpus.BefriendRow
+	for i := range rows { // the second call repeats the idempotency key
+		row, change, err := corpus.Befriend(s.ctx, s.g, corpus.BefriendParams{Slug: "eve", Friend: "ada", How: corpus.KnowsHowEnumSchool}, w)
+		s.wrote("befriend", 1, 1)(change, err)
+		rows[i] = row
+	}
+	row := rows[0]
+	if row.Person.Slug != "eve" || row.Person.Status != corpus.PersonStatusEnumActive || row.Age != 21 || row.How != corpus.KnowsHowEnumSchool || row.Friend != "ada" || row.Letters != 3 || len(row.Knows) != 26 {
+		s.t.Errorf("befriend returns %+v", row)
+	}
+	if !reflect.DeepEqual(rows[0], rows[1]) {
+		s.t.Errorf("a repeated call returns %+v, the first one %+v", rows[1], rows[0])
+	}
+	w = engine.WriteOptions{}
+	s.wrote("add_people", 2, 2)(corpus.AddPeople(s.ctx, s.g, corpus.AddPeopleParams{Slugs: []string{"fay", "gus"}, Status: corpus.PersonStatusEnumGone}, w))
+	s.wrote("grow", 2, 2)(corpus.Grow(s.ctx, s.g, corpus.GrowParams{Status: corpus.PersonStatusEnumGone}, w))
+	s.wrote("reintroduce", 0, 1)(corpus.Reintroduce(s.ctx, s.g, corpus.ReintroduceParams{From: "eve", Tos: []string{"ada", "bob"}, How: corpus.KnowsHowEnumWork}, w))
+	raw := sample().Raw
+	s.wrote("set_raw", 1, 0)(corpus.SetRaw(s.ctx, s.g, corpus.SetRawParams{Text: sample().Text, Raw: &raw}, w))
+}
+
+// returnedRow is the row that the query befriend returns over both transports.
+var returnedRow = regexp.MustCompile(`"affected_nodes":1,"affected_edges":1,.*"rows":\[\{"person":\{"id":"zoe",.*"knows":"[0-9A-Z]{26}","how":"work","friend":"zoe","letters":"?3"?\}\]`)
+
+// TestReturnedRowOverREST calls a mutation that returns a row over REST.
+func TestReturnedRowOverREST(t *testing.T) {
+	server := httptest.NewServer(asTester(rest.Handler(map[string]*servedgraph.Graph{"corpus": served(t, 0)}, rest.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	resp, err := http.Post(server.URL+"/graphs/corpus/queries/befriend", "application/json", strings.NewReader(`{"params":{"slug":"zoe","friend":"zoe","how":"work"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || !returnedRow.Match(body) {
+		t.Errorf("%d %v\n%s", resp.StatusCode, err, body)
+	}
+}
+
+// TestReturnedRowThroughAClient calls the mutation with the Go SDK's client. The structured content must match the schema
+// of the tool.
+func TestReturnedRowThroughAClient(t *testing.T) {
+	server := httptest.NewServer(asTester(transport.Handler(served(t, 1000), transport.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	promised := outputSchema(t, client, "befriend")
+	args := map[string]any{"params": map[string]any{"slug": "zoe", "friend": "zoe", "how": "work"}}
+	res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "befriend", Arguments: args})
+	if err != nil || res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := promised.Validate(res.StructuredContent); err != nil {
+		t.Error(err)
+	}
+	if text := res.Content[0].(*mcp.TextContent).Text; !returnedRow.MatchString(text) {
+		t.Error(text)
+	}
+}

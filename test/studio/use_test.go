@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 	b.compiles(program)
 	b.run(chromedp.Evaluate(`document.querySelector("#field-package").select()`, nil), chromedp.KeyEvent("github.com/omnigraph-go/omnigraph/gq/value"),
 		chromedp.Click("form button[type=submit]", chromedp.ByQuery))
-	b.wait("document.querySelectorAll('section tbody tr').length === 2")
+	b.wait("document.querySelectorAll('section tbody tr').length > 0")
 	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan")
 	b.open(s, eval[string](b, "location.pathname + location.search"))
 	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan") // the URL is the whole state

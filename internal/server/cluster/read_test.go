@@ -65,7 +65,7 @@ func TestPathsOfAnotherFolder(t *testing.T) {
 // TestSharedStorage reads a file with shared storage, and one with a folder in the form of a mapping.
 func TestSharedStorage(t *testing.T) {
 	const rest = "graphs: { code: { schema: schema.pg } }\n"
-	cfg, err := parse("testdata/ok/cluster.yaml", []byte(`version: 1
+	cfg, err := Parse("testdata/ok/cluster.yaml", []byte(`version: 1
 storage: { url: "s3://graphs/prod?region=eu-central-1", cache: ./cache, lease: 20s }
 peers: ["https://og-1.internal:8080", "http://127.0.0.1:8080/"]
 `+rest))
@@ -79,7 +79,7 @@ peers: ["https://og-1.internal:8080", "http://127.0.0.1:8080/"]
 	if got := strings.Join(cfg.Peers, " "); got != "https://og-1.internal:8080 http://127.0.0.1:8080" {
 		t.Errorf("the peers are %s", got)
 	}
-	cfg, err = parse("testdata/ok/cluster.yaml", []byte("version: 1\nstorage: { url: ./data }\n"+rest))
+	cfg, err = Parse("testdata/ok/cluster.yaml", []byte("version: 1\nstorage: { url: ./data }\n"+rest))
 	if err != nil || cfg.Storage != "testdata/ok/data" || cfg.Shared != nil || cfg.Folder() != cfg.Storage {
 		t.Errorf("a folder as url: %+v, %v", cfg, err)
 	}

@@ -88,7 +88,7 @@ function Explained(props: { access: Access }) {
         rows={access.decisions}
         columns={[
           { name: "Action", value: (d) => d.action },
-          { name: "By", value: (d) => (d.via === "stored" ? "a stored query" : d.via === "adhoc" ? "own queries" : "") },
+          { name: "By", value: wayOf },
           { name: "Decision", value: (d) => verdict(d), view: (d) => <Verdict decision={d} /> },
           { name: "Why", value: why, view: (d) => <Why decision={d} /> },
         ]}
@@ -123,6 +123,19 @@ function Explained(props: { access: Access }) {
       />
     </>
   );
+}
+
+/** Names the way by which the actor would use the action. */
+function wayOf(d: Decision): string {
+  switch (d.via) {
+    case "stored":
+      return "a stored query";
+    case "proposal":
+      return "a proposal";
+    case "adhoc":
+      return d.action === "branch_merge" ? "a merge without proposal" : "own queries";
+  }
+  return "";
 }
 
 function verdict(decision: { allowed: boolean }): string {

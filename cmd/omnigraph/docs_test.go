@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,9 @@ func TestExamples(t *testing.T) {
 			if strings.Contains(example, "$HEAD") {
 				fmt.Fprintf(&lines, "head\n")
 			}
+			if strings.Contains(example, "$PROPOSAL") {
+				fmt.Fprintf(&lines, "proposal %t\n", strings.Contains(example, "proposal resolve"))
+			}
 			if strings.Contains(example, "http://127.0.0.1:8080") {
 				fmt.Fprintf(&lines, "serving example%d.sh\n", n)
 			} else {
@@ -76,6 +80,19 @@ func TestExamples(t *testing.T) {
 		ts.Check(ts.Exec("omnigraph", "commit", "list", "--store", "data/people", "--limit", "1", "--format", "csv"))
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv("HEAD", id)
+	}
+	// proposal opens a proposal. With the argument true its branch conflicts with main.
+	cmds["proposal"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		if args[0] == "true" {
+			for branch, age := range map[string]string{"main": "36", "feature": "37"} {
+				ts.Check(ts.Exec("sh", "-c", fmt.Sprintf(`echo 'query grow() { update Person set { age: %s } where name = "ada" }' |
+					omnigraph mutate --store data/people --branch %s --query -`, age, branch)))
+			}
+		}
+		ts.Check(ts.Exec("omnigraph", "proposal", "submit", "--store", "data/people", "feature", "--title", "a title", "--json"))
+		var opened struct{ ID string }
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &opened))
+		ts.Setenv("PROPOSAL", opened.ID)
 	}
 	// serving runs an example while its graph is served.
 	cmds["serving"] = func(ts *testscript.TestScript, _ bool, args []string) {

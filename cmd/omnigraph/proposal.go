@@ -225,7 +225,7 @@ func newProposalReview() *cobra.Command {
 resolutions that you saw, which have a digest. Take it from: omnigraph proposal show. With
 --digest the command refuses the decision if the proposal has changed since; without it, the
 decision is about the proposal as it is.`,
-		Example: "  omnigraph proposal review --store data/people $PROPOSAL --approve\n  omnigraph proposal review --store data/people $PROPOSAL --request-changes --comment 'Ada is 37.'",
+		Example: "  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --approve\n  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --request-changes --comment 'Ada is 37.'",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

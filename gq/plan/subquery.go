@@ -77,7 +77,7 @@ func Subquery(e Expr) (match []Clause, outer []VarID, ok bool) {
 		return e.Match, e.Outer, true
 	case BlockRows:
 		return e.Match, e.Outer, true
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell:
 	}
 	return nil, nil, false
 }
@@ -98,7 +98,7 @@ func Results(e Expr) []Expr {
 		for _, o := range e.Order {
 			list = append(list, o.Expr)
 		}
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member:
+	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell:
 	}
 	return list
 }

@@ -308,7 +308,8 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	i := newIdentity(t)
 	for _, tl := range i.list("act-admin") {
 		for _, member := range membersOf(t, tl.InputSchema) {
-			if slices.Contains(namesAnActor, member) {
+			filter := tl.Name == "proposal_get" && member == "author" // it selects proposals, and writes nothing
+			if slices.Contains(namesAnActor, member) && !filter {
 				t.Errorf("the tool %s takes a member %s", tl.Name, member)
 			}
 		}
@@ -351,10 +352,14 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 		}
 		check := func(what string, a answer) {
 			t.Helper()
-			if strings.Contains(a.body, `"actor_id":"`+other+`"`) {
+			body := a.body
+			if strings.Contains(row.route, "/proposals/{proposal}") { // another actor opened it; the last event is the write
+				body = body[max(0, strings.LastIndex(body, `{"kind":`)):]
+			}
+			if strings.Contains(body, `"actor_id":"`+other+`"`) {
 				t.Errorf("%s of %s writes as another: %s", what, row.name(), a.body)
 			}
-			if strings.Contains(a.body, `"actor_id":"`+actor+`"`) {
+			if strings.Contains(body, `"actor_id":"`+actor+`"`) {
 				written++
 			}
 		}

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:93225bbc10022dc562f9c1e624b1966c15a6b4d76fddf6c0ad6fc973fc1b3a80",
+		SourceDigest: "sha256:e594dc056a43f81ab9f5e752f3fe90d0de741cbe30e9e413ddf32633ffe26cf3",
 	}
 }
 
@@ -65,6 +65,8 @@ var queries = []tool.StoredQuery{
 	&addPeopleTool,
 	&reintroduceTool,
 	&setRawTool,
+	&friendTotalsTool,
+	&friendListsTool,
 }
 
 // The parts that the schemas of all tools share.

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:5bae610f3cc40f22a92f44119a26410ad87c77c2b7012f78d473365f910c78df",
+		SourceDigest: "sha256:7241d41e5c4f1e55ac553754d2a27c2637c8a0082c6d976efc4a23340859f60a",
 	}
 }
 

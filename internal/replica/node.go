@@ -117,7 +117,7 @@ func NewNode(o NodeOptions) *Node {
 // CheckNodeID returns an error if an id of a node breaks the rules for names of objects.
 func CheckNodeID(id string) error {
 	if strings.Contains(id, "/") || len(id) > 100 || object.CheckName(nodePrefix+id) != nil {
-		return fmt.Errorf("the name %q of the server is not allowed; use 1 to 100 of a-z, 0-9 and - _ .", id)
+		return fmt.Errorf("the name %q of the server is not allowed; use 1 to 100 letters a to z, digits, hyphens, underscores and dots", id)
 	}
 	return nil
 }

@@ -209,7 +209,10 @@ func (ev *evaluator) leastNeighbour(s *search, r *route, of place) (place, error
 		}
 		next := ev.snap.Nodes(r.kinds[n.kind]).ID(n.node)
 		order := cmp.Or(cmp.Compare(r.names[n.kind], r.names[least.kind]), cmp.Compare(next, id))
-		if !found || (order < 0) != lastWalk {
+		if lastWalk {
+			order = -order
+		}
+		if !found || order < 0 {
 			least, id, found = n, next, true
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -366,7 +367,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 	before := p.modelIDs()
 	got, gotErr := p.engine.Mutate(ctx, s.query, s.args, p.options(s, p.engine))
 	if s.unnamed != "" && gotErr == nil {
-		p.adopt(ctx, s.unnamed, before[s.unnamed])
+		p.adopt(ctx, s.unnamed, before)
 	}
 	want, wantErr := p.model.Mutate(ctx, s.query, s.args, p.options(s, p.model))
 	p.seen.write(mutationKind(s.query.Mutation), want.Commit, wantErr)
@@ -391,10 +392,12 @@ func sameReturned(a, b value.Value) bool {
 	return value.Equal(a, b) || generated(a) && generated(b)
 }
 
-// adopt makes the model use the id that the engine chose for its next entity.
-func (p *pair) adopt(ctx context.Context, typ string, before []string) {
+// adopt makes the model use the id that the engine chose for its next entity, which has the given type. An
+// id that an entity of any type had before is one that the mutation copied.
+func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string) {
+	known := slices.Concat(slices.Collect(maps.Values(before))...)
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
-		if len(id) == ulidLength && !slices.Contains(before, id) {
+		if len(id) == ulidLength && !slices.Contains(known, id) {
 			p.model.UseIDs(id)
 			return
 		}

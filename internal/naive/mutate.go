@@ -291,6 +291,7 @@ func (w *writing) name(s plan.Insert, id string) {
 // upsert evaluates an upsert.
 func (w *writing) upsert(s plan.Insert) func() {
 	at, key, from, to := w.at, "", "", ""
+	w.old = nil
 	if s.Entity == plan.Edge {
 		from = textOf(w.assigned(s.Entity, s.Type, "from", s.From))
 		to = textOf(w.assigned(s.Entity, s.Type, "to", s.To))
@@ -301,7 +302,7 @@ func (w *writing) upsert(s plan.Insert) func() {
 		for _, a := range s.Set {
 			if n.IsKey(a.Name) {
 				v := w.assigned(s.Entity, s.Type, a.Name, a.Value)
-				if v, err := convert(v, a.Type); err == nil {
+				if v, err := convert(v, a.Type); err == nil && !v.IsNull() {
 					props[a.Name] = v
 				}
 			}
@@ -323,7 +324,6 @@ func (w *writing) upsert(s plan.Insert) func() {
 		}
 		return nil
 	}
-	w.old = nil
 	if e := find(w.seen); e != nil && w.g.fault != OldIsNull {
 		w.old = e.props
 	}

@@ -76,7 +76,7 @@ func applyReport(out *reconcile.Outcome, short bool) *report {
 		Revision *revisionAnswer `json:"revision"`
 		Recorded bool            `json:"recorded"`
 		Graphs   []appliedAnswer `json:"graphs"`
-	}{revisionOf(out.Revision), out.Recorded, graphs}
+	}{revisionJSON(out.Revision), out.Recorded, graphs}
 	note := ""
 	switch {
 	case short:

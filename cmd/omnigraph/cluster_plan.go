@@ -101,7 +101,7 @@ type keptAnswer struct {
 
 // planDoc returns the JSON form of a plan.
 func planDoc(p *reconcile.Plan) *planAnswer {
-	a := &planAnswer{Revision: revisionOf(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
+	a := &planAnswer{Revision: revisionJSON(p.Revision), Pending: p.Pending(), Graphs: []graphPlanAnswer{}, Kept: []keptAnswer{}}
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
@@ -125,8 +125,8 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	return a
 }
 
-// revisionOf returns the JSON form of a revision, or nil if r is nil.
-func revisionOf(r *reconcile.Revision) *revisionAnswer {
+// revisionJSON returns the JSON form of a revision, or nil if r is nil.
+func revisionJSON(r *reconcile.Revision) *revisionAnswer {
 	if r == nil {
 		return nil
 	}

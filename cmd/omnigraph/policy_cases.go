@@ -147,7 +147,7 @@ func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as strin
 		}
 		failures = append(failures, failure{span.File, span.Start.Line, c.question(), expected, decisionOf(e)})
 		fmt.Fprintf(&text, "%s: %s: expected %s\n", span, c.question(), expected)
-		writeDecision(&text, e, "  ")
+		writeExplanation(&text, e, "  ")
 	}
 	if as == "json" {
 		if err := writeJSON(cmd.OutOrStdout(), map[string]any{"cases": len(cases), "failed": failures}); err != nil {

@@ -50,7 +50,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 			if as == "json" {
 				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
 			}
-			writeDecision(cmd.OutOrStdout(), e, "")
+			writeExplanation(cmd.OutOrStdout(), e, "")
 			return nil
 		},
 	}
@@ -100,8 +100,8 @@ func decisionOf(e policy.Explanation) decision {
 	return d
 }
 
-// writeDecision writes an explanation as text.
-func writeDecision(w io.Writer, e policy.Explanation, indent string) {
+// writeExplanation writes an explanation as text.
+func writeExplanation(w io.Writer, e policy.Explanation, indent string) {
 	verdict := "denied"
 	if e.Allowed {
 		verdict = "allowed"

@@ -217,7 +217,7 @@ func callCases() []testCase {
 			badArgument(s, err)
 			s.mutate(m, []float32{1, 2})
 		},
-		"argument of a mutation of another kind": func(s *session) {
+		"mutation argument of the wrong kind": func(s *session) {
 			m := s.change()
 			m.insert("Person", set{"name": m.param("name", stringType)})
 			_, err := s.tryMutate(m, 1)

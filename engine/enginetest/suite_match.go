@@ -103,7 +103,7 @@ func filterCases() []testCase {
 		compare("string =", "name", plan.Eq, "bob", "bob"),
 		compare("string <", "name", plan.Lt, "bob", "ann"),
 		compare("string >= by bytes", "name", plan.Ge, "b", "bob\ncid\ndan\neve"),
-		compare("string > upper case is less", "name", plan.Gt, "Z", "ann\nbob\ncid\ndan\neve"),
+		compare("string > sorts upper case before lower case", "name", plan.Gt, "Z", "ann\nbob\ncid\ndan\neve"),
 		compare("i32 = leaves nulls out", "age", plan.Eq, 30, "ann\ncid"),
 		compare("i32 != leaves nulls out", "age", plan.Ne, 30, "bob\neve"),
 		compare("i32 <", "age", plan.Lt, 30, "bob"),

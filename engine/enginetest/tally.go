@@ -13,15 +13,15 @@ import (
 
 // tally counts the compared statements by kind and by their outcome in the model. It reveals draws
 // that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
-type tally map[outcome]int
+type tally map[tallyKey]int
 
-// outcome is a kind of statement together with its result.
-type outcome struct{ kind, result string }
+// tallyKey is a kind of statement together with its result.
+type tallyKey struct{ kind, result string }
 
 // add counts one statement.
 func (t tally) add(kind, result string) {
 	if t != nil {
-		t[outcome{kind, result}]++
+		t[tallyKey{kind, result}]++
 	}
 }
 

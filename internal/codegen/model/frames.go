@@ -61,6 +61,6 @@ func (f *Frames) cut(q *Query) {
 	}
 	head, t.RowSchema, tail = cut(t.OutputSchema, beforeRow)
 	if head != f.RowsHead || tail != f.RowsTail {
-		panic(fmt.Sprintf("codegen: the output schema of %s does not have the shared parts: %s", q.Name, t.OutputSchema))
+		panic(fmt.Sprintf("codegen: the output schema of %s lacks the parts that all output schemas have in common: %s", q.Name, t.OutputSchema))
 	}
 }

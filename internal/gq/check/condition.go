@@ -185,7 +185,7 @@ func (c *checker) pattern(l, r *typed, atL, atR diag.Span) bool {
 		return false
 	}
 	if !constant(*r) {
-		c.fault(BadPattern, atR, "use contains to find the text of another property", "the right side of matches must be a String literal or parameter")
+		c.fault(BadPattern, atR, "to test whether the text includes the value of another property, use the operator `contains`", "the right side of matches must be a String literal or parameter")
 		return false
 	}
 	var text value.Value

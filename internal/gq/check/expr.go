@@ -39,7 +39,7 @@ func (t typed) String() string {
 var foreignNames = map[string]string{
 	"null": noNull, "nil": noNull, "none": noNull,
 	"distinct": "write return distinct { … }, count(distinct $p.x) or collect(distinct $p.x)",
-	"limit":    "write limit and an integer after return { … }",
+	"limit":    "put `limit` and an integer after `return { … }`",
 	"desc":     "write desc in order { … }", "asc": "write asc in order { … }",
 	"case": "write if(condition, a, b), and another if as b for the next case", "when": "write if(condition, a, b)",
 	"interval":     "write the unit of time as a function: now() - days(30), or hours, minutes or seconds",

@@ -70,8 +70,8 @@ Blocks may be nested. A ? inside a block drops one condition; a block whose cond
 		cases: []example{{"Nodes without an edge", without}, {"Nodes with an edge", withEdge}}},
 	{Name: "optional", Summary: "Patterns that need not match.",
 		text: `optional { … } directly in match keeps a row even if the block has no match; the variables that only the block binds are
-then null, and so are their properties. Otherwise each match makes a row. Blocks apply in the order of the text; a block uses a variable
-from outside, and may use the variables of earlier blocks. A block over a null variable has no match. Put conditions on the optional
+then null, and so are their properties. Otherwise each match makes a row. Blocks apply in the order of the text; a block must use a
+variable from outside it, and may use those of earlier blocks. A block over a null variable has no match. Put conditions on the optional
 variables into the block: a comparison after it, such as $q.age > 30, drops the rows without a match. After the block, $q is null keeps only
 these rows. Bindings and traversals outside cannot use the variables of the block. count($q) counts the matches: 0 if there is none.`,
 		cases: []example{{"Nodes with or without a neighbour", perhapsAlong}, {"Count neighbours, also where there are none", countPerhaps}}},

@@ -15,7 +15,7 @@ func changedMinus(p *queryPass) {
 		}
 		at := syntax.SpanOf(minus)
 		at.End = syntax.SpanOf(number).End
-		p.report(at, "write - "+number.Value+" to subtract, or begin a new column with , -"+number.Value, nil,
+		p.report(at, "write - "+number.Value+" to subtract, or put a comma before the minus sign to begin a new column", nil,
 			"-%s is subtracted from the operand before it", number.Value)
 	}
 }

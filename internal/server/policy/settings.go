@@ -48,7 +48,7 @@ var Settings = &setting{
 		{Key: "protected_branches", Type: strictyaml.List, Default: "no branch", Example: "[main]",
 			Each:   protectedBranch,
 			Limits: "different branches, which need not exist",
-			Text:   "These branches are protected: rules tell them apart with branch_scope and target_branch_scope."},
+			Text:   "These branches are protected. With branch_scope and target_branch_scope, rules can treat them differently from other branches."},
 		{Key: "rules", Type: strictyaml.List, Required: true, Each: ruleSettings,
 			Limits:  "rules with different ids; the list may be empty",
 			Example: "[{ id: readers-read, allow: { actors: any, actions: [read] } }]",

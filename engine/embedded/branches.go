@@ -234,7 +234,7 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 		l.bases.merged(b, w.from, w.source)
 	}
 	if w.merging != nil {
-		l.proposals.set(proposal{&w.merging.proposal, next.out})
+		l.proposals.set(proposal{Proposal: &w.merging.proposal, out: next.out})
 	}
 	b.stage(next)
 	return ticket, nil

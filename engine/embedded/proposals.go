@@ -18,10 +18,28 @@ type proposals struct {
 	sorted []proposal
 }
 
-// proposal is the last stored version of a proposal. Its record may not be durable yet.
+// proposal is the last version of a proposal. Its record may not be durable yet.
 type proposal struct {
 	*engine.Proposal          // never changed in place, because readers share it
 	out              *outcome // nil if recovery restored the proposal
+
+	earlier *engine.Proposal // the version that readers see until the record is durable; nil for none
+}
+
+// visible returns the version that readers see: the last one whose record is durable. It returns nil if
+// there is none.
+func (p *proposal) visible() *engine.Proposal {
+	if p.out == nil {
+		return p.Proposal
+	}
+	select {
+	case <-p.out.done:
+		if p.out.err == nil {
+			return p.Proposal
+		}
+	default:
+	}
+	return p.earlier
 }
 
 // find returns the place of a proposal in the list, and whether the list has it.
@@ -33,6 +51,7 @@ func (l *proposals) find(id string) (int, bool) {
 func (l *proposals) set(p proposal) {
 	i, found := l.find(p.ID)
 	if found {
+		p.earlier = l.sorted[i].visible()
 		l.sorted[i] = p
 		return
 	}
@@ -129,28 +148,22 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 		return nil, err
 	}
 	defer g.calls.leave()
-	var list []engine.Proposal
-	for _, p := range g.branches.proposalsIn(r) {
-		if err := (&commit{out: p.out}).waitDurable(ctx); err != nil {
-			return nil, err
-		}
-		list = append(list, *p.Proposal)
-	}
-	return list, nil
+	return g.branches.proposalsIn(r), nil
 }
 
 // proposalsIn lists the proposals in a range, newest first.
-func (l *branches) proposalsIn(r engine.ProposalRange) (list []proposal) {
+func (l *branches) proposalsIn(r engine.ProposalRange) (list []engine.Proposal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range slices.Backward(l.proposals.sorted) {
-		if r.Before != "" && p.ID >= r.Before || r.State != 0 && p.State != r.State {
+	for i := range slices.Backward(l.proposals.sorted) {
+		p := l.proposals.sorted[i].visible()
+		if p == nil || r.Before != "" && p.ID >= r.Before || r.State != 0 && p.State != r.State {
 			continue
 		}
 		if r.Limit > 0 && len(list) == r.Limit {
 			break
 		}
-		list = append(list, p)
+		list = append(list, *p)
 	}
 	return list
 }
@@ -162,14 +175,10 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	}
 	defer g.calls.leave()
 	p, err := g.branches.proposal(id)
-	if err == nil {
-		err = (&commit{out: p.out}).waitDurable(ctx)
-	}
 	if err != nil {
 		return nil, err
 	}
-	found := *p.Proposal
-	return &found, nil
+	return &p, nil
 }
 
 // latestID returns the greatest id of the commits and proposals, in the order of their text.
@@ -183,14 +192,16 @@ func (l *branches) latestID() string {
 	return latest
 }
 
-// proposal returns a proposal. The error is a *engine.NotFound.
-func (l *branches) proposal(id string) (proposal, error) {
+// proposal returns the version of a proposal that readers see. The error is a *engine.NotFound.
+func (l *branches) proposal(id string) (engine.Proposal, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i, found := l.proposals.find(id); found {
-		return l.proposals.sorted[i], nil
+		if p := l.proposals.sorted[i].visible(); p != nil {
+			return *p, nil
+		}
 	}
-	return proposal{}, &engine.NotFound{What: "proposal", Name: id}
+	return engine.Proposal{}, &engine.NotFound{What: "proposal", Name: id}
 }
 
 // PutProposal opens, changes or closes a proposal, and returns once its record is durable.
@@ -295,7 +306,7 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 	}
 	out = &outcome{done: make(chan struct{})}
 	kept := *p
-	l.proposals.set(proposal{&kept, out})
+	l.proposals.set(proposal{Proposal: &kept, out: out})
 	l.lsn, l.last = ticket.LSN, out
 	return out, ticket, len(payload), nil
 }

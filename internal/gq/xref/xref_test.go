@@ -76,12 +76,18 @@ func TestUses(t *testing.T) {
 func planUses(p *plan.Query, found []string) []string {
 	var uses []string
 	whole := map[string]bool{} // the types of whole nodes
+	columns, vars := []plan.Column(nil), []plan.Var(nil)
 	if p.Read != nil {
-		for _, c := range p.Read.Columns {
-			if w, ok := c.Expr.(plan.Whole); ok {
-				whole[p.Read.Vars[w.Var].Type] = true
+		columns, vars = p.Read.Columns, p.Read.Vars
+	} else {
+		columns, vars = p.Mutation.Returns, p.Mutation.Vars
+	}
+	for _, c := range columns {
+		plan.WalkExpr(c.Expr, func(e plan.Expr) {
+			if w, ok := e.(plan.Whole); ok {
+				whole[vars[w.Var].Type] = true
 			}
-		}
+		})
 	}
 	for _, u := range p.Uses {
 		if text := fmt.Sprintf("%v %s.%s", xref.EntityOf(u.Entity), u.Type, u.Property); whole[u.Type] && u.Property != "" && !slices.Contains(found, text) {

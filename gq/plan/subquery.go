@@ -20,8 +20,8 @@ const MaxNested = 100_000
 // an entity once for each time that a subquery examines it.
 const MaxVisited = 100_000_000
 
-// BlockAgg is an aggregate over the matches of a block, such as count { $m replyOf $p }. Its value is
-// that of Agg for one group of all matches.
+// BlockAgg is an aggregate over the matches of a block, such as count { $m replyOf $p }. Its value
+// is the same as that of an Agg over one group that has all the matches.
 type BlockAgg struct {
 	Func     AggFunc  // an aggregate of which [Aggregate.Block] is set
 	Distinct bool     // equal values count once; only if [Aggregate.Distinct] of the function is set
@@ -82,8 +82,8 @@ func Subquery(e Expr) (match []Clause, outer []VarID, ok bool) {
 	return nil, nil, false
 }
 
-// Results returns the expressions of a subquery that have a value in each of its matches: its
-// argument, or its columns and sort keys. For any other expression it returns nil.
+// Results returns the expressions that a subquery evaluates for each of its matches: its argument,
+// or its columns and sort keys. For any other expression it returns nil.
 func Results(e Expr) []Expr {
 	var list []Expr
 	switch e := e.(type) {

@@ -53,7 +53,7 @@ func (c *checker) matchBlock(st *syntax.MatchBlock) (plan.ForEach, bool) {
 		c.order(st.Order, each.scope)
 		c.columns = nil
 		c.addTies()
-		c.info.Compares, c.info.NullTests = compares, tests // those of a read only
+		c.info.Compares, c.info.NullTests = compares, tests // the linter gets only those of reads
 	})
 	c.checkBlockMatch(st, each)
 	out := plan.ForEach{Read: each.read, Statements: c.blockStatements(each, st.Statements)}
@@ -151,7 +151,7 @@ func (c *checker) listBlock(st *syntax.ListBlock) (plan.ForEach, bool) {
 	return plan.ForEach{List: list.expr, Var: name, Statements: c.blockStatements(each, st.Statements)}, true
 }
 
-// nested reports a block inside another block.
+// nested reports the fault of a block that stands inside another block.
 func (c *checker) nested(r syntax.Range) bool {
 	if c.each == nil {
 		return false

@@ -240,7 +240,7 @@ func (c *checker) addTies() {
 	c.read.Ties = c.tieOrder(ties)
 }
 
-// tieOrder sorts the variables that break ties: named ones come first, by name. It returns them.
+// tieOrder sorts and returns the variables that break ties: named ones come first, by name.
 func (c *checker) tieOrder(ties []plan.VarID) []plan.VarID {
 	slices.SortStableFunc(ties, func(a, b plan.VarID) int {
 		na, nb := c.read.Vars[a].Name, c.read.Vars[b].Name

@@ -166,7 +166,7 @@ func (r *queryReader) name(i int, t syntax.Token) {
 	r.names = append(r.names, n)
 }
 
-// keyword notes the words that change how the reader takes the next names.
+// keyword notes the words that change how the reader interprets the next names.
 func (r *queryReader) keyword(t syntax.Token) {
 	switch t.Value {
 	case "where":

@@ -9,7 +9,8 @@ import (
 // This file checks the blocks of a mutation, which run their statements for each match or for each
 // element of a list.
 
-// eachScope is a block while the checker lowers its statements. Its methods accept nil, for no block.
+// eachScope is a block while the checker lowers its statements. Its methods accept a nil receiver,
+// which means no block.
 type eachScope struct {
 	list bool       // the block runs for the elements of a list
 	name string     // of a list: the name of the variable, without $

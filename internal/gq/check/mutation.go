@@ -162,7 +162,8 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	return ins, true
 }
 
-// checkUpsert reports an upsert of a type whose entities it cannot find.
+// checkUpsert reports an upsert that cannot find the existing entity, because the type has no key
+// or no unique ends.
 func (c *checker) checkUpsert(st *syntax.Insert, t target) {
 	at := syntax.SpanOf(st.Type)
 	switch {

@@ -76,7 +76,8 @@ func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e pla
 	}
 }
 
-// isNode reports whether a name is the variable of an insert or of a match, and not a parameter or an element.
+// isNode reports whether a name is the variable of an insert or of a match. It reports false for a
+// parameter and for an element of a list.
 func (c *checker) isNode(name string) bool {
 	if c.each != nil {
 		if c.each.list && c.each.name == name {

@@ -133,7 +133,8 @@ func (s *server) checkDocument(ctx context.Context, path string) {
 	part := d.changedPart()
 	var kept []finding // those outside of the part
 	for _, f := range d.own {
-		// An empty place at an end of the part, such as a missing token, belongs to the part.
+		// A fault with an empty place at an end of the part, such as a missing token, belongs to
+		// the part.
 		if f.from < f.to && (f.to <= part.from || part.to <= f.from) {
 			kept = append(kept, f)
 		}

@@ -48,8 +48,8 @@ func readSchema(tokens []syntax.Token) *schemaReader {
 	return r
 }
 
-// opener returns the text that stands for an opening parenthesis: the name of the annotation or the
-// word before it.
+// opener returns the text that stands in `brackets` for an opening parenthesis: the name of the
+// annotation or the word before the parenthesis.
 func (r *schemaReader) opener(i int) string {
 	if before := at(r.tokens, i-1); before.Type == syntax.Name {
 		return before.Value

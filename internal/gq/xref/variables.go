@@ -172,8 +172,8 @@ func (r *queryReader) traversal(i int, index map[int]*Name) (t traversal, edgeVa
 // isVar reports whether a token is a variable.
 func isVar(t syntax.Token) bool { return t.Type == syntax.Var }
 
-// infer passes types along traversals until nothing changes. If neither end of a traversal has a type,
-// it gives the ends the types of the edge, from left to right.
+// infer passes types along traversals until nothing changes. If neither end of a traversal has a
+// type, infer gives each end the type that the edge has there, read from left to right.
 func infer(types map[variable]bound, traversals []traversal) {
 	set := func(v variable, typ string) bool {
 		if v.name == "$_" || typ == "" || types[v].typ != "" {

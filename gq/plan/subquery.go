@@ -35,7 +35,7 @@ type BlockAgg struct {
 // BlockRows is the result of a `first` or `collect` block: the record of its first row, or a list of
 // the records of its rows. The block returns no aggregates, and does not group its rows.
 type BlockRows struct {
-	First   bool     // the first row, or null if there is none, instead of a list
+	First   bool     // the value is the first row, or null without rows; else it is a list
 	Match   []Clause // clauses that must all hold; Optionals may be among them
 	Columns []Column // the fields of a record, in order
 	Order   []Order  // most significant key first
@@ -44,7 +44,7 @@ type BlockRows struct {
 	Outer   []VarID  // see [BlockAgg.Outer]
 }
 
-// Member is a field of a record. It is null if the record is.
+// Member is a field of a record. It is null if the record is null.
 type Member struct {
 	Of   Expr       // a BlockRows of which First is set
 	Name string     // name of the field; its value is not a record

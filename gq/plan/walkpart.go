@@ -43,7 +43,7 @@ func (f WalkFact) String() string { return walkFacts[f].name }
 // Valid reports whether the number identifies a fact.
 func (f WalkFact) Valid() bool { return int(f) < len(walkFacts) }
 
-// Type returns the type of the values.
+// Type returns the type of the fact's values.
 func (f WalkFact) Type() value.Type { return walkFacts[f].typ }
 
 // WalkFactNames returns the names of the facts about a walk.

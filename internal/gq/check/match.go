@@ -102,7 +102,7 @@ func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *sco
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]
 	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ, Optional: sc.optional})
-	rows := sc // the scope whose rows the variable belongs to
+	rows := sc // the scope that yields the rows with the variable
 	if sc.optional {
 		rows = sc.outer
 	}

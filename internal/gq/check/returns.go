@@ -229,7 +229,7 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables that break ties between rows by their ids: those of nodes and edges.
+// addTies adds the variables of nodes and edges, whose ids break ties between rows.
 func (c *checker) addTies() {
 	var ties []plan.VarID
 	for i := range c.read.Vars {

@@ -39,7 +39,7 @@ func (c *checker) subquery(o *syntax.Subquery, sc *scope) (typed, bool) {
 	return c.blockAgg(o, match, inner)
 }
 
-// outside lists the variables from outside of a block that the block uses.
+// outside lists the variables that a block uses and that are bound outside of it.
 func (s *scope) outside() []plan.VarID { return slices.Sorted(maps.Keys(s.outerVars)) }
 
 // blockAgg resolves an aggregate over the matches of a block. The scope sc is that of the block.

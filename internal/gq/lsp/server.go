@@ -232,7 +232,7 @@ func (s *server) log(ctx context.Context, message string) {
 	_ = s.conn.Notify(ctx, "window/logMessage", logMessageParams{Type: warning, Message: message})
 }
 
-// none stands for the parameters of a method that has none.
+// none is the type of the parameters of a method without parameters.
 type none struct{}
 
 // initialize answers with the features of the server.

@@ -81,8 +81,8 @@ func (s *server) document(uri string) *document {
 	return s.docs[path]
 }
 
-// wake makes checkLoop check a document, if there is one, and makes surveyLoop check all graphs after a
-// pause. REQUIRES: s.mu.
+// wake makes checkLoop check the document with a path, unless the path is "". It also makes
+// surveyLoop check all graphs after a pause. REQUIRES: s.mu.
 func (s *server) wake(path string) {
 	if path != "" {
 		s.changed[path] = true

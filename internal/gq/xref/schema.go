@@ -19,7 +19,7 @@ type schemaReader struct {
 
 	entity   Entity   // of the type that is being declared
 	typ      string   // its name
-	brackets []string // the open brackets; the name before it stands for a parenthesis
+	brackets []string // the open brackets; for a parenthesis, the name before it
 	start    int      // the index of the first token of the declaration
 	closed   bool     // the braces of the declaration are closed
 }

@@ -60,7 +60,8 @@ type ContractColumn struct {
 	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node; record or [record] for a block
 	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
 	Fields []ContractColumn `json:"fields,omitempty"` // members of a record
-	// Nullable is true if the column is a record that may be null. Other columns say so in Type.
+	// Nullable is true if the column is a record that may be null. For other columns, Type says
+	// whether they may be null.
 	Nullable bool `json:"nullable,omitempty"`
 }
 

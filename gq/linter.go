@@ -43,7 +43,8 @@ type compiledSet struct {
 	faults  diag.List       // sorted
 }
 
-// Lint compiles the sources that changed since the last call, and applies the lint rules to all.
+// Lint compiles the sources that changed since the last call, and applies the lint rules to all
+// sources.
 func (l *Linter) Lint(c Catalog) *Linted {
 	s := l.compileSchema(c.Schema)
 	if s.faults.HasErrors() {
@@ -87,7 +88,8 @@ func (l *Linter) Lint(c Catalog) *Linted {
 	return out
 }
 
-// compileSchema returns the compiled schema, from the last call if its text is the same.
+// compileSchema compiles the schema. If its text is the same as in the last call, compileSchema
+// returns the result of that call.
 func (l *Linter) compileSchema(src Source) *compiledSchema {
 	l.mu.Lock()
 	s := l.schema
@@ -106,8 +108,8 @@ func (l *Linter) compileSchema(src Source) *compiledSchema {
 	return s
 }
 
-// compileSet returns the compiled queries of a source, from an earlier call if neither the source nor
-// the schema changed.
+// compileSet compiles the queries of a source. If neither the source nor the schema changed since
+// an earlier call, it returns the result of that call.
 func (l *Linter) compileSet(s *compiledSchema, src Source) *compiledSet {
 	l.mu.Lock()
 	set := l.files[src.Name]
@@ -132,7 +134,7 @@ func (l *Linter) compileSet(s *compiledSchema, src Source) *compiledSet {
 	return set
 }
 
-// forget drops the compiled sources that a whole catalog does not list.
+// forget drops the compiled sources that are not in the list of all sources of a catalog.
 func (l *Linter) forget(listed []Source) {
 	names := make(map[string]bool, len(listed))
 	for _, src := range listed {

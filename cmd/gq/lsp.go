@@ -36,8 +36,8 @@ may call it, and whether it breaks callers. docs/editors.md has the settings for
 	}
 }
 
-// earlierContracts returns the contracts of the graphs at a git ref, and their thresholds of the meta
-// tools.
+// earlierContracts returns the contracts of the graphs at a git ref. For each graph it also returns
+// the number of exposed queries from which on the meta tools replaced them.
 func earlierContracts(root, ref string) ([]*codegen.Contract, map[string]int, error) {
 	b := breaker{against: ref}
 	if b.file() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// editorFolder returns the folder of the client of the editor tests. It skips the test if the folder has
-// no packages.
+// editorFolder returns the folder of the client that the editor tests use. It skips the test if the
+// npm packages of the client are not installed.
 func editorFolder(t testing.TB) string {
 	dir := os.Getenv("OMNIGRAPH_TEST_EDITOR")
 	if dir == "" {

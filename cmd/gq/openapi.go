@@ -10,13 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 )
 
-// openAPIFile is the name of the OpenAPI document of a graph, which is written to the folder of the
-// Go files.
+// openAPIFile is the file name of a graph's OpenAPI document, in the folder of the generated Go
+// files.
 const openAPIFile = "openapi.json"
 
-// addOpenAPI adds the OpenAPI document of a graph to the files of its package. It is the document that
-// a server answers to a caller who may invoke all exposed queries. It is made from the contract of the
-// package.
+// addOpenAPI adds the OpenAPI document of a graph to the files of its package. It makes the
+// document from the contract of the package. A server sends the same document to a caller who may
+// invoke all exposed queries.
 func addOpenAPI(pkg codegen.Files) error {
 	var c codegen.Contract
 	if err := json.Unmarshal(pkg[codegen.ContractFile], &c); err != nil {

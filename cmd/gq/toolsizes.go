@@ -13,11 +13,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// toolSizes returns the package of the queries, and the sizes of the answer to tools/list that a
-// server with the queries would give. The meta tools replace the queries if the number of exposed
-// queries reaches the threshold; a threshold of 0 means the default of the server. The list has output
-// schemas only if outputSchemas is true. If no package can be generated from the queries, toolSizes
-// returns the errors.
+// toolSizes generates the package of the queries, and computes the sizes of the answer to
+// tools/list that a server with these queries would send. The meta tools replace the queries if the
+// number of exposed queries reaches the threshold; a threshold of 0 means the default of the
+// server. The list has output schemas only if outputSchemas is true. If no package can be generated
+// from the queries, toolSizes returns the errors.
 func toolSizes(in model.Input, threshold int, outputSchemas bool) (*model.Package, *lint.ToolList, diag.List) {
 	pkg, diags := model.Build(in)
 	if diags.HasErrors() {

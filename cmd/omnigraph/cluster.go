@@ -66,7 +66,8 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.
 	return cfg, s, nil
 }
 
-// on compiles the sources of the cluster, connects to its storage, and calls the function `do`.
+// The method `on` compiles the sources of the cluster, connects to its storage, and calls the
+// function `do`.
 func (f *clusterFlags) on(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) (err error) {
 	cfg, s, err := f.compile(cmd)
 	if err != nil {

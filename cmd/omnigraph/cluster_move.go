@@ -17,7 +17,7 @@ const (
 	// moveTime is how long cluster move waits for the server to become the writer.
 	moveTime = 30 * time.Second
 
-	// movePause is the time between two looks at the signs of the servers.
+	// movePause is the pause before the command reads the servers' signs of life again.
 	movePause = 200 * time.Millisecond
 )
 
@@ -71,11 +71,12 @@ The command waits up to half a minute until the server is the writer.
 	return cmd
 }
 
-// moveGraph makes a server the writer of a graph, and waits until its sign says so.
+// moveGraph asks a server to become the writer of a graph, and waits until the sign of life of that
+// server says that it is.
 func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
-	wished := false // a wish is stored that the server has not answered
+	wished := false // whether this command has stored a wish
 	for {
 		signs, err := replica.Signs(ctx, b)
 		if err != nil {
@@ -88,7 +89,7 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 		case target.Role == replica.Writer && target.Epoch == epoch:
 			return &moveAnswer{GraphID: graph, Writer: node, Epoch: epoch}, nil
 		}
-		// The server removes a wish that it has granted or that came too late.
+		// The server removes a wish after it granted the wish, or if the wish came too late.
 		err = replica.Move(ctx, b, node, replica.Wish{Graph: graph, Epoch: epoch})
 		switch {
 		case err == nil:
@@ -104,7 +105,8 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 	}
 }
 
-// targetOf returns what a server does with a graph, and the highest epoch of the graph on any server.
+// targetOf returns what the server `node` says about a graph, and the highest epoch of the graph on
+// any server.
 func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSign, epoch uint64, err error) {
 	var names []string
 	found, serves := false, false
@@ -127,7 +129,7 @@ func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSig
 	return target, epoch, nil
 }
 
-// notMoved withdraws the wish for a move that has failed, and returns the error to report.
+// notMoved withdraws the wish of a move that failed, and returns the error to report.
 func notMoved(ctx context.Context, b object.Bucket, graph, node string, wished bool, cause error) error {
 	if wished {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePause*10)

@@ -61,8 +61,8 @@ type statusRow struct {
 	Drift      bool            `json:"drift"`       // the live schema differs from the recorded one
 	LiveDigest *string         `json:"live_digest"` // digest of the live schema; null if it is unknown
 
-	// Writer is the server that says that it writes the graph, and Epoch the number of its takeover.
-	// Both are nil for a graph in a folder, and if no server says so.
+	// Writer is the server that reports that it writes the graph, and Epoch is the number of its
+	// takeover. Both are nil for a graph in a folder, and if no server reports it.
 	Writer *string `json:"writer,omitempty"`
 	Epoch  *uint64 `json:"epoch,omitempty"`
 }
@@ -80,7 +80,8 @@ func addWriters(rows []statusRow, servers []replica.Sign) {
 	}
 }
 
-// serversNote lists the servers, with the time of the last sign of each by its own clock.
+// serversNote lists the servers. For each server it adds the time of its last sign of life, by the
+// server's own clock.
 func serversNote(servers []replica.Sign) string {
 	if len(servers) == 0 {
 		return "; no server is running"

@@ -35,7 +35,7 @@ func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read
 	err := parquet.WriteStream(ctx, stream, out)
 	stream.CloseWithError(err)
 	if failed := <-done; failed != nil && (err == nil || failed != err) {
-		return failed // the cause, without the words of the reader of the stream
+		return failed // the cause, without the text that the reader of the stream adds
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (r *remote) InvokeArrow(ctx context.Context, s *statement, w io.Writer) err
 	return copied(w, stream)
 }
 
-// copied copies a stream to w and closes the stream.
+// copied copies a stream to `w` and closes the stream.
 func copied(w io.Writer, stream *client.Stream) error {
 	defer stream.Close()
 	_, err := io.Copy(w, stream)

@@ -81,7 +81,8 @@ func TestExamples(t *testing.T) {
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv("HEAD", id)
 	}
-	// proposal opens a proposal. With the argument true its branch conflicts with main.
+	// proposal opens a proposal. If its argument is true, the branch of the proposal conflicts with
+	// main.
 	cmds["proposal"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		if args[0] == "true" {
 			for branch, age := range map[string]string{"main": "36", "feature": "37"} {

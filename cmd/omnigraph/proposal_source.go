@@ -10,7 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// proposal runs, on the local graph, a call whose answer is a proposal.
+// proposal makes a call on the local graph whose answer is a proposal.
 func (l *local) proposal(ctx context.Context, name string, call tool.Call) (*client.ProposalAnswer, error) {
 	a := &client.ProposalAnswer{}
 	if err := l.call(ctx, name, call, a); err != nil {

@@ -130,10 +130,10 @@ func (e *endpoint) openGraph(ctx context.Context, embedder engine.Embedder) (eng
 type sharedGraph struct {
 	engine.Graph
 	bucket object.Bucket
-	leave  func() error // leaves the graph to the servers, and ends the connection
+	leave  func() error // releases the lease, and ends the connection
 }
 
-// Close closes the graph and leaves it to the servers.
+// Close closes the graph and releases its lease, so that a server can write it.
 func (g *sharedGraph) Close() error { return errors.Join(g.Graph.Close(), g.leave()) }
 
 // openShared opens a graph in the shared storage of a URL.

@@ -44,7 +44,8 @@ type Aggregate struct {
 	Member bool // the result is one of the values of the argument
 	// Distinct is set if the argument may begin with `distinct`, so that equal values count once.
 	Distinct bool
-	// Block is set if the aggregate may be over the matches of a block, as in count { $m replyOf $p }.
+	// Block is true if the aggregate may have a block over whose matches it computes, as in count {
+	// $m replyOf $p }.
 	Block bool
 	Doc   string // a verb phrase whose subject is the aggregate: "adds the values"
 }

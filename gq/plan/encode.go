@@ -24,7 +24,8 @@ import (
 //	sum      one byte: the number of the type, 0 for nil; then its members
 //	pattern  a bool: whether there is one; then its text
 //
-// A Traverse has a number for the form without further edge types, and another one for the form with them.
+// A Traverse has two numbers: one for the form with one edge type, and one for the form with
+// several.
 //
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
 // 1 for all but the node type, 2 for all.

@@ -4,15 +4,16 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 
 // Mutation is a list of statements that are executed in order, as one commit.
 //
-// An expression of a statement is a Lit, a ParamRef, a Now, an Old, a KeyOf, a Cell, or the ID of an
-// entity in Vars, or it computes with such expressions.
+// An expression of a statement is one of these: a Lit, a ParamRef, a Now, an Old, a KeyOf, a Cell,
+// or the ID of an entity in Vars. It may also compute with such expressions.
 type Mutation struct {
-	// Vars lists the entities that inserts name. Vars[i].Optional is true if a later statement may
-	// delete the entity.
+	// Vars lists the entities for which inserts declare a variable. Vars[i].Optional is true if a
+	// later statement may delete the entity.
 	Vars       []Var
 	Statements []Statement // in the order of their execution
-	// Returns lists the columns of the row that the mutation returns, over the Vars of inserts outside
-	// blocks. The row has the values after the last statement. It is nil if the mutation returns no row.
+	// Returns lists the columns of the row that the mutation returns. The columns use the Vars of
+	// inserts outside blocks, with the values after the last statement. Returns is nil if the
+	// mutation returns no row.
 	Returns []Column
 }
 
@@ -22,8 +23,9 @@ type Statement interface{ statement() }
 // Insert adds an entity. If a node with the same key exists, Insert replaces the whole row of
 // that node.
 //
-// An upsert changes the assigned properties of an existing entity instead: of the node with the same key, or of the
-// edge with the same ends. The edge type must have a unique rule of its two ends.
+// If the entity exists, an upsert only changes the assigned properties. It finds a node by its key,
+// and an edge by its two ends; then the edge type
+// must have the rule @unique(src, dst).
 type Insert struct {
 	Entity   Entity   // node or edge
 	Type     string   // name of the type
@@ -50,12 +52,13 @@ type Delete struct {
 	Where  []Pred // select the entities
 }
 
-// ForEach runs its statements for each row of a read, or for each element of a list. Its statements are
-// Inserts, Updates and Deletes. They run in order, each for all rows before the next one. All their expressions
-// and predicates read the state in which the ForEach began.
+// ForEach runs its statements for each row of a read, or for each element of a list. Its statements
+// are Inserts, Updates and Deletes. The first statement runs for all rows, then the second one for
+// all rows, and so on. All their expressions and predicates read the state in which the ForEach
+// began.
 //
-// An update or a delete acts once on each distinct entity. The run fails if one statement gives a
-// property of an entity different values, and if there are more than MaxRows rows.
+// An update or a delete acts once on each distinct entity. The run fails if one statement assigns
+// different values to a property of an entity. It also fails if there are more than MaxRows rows.
 type ForEach struct {
 	Read *Read  // the match; nil for a list
 	List Expr   // a list, whose elements are the rows of one column; nil for a match
@@ -95,8 +98,8 @@ type Old struct {
 	Type value.Type // type of the property
 }
 
-// KeyOf is the id of the node with the given key. It is null if a member of the key is. Its type is
-// String.
+// KeyOf is the id of the node with the given key, a String. It is null if a member of the key is
+// null.
 type KeyOf struct {
 	Node string   // name of the node type
 	Key  []Assign // the members of the key, sorted by name

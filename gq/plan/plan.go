@@ -52,7 +52,7 @@ func (p *Param) TypeText() string {
 	return p.Node
 }
 
-// Entity distinguishes nodes and edges, which have separate name spaces, and walks.
+// Entity distinguishes nodes, edges and walks. Nodes and edges have separate name spaces.
 type Entity uint8
 
 // The kinds of entity.
@@ -136,13 +136,14 @@ type Bind struct{ Var VarID }
 // EdgeVar, each edge is an assignment of its own. With Or, the edge may be of any of several types; such a
 // clause has an EdgeVar only if it is a walk.
 //
-// A walk holds for the pairs with a breadth-first distance between Min and Max. It goes on from a node
-// along the edges that can start there, so that the nodes between its ends may be of several types.
-// EdgeVar is then a variable of the entity Walk. It belongs to the pair and makes no further assignments.
-// The distance from a node to itself is 0, even if a cycle leads back to the node, so that a walk
-// yields its start only if Min is 0. If From and To are the same variable, the walk must lead back
-// to its start instead: it holds for a node if its shortest closed walk of at least one edge has a
-// length between Min and Max. A closed walk may take an edge twice.
+// A walk holds for a pair of nodes if their breadth-first distance is between Min and Max. From
+// each node the search follows every edge type of the clause that can start there, so the nodes
+// between the ends may be of several types. EdgeVar is then a variable of the entity Walk. It
+// belongs to the pair, so it adds no assignments. The distance from a node to itself is 0, even if
+// a cycle leads back to the node, so a walk yields its start only if Min is 0. If From and To are
+// the same variable, the walk must instead lead back to its start: it holds for a node if its
+// shortest closed walk of at least one edge has a length between Min and Max. A closed walk may
+// take an edge twice.
 type Traverse struct {
 	From, To   VarID    // the edge's source and target
 	Edge       string   // name of the edge type, or of the first one
@@ -286,8 +287,8 @@ type BM25 struct {
 	Query Expr // the text to search for
 }
 
-// Nearest is the cosine distance of a Vector property to a vector, an F64. If the operand is a
-// String, it must be embedded first.
+// Nearest is an F64: the cosine distance between Prop and Vector. If Vector is a String, it must be
+// embedded first.
 type Nearest struct {
 	Prop   Prop // the property with the stored vectors
 	Vector Expr // a vector, or a String to embed
@@ -328,8 +329,8 @@ type Column struct {
 // { id: String, age: I32? }, or [{ id: String, age: I32? }] for a list.
 func (c *Column) TypeText() string { return typeText(c.Type, c.Fields, "{ ", " }") }
 
-// typeText returns the text of a type. If it has fields, it is a record or a list of records, and the
-// texts left and right enclose the fields.
+// typeText formats a type. If there are fields, the type is a record or a list of records, and
+// typeText writes `left` before the fields and `right` after them.
 func typeText(t value.Type, fields []Field, left, right string) string {
 	if fields == nil {
 		return t.String()

@@ -20,8 +20,8 @@ const MaxNested = 100_000
 // an entity once for each time that a subquery examines it.
 const MaxVisited = 100_000_000
 
-// BlockAgg is an aggregate over the matches of a block, such as count { $m replyOf $p }. Its value is
-// that of Agg for one group of all matches.
+// BlockAgg is an aggregate over the matches of a block, such as count { $m replyOf $p }. Its value
+// is the same as that of an Agg over one group that has all the matches.
 type BlockAgg struct {
 	Func     AggFunc  // an aggregate of which [Aggregate.Block] is set
 	Distinct bool     // equal values count once; only if [Aggregate.Distinct] of the function is set
@@ -35,7 +35,7 @@ type BlockAgg struct {
 // BlockRows is the result of a `first` or `collect` block: the record of its first row, or a list of
 // the records of its rows. The block returns no aggregates, and does not group its rows.
 type BlockRows struct {
-	First   bool     // the first row, or null if there is none, instead of a list
+	First   bool     // the value is the first row, or null without rows; else it is a list
 	Match   []Clause // clauses that must all hold; Optionals may be among them
 	Columns []Column // the fields of a record, in order
 	Order   []Order  // most significant key first
@@ -44,7 +44,7 @@ type BlockRows struct {
 	Outer   []VarID  // see [BlockAgg.Outer]
 }
 
-// Member is a field of a record. It is null if the record is.
+// Member is a field of a record. It is null if the record is null.
 type Member struct {
 	Of   Expr       // a BlockRows of which First is set
 	Name string     // name of the field; its value is not a record
@@ -82,8 +82,8 @@ func Subquery(e Expr) (match []Clause, outer []VarID, ok bool) {
 	return nil, nil, false
 }
 
-// Results returns the expressions of a subquery that have a value in each of its matches: its
-// argument, or its columns and sort keys. For any other expression it returns nil.
+// Results returns the expressions that a subquery evaluates for each of its matches: its argument,
+// or its columns and sort keys. For any other expression it returns nil.
 func Results(e Expr) []Expr {
 	var list []Expr
 	switch e := e.(type) {

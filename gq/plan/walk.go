@@ -96,8 +96,8 @@ func clauseConds(clauses []Clause, visit func(Cond)) {
 	}
 }
 
-// StatementExprs returns the expressions of a statement, without those that it leaves out. Of a ForEach it
-// returns the list, and not the expressions of its match and of its statements.
+// StatementExprs returns the expressions of a statement that are not nil. Of a ForEach it returns
+// only the list, not the expressions of its match and of its statements.
 func StatementExprs(st Statement) []Expr {
 	var exprs []Expr
 	switch st := st.(type) {

@@ -4,9 +4,9 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 
 // WalkPart is a fact about a bound walk. It is null if the variable of the walk is optional and null.
 //
-// The nodes and types describe one shortest walk between the ends, both ends included. Of several, it is
-// the one whose sequence of types and ids comes first: the types are compared by name, then the ids, from
-// the first node on.
+// The nodes and types describe one shortest walk between the ends, both ends included. If there are
+// several shortest walks, it is the one whose sequence of types and ids comes first: the types are
+// compared by name, then the ids, from the first node on.
 type WalkPart struct {
 	Var  VarID // the variable of the walk
 	Fact WalkFact
@@ -40,10 +40,10 @@ var walkFacts = [...]struct {
 // String returns the name of the fact as a query writes it.
 func (f WalkFact) String() string { return walkFacts[f].name }
 
-// Valid reports whether there is such a fact.
+// Valid reports whether the number identifies a fact.
 func (f WalkFact) Valid() bool { return int(f) < len(walkFacts) }
 
-// Type returns the type of the values.
+// Type returns the type of the fact's values.
 func (f WalkFact) Type() value.Type { return walkFacts[f].typ }
 
 // WalkFactNames returns the names of the facts about a walk.

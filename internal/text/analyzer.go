@@ -20,8 +20,8 @@ const stopped = -1
 // once. Only one goroutine may use it at a time.
 type Analyzer struct {
 	Tokens []string          // each token, at the index that is its number
-	known  map[string]int32  // number of the token of each spelling, or `stopped`
-	number map[string]int32  // number of each token
+	known  map[string]int32  // by spelling: the number of its token, or `stopped`
+	number map[string]int32  // by token: its number
 	env    *snowballstem.Env // the stemmer
 }
 

@@ -42,8 +42,8 @@ const (
 	ParamLoosened      Kind = "param-loosened"  // a limit rejects fewer values
 	DefaultRemoved     Kind = "default-removed"
 	DefaultChanged     Kind = "default-changed"  // also a new default of an optional parameter
-	ArgumentRemoved    Kind = "argument-removed" // an argument of the call but not the argument `params`
-	ArgumentAdded      Kind = "argument-added"   // an argument of the call but not the argument `params`
+	ArgumentRemoved    Kind = "argument-removed" // an argument of the call other than `params`
+	ArgumentAdded      Kind = "argument-added"   // an argument of the call other than `params`
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -52,8 +52,8 @@ const (
 	ColumnNotNullable Kind = "column-not-nullable"
 	EnumValueAdded    Kind = "enum-value-added"
 	EnumValueRemoved  Kind = "enum-value-removed"
-	ResultRemoved     Kind = "result-removed" // a member of the answer, but not the member `rows`
-	ResultAdded       Kind = "result-added"   // a member of the answer, but not the member `rows`
+	ResultRemoved     Kind = "result-removed" // a member of the answer other than `rows`
+	ResultAdded       Kind = "result-added"   // a member of the answer other than `rows`
 )
 
 // KindDoc explains what a kind of change means for callers.

@@ -391,7 +391,8 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 	return list
 }
 
-// describe sets the comment and the enum of a field that shows the values of a property.
+// describe sets the comment and the enum of a field. It does so only if the field shows the values
+// of a property.
 func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
 	prop, ok := columnProp(e)
 	if !ok {

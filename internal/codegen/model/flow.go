@@ -166,7 +166,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 		for _, r := range plan.Results(e) {
 			c.expr(r)
 		}
-	case plan.Member: // its block is that of a column
+	case plan.Member: // the block belongs to a column
 	case plan.Test:
 		c.cond(e.Cond, false)
 	case plan.Holds:

@@ -6,10 +6,10 @@ import (
 )
 
 // hints returns the tool annotations of a query. A read is read-only. A mutation is destructive if
-// it updates, deletes, has a block, upserts or inserts a keyed node, because that insert replaces an existing node with
-// the same key. It is idempotent if it only upserts and inserts keyed nodes, and uses neither the current time nor
-// old values.
-// The argument `override`, which comes from @mcp, replaces the computed value of idempotent.
+// it has an update, a delete, an upsert or a block, or an insert of a keyed node, because such an
+// insert replaces an existing node with the same key. A mutation is idempotent if it has only
+// upserts and inserts of keyed nodes, and uses neither the current time nor old values. The
+// argument `override`, which comes from @mcp, replaces the computed value of `idempotent`.
 func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destructive, idempotent bool) {
 	if q.Mutation == nil {
 		readOnly, idempotent = true, true
@@ -32,8 +32,8 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 	return readOnly, destructive, idempotent
 }
 
-// varies reports whether an insert may write other values when it runs again with the same arguments: it uses now(), or
-// computes with the old values of a property.
+// varies reports whether an insert may write different values when it runs again with the same
+// arguments, because it uses now() or computes with the old values of a property.
 func varies(st plan.Insert) bool {
 	found := false
 	for _, e := range plan.StatementExprs(st) {

@@ -9,9 +9,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// This file checks the edges between which a traversal has the choice, as in $a knows|follows $b.
+// This file checks traversals that may follow any of several edges, as in $a knows|follows $b.
+// These edges are the alternatives of the traversal.
 
-// alternatives resolves the edges of a traversal. It returns nil after it reported an unknown one.
+// alternatives resolves the edges of a traversal. If one of them is unknown, alternatives reports a
+// fault and returns nil.
 func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 	edges := make([]*catalog.Edge, 0, (len(t.Choice)+1)/2)
 	known := true
@@ -38,8 +40,8 @@ func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 	return edges
 }
 
-// endTypes returns the types of the nodes in which the alternatives of a traversal start, at its left end, or
-// end, at its right end. It lists each type once.
+// endTypes returns the types of the nodes that the alternatives of a traversal have at its left
+// end, or, if `left` is false, at its right end. It lists each type once.
 func (st *step) endTypes(left bool) []string {
 	var types []string
 	for _, e := range st.edges {

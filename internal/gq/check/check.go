@@ -108,7 +108,7 @@ type checker struct {
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
 	inHaving    bool            // the checker resolves a condition of `having`
-	depth       int             // number of subqueries around what the checker resolves
+	depth       int             // number of subqueries around the part that the checker resolves
 	failed      map[string]bool // names of the columns that have been reported
 	info        *Info           // facts for the linter
 	faults      diag.List       // diagnostics in the order of discovery

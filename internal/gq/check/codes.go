@@ -41,7 +41,7 @@ const (
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
-	BadUpsert         diag.Code = "T50" // upsert of a type whose entities it cannot find
+	BadUpsert         diag.Code = "T50" // upsert of a type without a key or unique ends
 	BadBlock          diag.Code = "T51" // `match` or `for` block of a mutation
 	BadReturn         diag.Code = "T52" // column that a mutation cannot return
 )

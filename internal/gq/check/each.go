@@ -9,7 +9,8 @@ import (
 // This file checks the blocks of a mutation, which run their statements for each match or for each
 // element of a list.
 
-// eachScope is a block while the checker lowers its statements. Its methods accept nil, for no block.
+// eachScope is a block while the checker lowers its statements. Its methods accept a nil receiver,
+// which means no block.
 type eachScope struct {
 	list bool       // the block runs for the elements of a list
 	name string     // of a list: the name of the variable, without $
@@ -53,7 +54,7 @@ func (c *checker) matchBlock(st *syntax.MatchBlock) (plan.ForEach, bool) {
 		c.order(st.Order, each.scope)
 		c.columns = nil
 		c.addTies()
-		c.info.Compares, c.info.NullTests = compares, tests // those of a read only
+		c.info.Compares, c.info.NullTests = compares, tests // the linter gets only those of reads
 	})
 	c.checkBlockMatch(st, each)
 	out := plan.ForEach{Read: each.read, Statements: c.blockStatements(each, st.Statements)}
@@ -151,7 +152,7 @@ func (c *checker) listBlock(st *syntax.ListBlock) (plan.ForEach, bool) {
 	return plan.ForEach{List: list.expr, Var: name, Statements: c.blockStatements(each, st.Statements)}, true
 }
 
-// nested reports a block inside another block.
+// nested reports the fault of a block that stands inside another block.
 func (c *checker) nested(r syntax.Range) bool {
 	if c.each == nil {
 		return false

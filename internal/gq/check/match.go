@@ -17,7 +17,7 @@ type scope struct {
 	vars     map[string]plan.VarID // by name, without $
 	optional bool                  // the block is an `optional` block
 	subquery bool                  // the block is that of a subquery
-	own      []plan.VarID          // of a subquery: the variables that it binds, outside of its blocks and in its `optional` blocks
+	own      []plan.VarID          // of a subquery: its own variables and those of its `optional` blocks
 	// outerVars is the set of the variables of enclosing blocks that the block refers to.
 	outerVars map[plan.VarID]bool
 }
@@ -102,7 +102,7 @@ func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *sco
 	id := plan.VarID(len(c.read.Vars))
 	name := t.Value[1:]
 	c.read.Vars = append(c.read.Vars, plan.Var{Name: name, Entity: entity, Type: typ, Optional: sc.optional})
-	rows := sc // the scope whose rows the variable belongs to
+	rows := sc // the scope that yields the rows with the variable
 	if sc.optional {
 		rows = sc.outer
 	}

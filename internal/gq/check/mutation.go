@@ -162,7 +162,8 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	return ins, true
 }
 
-// checkUpsert reports an upsert of a type whose entities it cannot find.
+// checkUpsert reports an upsert that cannot find the existing entity, because the type has no key
+// or no unique ends.
 func (c *checker) checkUpsert(st *syntax.Insert, t target) {
 	at := syntax.SpanOf(st.Type)
 	switch {
@@ -180,7 +181,7 @@ func uniqueEnds(e *catalog.Edge) bool {
 	})
 }
 
-// nameInsert declares the variable that names the entity of an insert. It returns nil without one.
+// nameInsert declares the variable of an insert. It returns nil if the insert has no variable.
 func (c *checker) nameInsert(st *syntax.Insert, t target) *plan.VarID {
 	if st.Name == nil {
 		return nil
@@ -232,8 +233,8 @@ func (c *checker) checkOnce(a *syntax.Assign, assigned map[string]bool) bool {
 	return true
 }
 
-// assign resolves the assignment of a property. The list `own` has the names in addition to the properties
-// that the statement may assign. The argument `old` says that a name in the value is the old value of a property.
+// assign resolves the assignment of a property. The list `own` has further names that the statement
+// may assign. If `old` is true, a name in the value stands for the old value of a property.
 func (c *checker) assign(a *syntax.Assign, t target, own []string, old bool) (plan.Assign, bool) {
 	p := t.property(a.Name.Value)
 	at := syntax.SpanOf(a.Name)
@@ -264,8 +265,8 @@ func isParam(e plan.Expr) bool {
 	return ok
 }
 
-// checkEmbedded reports an assignment of the text of an embedded vector that depends on the stored data. The
-// vectors of a mutation are computed before it reads stored data.
+// checkEmbedded reports an assignment to a property from whose text a vector is embedded, if the
+// new text depends on stored data. A mutation computes its vectors before it reads stored data.
 func (c *checker) checkEmbedded(t target, set []plan.Assign, at diag.Span) {
 	value := func(name string) plan.Expr {
 		for _, a := range set {
@@ -287,8 +288,8 @@ func (c *checker) checkEmbedded(t target, set []plan.Assign, at diag.Span) {
 	}
 }
 
-// usesStored reports whether an expression depends on an entity of the graph. The argument `list` says that the
-// rows of the statement are the elements of a list.
+// usesStored reports whether an expression depends on an entity of the graph. If `list` is true,
+// the rows of the statement are the elements of a list.
 func usesStored(e plan.Expr, list bool) bool {
 	uses := false
 	plan.WalkExpr(e, func(e plan.Expr) {

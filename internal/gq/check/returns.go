@@ -229,7 +229,7 @@ func descending(dir *syntax.Token, e plan.Expr) bool {
 	return false
 }
 
-// addTies adds the variables that break ties between rows by their ids: those of nodes and edges.
+// addTies adds the variables of nodes and edges, whose ids break ties between rows.
 func (c *checker) addTies() {
 	var ties []plan.VarID
 	for i := range c.read.Vars {
@@ -240,7 +240,7 @@ func (c *checker) addTies() {
 	c.read.Ties = c.tieOrder(ties)
 }
 
-// tieOrder sorts the variables that break ties: named ones come first, by name. It returns them.
+// tieOrder sorts and returns the variables that break ties: named ones come first, by name.
 func (c *checker) tieOrder(ties []plan.VarID) []plan.VarID {
 	slices.SortStableFunc(ties, func(a, b plan.VarID) int {
 		na, nb := c.read.Vars[a].Name, c.read.Vars[b].Name

@@ -39,7 +39,7 @@ func (c *checker) subquery(o *syntax.Subquery, sc *scope) (typed, bool) {
 	return c.blockAgg(o, match, inner)
 }
 
-// outside lists the variables from outside of a block that the block uses.
+// outside lists the variables that a block uses and that are bound outside of it.
 func (s *scope) outside() []plan.VarID { return slices.Sorted(maps.Keys(s.outerVars)) }
 
 // blockAgg resolves an aggregate over the matches of a block. The scope sc is that of the block.
@@ -92,7 +92,8 @@ func (c *checker) blockRows(o *syntax.Subquery, match []plan.Clause, sc *scope) 
 			c.fault(BadSubquery, syntax.SpanOf(*o.Limit), "", "the limit of a collect block is %s, want 1 to %d", o.Limit.Value, plan.MaxBlockRows)
 		}
 	}
-	// The methods project and order add to the read, so let them add to the block instead.
+	// The methods `project` and `order` write into c.read. So let them fill empty fields of it,
+	// move these to the block, and restore the fields of the read.
 	outer := *c.read
 	c.read.Columns, c.read.Grouped, c.read.Order = nil, false, nil
 	c.project(o.Returns, sc)
@@ -109,7 +110,7 @@ func (c *checker) blockRows(o *syntax.Subquery, match []plan.Clause, sc *scope) 
 	return typed{expr: e, typ: e.Type(), fields: e.Fields()}, len(c.faults) == before
 }
 
-// accepts reports whether an aggregate accepts an argument, and reports a fault if it does not.
+// accepts reports whether an aggregate accepts an argument. If it does not, accepts adds a fault.
 func (c *checker) accepts(row *plan.Aggregate, arg typed, at diag.Span) bool {
 	switch {
 	case isConstant(arg.expr):

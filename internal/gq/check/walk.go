@@ -38,8 +38,8 @@ func (c *checker) walkPart(o *syntax.PropRef, id plan.VarID, sc *scope) (typed, 
 	return typed{expr: plan.WalkPart{Var: id, Fact: fact, From: st.from, To: st.to}, typ: c.nullable(id, fact.Type(), sc)}, true
 }
 
-// use records that a block uses the variables `ids` of enclosing blocks. These are the blocks around the one
-// that binds the variable `name`, or that block itself.
+// use records that blocks use the variables `ids` of enclosing blocks. It starts at the block `s`
+// and goes outwards until it reaches the block that binds the variable `name`.
 func (s *scope) use(name string, ids ...plan.VarID) {
 	for at := s; at != nil; at = at.outer {
 		if _, ok := at.vars[name]; ok {

@@ -47,9 +47,10 @@ func (c *checker) idValue(o syntax.Operand, t target, name string) (plan.Expr, b
 	return v, ok && c.endRef(v, t, name, o.Source().Span())
 }
 
-// node resolves a value that is a node: the variable of an insert or of a match, or a type with a key. It
-// reports false in `found` if the value is not a node. The argument `end` says that the value may be a node, as the
-// end of an edge or the id of a node may. The result `ok` is false if it reported an error.
+// node resolves a value that is a node: the variable of an insert or of a match, or a type with a
+// key. The result `found` is false if the value is not a node. A value may be a node only if `end`
+// is true, that is, for the end of an edge or the id of a node. The result `ok` is false if node
+// reported an error.
 func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e plan.Expr, found, ok bool) {
 	want := endType(t, name)
 	at := o.Source().Span()
@@ -75,7 +76,8 @@ func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e pla
 	}
 }
 
-// isNode reports whether a name is the variable of an insert or of a match, and not a parameter or an element.
+// isNode reports whether a name is the variable of an insert or of a match. It reports false for a
+// parameter and for an element of a list.
 func (c *checker) isNode(name string) bool {
 	if c.each != nil {
 		if c.each.list && c.each.name == name {
@@ -89,7 +91,7 @@ func (c *checker) isNode(name string) bool {
 	return ok
 }
 
-// endType returns the type of the entity whose id `id`, `from` or `to` is.
+// endType returns the type of the entity that the value of `id`, `from` or `to` identifies.
 func endType(t target, name string) string {
 	switch {
 	case t.edge != nil && name == "from":

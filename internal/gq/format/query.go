@@ -106,12 +106,12 @@ func (b *builder) orderings(list []*syntax.Ordering, before gap) {
 
 // subquery makes a group of the braces of a subquery. The keyword is the token before the next one.
 func (b *builder) subquery(s *syntax.Subquery) {
-	stop := b.at - 1 + len(s.Tokens) - 1 // index of the closing brace and then, of what follows the result
+	stop := b.at - 1 + len(s.Tokens) - 1 // index of the closing brace; below, of the token after the result
 	if s.Limit != nil {
 		stop -= 2
 	}
 	if s.Order != nil {
-		stop -= 3 + len(s.Order) - 1 // the keyword, the braces and the commas
+		stop -= 3 + len(s.Order) - 1 // `order`, its braces and its commas
 		for _, o := range s.Order {
 			stop -= len(o.Tokens)
 		}
@@ -139,7 +139,7 @@ func (b *builder) findBlocks(r *syntax.Read) {
 	b.findBlocksOf(r)
 }
 
-// findBlocksOf is findBlocks, but keeps the blocks of other reads.
+// findBlocksOf is like findBlocks, but does not forget the blocks of other reads.
 func (b *builder) findBlocksOf(r *syntax.Read) {
 	if b.blocks == nil {
 		b.blocks = map[int]syntax.Operand{}

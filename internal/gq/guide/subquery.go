@@ -24,7 +24,7 @@ func listPerNode(s *catalog.Schema) string {
 	return query("", []string{x.a + ": " + e.From}, returns(x.a+".id", "collect { "+block+" } as neighbours"), limit20)
 }
 
-// firstPerNode returns a read with one of the nodes that the edges of each node lead to.
+// firstPerNode returns a read that lists, for each node, one of the nodes that its edges lead to.
 func firstPerNode(s *catalog.Schema) string {
 	e := anyEdge(s)
 	if e == nil {

@@ -1,6 +1,6 @@
-// Package highlight has the one table of the classes of tokens: their semantic token types for language
-// servers, their scopes for TextMate and their groups for Vim. It prints the grammars for editors from
-// the table and from the words of the languages.
+// Package highlight has the only table of the classes of tokens. The table gives each class its
+// semantic token type for language servers, its scope for TextMate and its group for Vim. The
+// package prints the grammars for editors from the table and from the words of the languages.
 package highlight
 
 import (
@@ -35,25 +35,27 @@ const (
 	Operator
 )
 
-// Row describes a class. A row without a pattern needs the server, because the token alone does not tell
-// the class.
+// Row describes a class. A class whose row has neither a pattern nor words is shown only by the
+// server, because the token alone does not tell the class; Comment and String are exceptions, which
+// the printers handle.
 type Row struct {
 	Class    Class
 	Semantic string // the type of semantic tokens in the Language Server Protocol
 	Scope    string // the scope in TextMate grammars, without the name of the language at its end
 	Vim      string // the highlight group in Vim
 
-	// Pattern is a regular expression that means the same in TextMate grammars and, with very magic, in
-	// Vim; see vimPattern. The first row that matches a place wins. In is the language, or "" for both.
+	// Pattern is a regular expression that means the same in TextMate grammars and, after a
+	// translation, in Vim; see vimPattern. The first row that matches a place wins. The field In is
+	// the language of the row, or "" for both.
 	Pattern string
 	In      string
-	// Words are the words of the class, if Pattern is "".
+	// Words returns the words of the class. It is used if Pattern is "".
 	Words func() []string
 }
 
 // Table has a row for each class and language, in the order of matching.
 var Table = []Row{
-	{Class: Comment, Semantic: "comment", Scope: "comment", Vim: "Comment"}, // its two forms are in the printers
+	{Class: Comment, Semantic: "comment", Scope: "comment", Vim: "Comment"}, // the printers have its patterns
 	{Class: String, Semantic: "string", Scope: "string.quoted.double", Vim: "String"},
 	{Class: Annotation, Semantic: "decorator", Scope: "storage.modifier.annotation", Vim: "PreProc", Pattern: `@[a-z_][A-Za-z0-9_]*`},
 	{Class: Variable, Semantic: "variable", Scope: "variable.other", Vim: "Identifier", Pattern: `\$[A-Za-z_][A-Za-z0-9_]*`, In: "gq"},
@@ -109,7 +111,7 @@ func functions() []string {
 	return slices.Compact(names)
 }
 
-// queryKeywords returns the words of .gq files that are no functions.
+// queryKeywords returns the words of .gq files that are not functions.
 func queryKeywords() []string {
 	return slices.DeleteFunc(slices.Clone(syntax.QueryWords()), func(w string) bool { return slices.Contains(functions(), w) })
 }

@@ -58,7 +58,8 @@ func TestTextMate(t *testing.T) {
 	}
 	scopeAt := func(text string) string {
 		for _, p := range grammar.Patterns {
-			// Go has no look-behind and no look-ahead. The texts are such that they hold.
+			// Regular expressions in Go have no look-behind and no look-ahead, so the test removes
+			// them. The texts are chosen so that they would hold.
 			match := strings.NewReplacer(`(?<![A-Za-z0-9_$.])`, ``, `(?![A-Za-z0-9_])`, `\b`, `(?=[ \t]*:)`, `[ \t]*:`).Replace(p.Match + p.Begin)
 			if regexp.MustCompile(`^(?:` + match + `)`).MatchString(text) {
 				return p.Name

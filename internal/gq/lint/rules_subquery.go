@@ -66,8 +66,9 @@ func multipliedCount(p *queryPass) {
 	}
 }
 
-// fanOuts lists the sets of node variables that can have several matches in one group. A traversal connects the
-// variables of a set without passing a grouping key or a node that the other variables determine.
+// fanOuts lists the sets of node variables that can have several matches in one group. Traversals
+// connect the variables of a set. Such a connection does not lead through a grouping key, nor
+// through a node that the other variables determine.
 func (p *queryPass) fanOuts() [][]plan.VarID {
 	r := p.Plan.Read
 	fixed := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)

@@ -79,7 +79,7 @@ func nullAssigned(p *queryPass) {
 	}
 }
 
-// written is a statement of a mutation with its source.
+// written is a statement of a mutation in both forms, compiled and parsed.
 type written struct {
 	st   plan.Statement
 	tree syntax.Statement

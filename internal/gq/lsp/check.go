@@ -33,8 +33,8 @@ type job struct {
 	tools     func(model.Input, int, bool) (*model.Package, *lint.ToolList, diag.List)
 }
 
-// source returns the text of a source for the compiler. A file that cannot be read counts as empty; the
-// configuration's faults report it. REQUIRES: s.mu.
+// source returns the text of a source for the compiler. A file that cannot be read counts as empty;
+// a fault of the configuration reports it. REQUIRES: s.mu.
 func (s *server) source(j *job, path string) gq.Source {
 	t, err := s.read(path)
 	if err != nil {
@@ -99,8 +99,8 @@ func (j *job) findings(r *lint.Report) map[string][]finding {
 	return byPath
 }
 
-// checkLoop checks each document that changed, on its own, until the context ends. The rules that
-// compare files run in surveyLoop; their earlier findings stay until then.
+// checkLoop checks each document that changed, without the other files, until the context ends. The
+// rules that compare files run in surveyLoop; the earlier findings of these rules stay until then.
 func (s *server) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -133,7 +133,8 @@ func (s *server) checkDocument(ctx context.Context, path string) {
 	part := d.changedPart()
 	var kept []finding // those outside of the part
 	for _, f := range d.own {
-		// An empty place at an end of the part, such as a missing token, belongs to the part.
+		// A fault with an empty place at an end of the part, such as a missing token, belongs to
+		// the part.
 		if f.from < f.to && (f.to <= part.from || part.to <= f.from) {
 			kept = append(kept, f)
 		}
@@ -196,7 +197,7 @@ func (s *server) publishSettings(ctx context.Context, p *project) {
 // join appends the findings of `more` that are not in `list`. Two graphs may share sources.
 func join(list, more []finding) []finding { return append(list, without(more, list)...) }
 
-// without returns the findings of a list that are not in another one, each once.
+// without returns the findings of `list` that are not in `other`, each once.
 func without(list, other []finding) []finding {
 	seen := make(map[findingKey]bool, len(list)+len(other))
 	for _, f := range other {
@@ -223,8 +224,8 @@ type findingKey struct {
 // key returns the key of a finding.
 func (f finding) key() findingKey { return findingKey{f.from, f.to, f.Severity, f.Code, f.Message} }
 
-// setCatalog keeps the compiled schema. If it changed, the names that were found with the old one do
-// not count any more. REQUIRES: the server's lock.
+// setCatalog stores the compiled schema. If the schema changed, setCatalog drops the names that
+// were resolved with the earlier one. REQUIRES: the server's lock.
 func (g *graph) setCatalog(c *catalog.Schema) {
 	if g.catalog != c {
 		g.catalog, g.names = c, map[string]*namesEntry{}
@@ -341,7 +342,7 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 		}
 		d := s.docs[path]
 		if d != nil && d.text != texts[path] {
-			continue // it changed meanwhile, so that another check follows
+			continue // it changed during this check, and another check follows
 		}
 		if d != nil {
 			d.own = alone[path]

@@ -111,7 +111,7 @@ func (c *completer) query() {
 // endOf returns the offset after a token.
 func endOf(t syntax.Token) int { return t.Pos.Offset + len(t.Value) }
 
-// endsEdge reports whether the token is the edge of a traversal whose end is missing.
+// endsEdge reports whether the token is the edge of a traversal whose right end is still missing.
 func (c *completer) endsEdge(t syntax.Token) bool {
 	n := c.source.At(t.Pos.Offset)
 	return t.Type == syntax.Name && n != nil && n.Kind == xref.Type && n.Entity == xref.Edge
@@ -168,7 +168,7 @@ func notInBodies() []string {
 	return append(words, append(syntax.LiteralFunctions(), "now")...)
 }
 
-// words adds keywords. A word that the grammar does not have is left out.
+// words adds keywords. It omits a word that is not in the grammar.
 func (c *completer) words(words ...string) {
 	known := slices.Concat(syntax.QueryWords(), syntax.SchemaWords())
 	for _, w := range words {

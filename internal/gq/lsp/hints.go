@@ -57,7 +57,7 @@ func (s *server) inlayHints(p *rangeParams) ([]inlayHint, error) {
 	return hints, nil
 }
 
-// stated reports whether the declaration at index i of the names says the type.
+// stated reports whether a type follows the name at index i of the source, as in a binding.
 func stated(src *xref.Source, i int) bool {
 	n := &src.Names[i]
 	next := i + 1

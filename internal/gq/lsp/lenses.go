@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// queryFacts are the lenses over a stored query, as texts.
+// queryFacts has the texts of the lenses over a stored query.
 type queryFacts struct {
 	file    string // the name of its source
 	tool    string // its tool and the size of the tool

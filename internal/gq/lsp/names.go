@@ -70,9 +70,9 @@ func rangeOf(t *text, n *xref.Name) Range {
 	return t.rangeOf(from, to)
 }
 
-// family returns the keys that mean the same as a key: a property that a node type inherits belongs to
-// the interfaces that declare it, and to all types that implement one of them. REQUIRES: the server's
-// lock.
+// family returns all keys of the property that a key identifies. A property that a node type
+// inherits is also one of the interfaces that declare it, and of all types that implement one of
+// these interfaces. REQUIRES: the server's lock.
 func (g *graph) family(k xref.Key) map[xref.Key]bool {
 	all := map[xref.Key]bool{k: true}
 	if k.Kind != xref.Property || g.catalog == nil {
@@ -198,7 +198,7 @@ func (s *server) documentSymbols(p *documentParams) ([]documentSymbol, error) {
 				symbol.Range = symbol.SelectionRange
 				symbols[last].Children = append(symbols[last].Children, symbol)
 			}
-		default: // variables and columns are no symbols of a document
+		default: // variables and columns are not symbols of a document
 		}
 	}
 	return symbols, nil

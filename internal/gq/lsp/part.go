@@ -5,9 +5,10 @@ import "strings"
 // part is a part of a text by its offsets.
 type part struct{ from, to int }
 
-// wholeBelow is a size in bytes. A smaller document is checked whole after each change, which takes a few
-// milliseconds. Of a larger one, only the changed queries are checked until the next check of the graph.
-// Faults in stray text between queries depend on the text before it, so they are exact only after that.
+// wholeBelow is a size in bytes. The server checks a smaller document whole after each change,
+// which takes a few milliseconds. Of a larger one, it checks only the changed queries until the
+// next check of the graph. Faults in stray text between queries depend on the text before it, so
+// they are exact only after the check of the graph.
 const wholeBelow = 16 << 10
 
 // changedPart returns the part of a document to check: the whole of a small document or of a schema, and
@@ -23,13 +24,13 @@ func (d *document) changedPart() part {
 	const begins, ends = "\nquery ", "\n}"
 	start := 0 // in the first query, the part begins with the text
 	if query := strings.LastIndex(text[:from], begins); query >= 0 {
-		// Comments between the end of the query before and this one belong to this one.
+		// Comments between the end of the previous query and this query belong to this query.
 		if end := strings.LastIndex(text[:query], ends); end >= 0 {
 			start = end + len(ends)
 		}
 	}
-	// Without the end of a query between the change and the next query, the change is before that query
-	// and may be in its comments, so that the query belongs to the part.
+	// If no query ends between the change and the next query, the change stands before that query
+	// and may be in its comments. So that query belongs to the part.
 	end := to
 	for {
 		next := strings.Index(text[end:], begins)
@@ -45,8 +46,8 @@ func (d *document) changedPart() part {
 	return part{start, end}
 }
 
-// only blanks the text of the query file of a job outside of a part. Line ends stay, so that all places
-// stay the same.
+// The method `only` replaces the text outside of a part by blanks, in the query file of a job. Line
+// ends stay, so that all places stay the same.
 func (j *job) only(p part) {
 	for i := range j.catalog.Queries {
 		src := &j.catalog.Queries[i]

@@ -35,8 +35,8 @@ func TestParts(t *testing.T) {
 	for range edits {
 		content := d.text.content
 		at := draw.IntN(len(content) - 1)
-		// Text between queries is judged by the text before it, so the check of a part judges it only
-		// roughly. All edits are within queries.
+		// Text between queries is judged by the text before it, so a check of a part is not exact
+		// there. Therefore all edits are within queries.
 		if strings.LastIndex(content[:at], "\n}") > strings.LastIndex(content[:at], "\nquery ") {
 			continue
 		}
@@ -65,7 +65,7 @@ func TestParts(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("after %q instead of %q at %d: -whole +part:\n%s", p.ContentChanges[0].Text, content[at:end], at, gocmp.Diff(want, got))
 		}
-		if len(got) > 700 { // go on with few faults
+		if len(got) > 700 { // undo an edit that causes many faults
 			if _, err := s.didChange(&didChangeParams{TextDocument: p.TextDocument, ContentChanges: []contentChange{{nil, before}}}); err != nil {
 				t.Fatal(err)
 			}

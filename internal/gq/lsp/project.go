@@ -29,7 +29,8 @@ type project struct {
 	// policyGroups maps groups of tokens to groups of policies.
 	policyGroups map[string]string
 
-	// faults are those of cluster.yaml and gq.yaml, by path. A file without faults is in it too.
+	// faults are those of cluster.yaml and gq.yaml, by path. Files without faults have an entry,
+	// too.
 	faults map[string]diag.List
 
 	reported map[string]bool // the paths of the sources whose findings the last check of all graphs published
@@ -110,8 +111,9 @@ func findProject(path string) (dir string, ok bool) {
 // reader reads the text of a file.
 type reader func(path string) (string, error)
 
-// load reads the configuration of a project. If cluster.yaml has errors, the project keeps the graphs
-// that it had. Without any, it treats its sources like those of a folder without cluster.yaml.
+// load reads the configuration of a project. If cluster.yaml has errors, the project keeps the
+// graphs that it had. If it had none, load treats its sources like those of a folder without
+// cluster.yaml.
 func (p *project) load(read reader) {
 	p.faults = map[string]diag.List{}
 	if text, err := read(filepath.Join(p.dir, gqconfig.File)); err == nil {
@@ -145,7 +147,8 @@ func (p *project) load(read reader) {
 	p.faults[path] = faults
 }
 
-// onePackage reports the graphs that would be generated into one package.
+// onePackage returns a fault for each graph that would be generated into the package of another
+// graph.
 func onePackage(cfg *cluster.Config) diag.List {
 	var names []string
 	for _, g := range cfg.Graphs {

@@ -42,7 +42,7 @@ func (s *server) publish(ctx context.Context, path string, found []finding) {
 	if s.published[path] = found; len(found) == 0 && d == nil {
 		delete(s.published, path)
 	}
-	// A connection that fails ends the server, so the error of this call tells nothing new.
+	// This error is dropped: if the connection fails, the server ends anyway.
 	_ = s.conn.Notify(ctx, "textDocument/publishDiagnostics", p)
 }
 
@@ -66,7 +66,7 @@ func (s *server) codeActions(p *codeActionParams) ([]codeAction, error) {
 	from, to := d.text.offset(p.Range.Start), d.text.offset(p.Range.End)
 	var all []textEdit
 	for _, f := range s.published[d.path] {
-		// The places of the edits count only for the text that was diagnosed.
+		// The places of the edits are valid only in the text that was diagnosed.
 		if len(f.edits) == 0 || f.text != d.text {
 			continue
 		}
@@ -87,7 +87,7 @@ func (s *server) codeActions(p *codeActionParams) ([]codeAction, error) {
 	return actions, nil
 }
 
-// kindWithin reports whether a kind of actions is the kind that the editor wants, or part of it.
+// kindWithin reports whether a kind of actions is the wanted kind or one of its sub-kinds.
 func kindWithin(kind, wanted string) bool {
 	return kind == wanted || len(kind) > len(wanted) && kind[:len(wanted)] == wanted && kind[len(wanted)] == '.'
 }
@@ -100,7 +100,7 @@ func titleOf(f finding) string {
 	return "Fix " + string(f.Code) + ": " + f.Message
 }
 
-// editsOf converts edits of a text.
+// editsOf converts edits of a text to text edits of the protocol.
 func editsOf(t *text, edits []diag.Edit) []textEdit {
 	var out []textEdit
 	for _, e := range edits {
@@ -109,7 +109,7 @@ func editsOf(t *text, edits []diag.Edit) []textEdit {
 	return out
 }
 
-// withoutOverlaps returns the edits that overlap no earlier one. The list is sorted.
+// withoutOverlaps removes each edit that overlaps an earlier one that stays. The list is sorted.
 func withoutOverlaps(edits []textEdit) []textEdit {
 	var out []textEdit
 	for _, e := range edits {

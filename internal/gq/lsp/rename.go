@@ -105,7 +105,8 @@ func newName(n *xref.Name, name string) (string, error) {
 	return name, nil
 }
 
-// spelling returns a new name as it is written in the place of an old one.
+// spelling returns the new name in the form in which it replaces an occurrence of the old name: an
+// edge starts with a lower-case letter in a match.
 func spelling(n *xref.Name, name string) string {
 	if n.Kind == xref.Type && n.Entity == xref.Edge && n.Token.Type == syntax.Name {
 		return xref.EdgeName(name)

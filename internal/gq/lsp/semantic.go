@@ -39,7 +39,8 @@ func (s *server) semanticTokens(p *documentParams) (*semanticTokens, error) {
 	src, t := s.names(g, d.path)
 	var line, character uint32
 	for _, piece := range pieces(src) {
-		// A token must not span lines, so that a comment or a string of several lines becomes several.
+		// A token must not span lines, so a comment or a string of several lines becomes several
+		// tokens.
 		for from := piece.from; from < piece.to; {
 			at := t.position(from)
 			_, end := t.line(int(at.Line))

@@ -1,10 +1,11 @@
 // Package lsp is a language server for schemas and queries. An editor starts it and speaks the Language
 // Server Protocol with it over standard input and output.
 //
-// The connection calls the handlers one after the other. A handler reads only results that exist, so that
-// it answers within milliseconds. Two goroutines compile: checkLoop checks a document after each change of
-// it, and surveyLoop checks whole graphs after a pause. The field server.mu guards all state; none of
-// the three holds it while it compiles.
+// The connection calls the handlers one after the other. A handler only reads results that were
+// already computed, so it answers within milliseconds. Two goroutines compile: checkLoop checks a
+// document after each change of it, and surveyLoop checks whole graphs after a pause. The field
+// server.mu guards all state. Neither the handlers nor the two goroutines hold it while they
+// compile.
 package lsp
 
 import (
@@ -79,12 +80,13 @@ type document struct {
 	version int32
 	text    *text
 
-	// own are the findings of the last check of this document, and carried the findings that only a
-	// check of the whole graph makes. They move with the text until the next such check.
+	// The field `own` has the findings of the last check of this document. The field `carried` has
+	// the findings that only a check of the whole graph makes; they move with the text until the
+	// next such check.
 	own, carried []finding
 
-	// The part of the text that changed since the last check of this document. It is empty if from is
-	// after to.
+	// The part of the text that changed since the last check of this document. It is empty if
+	// `from` is greater than `to`.
 	from, to int
 }
 
@@ -104,7 +106,7 @@ func (d *document) touch(sp splice) {
 	d.from, d.to = min(d.from, sp.from), max(d.to, end)
 }
 
-// untouched notes that the document is checked as it is. REQUIRES: s.mu.
+// untouched notes that the document has no changes since its last check. REQUIRES: s.mu.
 func (d *document) untouched() { d.from, d.to = 1, 0 }
 
 // handler handles one method. The result is nil for a notification.
@@ -226,11 +228,11 @@ func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) (result any,
 // log writes a message to the editor's log.
 func (s *server) log(ctx context.Context, message string) {
 	const warning = 2
-	// A connection that fails ends the server, so the error of this call tells nothing new.
+	// This error is dropped: if the connection fails, the server ends anyway.
 	_ = s.conn.Notify(ctx, "window/logMessage", logMessageParams{Type: warning, Message: message})
 }
 
-// none stands for the parameters of a method that has none.
+// none is the type of the parameters of a method without parameters.
 type none struct{}
 
 // initialize answers with the features of the server.
@@ -288,7 +290,8 @@ func (s *server) initialized(*none) (any, error) {
 		GlobPattern string `json:"globPattern"`
 	}
 	watchers := []watcher{{"**/*.{gq,pg,cedar,yaml,yml}"}}
-	// The answer to a call arrives by the goroutine that runs this handler, so another one must wait for it.
+	// The goroutine that runs this handler also receives the answers to calls, so another goroutine
+	// must wait for the answer.
 	go func() {
 		_, err := s.conn.Call(context.Background(), "client/registerCapability", registrationParams{[]registration{{
 			ID: "files", Method: "workspace/didChangeWatchedFiles", RegisterOptions: map[string]any{"watchers": watchers},
@@ -300,7 +303,7 @@ func (s *server) initialized(*none) (any, error) {
 	return nil, nil
 }
 
-// stop handles shutdown.
+// stop handles the request `shutdown`.
 func (s *server) stop(*none) (any, error) {
 	s.shutdown = true
 	return nil, nil

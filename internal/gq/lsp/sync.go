@@ -55,7 +55,7 @@ func (s *server) didSave(*documentParams) (any, error) {
 	return nil, nil
 }
 
-// didClose forgets the text of a document. From now on the file counts.
+// didClose forgets the text of a document. From now on, the server uses the file on the disk.
 func (s *server) didClose(p *documentParams) (any, error) {
 	if d := s.document(p.TextDocument.URI); d != nil {
 		delete(s.docs, d.path)
@@ -81,8 +81,8 @@ func (s *server) document(uri string) *document {
 	return s.docs[path]
 }
 
-// wake makes checkLoop check a document, if there is one, and makes surveyLoop check all graphs after a
-// pause. REQUIRES: s.mu.
+// wake makes checkLoop check the document with a path, unless the path is "". It also makes
+// surveyLoop check all graphs after a pause. REQUIRES: s.mu.
 func (s *server) wake(path string) {
 	if path != "" {
 		s.changed[path] = true
@@ -100,7 +100,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// projectOf returns the project of a file, and reads its configuration at first. REQUIRES: s.mu.
+// projectOf returns the project of a file. When it meets a project for the first time, it reads the
+// configuration. REQUIRES: s.mu.
 func (s *server) projectOf(path string) *project {
 	dir, ok := findProject(path)
 	p := s.projects[dir]
@@ -127,9 +128,9 @@ func (s *server) load(p *project) {
 	})
 }
 
-// adopt adds a source to a project that does not list it: the sources outside of every graph form a
-// graph without a name for each folder, which has the folder's schema if there is exactly one. REQUIRES:
-// s.mu.
+// adopt adds a source to a project that does not list it. In each folder, the sources outside of
+// every graph form a graph without a name. That graph has the folder's schema if there is exactly
+// one. REQUIRES: s.mu.
 func (s *server) adopt(p *project, path string) {
 	folder := &project{dir: dirOf(path)}
 	folder.loadFolder()

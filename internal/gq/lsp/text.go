@@ -13,7 +13,7 @@ type text struct {
 	lines   []int // the offset of the first byte of each line
 }
 
-// newText finds the lines of a content. As the protocol says, \n, \r\n and \r end a line.
+// newText finds the lines of a text. As the protocol says, \n, \r\n and \r end a line.
 func newText(content string) *text {
 	t := &text{content: content, lines: make([]int, 1, strings.Count(content, "\n")+2)}
 	for i := 0; i < len(content); i++ {
@@ -80,7 +80,7 @@ func (t *text) position(offset int) Position {
 // rangeOf returns the range between two offsets.
 func (t *text) rangeOf(from, to int) Range { return Range{t.position(from), t.position(to)} }
 
-// splice is a replacement of the bytes between two offsets by a number of other bytes.
+// splice replaces the bytes between two offsets by a number of other bytes.
 type splice struct{ from, to, length int }
 
 // apply applies the changes of a notification in order. It returns the new content and the splices.

@@ -51,8 +51,8 @@ func linesOf(text string) [][]uint16 {
 	return lines
 }
 
-// FuzzPositions compares positions and changes with a text that is a list of UTF-16 code units, and checks
-// that a change keeps the text before and after it.
+// FuzzPositions compares the positions and changes of a text with a simple model, which is a list
+// of UTF-16 code units. It also checks that a change keeps the text before and after it.
 func FuzzPositions(f *testing.F) {
 	f.Add("abc\ndef", uint32(0), uint32(1), uint32(1), uint32(2), "x\ny")
 	f.Add("é😀x\r\n𝄞", uint32(0), uint32(2), uint32(1), uint32(1), "")

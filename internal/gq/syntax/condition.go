@@ -57,8 +57,8 @@ func Inside(o Operand) ([]Clause, []Operand) {
 	return nil, nil
 }
 
-// Walk calls `clause` for every clause of a read, and `block` for every *Condition and *Subquery. It
-// visits the clauses and operands inside blocks too, of all kinds.
+// Walk calls `clause` for every clause of a read, and `block` for every *Condition and *Subquery.
+// It also visits the clauses and operands inside all kinds of blocks.
 func (r *Read) Walk(clause func(Clause), block func(Operand)) {
 	var clauses func([]Clause)
 	var operand func(Operand)

@@ -237,8 +237,9 @@ func (s *scanner) next() {
 	}
 }
 
-// alternates reports whether a bar stands between the names of two edges. `after` is the text after the
-// bar. Elsewhere a bar is a slip of authors who know another language, and has messages of its own.
+// alternates reports whether a bar stands between the names of two edges. `after` is the text after
+// the bar. Elsewhere a bar is a mistake of authors who know another language, which a message of
+// its own explains.
 func (s *scanner) alternates(after string) bool {
 	n := len(s.tokens)
 	if n < 2 || s.tokens[n-1].Type != Name {
@@ -263,8 +264,8 @@ func (s *scanner) alternates(after string) bool {
 }
 
 // endsOperand reports whether an operand other than a block can end with the token. The characters
-// + * / and % are operators only after such a token or after a block. Elsewhere they are slips of
-// authors who know another language, and have messages of their own.
+// + * / and % are operators only after such a token or after a block. Elsewhere they are mistakes of
+// authors who know another language, which messages of their own explain.
 func endsOperand(t Token) bool {
 	switch t.Type {
 	case Name, Var, Int, Float, String:

@@ -220,8 +220,8 @@ func (p *parser) checkValue(o Operand, in string) { p.checkValueWithin(o, in, ma
 // checkValueWithin is checkValue for a value that may have at most the given depth.
 func (p *parser) checkValueWithin(o Operand, in string, depth int) { p.checkPart(o, in, depth, nil) }
 
-// checkPart is checkValueWithin for a value that may also contain the operands for which the function
-// `also` returns true. It may be nil.
+// checkPart is like checkValueWithin, but the value may also contain the operands for which the
+// function `also` returns true. The function `also` may be nil.
 func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) bool) {
 	p.meter.Step(1)
 	if depth == 0 {

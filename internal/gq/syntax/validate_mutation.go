@@ -41,7 +41,8 @@ func (p *parser) preds(list []*Pred, inner bool) {
 	}
 }
 
-// written checks a value of an assignment or a predicate. The argument `in` is its setting.
+// written checks a value of an assignment or a predicate. The argument `in` says in which of the
+// two the value stands.
 func (p *parser) written(o Operand, in string, inner, old bool) {
 	if key, ok := o.(*NodeKey); ok {
 		for _, member := range key.Key {

@@ -75,8 +75,8 @@ func (s *Source) fromQuery(before []syntax.Token, offset int) []syntax.Token {
 	return before[min(max(i-1, 0), len(before)):] // the word `query` stands before the name
 }
 
-// opensString reports whether a quote before an offset opens a string that is not closed. Such a quote
-// belongs to no token.
+// opensString reports whether a quote before an offset opens a string that is not closed. No token
+// contains such a quote.
 func (s *Source) opensString(before []syntax.Token, offset int) bool {
 	from := 0
 	if n := len(before); n > 0 {

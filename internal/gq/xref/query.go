@@ -32,8 +32,8 @@ type queryReader struct {
 	parents   map[int]int     // by scope: the scope around it
 }
 
-// transparent lists the words before the braces that open no scope of their own: variables in the braces
-// belong to the block around them.
+// transparent lists the words whose braces open no scope of their own: the variables in such braces
+// belong to the block around the braces.
 var transparent = []string{"match", "return", "having", "order", "set", "optional", "any", "all"}
 
 // operators lists the words that stand between two operands, so that none of them is an edge after a
@@ -166,7 +166,7 @@ func (r *queryReader) name(i int, t syntax.Token) {
 	r.names = append(r.names, n)
 }
 
-// keyword notes the words that change how the reader takes the next names.
+// keyword notes the words that change how the reader interprets the next names.
 func (r *queryReader) keyword(t syntax.Token) {
 	switch t.Value {
 	case "where":
@@ -233,7 +233,7 @@ func (r *queryReader) isProperty(typ, name string) bool {
 	return PropertyOf(r.schema, entity, typ, name) != nil
 }
 
-// entityOf returns whether a name is that of a node type or an edge type, and the name as the schema
+// entityOf returns the kind of the type with a name, node or edge, and its name as the schema
 // spells it.
 func (r *queryReader) entityOf(typ string) (Entity, string) {
 	if r.schema.Node(typ) != nil {

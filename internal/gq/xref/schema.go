@@ -19,7 +19,7 @@ type schemaReader struct {
 
 	entity   Entity   // of the type that is being declared
 	typ      string   // its name
-	brackets []string // the open brackets; the name before it stands for a parenthesis
+	brackets []string // the open brackets; for a parenthesis, the name before it
 	start    int      // the index of the first token of the declaration
 	closed   bool     // the braces of the declaration are closed
 }
@@ -48,8 +48,8 @@ func readSchema(tokens []syntax.Token) *schemaReader {
 	return r
 }
 
-// opener returns the text that stands for an opening parenthesis: the name of the annotation or the
-// word before it.
+// opener returns the text that stands in `brackets` for an opening parenthesis: the name of the
+// annotation or the word before the parenthesis.
 func (r *schemaReader) opener(i int) string {
 	if before := at(r.tokens, i-1); before.Type == syntax.Name {
 		return before.Value

@@ -26,7 +26,7 @@ type traversal struct {
 }
 
 // finish ends a query: it decides which block each variable belongs to and infers the types of the
-// variables, and with them the types of the properties after them.
+// variables. These are also the types of the properties that follow the variables.
 func (r *queryReader) finish() {
 	if r.tokens == nil || r.parents == nil {
 		return
@@ -54,8 +54,8 @@ func (r *queryReader) finish() {
 	r.parents = nil
 }
 
-// scopes sets the scope of each variable to the outermost of the blocks around it that names it outside
-// of the blocks within that block.
+// scopes sets the scope of each variable to the outermost block around it that names the variable
+// itself, and not only in the blocks within that block.
 func (r *queryReader) scopes(own []Name) {
 	direct := map[variable]bool{}
 	for _, n := range own {
@@ -172,8 +172,8 @@ func (r *queryReader) traversal(i int, index map[int]*Name) (t traversal, edgeVa
 // isVar reports whether a token is a variable.
 func isVar(t syntax.Token) bool { return t.Type == syntax.Var }
 
-// infer passes types along traversals until nothing changes. If neither end of a traversal has a type,
-// it gives the ends the types of the edge, from left to right.
+// infer passes types along traversals until nothing changes. If neither end of a traversal has a
+// type, infer gives each end the type that the edge has there, read from left to right.
 func infer(types map[variable]bound, traversals []traversal) {
 	set := func(v variable, typ string) bool {
 		if v.name == "$_" || typ == "" || types[v].typ != "" {
@@ -216,7 +216,8 @@ func infer(types map[variable]bound, traversals []traversal) {
 	}
 }
 
-// markDeclarations marks the binding of each variable as its declaration, or else its first use.
+// markDeclarations marks the declaration of each variable: its binding, or its first use if it has
+// no binding.
 func (r *queryReader) markDeclarations(own []Name) {
 	first := map[variable]int{}
 	bound := map[variable]bool{}

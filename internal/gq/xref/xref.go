@@ -133,8 +133,9 @@ func (s *Source) At(offset int) *Name {
 		return 1
 	})
 	if i < len(s.Names) && s.Names[i].Pos.Offset <= offset {
-		// Between two names without a gap, such as in `a:b`, there is another token, so that only one
-		// name can contain the offset, except that one ends where the other starts.
+		// Two names without a gap have another token between them, such as the colon in `a:b`. So
+		// only one name can contain the offset. The exception is an offset where one name ends and
+		// the next one starts.
 		if i+1 < len(s.Names) && s.Names[i+1].Pos.Offset == offset {
 			return &s.Names[i+1]
 		}
@@ -165,7 +166,7 @@ func Read(s *catalog.Schema, name, text string) *Source {
 	return src
 }
 
-// EntityOf converts the kind of a type in a plan.
+// EntityOf converts the entity of a plan, a node or an edge, to the Entity of this package.
 func EntityOf(e plan.Entity) Entity {
 	if e == plan.Edge {
 		return Edge

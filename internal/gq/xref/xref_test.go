@@ -34,8 +34,8 @@ func read(t testing.TB, path string) gq.Source {
 	return gq.Source{Name: path, Text: string(b)}
 }
 
-// TestUses compares the types, properties and variables that Read finds in valid queries with the plans
-// of the checker. A construct that Read does not understand makes it fail.
+// TestUses compares the types, properties and variables that Read finds in valid queries with the
+// plans of the checker. The test fails if Read does not understand a construct.
 func TestUses(t *testing.T) {
 	queries := 0
 	for _, dir := range corpora(t) {
@@ -243,8 +243,8 @@ func describe(n xref.Name) string {
 	}[n.Kind]
 }
 
-// TestScopes checks that two blocks can have a variable of the same name each, and that a variable of the
-// match is the same in a block.
+// TestScopes checks that two blocks can each have their own variable of the same name, and that a
+// variable of the match is the same variable inside a block.
 func TestScopes(t *testing.T) {
 	schema, _ := gq.CompileSchema(gq.Source{Name: "s.pg", Text: schemaText})
 	const text = `query q() { match { not { $a knows $x } $a: Person not { $a knows $x } optional { $a knows $o } $o is null } return { $a, $o } }`

@@ -1,5 +1,5 @@
-// Command highlighting writes the grammars that editors use to highlight .gq and .pg files. It runs in
-// its own folder.
+// Command highlighting writes the grammars that editors use to highlight .gq and .pg files. It must
+// run in its own folder.
 package main
 
 import (

@@ -1,5 +1,5 @@
--- Settings of Neovim 0.11 or later for .gq and .pg files. Put this file into the folder plugin of your
--- configuration, and the files of the folder syntax into the folder syntax there.
+-- Settings of Neovim 0.11 or later for .gq and .pg files. Copy this file into the folder `plugin` of your
+-- configuration, and the files in the folder `syntax` here into the folder `syntax` there.
 vim.filetype.add({ extension = { gq = "omnigraph_gq", pg = "omnigraph_pg" } })
 
 vim.lsp.config("omnigraph", {

@@ -235,8 +235,8 @@ type Change struct {
 	Nodes  int64   // nodes inserted, updated or deleted
 	Edges  int64   // edges inserted, updated or deleted, cascades included
 	// Row is the row that the mutation returns, or nil. It has a value for each column of
-	// Mutation.Returns and, for a whole node, one for each field. A call that an idempotency key answers
-	// has the row of the first call.
+	// Mutation.Returns and, for a whole node, one for each field. If the idempotency key shows that
+	// the call repeats an earlier one, Row is the row of the earlier call.
 	Row []value.Value
 }
 

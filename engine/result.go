@@ -58,7 +58,7 @@ type Column struct {
 	Vectors [][]float32   // see the table above
 	Lists   []value.Value // each value is null or a list
 	Fields  []Column      // see the table above
-	Offsets []int32       // see above; one more than there are rows, and the first one is 0
+	Offsets []int32       // see above; it has one element more than there are rows, and the first one is 0
 }
 
 // IsNull reports whether row i is null.

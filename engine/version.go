@@ -64,11 +64,11 @@ type MergeOptions struct {
 	// is a *PreconditionFailed. With IfCommit too, the merge commits what [Graph.Compare] reported
 	// for these two commits and the same resolutions.
 	IfSource    string
-	Resolutions []Resolution // of the conflicts
+	Resolutions []Resolution // how to resolve conflicts
 
 	// Proposal, if not nil, is the open proposal that the merge completes, as the caller read it,
 	// with the events of the merge added. One log record holds the merge commit and the proposal.
-	// The error is a *Conflict if the stored revision is another one.
+	// The error is a *Conflict if the revision differs from the stored one.
 	Proposal *Proposal
 }
 

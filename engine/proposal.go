@@ -194,9 +194,9 @@ type Comparison struct {
 	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
 }
 
-// ChangeHash computes the digest of the changes that a reviewer looks at. Merging the target into
-// the source keeps the digest if the two sides changed different properties. The zero value is
-// ready to use.
+// ChangeHash computes the digest of the changes that a reviewer looks at. A merge of the target
+// into the source does not change the digest if the two sides changed different properties. The
+// zero value is ready to use.
 type ChangeHash struct {
 	h    hash.Hash
 	text []byte // memory for a text or a number, reused

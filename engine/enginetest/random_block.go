@@ -8,7 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// This file draws the constructs of mutations that name, select or repeat what they write.
+// This file draws the parts of mutations that name entities, select the entities to write, or
+// repeat statements.
 
 // mutationKind returns the kind of a mutation for the tally.
 func mutationKind(m *plan.Mutation) string {

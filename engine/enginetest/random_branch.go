@@ -259,7 +259,7 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 	return resolutions, ""
 }
 
-// comparisonText describes a comparison, without ids of commits and messages.
+// comparisonText describes a comparison. It leaves out messages and the ids of commits.
 func comparisonText(c *engine.Comparison) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.Digest)

@@ -13,9 +13,9 @@
 //
 //	node/<id>            signs of life of one server, a [Sign] in JSON; only a hint
 //	move/<id>            a wish that the server becomes the writer of a graph, a [Wish] in JSON
-//	incarnation/<graph>  makes a graph exist; contains the <incarnation> of its prefix
+//	incarnation/<graph>  exists if the graph exists; contains the <incarnation> in its prefix
 //	graph/<graph>/<incarnation>/…  the objects of a graph; see packages sharedlog and store
-//	page-token.key       the key of page tokens of all servers
+//	page-token.key       the key that all servers use for page tokens
 //	revision/<number>    the applied revisions; see package reconcile
 package replica
 

@@ -164,8 +164,8 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 	return row, err
 }
 
-// changed returns the row that an entity has after the assignments in `set`. The list `vectors`
-// says which vectors follow from assigned texts; they get new values too.
+// changed returns the row that an entity has after the assignments in `set`. updateDerived then
+// updates the vectors in the list `vectors`.
 func changed(w *Write, t *version.Type, ord uint32, set []setProp, vectors []derived) (version.Row, error) {
 	table := w.Tx.Table(t)
 	row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}

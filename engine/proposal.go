@@ -189,7 +189,7 @@ type Comparison struct {
 	// [ChangeHash].
 	Digest    string
 	List      []EntityChange // the changes in the range, in order of position
-	More      bool           // the range selects changes after the last of List
+	More      bool           // the range selects further changes, which come after List
 	Conflicts []MergeConflict
 	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
 }

@@ -13,7 +13,7 @@
 //
 //	node/<id>            signs of life of one server, a [Sign] in JSON; only a hint
 //	move/<id>            a wish that the server becomes the writer of a graph, a [Wish] in JSON
-//	incarnation/<graph>  exists if the graph exists; contains the <incarnation> in its prefix
+//	incarnation/<graph>  a graph exists once this object exists; contains the <incarnation> in the prefix
 //	graph/<graph>/<incarnation>/…  the objects of a graph; see packages sharedlog and store
 //	page-token.key       the key that all servers use for page tokens
 //	revision/<number>    the applied revisions; see package reconcile

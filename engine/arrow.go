@@ -102,7 +102,8 @@ func appendColumn(to array.Builder, c *Column, n int) error {
 		return appendFields(s, c, n)
 	}
 	if l, ok := to.(*array.ListBuilder); ok && c.Offsets != nil {
-		// Append records the present end of the values as the offset of the next list.
+		// The call of Append stores the current length of the values as the offset at which the
+		// next list begins.
 		s := l.ValueBuilder().(*array.StructBuilder)
 		for i := range n {
 			l.Append(!c.IsNull(i))

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ArrowColumns returns the columns of record batches whose schema [ArrowSchema] made. Arrow does not
-// have the values of an enum, so the column of an enum is a String.
+// ArrowColumns returns the columns of record batches with a schema from [ArrowSchema]. Arrow does
+// not store which values an enum has, so the column of an enum becomes a String.
 func ArrowColumns(schema *arrow.Schema) ([]plan.Column, error) {
 	columns := make([]plan.Column, schema.NumFields())
 	for i, f := range schema.Fields() {
@@ -24,7 +24,8 @@ func ArrowColumns(schema *arrow.Schema) ([]plan.Column, error) {
 	return columns, nil
 }
 
-// fieldOfArrow returns a column or a field of a record. The error starts with its name.
+// fieldOfArrow returns the column, or the field of a record, that an Arrow field describes. Its
+// error starts with the name of the field.
 func fieldOfArrow(f arrow.Field) (out plan.Field, err error) {
 	out = plan.Field{Name: f.Name, Type: value.Type{Nullable: f.Nullable}}
 	t := f.Type
@@ -93,8 +94,8 @@ func BatchOfArrow(columns []plan.Column, b arrow.RecordBatch) (*Batch, error) {
 	return out, nil
 }
 
-// readColumn returns an Arrow array as a column of type t. It has records with the given fields, unless these
-// are nil.
+// readColumn returns an Arrow array as a column of type t. If `fields` is not nil, the column holds
+// records with these fields.
 func readColumn(a arrow.Array, t value.Type, fields []plan.Field) (Column, error) {
 	if fields == nil {
 		return readArrow(a, t)
@@ -102,7 +103,7 @@ func readColumn(a arrow.Array, t value.Type, fields []plan.Field) (Column, error
 	out := Column{Type: t, Valid: validOf(a), Fields: make([]Column, len(fields))}
 	records := a
 	if list, ok := a.(*array.List); ok && t.List {
-		first, last := int64(0), int64(0) // of the records of all rows
+		first, last := int64(0), int64(0) // the range of the records of all rows
 		out.Offsets = append(out.Offsets, 0)
 		for i := range a.Len() {
 			from, to := list.ValueOffsets(i)

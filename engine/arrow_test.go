@@ -95,7 +95,8 @@ func TestArrow(t *testing.T) {
 	}
 }
 
-// TestArrowRecords copies a list of records, one of which has a record that is null and a list of records.
+// TestArrowRecords copies a list of records to Arrow. The records have a field with a record, which
+// is null once, and a field with a list of records.
 func TestArrowRecords(t *testing.T) {
 	text := value.Of(value.String)
 	one := []plan.Field{{Name: "x", Type: text}}

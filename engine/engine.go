@@ -91,12 +91,13 @@ type Graph interface {
 	// Proposal returns the proposal with the given id.
 	Proposal(ctx context.Context, id string) (*Proposal, error)
 
-	// PutProposal stores a proposal and returns the stored version. Without an ID it opens a new
-	// proposal; the error is a *Conflict if an open proposal has the same source and target. With an
-	// ID it changes an open proposal or closes it; the error is a *Conflict unless p.Revision is the
-	// stored revision. PutProposal sets the revision, the commits, and the times of events without
-	// one, and does not change Source, Target and Author. Only Merge makes a proposal merged. The
-	// error is a *TooLarge above [MaxOpenProposals] and [MaxProposalBytes].
+	// PutProposal stores a proposal and returns the stored version. If p.ID is empty, it opens a
+	// new proposal; the error is a *Conflict if an open proposal has the same source and target. If
+	// p.ID is set, it changes an open proposal or closes it; the error is a *Conflict unless
+	// p.Revision is the stored revision. PutProposal sets the revision, the commits, and the times
+	// of events without one. It never changes Source, Target and Author. Only Merge makes a
+	// proposal merged. If [MaxOpenProposals] or [MaxProposalBytes] is exceeded, the error is a
+	// *TooLarge.
 	//
 	// DeleteBranch refuses the source and the target of an open proposal with a *Conflict.
 	PutProposal(ctx context.Context, p Proposal) (*Proposal, error)
@@ -235,8 +236,8 @@ type Change struct {
 	Nodes  int64   // nodes inserted, updated or deleted
 	Edges  int64   // edges inserted, updated or deleted, cascades included
 	// Row is the row that the mutation returns, or nil. It has a value for each column of
-	// Mutation.Returns and, for a whole node, one for each field. A call that an idempotency key answers
-	// has the row of the first call.
+	// Mutation.Returns and, for a whole node, one for each field. If the idempotency key shows that
+	// the call repeats an earlier one, Row is the row of the earlier call.
 	Row []value.Value
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // Proposal asks that the changes of one branch, the source, be merged into another branch, the
-// target. A graph keeps its proposals in the same log as its commits. They are no part of the data:
-// no branch, export or read of a commit contains them.
+// target. A graph keeps its proposals in the same log as its commits. Proposals are not part of the
+// data: no branch, export or read of a commit contains them.
 type Proposal struct {
 	ID string // a ULID, which the engine makes
 	// Revision counts the stored versions of the proposal, from 1. A caller that changes a proposal
@@ -95,13 +95,14 @@ func (k ProposalEventKind) String() string {
 type ProposalEvent struct {
 	Kind   ProposalEventKind
 	Actor  string    // the actor of the step; empty if the caller gave none
-	Groups []string  // the groups in the actor's token, for the question at the merge whether it may review
+	Groups []string  // the groups in the actor's token; the merge checks whether they may review
 	Time   time.Time // with a precision of microseconds
 	Text   string    // the comment; may be empty
 	// Digest identifies the changes and resolutions that the actor saw; see [ChangeHash]. It is set
 	// for EventApproved, EventRejected and EventMerged.
 	Digest string
-	// On is the entity that a comment is about. It is the zero position for the whole proposal.
+	// On is the entity that a comment is about. If the comment is about the whole proposal, On is
+	// the zero position.
 	On ChangePosition
 }
 
@@ -118,7 +119,8 @@ const MaxProposalBytes = 1 << 20
 // ProposalRange selects proposals.
 type ProposalRange struct {
 	State ProposalState // 0 for every state
-	// Before, if not empty, is the id of a proposal. It leaves out that proposal and newer ones.
+	// Before, if not empty, is the id of a proposal. The range leaves out that proposal and all
+	// newer ones.
 	Before string
 	Limit  int // maximum number of proposals; 0 for all
 }
@@ -163,9 +165,10 @@ type ConflictPlace struct {
 	Property string // name of the property, or "from" or "to" for the ends of an edge; may be empty
 }
 
-// Resolution resolves one conflict of a merge. A DivergentInsert or DivergentUpdate takes every
-// side; a DeleteVsUpdate takes ours or theirs. Conflicts of the other kinds have no resolution,
-// because one of the branches must change first. A resolution without its conflict has no effect.
+// Resolution resolves one conflict of a merge. For a DivergentInsert or a DivergentUpdate, it may
+// take any side; for a DeleteVsUpdate, only ours or theirs. Conflicts of the other kinds have no
+// resolution, because one of the branches must change first. If the merge does not have the
+// conflict, the resolution has no effect.
 type Resolution struct {
 	ConflictPlace
 	Take  MergeSide
@@ -174,7 +177,7 @@ type Resolution struct {
 
 // CompareOptions say what [Graph.Compare] reports.
 type CompareOptions struct {
-	Resolutions []Resolution // conflicts that they resolve are not reported
+	Resolutions []Resolution // Compare does not report conflicts that these resolve
 	Changes     *ChangeRange // the changes to list; nil for none
 }
 
@@ -186,20 +189,20 @@ type Comparison struct {
 	// [ChangeHash].
 	Digest    string
 	List      []EntityChange // the changes in the range, in order of position
-	More      bool           // the range selects changes after the last of List
+	More      bool           // the range selects further changes, which come after List
 	Conflicts []MergeConflict
 	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
 }
 
-// ChangeHash computes the digest of the changes that a reviewer looks at. Merging the target into
-// the source keeps the digest if the two sides changed different properties. The zero value is
-// ready to use.
+// ChangeHash computes the digest of the changes that a reviewer looks at. A merge of the target
+// into the source does not change the digest if the two sides changed different properties. The
+// zero value is ready to use.
 type ChangeHash struct {
 	h    hash.Hash
-	text []byte // reused
+	text []byte // memory for a text or a number, reused
 }
 
-// add hashes one text with its length.
+// add hashes texts, each with its length.
 func (c *ChangeHash) add(texts ...string) {
 	if c.h == nil {
 		c.h = sha256.New()
@@ -237,7 +240,8 @@ func (c *ChangeHash) addValue(v value.Value) {
 	}
 }
 
-// Change adds the next change. Changes come in the order of [Graph.Changes], without images.
+// Change adds the next change. The caller adds the changes in the order of [Graph.Changes], without
+// images.
 func (c *ChangeHash) Change(e *EntityChange) {
 	c.add("change", e.Kind.String(), e.Entity, e.Type, e.ID, e.From, e.To)
 	for _, p := range e.Properties {
@@ -253,7 +257,7 @@ func (c *ChangeHash) Resolve(r *Resolution) {
 	c.addValue(r.Value)
 }
 
-// Sum returns "sha256:" and hex digits.
+// Sum returns the digest: "sha256:" and hex digits.
 func (c *ChangeHash) Sum() string {
 	c.add("end")
 	return "sha256:" + hex.EncodeToString(c.h.Sum(nil))

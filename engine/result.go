@@ -47,8 +47,8 @@ type Batch struct {
 //	a record                              Fields, one column per field; all are null where the record is
 //	a list of records                     Fields, one column per field, and Offsets
 //
-// A whole node is a record of its properties. The records of row i of a list are the rows Offsets[i] to
-// Offsets[i+1] of Fields, without the last one.
+// A whole node is a record of its properties. In a column of lists of records, the records of row i
+// are the rows of Fields from Offsets[i] up to, but not including, Offsets[i+1].
 type Column struct {
 	Type    value.Type    // type of the values
 	Valid   Bitmap        // nil if no row is null
@@ -58,7 +58,7 @@ type Column struct {
 	Vectors [][]float32   // see the table above
 	Lists   []value.Value // each value is null or a list
 	Fields  []Column      // see the table above
-	Offsets []int32       // see above; one more than there are rows, and the first one is 0
+	Offsets []int32       // see above; it has one element more than there are rows, and the first one is 0
 }
 
 // IsNull reports whether row i is null.

@@ -29,7 +29,7 @@ func RowOf(columns []plan.Column, c *Change) Result {
 	return r
 }
 
-// cellOf returns a column with one value. The type t is that of a null.
+// cellOf returns a column with one value. If the value is null, t is the type of the column.
 func cellOf(t value.Type, v value.Value) Column {
 	if !v.IsNull() {
 		t = v.Type()

@@ -22,7 +22,7 @@ type Stats struct {
 	Shared *SharedStats // nil unless several servers share the storage of the graph
 }
 
-// SharedStats describe the part that one server has in a graph that several servers share.
+// SharedStats describe the role that one server has for a graph that several servers share.
 type SharedStats struct {
 	Writer bool          // this server writes the graph; otherwise it only reads it
 	Epoch  uint64        // of the writer: the number of takeovers so far, as far as this server knows

@@ -60,15 +60,15 @@ type MergeOptions struct {
 	IdempotencyKey string // see WriteOptions
 	DryRun         bool   // see WriteOptions
 
-	// IfSource, if not empty, is the commit that must be the head of the source; otherwise the error
-	// is a *PreconditionFailed. With IfCommit too, the merge commits what [Graph.Compare] reported
-	// for these two commits and the same resolutions.
+	// IfSource, if not empty, is the commit that must be the head of the source; otherwise the
+	// error is a *PreconditionFailed. If IfCommit is set too, the merge commits exactly what
+	// [Graph.Compare] reported for these two commits and the same resolutions.
 	IfSource    string
-	Resolutions []Resolution // of the conflicts
+	Resolutions []Resolution // how to resolve conflicts
 
 	// Proposal, if not nil, is the open proposal that the merge completes, as the caller read it,
 	// with the events of the merge added. One log record holds the merge commit and the proposal.
-	// The error is a *Conflict if the stored revision is another one.
+	// The error is a *Conflict if the revision differs from the stored one.
 	Proposal *Proposal
 }
 
@@ -141,8 +141,8 @@ type MergeConflict struct {
 
 	// Base, Ours and Theirs are the entity in the merge base, in the target and in the source. nil
 	// means that the entity does not exist in that state. If Property is a property of the type,
-	// they have that property alone; for "from" and "to" they have no properties. They are set for
-	// a DivergentInsert, a DivergentUpdate and a DeleteVsUpdate.
+	// the images have only that property; if it is "from" or "to", they have no properties. The
+	// images are set for a DivergentInsert, a DivergentUpdate and a DeleteVsUpdate.
 	Base, Ours, Theirs *Image
 }
 

@@ -21,13 +21,13 @@ type branches struct {
 	retention *retention       // owns the data about earlier commits
 	main      *branch          // does not change after the graph was opened
 
-	mu        sync.Mutex           // held while a record gets its place in the log; guards what follows
+	mu        sync.Mutex           // held while a record gets its place in the log; guards the fields below
 	byName    map[string]*branch   // by the name of the branch
 	sorted    []*branch            // in name order
 	tips      map[string][]*branch // by the id of the tip's commit
 	bases     mergeBases           // the states that merges compare with
 	proposals proposals            // the proposals to merge branches
-	stale     bool                 // a branch has the field `stale` set; only checkpoints set it
+	stale     bool                 // at least one branch has the field `stale` set; only checkpoints set it
 	lsn       uint64               // LSN of the last record
 	last      *outcome             // nil if recovery restored the last record
 }

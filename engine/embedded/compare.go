@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// digestPage is the number of changes that Compare describes at a time for the digest.
+// digestPage is the number of changes that digestOf reads at a time.
 const digestPage = 1000
 
-// Compare compares two states as a merge would. It takes no lock of a branch: it merges into a fork
-// of the target's state, which it drops.
+// Compare reports what a merge of two states would do. It takes no lock of a branch: it merges into
+// a fork of the target's state, and then drops the fork.
 func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (_ *engine.Comparison, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -67,7 +67,8 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	return out, nil
 }
 
-// branchNameOf returns the branch that a caller named, or the branch of the commit.
+// branchNameOf returns the name of the branch that the target `at` names. If `at` names a commit or
+// nothing, it returns the branch of the state's commit.
 func branchNameOf(at engine.Target, s *version.Snapshot) string {
 	if at.Commit != "" || at.Branch == "" {
 		return s.Commit.Branch
@@ -75,9 +76,9 @@ func branchNameOf(at engine.Target, s *version.Snapshot) string {
 	return at.Branch
 }
 
-// mergeInto applies to a transaction on the target the changes from base to source. The result
-// `conflicts` lists those that the resolutions do not resolve; if there are any, the caller must
-// abandon the transaction.
+// mergeInto applies the changes from base to source to a transaction on the target. The result
+// `conflicts` lists the conflicts that the resolutions do not resolve; if there are any, the caller
+// must abandon the transaction.
 func mergeInto(tx *version.Txn, from, to string, base, source *version.Snapshot, resolutions []engine.Resolution) (conflicts []engine.MergeConflict, merged *version.Merged, err error) {
 	base, source, lost, err := align(from, to, base, source, tx)
 	if err != nil {
@@ -90,8 +91,8 @@ func mergeInto(tx *version.Txn, from, to string, base, source *version.Snapshot,
 	return append(lost, merged.Conflicts...), merged, nil
 }
 
-// checkResolutions checks that the schema has the types and properties of resolutions, and that the
-// values fit. The error is a *engine.BadArgument.
+// checkResolutions checks that the schema has the types and properties that the resolutions name,
+// and that their values fit the properties. The error is a *engine.BadArgument.
 func checkResolutions(s *version.Schema, all []engine.Resolution) error {
 	for i := range all {
 		r := &all[i]

@@ -67,7 +67,7 @@ func (d digest) text(s string) {
 	d.h.Write([]byte(s))
 }
 
-// plan hashes a plan, without the number of its encoding.
+// plan hashes the encoding of a plan without its first byte, which is the number of the encoding.
 func (d digest) plan(q *plan.Query) { d.text(plan.Encode(q)[1:]) }
 
 // statement hashes a statement of a mutation.

@@ -70,23 +70,23 @@
 // branch.writing admits one writer to a branch. It guards tip, err, journal and stale. A caller
 // stops waiting for it when the caller's context ends; a wait for any other lock does not end with
 // the context. A writer stores a new tip with writing and branches.mu held. Only a checkpoint that
-// adopts stored rows replaces a tip without branches.mu; it then holds layout for writing, writing
-// and branch.mu. So a tip may be read with writing held, or with branches.mu and layout held. Only
-// checkpoints change branch.stale.
+// adopts stored rows replaces a tip without branches.mu. It then holds three locks: layout (for
+// writing), branch.writing and branch.mu. So a tip may be read with branch.writing held, or with
+// branches.mu and layout held. Only checkpoints change branch.stale.
 //
 // restorer.reading is held for reading while a state of the past is read from files, and for
 // writing while Store.Checkpoint may remove files and retention adopts the manifest.
 //
 // branches.mu guards the set of branches, their order and tips, branch.deleted, tipAt and base, the
-// merge bases, the proposals, and the LSN and outcome of the last record. It is held while a record gets its place
-// in the log, so the holder sees the state after the last record. No call waits for a sync with
-// branches.mu held. Enqueue may have to make a log file while branches.mu is held; writer.stage
-// calls Store.Reserve first to make that rare.
+// merge bases, the proposals, and the LSN and outcome of the last record. It is held while a record
+// gets its place in the log, so the holder sees the state right after the last record. No call
+// waits for a sync with branches.mu held. Enqueue may have to make a log file while branches.mu is
+// held; writer.stage calls Store.Reserve first to make that rare.
 //
 // retention.mu guards the archive, the records that are not archived yet, the anchors, and
-// branch.line. A writer that notes a commit in this data holds branches.mu too. A cut of the graph
-// takes both locks, so it is the state after one record. Only a holder of layout for writing
-// removes anything from the data that retention.mu guards.
+// branch.line. A writer that notes a commit in this data holds branches.mu too. Code that takes a
+// cut of the graph holds both locks, so the cut is the state right after some record. Only a holder
+// of layout for writing removes anything from the data that retention.mu guards.
 //
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
@@ -96,7 +96,7 @@
 //
 // # Lock order
 //
-// Take locks in this order; it is allowed to skip some:
+// Take locks in this order; some may be skipped:
 //
 //	checkpoints.mu
 //	layout

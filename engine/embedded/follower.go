@@ -117,14 +117,15 @@ func (f *Follower) follow(ctx context.Context) {
 // every commit that was acknowledged before.
 func (f *Follower) CatchUp(ctx context.Context) error { return f.store.CatchUp(ctx) }
 
-// Current returns the last time at which the Follower sent a request that showed that it had read
+// Current returns the time at which the Follower sent its last request that showed that it had read
 // the whole log. Reads see every commit that was acknowledged before that time.
 func (f *Follower) Current() time.Time { return f.store.Current() }
 
 // Takeover describes the server that writes a graph in shared storage.
 type Takeover = sharedlog.Takeover
 
-// Takeover returns the server that writes the graph, as far as the Follower has read the log.
+// Takeover returns the server that writes the graph, according to the part of the log that the
+// Follower has read.
 func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
 	if !f.calls.enter() {
 		return Takeover{}, errClosed
@@ -137,14 +138,15 @@ func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
 var errClosed = &engine.Unavailable{Reason: "it is closed"}
 
 // TakeOver makes this server the writer of the graph, and returns the graph to write. The former
-// writer cannot write any more. If TakeOver succeeds, the Follower is closed, and the calls that it
-// still runs continue. Otherwise it continues to follow the log.
+// writer cannot write any more. If TakeOver succeeds, it closes the Follower, but calls on the
+// Follower that are still running continue. If TakeOver fails, the Follower continues to follow the
+// log.
 func (f *Follower) TakeOver(ctx context.Context) (*Graph, error) {
 	return f.takeOver(func() error { return f.store.TakeOver(ctx) })
 }
 
-// TakeOverFrom is like TakeOver, but refuses with a *engine.Conflict if the epoch of the log is not
-// `epoch`, because another server has then taken over.
+// TakeOverFrom is like TakeOver, but fails with a *engine.Conflict if the epoch of the log differs
+// from `epoch`: another server has then already taken over.
 func (f *Follower) TakeOverFrom(ctx context.Context, epoch uint64) (*Graph, error) {
 	return f.takeOver(func() error { return f.store.TakeOverFrom(ctx, epoch) })
 }
@@ -163,7 +165,7 @@ func (f *Follower) takeOver(take func() error) (*Graph, error) {
 	}
 	var g *Graph
 	f.closing.Do(func() {
-		f.calls.shut() // the calls in progress may go on: they use the same graph
+		f.calls.shut() // the calls in progress may continue, because they use the same graph
 		g = f.state.current.Load()
 	})
 	if g == nil {

@@ -131,7 +131,7 @@ func TestFormat6(t *testing.T) {
 
 // TestFormat7 opens a graph of format 7, the current format, which has proposals. With -update, the
 // test makes the graph with makeFormat7, but only if the folder is missing. It never replaces an
-// existing graph, because the graph stands for those of users, which an earlier version of the
+// existing graph, because the graph represents the graphs of users, which an earlier version of the
 // program wrote. When a new format follows, remove the -update branch here.
 func TestFormat7(t *testing.T) {
 	home := filepath.Join("testdata", "format7")

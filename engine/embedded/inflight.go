@@ -46,8 +46,8 @@ func (f *inflight) close() {
 	}
 }
 
-// shut makes enter return false from now on, and does not wait. Neither close nor shut may be called
-// afterwards.
+// shut makes `enter` return false from now on. It does not wait for calls in progress. Neither
+// `close` nor `shut` may be called afterwards.
 func (f *inflight) shut() { f.calls.Add(closedMark) }
 
 // count returns the number of calls in progress.

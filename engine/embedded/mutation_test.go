@@ -25,7 +25,8 @@ func compiled(t *testing.T, schema *catalog.Schema, text string) *plan.Query {
 	return queries[0].Plan
 }
 
-// TestMutationTexts runs mutations on the story. A test without `row` and `err` checks the counts alone.
+// TestMutationTexts runs mutations on the story. If `row` and `err` are both empty, a test checks
+// only the counts.
 func TestMutationTexts(t *testing.T) {
 	tests := []struct {
 		name, text   string

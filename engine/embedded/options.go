@@ -70,7 +70,7 @@ type Options struct {
 	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means the
 	// defaults, defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
-	// walked is Walked of exec.Options.
+	// walked is the value of Walked in exec.Options.
 	walked int64
 }
 

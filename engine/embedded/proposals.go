@@ -13,7 +13,7 @@ import (
 )
 
 // proposals holds the proposals of a graph after the last record of its log, in the order of their
-// ids. Guarded by branches.mu.
+// ids. branches.mu guards it.
 type proposals struct {
 	sorted []proposal
 }
@@ -42,7 +42,7 @@ func (p *proposal) visible() *engine.Proposal {
 	return p.earlier
 }
 
-// find returns the place of a proposal in the list, and whether the list has it.
+// find returns the position of a proposal in the list, and whether the list has it.
 func (l *proposals) find(id string) (int, bool) {
 	return slices.BinarySearchFunc(l.sorted, id, func(p proposal, id string) int { return strings.Compare(p.ID, id) })
 }
@@ -181,7 +181,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &p, nil
 }
 
-// latestID returns the greatest id of the commits and proposals, in the order of their text.
+// latestID returns the greatest id of the commits and proposals, compared as texts.
 func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -270,15 +270,15 @@ func stampEvents(p *engine.Proposal, now time.Time) {
 	}
 }
 
-// nextProposal does the work of the method next of proposals.
+// nextProposal locks branches.mu and calls the method next of proposals.
 func (l *branches) nextProposal(p *engine.Proposal) (*engine.Proposal, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.proposals.next(p)
 }
 
-// putProposal assigns the record of a new version of a proposal its place in the log. It raises the
-// revision of p.
+// putProposal puts the record of a new version of a proposal into the log, but does not wait until
+// the record is durable. It increments the revision of p.
 func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ticket *store.Ticket, n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,7 +311,8 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 	return out, ticket, len(payload), nil
 }
 
-// checkProposalSize returns a *engine.TooLarge if a proposal has more than n bytes.
+// checkProposalSize returns a *engine.TooLarge if n, the size of a proposal in bytes, is greater
+// than [engine.MaxProposalBytes].
 func checkProposalSize(n int) error {
 	if n <= engine.MaxProposalBytes {
 		return nil
@@ -333,8 +334,8 @@ type proposalMerge struct {
 	revision uint64          // the revision that the caller read
 }
 
-// newProposalMerge checks that the options of a merge name the proposal of its two branches. It returns
-// nil for a merge without a proposal.
+// newProposalMerge checks that the proposal in the options of a merge has the same source and
+// target as the merge. It returns nil for a merge without a proposal.
 func (r *writer) newProposalMerge(p *engine.Proposal, source, target string) (*proposalMerge, error) {
 	if p == nil {
 		return nil, nil

@@ -18,7 +18,7 @@ type record struct {
 	afterHeader []byte            // the payload after the header
 	ops         []byte            // the operations; nil for a bulk commit or a change of schema
 	segments    []store.SegmentID // the segments that the record names
-	proposal    []byte            // for a merge of a proposal, the record that holds both; else nil
+	proposal    []byte            // for the merge of a proposal: the record with both; else nil
 }
 
 // logged returns the kind and the payload of the record that goes to the log.

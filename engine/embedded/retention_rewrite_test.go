@@ -24,7 +24,8 @@ func TestAnchorIsLaidOutAnew(t *testing.T) {
 		_, err := g.Mutate(ctx, deletePerson, engine.Args{str(fmt.Sprintf("p%06d", i))}, engine.WriteOptions{})
 		must(t, err)
 	}
-	// A cleanup stores the state with its holes and makes the head an anchor.
+	// A cleanup stores the state, with the unused rows that deleted entities leave, and makes the
+	// head an anchor.
 	_, err := g.Cleanup(ctx, engine.CleanupOptions{})
 	must(t, err)
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})

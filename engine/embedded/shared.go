@@ -95,8 +95,8 @@ func OpenShared(ctx context.Context, at SharedPlace, opts Options) (*Graph, erro
 	return g, nil
 }
 
-// CatchUp makes sure that this server still was the writer of the graph when CatchUp was called. On
-// a graph in a folder it does nothing. The error is a *engine.Unavailable. If another server has
+// CatchUp confirms that this server was still the writer of the graph when CatchUp was called. On a
+// graph in a folder it does nothing. The error is a *engine.Unavailable. If another server has
 // taken over, [Graph.MustReopen] reports true afterwards.
 func (g *Graph) CatchUp(ctx context.Context) error {
 	if s, ok := g.store.(*store.Shared); ok {
@@ -105,8 +105,8 @@ func (g *Graph) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Current returns the last time at which a request of CatchUp, or of the takeover, showed that this
-// server was the writer of a graph in shared storage.
+// Current returns the last time at which this server was known to be the writer of a graph in
+// shared storage. A request of CatchUp or of the takeover showed this.
 func (g *Graph) Current() time.Time {
 	if s, ok := g.store.(*store.Shared); ok {
 		return s.Current()

@@ -122,7 +122,7 @@ func TestSubqueriesLarge(t *testing.T) {
 	}
 }
 
-// TestSubqueryBounds runs into each bound of subqueries while another client reads.
+// TestSubqueryBounds exceeds each limit of subqueries while another client reads.
 func TestSubqueryBounds(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{QueryMemory: 8 << 20, visits: 3_000_000})
 	const people = 3000
@@ -176,7 +176,8 @@ func TestSubqueryBounds(t *testing.T) {
 	t.Logf("the other client was served %d times, at the slowest in %v", served, slowest)
 }
 
-// TestNestedRecordsInBatches reads more nested records than one batch may have. Each batch has fewer rows then.
+// TestNestedRecordsInBatches reads more nested records than one batch may have. The engine must
+// then put fewer rows into each batch.
 func TestNestedRecordsInBatches(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{})
 	const people = 1200

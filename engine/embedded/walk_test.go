@@ -42,8 +42,9 @@ func named(v plan.VarID, name string) plan.Filter {
 	return plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.Prop{Var: v, Name: "name", Type: value.Of(value.String)}, Right: plan.Lit{Value: str(name)}, Unless: plan.NoParam}}
 }
 
-// TestWalkBudget runs walks of 64 hops that visit more nodes and edges than a query may. Each must end with the error
-// that names the walk. Meanwhile the graph must serve other reads.
+// TestWalkBudget runs walks of 64 hops that visit more nodes and edges than a query may visit. Each
+// must end with an error that contains the text of the walk. Meanwhile the graph must serve other
+// reads.
 func TestWalkBudget(t *testing.T) {
 	ctx := context.Background()
 	const most = 3_000_000
@@ -97,7 +98,8 @@ func TestWalkBudget(t *testing.T) {
 	}
 }
 
-// TestBoundWalkMemory ends the context of a read of walks, and gives such a read too little memory.
+// TestBoundWalkMemory runs a read of walks with a context that ends during the read, and then with
+// too little memory. Both runs must fail.
 func TestBoundWalkMemory(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{QueryMemory: 300_000})
 	if err := loadText(g, engine.Merge, crowdOf(3000)); err != nil {
@@ -111,7 +113,8 @@ func TestBoundWalkMemory(t *testing.T) {
 	wantError[*engine.TooLarge](t, "walks past the memory", err)
 }
 
-// TestWalkExplain explains walks from one end and from both. The plan must say which.
+// TestWalkExplain explains walks that start at one end and walks that start at both ends. The
+// explained plan must show the difference.
 func TestWalkExplain(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{})

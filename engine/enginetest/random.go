@@ -383,8 +383,8 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 	return compareCommits(want.Commit, got.Commit)
 }
 
-// sameReturned reports whether two values that a mutation returns are equal. Generated ids count as equal, because the
-// model cannot learn the id that an engine chose in a dry run.
+// sameReturned reports whether two values that a mutation returns are equal. Two generated ids
+// always count as equal, because the model cannot learn the id that an engine chose in a dry run.
 func sameReturned(a, b value.Value) bool {
 	generated := func(v value.Value) bool {
 		return v.Kind() == value.String && !v.IsList() && len(v.Str()) == ulidLength
@@ -392,8 +392,9 @@ func sameReturned(a, b value.Value) bool {
 	return value.Equal(a, b) || generated(a) && generated(b)
 }
 
-// adopt makes the model use the id that the engine chose for its next entity, which has the given type. An
-// id that an entity of any type had before is one that the mutation copied.
+// adopt makes the model use, for its next entity, the id that the engine has just chosen for an
+// entity of the given type. The map `before` lists the ids before the mutation. The mutation may
+// copy such an id to an entity, so adopt ignores them.
 func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string) {
 	known := slices.Concat(slices.Collect(maps.Values(before))...)
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {

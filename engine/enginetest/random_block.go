@@ -8,7 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// This file draws the constructs of mutations that name, select or repeat what they write.
+// This file draws the parts of mutations that name entities, select the entities to write, or
+// repeat statements.
 
 // mutationKind returns the kind of a mutation for the tally.
 func mutationKind(m *plan.Mutation) string {
@@ -44,7 +45,7 @@ func (w *writeDraw) predicates(kind plan.Entity, typ string) []plan.Pred {
 	return list
 }
 
-// withOld replaces some of the values by expressions of old values.
+// withOld replaces some of the values by expressions that use old values.
 func (w *writeDraw) withOld(kind plan.Entity, typ string, props set) set {
 	for _, name := range sortedKeys(props) {
 		t := propertyType(w.drawer.schema, kind, typ, name)
@@ -93,7 +94,8 @@ func (w *writeDraw) drawEnd(typ string) any {
 	return w.expr(value.OfString(id), stringType)
 }
 
-// drawReturns sometimes adds columns over the parameters and over the entities that inserts outside of blocks name.
+// drawReturns sometimes adds columns that the mutation returns. They use the parameters, and the
+// entities that inserts outside of blocks name.
 func (w *writeDraw) drawReturns() {
 	if !w.percent(40) {
 		return
@@ -243,7 +245,7 @@ func (b *blockDraw) target() (plan.Entity, string) {
 	return plan.Node, pick(b.drawer, b.drawer.schema.Nodes).Name
 }
 
-// values replaces some of the values by values of the row.
+// values replaces some of the values in `props` by values of the row.
 func (b *blockDraw) values(kind plan.Entity, typ string, props set) set {
 	for _, name := range sortedKeys(props) {
 		if b.percent(55) {

@@ -16,7 +16,7 @@ type branching struct {
 	from           string // branch on which a new one is based
 	back           int    // how many commits before the head of from
 	source, target string // branches of a merge
-	resolve        bool   // the merge resolves the conflicts that have a resolution
+	resolve        bool   // the merge has resolutions for the conflicts that can be resolved
 }
 
 func (b *branching) String() string {
@@ -223,8 +223,8 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 	return difference, wantErr, gotErr
 }
 
-// compareSides compares what the method Compare of both graphs reports about a merge. It returns
-// resolutions of the conflicts if the step asks for them, and describes how the reports differ.
+// compareSides calls Compare for a merge on the model and on the engine, and describes how the two
+// reports differ. If the step asks for resolutions, it also returns resolutions of the conflicts.
 func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []engine.Resolution, difference string) {
 	source, target := engine.Target{Branch: b.source}, engine.Target{Branch: b.target}
 	opts := engine.CompareOptions{Changes: &engine.ChangeRange{Images: b.resolve}}
@@ -243,7 +243,7 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 		}
 		for i, c := range want.Conflicts {
 			if !c.Resolvable() || c.Base == nil && c.Ours == nil && c.Theirs == nil {
-				continue // the second is a change of an entity whose type a schema dropped
+				continue // without images, the conflict is about an entity whose type a schema change dropped
 			}
 			r := engine.Resolution{ConflictPlace: c.Place(), Take: []engine.MergeSide{engine.TakeTheirs, engine.TakeOurs, engine.TakeValue}[i%3]}
 			if r.Take == engine.TakeValue {
@@ -259,7 +259,7 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 	return resolutions, ""
 }
 
-// comparisonText describes a comparison, without ids of commits and messages.
+// comparisonText describes a comparison. It leaves out messages and the ids of commits.
 func comparisonText(c *engine.Comparison) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.Digest)

@@ -21,8 +21,8 @@ type readDraw struct {
 	product int                          // product, over all variables, of the number of entities
 	outer   []plan.VarID                 // variables that are bound outside `not` blocks
 	ranked  bool                         // the read gets a limit; nearest and rrf require one
-	holding bool                         // the clauses that are drawn belong to a block as a value
-	nesting int                          // number of subqueries around what is drawn
+	holding bool                         // the drawn clauses belong to a block whose truth is a value
+	nesting int                          // number of subqueries around the clauses that are drawn
 	ends    map[plan.VarID][2]plan.VarID // by the variable of a walk: its ends
 }
 
@@ -34,7 +34,7 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	clauses := []plan.Clause{plan.Bind{Var: start}}
 	most := 3
 	if d.percent(35) {
-		most = 0 // leaves variables for subqueries
+		most = 0 // so that variables remain for subqueries
 	}
 	for range max(0, d.between(-1, most)) {
 		clauses = append(clauses, r.clause(&r.outer, 0)...)
@@ -151,7 +151,7 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 		t.Undirected = edge.From == edge.To && r.percent(25)
 	}
 	switch {
-	case t.Walk: // alternatives has drawn it
+	case t.Walk: // the method alternatives has drawn the walk
 	case t.Or != nil:
 	case r.percent(25) && r.affordable(plan.Edge, t.Edge):
 		r.product *= max(1, len(r.ids[key(plan.Edge, t.Edge)]))

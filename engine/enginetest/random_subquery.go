@@ -8,9 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// subquery draws the clauses of a subquery. The function `within` then draws the rest of the subquery, while
-// r.outer holds the variables that the clauses see and bind; `own` lists the variables that the clauses
-// bind. The result is the variables from outside that the subquery uses.
+// subquery draws the clauses of a subquery. It then calls `within`, which draws the rest of the
+// subquery. During this call, r.outer holds the variables that the clauses see and bind; `own`
+// lists the variables that the clauses bind. The result lists the variables from outside that the
+// subquery uses.
 func (r *readDraw) subquery(within func(match []plan.Clause, own []plan.VarID) []plan.Expr) []plan.VarID {
 	outer, depth := r.outer, r.nesting
 	defer func() { r.outer, r.nesting = outer, depth }()
@@ -18,7 +19,7 @@ func (r *readDraw) subquery(within func(match []plan.Clause, own []plan.VarID) [
 	scope := slices.Clone(outer)
 	var clauses []plan.Clause
 	if r.percent(15) {
-		scope = nil // the subquery is uncorrelated
+		scope = nil // the subquery uses no variable from outside
 		if typ := pick(r.drawer, r.schemaNodes()).Name; r.affordable(plan.Node, typ) {
 			v := r.fresh(typ)
 			scope = append(scope, v)
@@ -116,7 +117,7 @@ func (r *readDraw) blockRows() plan.BlockRows {
 	return e
 }
 
-// member draws a field of the record of a `first` block among the columns.
+// member picks a `first` block among the columns, and draws a field of the block's record.
 func (r *readDraw) member() (plan.Member, bool) {
 	for _, i := range r.Perm(len(r.q.Read.Columns)) {
 		rows, ok := r.q.Read.Columns[i].Expr.(plan.BlockRows)

@@ -8,9 +8,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// alternatives sometimes adds further edge types to a traversal of the given edge, of which one end may still be open.
-// It returns the types of the nodes at the ends. A walk may follow edges between any types; it is marked as a walk.
-// Any other traversal follows only edges with the same ends.
+// alternatives sometimes adds further edge types to a traversal of the given edge, and returns the
+// types of the nodes at the ends. One end of the traversal may still be open. If alternatives sets
+// t.Walk, the further edges may lead between any types. Otherwise they have the same ends as the
+// given edge.
 func (r *readDraw) alternatives(t *plan.Traverse, edge *catalog.Edge) (from, to string) {
 	from, to = edge.From, edge.To
 	if !r.percent(35) {

@@ -21,11 +21,13 @@ type writeDraw struct {
 	// named says that each insert has an explicit id. A mutation that deletes could remove an
 	// unnamed entity again, and then the model could not learn its id from the engine.
 	named bool
-	// hidden lists the variables of inserts in blocks that are complete.
+	// hidden lists the variables of inserts in blocks that have ended. Statements after such a
+	// block cannot use them.
 	hidden []plan.VarID
 }
 
-// drawMutation draws a mutation with its arguments. It also returns unnamed of [writeDraw].
+// drawMutation draws a mutation with its arguments. It also returns the field `unnamed` of
+// [writeDraw].
 func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
 	deletes := 0 // percentage of statements that delete

@@ -132,7 +132,8 @@ func retie(r *plan.Read) {
 	r.Ties = tieOrder(r, slices.DeleteFunc(binders(r.Match), func(v plan.VarID) bool { return v == plan.NoVar || r.Vars[v].Entity == plan.Walk }))
 }
 
-// tieOrder returns variables in the order in which they break ties, each once.
+// tieOrder puts the variables in `ties` into the order in which they break ties, and removes
+// duplicates.
 func tieOrder(r *plan.Read, ties []plan.VarID) []plan.VarID {
 	slices.SortFunc(ties, func(a, b plan.VarID) int {
 		x, y := r.Vars[a].Name, r.Vars[b].Name
@@ -232,13 +233,14 @@ func walk(from plan.VarID, edge string, low, high int, to plan.VarID) plan.Trave
 	return t
 }
 
-// or returns t as a traversal that may follow edges of further types instead.
+// or returns t as a traversal that may also follow edges of further types.
 func or(t plan.Traverse, edges ...string) plan.Traverse { t.Or = edges; return t }
 
 // walkVar declares a variable for a walk.
 func (p *readPlan) walkVar(name string) plan.VarID { return p.declare(name, plan.Walk, "") }
 
-// along returns the walk t as one that is bound to the variable `w`, and its length, ids and types from t.From to t.To.
+// along binds the walk t to the variable `w`. It returns the bound traversal, and expressions for
+// the length of the walk and for the ids and types of its nodes from t.From to t.To.
 func along(t plan.Traverse, w plan.VarID) (bound plan.Traverse, hops, nodes, types plan.Expr) {
 	t.EdgeVar = w
 	part := func(f plan.WalkFact) plan.Expr { return plan.WalkPart{Var: w, Fact: f, From: t.From, To: t.To} }

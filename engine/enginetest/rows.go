@@ -54,8 +54,8 @@ func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 	return rows, nil
 }
 
-// cellOf copies row i of a column. The type of the column must be t. It has records with the given
-// fields, unless these are nil.
+// cellOf copies row i of a column. The type of the column must be t. If `fields` is not nil, the
+// column holds records with these fields.
 func cellOf(got *engine.Column, i int, t value.Type, fields []plan.Field) (cell, error) {
 	switch {
 	case fields == nil:

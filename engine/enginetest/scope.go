@@ -343,7 +343,7 @@ func (f renaming) match(m plan.TextMatch) plan.TextMatch {
 	return m
 }
 
-// list returns the variables that replace those of a list.
+// list returns the variables that replace the variables in a list.
 func (f renaming) list(vars []plan.VarID) []plan.VarID {
 	out := make([]plan.VarID, len(vars))
 	for i, v := range vars {

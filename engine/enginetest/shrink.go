@@ -99,7 +99,8 @@ func (s *shrinker) lines(i int) {
 	}
 }
 
-// read removes clauses, columns, sort keys and the limit of the last statement.
+// read shrinks the last statement if it is a read: it removes clauses, columns, sort keys and the
+// limit.
 func (s *shrinker) read(last step) {
 	with := func(change func(r *plan.Read)) bool {
 		last := s.script[len(s.script)-1]

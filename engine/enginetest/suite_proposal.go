@@ -20,7 +20,8 @@ func (s *session) propose(source string) *engine.Proposal {
 	return p
 }
 
-// stored returns the stored version of a proposal as text, with the numbers of its commits.
+// stored returns the stored version of a proposal as text, with the branches and numbers of its
+// commits.
 func (s *session) stored(id string) string {
 	s.Helper()
 	p, err := s.graph.Proposal(s.ctx, id)
@@ -60,7 +61,7 @@ func (s *session) compared(resolutions ...engine.Resolution) *engine.Comparison 
 	return c
 }
 
-// age returns the place of the age of a person.
+// age returns the conflict place of a person's age.
 func age(name string) engine.ConflictPlace {
 	return engine.ConflictPlace{Entity: "node", Type: "Person", ID: name, Property: "age"}
 }

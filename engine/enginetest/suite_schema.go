@@ -86,7 +86,7 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// person returns a change of the type Person.
+// person returns a schema change that alters the type Person.
 func person(change func(n *catalog.Node)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Node("Person")) }
 }

@@ -21,7 +21,7 @@ func gather(limit int64, outer []plan.VarID, clauses ...plan.Clause) plan.BlockR
 	return plan.BlockRows{Limit: limit, Outer: outer, Match: clauses}
 }
 
-// returning adds fields called f0, f1 and so on to a block, and the variables that break ties.
+// returning adds fields called f0, f1 and so on to a block, and sets the variables that break ties.
 func (p *readPlan) returning(b plan.BlockRows, ties []plan.VarID, exprs ...plan.Expr) plan.BlockRows {
 	for i, e := range exprs {
 		b.Columns = append(b.Columns, p.columnOf("f"+string(rune('0'+i)), e))

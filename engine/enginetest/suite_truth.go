@@ -8,7 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// holds returns the truth of a block that uses the variables `outer` of the clauses around it.
+// holds returns an expression that is true where the block holds. The block uses the variables
+// `outer`, which the clauses around it bind.
 func holds(block plan.Clause, outer ...plan.VarID) plan.Holds {
 	return plan.Holds{Block: block, Outer: outer}
 }

@@ -66,7 +66,7 @@ func alternativeCases() []testCase {
 
 // boundWalkCases returns the cases of walks that are bound to a variable.
 func boundWalkCases() []testCase {
-	// around binds a walk along Follows from one person.
+	// around returns a case that binds walks along Follows from one person.
 	around := func(name string, low, high int, start, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
@@ -74,7 +74,7 @@ func boundWalkCases() []testCase {
 			p.match(t, where(id(a), plan.Eq, start)).ret(id(b), hops, nodes, types)
 		}}
 	}
-	// between binds a walk along Follows between two persons.
+	// between returns a case that binds a walk along Follows between two persons.
 	between := func(name string, low, high int, start, end, want string) readCase {
 		return readCase{name: name, want: want, build: func(p *readPlan) {
 			a, b := p.bind("a", "Person"), p.bind("b", "Person")

@@ -11,8 +11,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
-// tally counts the compared statements by kind and by their outcome in the model. It reveals draws
-// that test little: reads without rows, and writes that always fail. A nil tally counts nothing.
+// tally counts the compared statements by their kind and their result in the model. It reveals
+// draws that test little: reads without rows, and writes that always fail. A nil tally counts
+// nothing.
 type tally map[tallyKey]int
 
 // tallyKey is a kind of statement together with its result.

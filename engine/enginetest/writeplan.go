@@ -136,8 +136,8 @@ func (m *mutationPlan) prop(v plan.VarID, name string) plan.Prop {
 	return plan.Prop{Var: v, Name: name, Type: propertyType(m.schema, named.Entity, named.Type, name)}
 }
 
-// forEach adds a block that runs the statements that `inner` adds for each row of a match. The argument `row` returns
-// the value of an expression in the row.
+// forEach adds a block that runs its statements for each row of a match. The function `inner` adds
+// these statements. Its argument `row` returns the value that an expression has in the row.
 func (m *mutationPlan) forEach(p *readPlan, inner func(row func(plan.Expr) plan.Expr)) *mutationPlan {
 	before := len(m.q.Mutation.Statements)
 	inner(func(e plan.Expr) plan.Expr { return matchedCell(p, e) })
@@ -148,8 +148,8 @@ func (m *mutationPlan) forEach(p *readPlan, inner func(row func(plan.Expr) plan.
 	return m.enclose(before, plan.ForEach{Read: p.q.Read})
 }
 
-// forElements adds a block that runs the statements that `inner` adds for each element of a list. The argument
-// `elem` is the element.
+// forElements adds a block that runs its statements for each element of a list. The function
+// `inner` adds these statements. Its argument `elem` is the element.
 func (m *mutationPlan) forElements(list plan.Expr, t value.Type, inner func(elem plan.Expr)) *mutationPlan {
 	before := len(m.q.Mutation.Statements)
 	inner(plan.Cell{Name: "$x", Type: t})
@@ -163,8 +163,8 @@ func (m *mutationPlan) enclose(first int, block plan.ForEach) *mutationPlan {
 	return m
 }
 
-// matchedCell returns the value of an expression in a row of a match. It adds a column to the match if there is none with
-// the expression.
+// matchedCell returns the value of an expression in a row of a match. If no column of the match has
+// the expression, matchedCell adds one.
 func matchedCell(p *readPlan, e plan.Expr) plan.Cell {
 	for i, c := range p.q.Read.Columns {
 		if reflect.DeepEqual(c.Expr, e) {
@@ -243,7 +243,7 @@ func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog
 		return schema.Edge(typ).Properties
 	case plan.Node:
 		return schema.Node(typ).Properties
-	case plan.Walk: // it has no properties
+	case plan.Walk: // a walk has no properties
 	}
 	return nil
 }

@@ -133,8 +133,8 @@ func (d *osDir) Shared(name string) (bool, error) {
 	return links(info) > 1, nil
 }
 
-// within splits off the name of a file in the directory from the file's path. It reports false if
-// the path is not directly in the directory.
+// within returns the name of a file without its directory, given the file's path. It reports false
+// if the path is not directly in the directory.
 func (d *osDir) within(name string) (base string, ok bool) {
 	name = filepath.Clean(name)
 	return filepath.Base(name), filepath.Dir(name) == d.path

@@ -64,13 +64,13 @@ type writing struct {
 	args    engine.Args
 	instant time.Time                // the value of now()
 	named   map[plan.VarID][]string  // the ids of the entities that inserts name, one for each row
-	each    bool                     // the statement stands in a ForEach
+	each    bool                     // the statement is in a ForEach
 	ended   bool                     // all statements have run
 	at      int                      // the index of the row
 	cells   []value.Value            // the values of the row
 	old     map[string]value.Value   // the properties of the entity before the assignment; nil for a new entity
 	seen    *state                   // the state that predicates and old values read
-	once    map[string][]value.Value // what the rows of the statement give to each entity
+	once    map[string][]value.Value // by entity: the values that the first row of the statement assigns
 
 	undefined bool // an operator or a function had no result; assigned resets it
 }
@@ -201,8 +201,9 @@ func (w *writing) prepare(s plan.Statement, rows [][]value.Value) func() {
 	}
 }
 
-// checkKinds reports the values that do not fit their properties. An update whose entity an earlier statement of the block
-// deletes has no other faults.
+// checkKinds reports the values that do not fit their properties. If an earlier statement of the
+// block deletes the entity of an update, the update can have no faults but these, because it then
+// changes nothing.
 func (w *writing) checkKinds(e *entity, set map[string]value.Value) {
 	for _, p := range w.properties(e.kind, e.typ) {
 		v, assigned := set[p.Name]
@@ -215,8 +216,9 @@ func (w *writing) checkKinds(e *entity, set map[string]value.Value) {
 	}
 }
 
-// agrees records what a row gives to an entity, in the order of the assignments. It reports a violation if an earlier
-// row of the statement gives a property another value.
+// agrees records the values that a row assigns to an entity, in the order of the assignments. It
+// reports a violation if an earlier row of the statement assigns another value to one of the
+// properties.
 func (w *writing) agrees(kind plan.Entity, typ, id string, assigns []plan.Assign, set map[string]value.Value) {
 	given := make([]value.Value, len(assigns))
 	for i, a := range assigns {
@@ -510,8 +512,9 @@ func (w *writing) keyOf(e plan.KeyOf) value.Value {
 	return value.OfString(keyID(w.after.schema.Node(e.Node), props))
 }
 
-// entityOf returns the entity that an insert names, for the current row. If the entity does not exist, it returns an entity
-// with an id alone or, after the last statement, nothing.
+// entityOf returns the entity that an insert names, for the current row. If the entity does not
+// exist, entityOf returns an entity that has only an id; after the last statement, it returns the
+// entity `nothing`.
 func (w *writing) entityOf(v plan.VarID) *entity {
 	ids := w.named[v]
 	if len(ids) == 0 {

@@ -61,7 +61,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	return out, nil
 }
 
-// resolveWith brings the three states of a merge to one schema and keeps the resolutions for the
+// resolveWith converts the three states of a merge to one schema and stores the resolutions for the
 // conflicts. The error is a *engine.SchemasDiverge, or a *engine.BadArgument for a resolution whose
 // type or property does not exist.
 func (m *merge) resolveWith(source, target string, resolutions []engine.Resolution) error {

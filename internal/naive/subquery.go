@@ -23,7 +23,7 @@ func (ev *evaluation) blockMatches(clauses []plan.Clause) [][]*entity {
 	inner.extended(clauses, func() {
 		m := slices.Clone(inner.env)
 		for v := range m {
-			if m[v] == nil { // with the fault SubqueryUnbound, an outer variable that no clause uses
+			if m[v] == nil { // an unused outer variable, with the fault SubqueryUnbound
 				m[v] = ev.env[v]
 			}
 		}

@@ -25,7 +25,7 @@ func (ev *evaluation) walkPart(p plan.WalkPart) value.Value {
 	}
 	for !w.possible(from, length) {
 		if length++; length > t.Max {
-			return value.Null // only a faulty model comes here
+			return value.Null // only a model with a fault reaches this line
 		}
 	}
 	if p.Fact == plan.WalkHops {

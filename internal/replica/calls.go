@@ -130,8 +130,8 @@ func (g *Graph) Stats() engine.Stats {
 	return s
 }
 
-// Failure implements [engine.Graph]. A reader that knows the log accepts writes, because the server
-// forwards them.
+// Failure implements [engine.Graph]. A reader that knows the whole log reports no failure, because
+// its server forwards writes to the writer.
 func (g *Graph) Failure() error {
 	now := g.current.Load()
 	switch {
@@ -143,7 +143,7 @@ func (g *Graph) Failure() error {
 	return now.err
 }
 
-// MustReopen implements [engine.Graph]. It is false: the graph opens itself again.
+// MustReopen implements [engine.Graph]. It always returns false, because the graph reopens itself.
 func (g *Graph) MustReopen() bool { return false }
 
 // CreateBranch implements [engine.Graph].

@@ -20,19 +20,19 @@ type Role string
 const (
 	Reader Role = "reader" // it follows the log of the writer
 	Writer Role = "writer" // it is the one server that writes the graph
-	Absent Role = "absent" // it has no copy of the graph at the moment, and opens one
+	Absent Role = "absent" // it has no copy of the graph at the moment, but tries to open one
 )
 
 // State describes a graph on this server.
 type State struct {
 	Role   Role
-	Epoch  uint64            // of the writer, as far as this server knows
+	Epoch  uint64            // epoch of the writer, as far as this server knows
 	Lag    time.Duration     // time since this server last knew the whole log
 	Writer embedded.Takeover // the server that writes the graph, if this server only reads it
 }
 
-// Graph is the copy of one graph on this server. It is a reader or the writer, and changes its role
-// while calls run. It implements engine.Graph.
+// Graph is the copy of one graph on this server. The server is a reader or the writer of the graph,
+// and changes its role while calls run. A Graph implements engine.Graph.
 type Graph struct {
 	storage *Storage
 	id      string
@@ -44,8 +44,8 @@ type Graph struct {
 
 	changing sync.Mutex         // held while the role changes
 	failed   chan struct{}      // capacity 1; holds an element after the log of the writer failed
-	stop     context.CancelFunc // ends the goroutine; nil for a command
-	running  sync.WaitGroup     // the goroutine that decides about the role
+	stop     context.CancelFunc // ends the goroutine that decides about the role; nil for a command
+	running  sync.WaitGroup     // waits for that goroutine
 
 	closing  sync.Once
 	closeErr error
@@ -57,7 +57,7 @@ type copied struct {
 	written  *embedded.Graph    // set if the role is Writer
 	err      error              // set if there is no graph
 	leaving  atomic.Bool        // the graph is about to be closed
-	replaced chan struct{}      // closed when another one takes its place
+	replaced chan struct{}      // closed when another `copied` replaces this one
 }
 
 // graph returns the graph, or nil if there is none.
@@ -77,11 +77,11 @@ const (
 	// changeTime is how long a call waits while the role changes.
 	changeTime = 5 * time.Second
 
-	// retryAfter is the wait that is recommended for writes that find no writer.
+	// retryAfter is how long a caller should wait before it repeats a write that found no writer.
 	retryAfter = time.Second
 )
 
-// set puts another graph into the place of the current one.
+// set replaces the current graph by c.
 func (g *Graph) set(c *copied) {
 	c.replaced = make(chan struct{})
 	if was := g.current.Swap(c); was != nil {
@@ -92,13 +92,13 @@ func (g *Graph) set(c *copied) {
 // errClosed is the error of calls on a closed Graph.
 var errClosed = &engine.Unavailable{Reason: "it is closed"}
 
-// opening returns the error of calls while there is no graph.
+// opening returns the error for calls while this server has no copy of the graph.
 func opening(cause error) error {
 	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the server is opening the graph from the shared storage", RetryAfter: retryAfter}, cause)
 }
 
-// follow opens the graph for reading and puts it into place. REQUIRES: the caller holds `changing`,
-// and no graph is open.
+// follow opens the graph for reading and makes it the current graph. REQUIRES: the caller holds
+// `changing`, and no graph is open.
 func (g *Graph) follow(ctx context.Context) error {
 	f, err := embedded.Follow(ctx, g.at, g.opts)
 	if err != nil {
@@ -108,8 +108,8 @@ func (g *Graph) follow(ctx context.Context) error {
 	return nil
 }
 
-// takeOver makes this server the writer. With from == 0 it replaces any writer, otherwise only the
-// writer of that epoch.
+// takeOver makes this server the writer. If `from` is 0, this server replaces any writer; otherwise
+// it replaces only the writer with the epoch `from`.
 func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -140,7 +140,7 @@ func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 	return nil
 }
 
-// step looks at the writer of the graph and changes the role of this server if it has to.
+// step checks which server writes the graph, and changes the role of this server if necessary.
 func (g *Graph) step(ctx context.Context) {
 	now := g.current.Load()
 	switch {
@@ -180,7 +180,8 @@ func (g *Graph) check(ctx context.Context, now *copied) {
 	}
 	now.leaving.Store(true)
 	reason := now.written.Failure()
-	// The cache has a lock, so the former graph must be closed first. Its error is known already.
+	// The cache has a lock, so the former graph must be closed before it is opened again. The
+	// reason for the failure is known already, so the error of Close is not needed.
 	_ = now.written.Close()
 	if err := g.follow(ctx); err != nil {
 		g.set(&copied{err: opening(errors.Join(reason, err))})
@@ -236,7 +237,8 @@ func (g *Graph) run(ctx context.Context) {
 	}
 }
 
-// logFailed requests a step. It is called by a writer that met the failure, so it returns at once.
+// logFailed requests a step. The writer that met the failure calls logFailed, so logFailed must not
+// wait.
 func (g *Graph) logFailed(error) {
 	select {
 	case g.failed <- struct{}{}:
@@ -344,7 +346,7 @@ func (g *Graph) Close() error {
 		if eg := now.graph(); eg != nil {
 			g.closeErr = eg.Close()
 		}
-		// A writer that another server has replaced has lost nothing.
+		// If another server has replaced this writer, nothing is lost, so this is not an error.
 		var unavailable *engine.Unavailable
 		if errors.As(g.closeErr, &unavailable) {
 			g.closeErr = nil

@@ -2,19 +2,20 @@
 // which of them the server writes.
 //
 // A [Storage] opens graphs; it implements engine.Engine. A [Graph] follows the log of a graph that
-// another server writes, and can become the writer itself. A [Node] is this process among the
-// servers of a cluster: it renews the lease of the process, and observes the leases of others.
+// another server writes, and can become the writer itself. A [Node] represents this process among
+// the servers of a cluster: it renews the lease of this process, and observes the leases of other
+// processes.
 //
-// Leases decide only which server tries to become the writer. That no acknowledged write is lost,
-// and that two servers never both write, follows from the log alone; see package sharedlog.
+// Leases decide only which server tries to become the writer. The log alone ensures that no
+// acknowledged write is lost, and that two servers never both write; see package sharedlog.
 //
 // # Objects of a cluster
 //
 //	node/<id>            signs of life of one server, a [Sign] in JSON; only a hint
 //	move/<id>            a wish that the server becomes the writer of a graph, a [Wish] in JSON
-//	incarnation/<graph>  makes a graph exist; contains the <incarnation> of its prefix
+//	incarnation/<graph>  a graph exists once this object exists; contains the <incarnation> in the prefix
 //	graph/<graph>/<incarnation>/…  the objects of a graph; see packages sharedlog and store
-//	page-token.key       the key of page tokens of all servers
+//	page-token.key       the key that all servers use for page tokens
 //	revision/<number>    the applied revisions; see package reconcile
 package replica
 
@@ -34,26 +35,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// Sign is the content of the object of a node. It is overwritten every few seconds.
+// Sign is the content of a node's object. The node overwrites the object every few seconds.
 type Sign struct {
 	Node        string               `json:"node"`        // id of the node
-	Incarnation string               `json:"incarnation"` // differs each time that the process is started
-	Address     string               `json:"address"`     // at which other servers reach it; "" if they cannot
-	Beat        uint64               `json:"beat"`        // grows with each sign, so that each has another content
-	Renewed     time.Time            `json:"renewed_at"`  // by the clock of the node; only for people who read it
+	Incarnation string               `json:"incarnation"` // differs each time the process is started
+	Address     string               `json:"address"`     // where other servers reach the node; "" if they cannot
+	Beat        uint64               `json:"beat"`        // grows with each sign, so that no two signs are equal
+	Renewed     time.Time            `json:"renewed_at"`  // time of the sign by the node's clock; only for people
 	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node serves
 }
 
 // GraphSign is the state of one graph on a node.
 type GraphSign struct {
 	Role  Role   `json:"role"`  // whether the node writes the graph
-	Epoch uint64 `json:"epoch"` // of the writer, as far as the node knows
+	Epoch uint64 `json:"epoch"` // epoch of the writer, as far as the node knows
 }
 
 // Wish asks a node to become the writer of a graph.
 type Wish struct {
 	Graph string `json:"graph"` // id of the graph
-	Epoch uint64 `json:"epoch"` // of the writer to replace; the wish is void once another epoch has begun
+	Epoch uint64 `json:"epoch"` // epoch of the writer to replace; void if another epoch has begun
 }
 
 const (
@@ -67,8 +68,8 @@ const (
 // NodeOptions configure a Node. Bucket and ID are required.
 type NodeOptions struct {
 	Bucket  object.Bucket
-	ID      string        // of this server; differs from the ids of all other servers
-	Address string        // at which other servers reach this one; "" if they cannot
+	ID      string        // id of this server; differs from the ids of all other servers
+	Address string        // address at which other servers reach this one; "" if they cannot
 	Lease   time.Duration // how long a node counts as alive after its last sign; 0 means DefaultLease
 
 	// Twin, if set, is called when another process uses the same id.
@@ -81,13 +82,13 @@ type NodeOptions struct {
 // DefaultLease is ten seconds.
 const DefaultLease = 10 * time.Second
 
-// Node is this process among the servers of a cluster. It is safe for concurrent use.
+// Node represents this process among the servers of a cluster. It is safe for concurrent use.
 type Node struct {
 	opts        NodeOptions
 	incarnation string
 
 	leases  *sharedlog.Leases
-	looking sync.Mutex      // held while `leases` observes a node; guards looks
+	looking sync.Mutex      // held while `leases` observes a node; guards `looks`
 	looks   map[string]look // by id of the node
 
 	mu     sync.Mutex
@@ -96,9 +97,9 @@ type Node struct {
 	put    bool              // this process has stored a sign
 	wish   *Wish             // the wish that this node has read; nil if none
 
-	starting sync.Mutex         // guards stop and left
+	starting sync.Mutex         // guards `stop` and `left`
 	urgent   chan struct{}      // capacity 1; holds an element after the role of a graph changed
-	stop     context.CancelFunc // ends the goroutine; nil if there is none
+	stop     context.CancelFunc // ends the goroutine that renews the lease; nil if there is none
 	left     bool               // Leave was called
 	running  sync.WaitGroup     // the goroutine that renews the lease
 }
@@ -125,8 +126,8 @@ func CheckNodeID(id string) error {
 // ID returns the id of the node.
 func (n *Node) ID() string { return n.opts.ID }
 
-// Start stores the first sign of life, and then renews it until Leave. After a first call that
-// succeeded, it does nothing.
+// Start stores the first sign of life, and then renews it until Leave is called. Once a call has
+// succeeded, further calls do nothing.
 func (n *Node) Start(ctx context.Context) error {
 	n.starting.Lock()
 	defer n.starting.Unlock()
@@ -145,12 +146,12 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// tick is how often a server looks for the signs of a writer.
+// tick returns how long a server waits before it looks at the sign of a writer again.
 func (n *Node) tick() time.Duration {
 	return min(max(n.opts.Lease/10, 100*time.Millisecond), time.Second)
 }
 
-// run renews the lease and reads the wishes until ctx ends.
+// run renews the lease and reads the wishes for this node until ctx ends.
 func (n *Node) run(ctx context.Context) {
 	ticker := time.NewTicker(n.tick())
 	defer ticker.Stop()
@@ -209,7 +210,7 @@ func (n *Node) renew(ctx context.Context) error {
 	return nil
 }
 
-// tell stores a sign soon, because the role of a graph has changed.
+// tell makes `run` store a sign soon, because the role of a graph has changed.
 func (n *Node) tell() {
 	select {
 	case n.urgent <- struct{}{}:
@@ -233,12 +234,12 @@ func ReadSign(ctx context.Context, b object.Bucket, id string) (Sign, error) {
 // look is what this node saw when it last looked at the sign of another node.
 type look struct {
 	at          time.Time
-	incarnation string // of the node; "" if it has no sign
+	incarnation string // incarnation of the node; "" if the node has no sign
 	expired     bool   // the lease of the node has expired
 }
 
-// gone reports whether the server of a takeover no longer writes: it has removed its object, it was
-// started again, or its lease has expired. Graphs with the same writer share one request.
+// gone reports whether the server that made a takeover no longer writes: it has removed its object,
+// it was started again, or its lease has expired. Graphs with the same writer share one request.
 func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 	n.looking.Lock()
 	defer n.looking.Unlock()
@@ -267,7 +268,7 @@ func (n *Node) readWish(ctx context.Context) {
 		w = &Wish{}
 		if json.Unmarshal(content, w) != nil || !n.serves(w.Graph) {
 			w = nil
-			_ = n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID) // a wish that cannot come true
+			_ = n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID) // the wish cannot come true
 		}
 	}
 	n.mu.Lock()
@@ -292,10 +293,10 @@ func (n *Node) wished(graph string) *Wish {
 	return n.wish
 }
 
-// grant removes a wish that has come true or is void.
+// grant removes a wish that has been fulfilled or is void.
 func (n *Node) grant(ctx context.Context, w *Wish) {
 	if err := n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID); err != nil {
-		return // the next turn tries again
+		return // the next call of step tries again
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -339,7 +340,7 @@ func Signs(ctx context.Context, b object.Bucket) ([]Sign, error) {
 	return signs, nil
 }
 
-// add notes an open graph. The error says that the node has it open already.
+// add records an open graph. It returns an error if the node has the graph open already.
 func (n *Node) add(g *Graph) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -359,8 +360,8 @@ func (n *Node) remove(g *Graph) {
 	}
 }
 
-// Leave removes the object of this node, so that other servers take over its graphs at once. Call it
-// before the graphs are closed.
+// Leave removes the object of this node, so that other servers take over its graphs at once. Call
+// Leave before you close the graphs.
 func (n *Node) Leave(ctx context.Context) error {
 	n.starting.Lock()
 	defer n.starting.Unlock()

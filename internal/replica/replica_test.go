@@ -75,7 +75,7 @@ type server struct {
 	node  *Node
 }
 
-// people returns the mutation that adds a person, and a bucket with an empty graph.
+// people returns a bucket with an empty graph, and the mutation that adds a person.
 func people(t *testing.T) (object.Bucket, *plan.Query) {
 	t.Helper()
 	c, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
@@ -167,8 +167,9 @@ func (s *server) count(t *testing.T) int64 {
 	return snap.Nodes[0].Count
 }
 
-// TestRoles checks who writes a graph: the first server, then another one when the first stops, then
-// the server that an operator names, then another one when that server loses the storage.
+// TestRoles checks which server writes a graph: first the server that was started first; when it
+// stops, another server; then the server that an operator names; and when that server loses the
+// storage, another one.
 func TestRoles(t *testing.T) {
 	b, add := people(t)
 	one := serve(t, b, "one", 0)
@@ -290,12 +291,12 @@ func TestStaleness(t *testing.T) {
 	eventually(t, "answered again", func() bool { return read() == nil })
 }
 
-// TestRestart starts a server again under its name, without an orderly end. It must not wait for the
-// lease of its former self.
+// TestRestart cuts a server off, as if it had been killed, and starts it again under the same name.
+// The new process must not wait for the lease of the old one.
 func TestRestart(t *testing.T) {
 	b, add := people(t)
 	one := serve(t, b, "one", 0)
-	one.cable.cut.Store(true) // to the others it looks killed
+	one.cable.cut.Store(true) // the other servers cannot tell it from a killed server
 	began := clock.Now()
 	again := serve(t, b, "one", 0)
 	if s := again.State(); s.Role != Writer {
@@ -306,7 +307,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestTwin lets two servers use one name. At least one of them must report it.
+// TestTwin runs two servers with the same name. At least one of them must report it.
 func TestTwin(t *testing.T) {
 	b := &object.Memory{}
 	var reported atomic.Int32

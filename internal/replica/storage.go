@@ -15,20 +15,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// Storage opens the graphs in shared storage. It implements engine.Engine; a place is the id of a
-// graph. Bucket, Cache and Node are required.
+// Storage opens the graphs in shared storage. It implements engine.Engine; the place of a graph is
+// the graph's id. Bucket, Cache and Node are required.
 type Storage struct {
 	Bucket object.Bucket
 	Cache  string // folder for copies of segments, used by this process alone
-	Node   *Node  // this process
+	Node   *Node  // the node of this process
 
-	// Command says that the process runs one command. It becomes the writer of a graph with its
-	// first write, and leaves the graph to others when it ends. A server becomes the writer when no
-	// other server writes the graph.
+	// Command says that the process runs one command. The process becomes the writer of a graph
+	// with its first write, and leaves the graph to others when it ends. By contrast, a server
+	// becomes the writer when no other server writes the graph.
 	Command bool
 
-	// MaxStaleness is how long a server that cannot reach the storage answers reads. 0 means for
-	// ever.
+	// MaxStaleness is how long a server that cannot reach the storage still answers reads. 0 means
+	// without a time limit.
 	MaxStaleness time.Duration
 
 	// Changed, if set, is called after the role of this server, or the writer of a graph, changed.
@@ -62,7 +62,7 @@ func (s *Storage) Graphs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// place returns where an incarnation of a graph is.
+// place returns where an incarnation of a graph is stored.
 func (s *Storage) place(graph, incarnation string) embedded.SharedPlace {
 	return embedded.SharedPlace{
 		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation),
@@ -137,7 +137,7 @@ func (s *Storage) Open(ctx context.Context, id string, o engine.OpenOptions) (en
 	return s.begin(g)
 }
 
-// begin starts the work in the background on an open graph. If it fails, it closes the graph.
+// begin starts the background work for an open graph. If begin fails, it closes the graph.
 func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 	if err := s.Node.add(g); err != nil {
 		return nil, errors.Join(err, g.current.Load().graph().Close())
@@ -148,7 +148,7 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
 	g.step(ctx)                   // so that a server that starts alone accepts writes at once
-	if g.State().Role != Writer { // takeOver has reported a writer
+	if g.State().Role != Writer { // takeOver has reported the role Writer already
 		g.changed()
 	}
 	g.running.Go(func() { g.run(ctx) })

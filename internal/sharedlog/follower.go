@@ -23,7 +23,7 @@ type Follower struct {
 	inForceSince time.Time   // when the Follower applied that announcement
 	loaded       string      // name of the last checkpoint that the State loaded; "" if none
 	confirmed    time.Time   // the log had no object after the Follower's position at this time
-	current      time.Time   // the last time at which a request found no object after the position
+	current      time.Time   // when the last request was sent that found no object after the position
 	writer       Takeover    // the takeover of the present writer, if readWriter has read it
 
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
@@ -122,8 +122,8 @@ func (f *Follower) NextLSN() uint64 { return f.at.lsn }
 // the State contains all records that were stored before that time.
 func (f *Follower) Confirmed() time.Time { return f.confirmed }
 
-// Current returns the last time at which the Follower sent a request that found the end of the log.
-// The end may be confirmed by a list of checkpoints that was up to Options.Recheck old.
+// Current returns the time at which the Follower sent its last request that found the end of the
+// log. The end may be confirmed by a list of checkpoints that was up to Options.Recheck old.
 func (f *Follower) Current() time.Time { return f.current }
 
 // Takeover describes the last takeover of a log, and so its writer.
@@ -134,8 +134,8 @@ type Takeover struct {
 	Node, Incarnation, Address string
 }
 
-// Takeover returns the takeover that the Follower applied last. It reads the takeover object unless
-// it has read it before.
+// Takeover returns the takeover that the Follower applied last. It reads the takeover object,
+// unless it has read that object before.
 func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
 	if len(f.at.takeovers) == 0 || f.writer.Epoch == f.at.epoch {
 		return f.writer, nil

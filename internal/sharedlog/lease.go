@@ -51,7 +51,8 @@ func (l *Leases) Expired(ctx context.Context, node string) (bool, error) {
 	return expired, err
 }
 
-// Look is like Expired, and also returns the content of the node's object: nil if there is none.
+// Look is like Expired, but also returns the content of the node's object, or nil if there is no
+// object.
 func (l *Leases) Look(ctx context.Context, node string) (content []byte, expired bool, err error) {
 	content, err = l.bucket.Read(ctx, l.name(node), 0, object.Whole)
 	if err != nil && !errors.Is(err, object.ErrNotFound) {
@@ -66,7 +67,7 @@ func (l *Leases) Look(ctx context.Context, node string) (content []byte, expired
 	return content, now.Sub(last.changed) >= l.duration, nil
 }
 
-// Remove removes the object of this server's node, which is about to stop.
+// Remove removes the object of this server's node. Call it when the server is about to stop.
 func (l *Leases) Remove(ctx context.Context, node string) error {
 	return l.bucket.Delete(ctx, l.name(node))
 }

@@ -59,7 +59,7 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	return &Writer{f: f, epoch: e.epoch}, nil
 }
 
-// Current returns the last time at which this server sent a request that showed that it was the
+// Current returns the time at which this server sent its last request that showed that it was the
 // writer; see [Writer.CatchUp].
 func (w *Writer) Current() time.Time { return w.f.Current() }
 

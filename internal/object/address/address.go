@@ -53,7 +53,7 @@ func (e *SchemeError) Error() string {
 	return fmt.Sprintf("the address of the storage has the scheme %q, which is not supported; write %s", e.Scheme, Forms)
 }
 
-// folderOf returns the folder that a URL of the scheme file names.
+// folderOf returns the folder that a file:// URL names.
 func folderOf(u *url.URL) (string, error) {
 	if u.Host != "" || !filepath.IsAbs(u.Path) || u.RawQuery != "" {
 		return "", errors.New("the address of the storage must have three slashes and then an absolute path, such as file:///srv/graphs")
@@ -61,8 +61,8 @@ func folderOf(u *url.URL) (string, error) {
 	return filepath.Clean(u.Path), nil
 }
 
-// Open connects to the storage of a URL; see [Forms]. Credentials come from the environment. The
-// caller calls the function that Open returns when it no longer uses the Bucket.
+// Open connects to the storage of a URL; see [Forms]. Credentials come from the environment. Open
+// also returns a function, which the caller must call when it no longer uses the Bucket.
 func Open(ctx context.Context, text string) (object.Bucket, func(), error) {
 	if err := Check(text); err != nil {
 		return nil, nil, err
@@ -97,8 +97,8 @@ func Open(ctx context.Context, text string) (object.Bucket, func(), error) {
 	return b, b.Close, nil
 }
 
-// Probe connects several times to the storage of a URL, and tests that it lets exactly one of
-// several concurrent creators of an object win; see [object.Probe].
+// Probe opens several connections to the storage of a URL. It tests that, if several of them create
+// the same object at the same time, exactly one succeeds; see [object.Probe].
 func Probe(ctx context.Context, text string) error {
 	var closers []func()
 	defer func() {

@@ -32,8 +32,8 @@ type Pieces interface {
 	// Append appends the bytes [from, to) to dst, with the same conditions as Range. It keeps nothing
 	// in memory that it decompresses, so it is for data that is read once.
 	Append(dst []byte, from, to int) ([]byte, error)
-	// Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. It does
-	// nothing if they were read before.
+	// Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. If
+	// the bytes have been read before, Prefetch does nothing.
 	Prefetch(from, to int)
 }
 

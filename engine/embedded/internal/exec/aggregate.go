@@ -13,7 +13,8 @@ import (
 type aggregate struct {
 	src  plan.Agg // the aggregate in the plan
 	rows bool     // whether it counts rows
-	// bound is the optional variable of a count that counts the rows in which it is not null; else NoVar.
+	// bound is the optional variable that a count tests: only rows in which the variable is not
+	// null count. In all other aggregates bound is NoVar.
 	bound plan.VarID
 	ex    *expr      // the argument; nil if it counts rows
 	typ   value.Type // type of the result
@@ -125,7 +126,8 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 	return co.evaluator.accumulate(a, to, f, ids)
 }
 
-// accumulate adds the rows of a frame to an aggregate that is not collect. The list ids has the group of each row.
+// accumulate adds the rows of a frame to an aggregate that is not collect. The list `ids` contains
+// the number of each row's group.
 func (ev *evaluator) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {

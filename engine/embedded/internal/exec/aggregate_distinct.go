@@ -12,8 +12,8 @@ func (a *accumulator) countsOnly() bool { return a.fold == nil && a.list == nil 
 // distinctCounts finds the values that count(distinct …) counts.
 type distinctCounts struct {
 	spent int                 // bytes that the run was charged for `seen`
-	seen  map[string]struct{} // the number of a group, and the bytes of a value in this group; see appendGroupKey
-	key   []byte              // memory for one element of seen
+	seen  map[string]struct{} // the number of a group and a value in this group; see appendGroupKey
+	key   []byte              // memory for one element of `seen`
 }
 
 func (d *distinctCounts) reset() { d.seen, d.spent = nil, 0 }

@@ -92,7 +92,7 @@ func (co *collector) readRows() {
 func (a *ahead) sides(p *pipe, v plan.VarID) {
 	add := func(t *traverse, back bool) {
 		if t.or != nil {
-			return // the first edge type need not be the one whose edges are read next
+			return // the edges that are read next need not be of the first edge type
 		}
 		for _, back := range []bool{back, !back} {
 			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {

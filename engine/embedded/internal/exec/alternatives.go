@@ -2,8 +2,8 @@ package exec
 
 import "github.com/omnigraph-go/omnigraph/gq/plan"
 
-// edgeTypes returns the indexes of the edge types that a link follows. The build tag fault_alternatives leaves out
-// the last of several.
+// edgeTypes returns the indexes of the edge types that a link follows. With the build tag
+// fault_alternatives it leaves out the last of several edge types.
 func (l *link) edgeTypes() []int {
 	if l.or == nil {
 		return []int{l.edge}
@@ -11,7 +11,8 @@ func (l *link) edgeTypes() []int {
 	return append([]int{l.edge}, l.or[:len(l.or)-alternativesLost]...)
 }
 
-// alternatives binds the edge types of a traversal of several, and checks their ends.
+// alternatives binds the edge types of a traversal that follows several edge types, and checks the
+// types of their ends.
 func (b *binder) alternatives(l *link) (*link, error) {
 	for _, name := range l.Or {
 		b.step(1)
@@ -33,7 +34,7 @@ func (b *binder) alternatives(l *link) (*link, error) {
 	return l, nil
 }
 
-// hopsOf appends the directions in which a link's edge types are followed to the list `hops`.
+// hopsOf appends to the list `hops` the directions in which the edge types of a link are followed.
 func (ev *evaluator) hopsOf(hops []hop, l *link, out, in bool) []hop {
 	one, n := ev.hops(l.edge, out, in)
 	hops = append(hops, one[:n]...)

@@ -157,7 +157,7 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// failOn records an error with which the run will end, if there is one.
+// failOn records an error, unless it is nil. The run then ends with this error.
 func (ev *evaluator) failOn(err error) {
 	if err != nil {
 		ev.fail(err)

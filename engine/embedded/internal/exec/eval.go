@@ -50,11 +50,12 @@ type evaluator struct {
 		evalMember(subquery int, f *frame, vec *column.Vec, at int) error
 	}
 	visiting   *arrangedSubquery // the subquery that runs; nil for none
-	visited    int64             // number of entities that the subqueries of the run have examined, roughly
+	visited    int64             // approximate number of entities that subqueries have examined
 	maxVisited int64             // limit of `visited`
 	choices    []choice          // by expr.choice
 	chosenBy   [][]uint32        // by position in query.holdings: the memory for rows that the block's steps choose
-	// searches is the memory of the walks: first by position in query.routes, then by explore.number.
+	// searches is the memory of the searches for walks. It has first an element for each element of
+	// query.routes, and then an element for each step explore, by explore.number.
 	searches []search
 	walkBudget
 	scores

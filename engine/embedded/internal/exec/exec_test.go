@@ -89,7 +89,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestHoldsAgree checks that comparing a vector gives the same result as comparing values.
+// TestHoldsAgree checks that comparing a whole batch of values gives the same result as comparing
+// them one by one.
 func TestHoldsAgree(t *testing.T) {
 	vals := []value.Value{value.OfI32(-1), value.OfI32(5), value.OfI64(1 << 40), value.OfU32(1 << 31), value.OfU64(1 << 63), value.OfF32(0.5), value.OfF64(5),
 		value.OfF64(math.NaN()), value.OfString("a"), value.OfString("ab"), value.OfBool(true), value.OfDate(5), value.OfDateTime(5)}

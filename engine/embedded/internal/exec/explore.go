@@ -5,18 +5,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// explore walks breadth first along edges of several types, or binds a variable to the length of the walk. If both
-// ends are bound, it keeps the rows in which a walk joins them. Otherwise it binds the other end to each
-// reached node. The step reach does the same for walks along one edge type without a variable.
+// explore is the step for a walk along edges of several types, or for a walk with a variable. It
+// searches breadth first. If both ends are bound, it keeps the rows in which a walk joins them.
+// Otherwise it binds the other end to each reached node. It sets the variable of the walk, if there
+// is one, to the length of the walk. The step reach does the same for walks along one edge type
+// without a variable.
 type explore struct {
 	traverse
 	route *route
 	both  bool // whether both ends are bound
-	// number is the position of the step's memory in evaluator.searches after the memory of the expressions.
+	// number is the position of the step's memory in evaluator.searches, counted from the end of
+	// the memory of the expressions.
 	number int
 }
 
-// explores reports whether the step explore follows a link.
+// explores reports whether a link needs the step explore.
 func (l *link) explores() bool { return l.Walk && (l.or != nil || l.EdgeVar != plan.NoVar) }
 
 // explore returns the step for a walk. The argument `both` says whether both ends are bound.
@@ -52,8 +55,8 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// visitAll visits the nodes within the upper bound of a route from a node. On a closed route, it stops when it comes
-// back to the node.
+// visitAll visits the nodes that walks from the given node reach within the maximum length of the
+// route. On a closed route, it stops when it comes back to that node.
 func (ev *evaluator) visitAll(f *front, r *route, node uint32) error {
 	ev.start(f, r, r.from, node, !r.closed)
 	if err := ev.tick(1); err != nil {
@@ -72,8 +75,8 @@ func (f *front) isBack(r *route) bool {
 	return r.closed && f.walks[r.from].bits.Get(int(f.end[0]))
 }
 
-// emit appends to `out` a row for each node that the walk from row i of frame f reaches. It passes `out` on when it is
-// full.
+// emit appends a row to the frame `out` for each node that the walk from row i of frame f reaches.
+// When `out` is full, emit passes it to the next step.
 func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i int, out *frame) error {
 	least := s.route.min
 	if s.route.closed {
@@ -108,7 +111,8 @@ func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i i
 	return nil
 }
 
-// check appends to `out` the rows in which a walk joins the two nodes. It passes `out` on when it is full.
+// check appends to the frame `out` the rows of f in which a walk joins the two nodes. When `out` is
+// full, check passes it to the next step.
 func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *frame) error {
 	for i := range f.n {
 		if f.isDone(i) {

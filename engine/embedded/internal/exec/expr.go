@@ -261,7 +261,7 @@ func keyOf(e plan.Expr) string {
 		key := "holds("
 		plan.WalkClauses([]plan.Clause{e.Block}, func(e plan.Expr) {
 			if match, _, subquery := plan.Subquery(e); subquery && match != nil {
-				return // its expressions follow
+				return // the walk visits the expressions in the subquery next
 			}
 			if _, block := e.(plan.Holds); !block {
 				key += keyOf(e) + ","
@@ -273,7 +273,7 @@ func keyOf(e plan.Expr) string {
 		key := "subquery("
 		visit := func(e plan.Expr) {
 			switch e.(type) {
-			case plan.Holds, plan.BlockAgg, plan.BlockRows: // their expressions follow
+			case plan.Holds, plan.BlockAgg, plan.BlockRows: // their expressions come next
 			default:
 				key += keyOf(e) + ","
 			}

@@ -81,8 +81,8 @@ type inputs struct {
 	args engine.Args     // the arguments of the query
 	now  value.Value     // the value of now()
 
-	// entity returns the value of an expression of an entity or a row of a mutation: a Prop, an ID, an Endpoint, an
-	// Old or a Cell; and the id of a KeyOf. It is nil in a read.
+	// entity evaluates an expression that depends on an entity or a row of a mutation: a Prop, an
+	// ID, an Endpoint, an Old, a Cell or a KeyOf. In a read, the function is nil.
 	entity func(e plan.Expr) (value.Value, error)
 }
 

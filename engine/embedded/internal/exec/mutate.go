@@ -27,8 +27,8 @@ type Write struct {
 
 	query *plan.Query     // the mutation that runs
 	ctx   context.Context // of the call
-	named [][]string      // by plan.VarID: the ids of the entities that the insert made, one for each row
-	ended bool            // all statements have run, so that the id of a deleted entity is null
+	named [][]string      // by plan.VarID: the ids of the inserted entities, one for each row
+	ended bool            // all statements have run; from now on, a deleted entity has a null id
 
 	// The row for which expressions are evaluated.
 	at    int           // its index
@@ -81,10 +81,11 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	return err
 }
 
-// oneRow is the rows of a statement outside of a ForEach: one without values.
+// oneRow is the list of rows for a statement outside of a ForEach: a single row without values.
 var oneRow = [][]value.Value{nil}
 
-// statements runs each statement for all rows. It evaluates all of them before it changes anything.
+// statements runs each statement for all rows. It evaluates all statements before it changes
+// anything.
 func (w *Write) statements(list []plan.Statement, rows [][]value.Value) error {
 	var actions []action
 	for _, s := range list {
@@ -118,13 +119,15 @@ func (w *Write) statements(list []plan.Statement, rows [][]value.Value) error {
 	return nil
 }
 
-// enter selects the row for which expressions are evaluated. From time to time it checks the context.
+// enter makes row number `at` the current row, for which expressions are evaluated. For some of the
+// rows it also checks the context.
 func (w *Write) enter(at int, rows [][]value.Value) error {
 	w.at, w.cells = at, rows[at]
 	return w.tick(at)
 }
 
-// tick checks the context for some of the numbers n.
+// tick checks the context if n is a multiple of frameSize, so that a loop over n checks it from
+// time to time.
 func (w *Write) tick(n int) error {
 	if n%frameSize != 0 {
 		return nil
@@ -132,7 +135,7 @@ func (w *Write) tick(n int) error {
 	return w.ctx.Err()
 }
 
-// count counts n affected entities.
+// count adds n to the number of affected nodes or edges.
 func (w *Write) count(e plan.Entity, n int64) {
 	if e == plan.Edge {
 		w.Edges += n
@@ -235,8 +238,8 @@ func (w *Write) entity(e plan.Expr) (value.Value, error) {
 	return value.Null, nil
 }
 
-// idOf returns the id of the entity that a variable names, for the current row. It is null if no entity has been
-// inserted.
+// idOf returns the id of the entity that a variable names, for the current row. The id is null if
+// no entity has been inserted for the variable.
 func (w *Write) idOf(v plan.VarID) value.Value {
 	var ids []string
 	if int(v) < len(w.named) {
@@ -245,7 +248,7 @@ func (w *Write) idOf(v plan.VarID) value.Value {
 	switch {
 	case len(ids) == 0:
 		return value.Null
-	case len(ids) == 1: // outside of the ForEach, or in a ForEach of one row
+	case len(ids) == 1: // the insert is outside of a ForEach, or in a ForEach of one row
 		return value.OfString(ids[0])
 	}
 	if w.at >= len(ids) {
@@ -277,7 +280,7 @@ func (w *Write) endID(edges *version.Table, ord uint32, to bool) string {
 	return w.Tx.Table(w.Tx.Schema().Nodes[of]).ID(node)
 }
 
-// keyOf returns the id of the node with a key. It is null if a member of the key is.
+// keyOf returns the id of the node with a key. The id is null if a member of the key is null.
 func (w *Write) keyOf(e plan.KeyOf) (value.Value, error) {
 	t := w.Tx.Schema().Type(plan.Node, e.Node)
 	members := make([]value.Value, len(e.Key))
@@ -291,8 +294,8 @@ func (w *Write) keyOf(e plan.KeyOf) (value.Value, error) {
 	return value.OfString(string(t.AppendKey(nil, members))), nil
 }
 
-// returned returns the row of the mutation, or nil if it returns none. A whole node takes one value for each of its
-// fields.
+// returned returns the row of the mutation, or nil if the mutation returns none. For a whole node,
+// the row has one value for each field of the node.
 func (w *Write) returned() ([]value.Value, error) {
 	var row []value.Value
 	for _, c := range w.query.Mutation.Returns {

@@ -40,7 +40,7 @@ func BindMutation(q *plan.Query, s *version.Schema) error {
 type mutationBinder struct {
 	query  *plan.Query
 	schema *version.Schema
-	cells  []value.Type  // the types of the values of a row, in a ForEach
+	cells  []value.Type  // in a ForEach: the types of the row's values
 	old    *version.Type // the type whose old values the expressions may use, or nil
 }
 

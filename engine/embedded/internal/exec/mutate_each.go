@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rows returns the rows of a ForEach, in the state that the transaction has.
+// rows returns the rows of a ForEach, evaluated in the current state of the transaction.
 func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	if s.Read == nil {
 		return w.elements(s)
@@ -47,8 +47,9 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	}
 }
 
-// matchQuery returns the match of a ForEach as a query. The query yields one row more than a ForEach allows, so
-// that a run notices that there are too many.
+// matchQuery returns the match of a ForEach as a query. If the match has no limit, the query gets a
+// limit of one row more than a ForEach allows, so that the caller notices that there are too many
+// rows.
 func matchQuery(q *plan.Query, r *plan.Read) *plan.Query {
 	read := *r
 	if read.Limit == plan.NoLimit {

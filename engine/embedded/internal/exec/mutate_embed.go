@@ -95,8 +95,8 @@ func embedSource(w *Write, set []plan.Assign, p *catalog.Property) (text value.V
 	return text, ok
 }
 
-// dependsOnStored reports whether an expression depends on an entity of the graph. An expression with a Cell
-// does not if the row is an element of a list, which `cells` then contains.
+// dependsOnStored reports whether an expression depends on an entity of the graph. A Cell depends
+// on an entity, unless the row is an element of a list; only then `cells` is not nil.
 func dependsOnStored(e plan.Expr, cells []value.Value) bool {
 	depends := false
 	plan.WalkExpr(e, func(e plan.Expr) {

@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// ExplainMutation returns one operator for each statement of a mutation. The mutation must
-// fit the snapshot's schema. The error is that of [Bind], for the match of a block.
+// ExplainMutation returns one operator for each statement of a mutation. The mutation must fit the
+// snapshot's schema. If the match of a block does not fit, the error is that of [Bind].
 func ExplainMutation(ctx context.Context, q *plan.Query, snap *version.Snapshot) ([]*engine.Operator, error) {
 	text := plan.SpellerOf(q)
 	var list []*engine.Operator
@@ -63,9 +63,9 @@ func explainStatement(text plan.Speller, snap *version.Snapshot, s plan.Statemen
 	return op
 }
 
-// affected returns the operator that finds the entities of predicates in the way Write.matches
-// does. Only the run shows whether a value is null or has the key's kind, so affected cannot
-// consider that.
+// affected returns the operator that finds the entities that satisfy the predicates. It chooses the
+// operator as Write.matches does, but without considering whether a value is null or has the key's
+// kind, because only the run shows that.
 func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ string, where []plan.Pred) *engine.Operator {
 	t := snap.Schema.Type(entity, typ)
 	live := float64(snap.Table(entity, t.Index).Live())

@@ -69,8 +69,8 @@ func (w *Write) member(table *version.Table, ord uint32, name string) value.Valu
 	return value.OfString(w.endID(table, ord, name == "to"))
 }
 
-// byID finds the entities that satisfy a predicate of the id, or of a property that is the key. It reports false for
-// other predicates.
+// byID finds the entities that satisfy a predicate on the id, or on a property that alone is the
+// key. It reports false for other predicates.
 func (w *Write) byID(table *version.Table, pred plan.Pred, want value.Value) ([]uint32, bool) {
 	t := table.Type
 	p, isProp := t.Prop(pred.Name)
@@ -103,7 +103,8 @@ func (w *Write) byID(table *version.Table, pred plan.Pred, want value.Value) ([]
 	return out, true
 }
 
-// byEnd finds the edges that satisfy a predicate of an end. It reports false for other predicates.
+// byEnd finds the edges that satisfy a predicate on one of their ends. It reports false for other
+// predicates.
 func (w *Write) byEnd(table *version.Table, pred plan.Pred, want value.Value) ([]uint32, bool) {
 	if _, isProp := table.Type.Prop(pred.Name); isProp || pred.Name == "id" || pred.Op != plan.Eq || want.IsList() || want.Kind() != value.String {
 		return nil, false

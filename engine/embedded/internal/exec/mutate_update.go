@@ -23,7 +23,8 @@ type updated struct {
 	derived []derived // the vectors to compute again
 }
 
-// update evaluates an update. The values are evaluated again for each entity only if they depend on it.
+// update evaluates an update. If the new values use old ones, it evaluates them for each entity,
+// otherwise only once for each row.
 func (w *Write) update(s plan.Update, rows [][]value.Value) (action, error) {
 	a := &updating{t: w.Tx.Schema().Type(s.Entity, s.Type)}
 	perEntity := false
@@ -65,7 +66,7 @@ func (w *Write) update(s plan.Update, rows [][]value.Value) (action, error) {
 					}
 					continue
 				}
-				_ = once.add(a.t, id, set) // the first time an entity occurs, nothing can differ
+				_ = once.add(a.t, id, set) // an entity's first row cannot conflict
 			}
 			a.rows = append(a.rows, updated{id, set, vectors})
 		}
@@ -109,7 +110,7 @@ func (a *updating) apply(w *Write) error {
 // deleting is the action of a delete.
 type deleting struct {
 	t   *version.Type
-	ids []string // of the entities to delete, each once
+	ids []string // ids of the entities to delete, without duplicates
 }
 
 // delete evaluates a delete.
@@ -155,16 +156,17 @@ func (a *deleting) apply(w *Write) error {
 
 // givenOnce finds rows that give one property of an entity different values. Its zero value is empty.
 type givenOnce struct {
-	first map[string][]setProp // by entity: what the first row sets
+	first map[string][]setProp // by entity: the values that the first row assigns
 }
 
-// has reports whether a row has changed the entity.
+// has reports whether an earlier row changes the entity.
 func (g *givenOnce) has(entity string) bool {
 	_, ok := g.first[entity]
 	return ok
 }
 
-// add adds what a row sets. The error is a *engine.ConstraintViolation if an earlier row sets other values.
+// add records the values that a row assigns. The error is a *engine.ConstraintViolation if an
+// earlier row assigns other values.
 func (g *givenOnce) add(t *version.Type, entity string, set []setProp) error {
 	first, ok := g.first[entity]
 	if !ok {
@@ -183,7 +185,7 @@ func (g *givenOnce) add(t *version.Type, entity string, set []setProp) error {
 	return nil
 }
 
-// shown returns a value for a message.
+// shown returns a value as text for a message.
 func shown(v value.Value) string { return plan.SpellerOf(&plan.Query{}).Plain(plan.Lit{Value: v}) }
 
 // allOf returns the values of all properties as assignments.

@@ -139,7 +139,8 @@ func (a *upserting) apply(w *Write) error {
 	return nil
 }
 
-// row returns the new row of an entity. If it exists, its ordinal is ord.
+// row returns the row of an entity after the upsert. If the entity exists already, `ord` is its
+// ordinal.
 func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version.Row, error) {
 	if exists && !upsertReplaces {
 		return changed(w, a.t, ord, u.set, u.derived)
@@ -163,7 +164,8 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 	return row, err
 }
 
-// changed returns the row of an entity after the assignments in `set`, with the vectors that follow from them.
+// changed returns the row that an entity has after the assignments in `set`. updateDerived then
+// updates the vectors in the list `vectors`.
 func changed(w *Write, t *version.Type, ord uint32, set []setProp, vectors []derived) (version.Row, error) {
 	table := w.Tx.Table(t)
 	row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}

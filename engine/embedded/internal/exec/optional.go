@@ -17,9 +17,10 @@ type optional struct {
 	tests []*test      // blocks outside of the block that do so
 }
 
-// optionals binds the `optional` blocks among the clauses of a block, which is the match or that of a subquery.
-// It moves each condition that uses an optional variable from the block to the last `optional` block that binds
-// such a variable. The list `outer` has the variables that are bound outside of the block.
+// optionals binds the `optional` blocks among the clauses of a block; that block is the match of
+// the read or of a subquery. A condition of the block that uses optional variables moves to the
+// last `optional` block that binds one of these variables. The list `outer` has the variables that
+// are bound outside of the block.
 func (b *binder) optionals(into *block, clauses []plan.Clause, outer []plan.VarID) error {
 	last := map[plan.VarID]int{} // by optional variable: the number of its block
 	for _, c := range clauses {

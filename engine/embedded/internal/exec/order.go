@@ -15,7 +15,8 @@ type pipe struct {
 	inner bool   // belongs to a block inside the match, but not to an `optional` block
 	// optional is the step with the block that the pipe belongs to; nil for other blocks.
 	optional *optionalStep
-	// subquery is the subquery with the block that the pipe belongs to; nil for other blocks.
+	// subquery is the subquery whose block the pipe runs. It is nil if the block belongs to no
+	// subquery.
 	subquery *arrangedSubquery
 	counts   counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.

@@ -57,10 +57,10 @@ type query struct {
 	aggs     []aggregate     // the aggregates, each once
 	holdings []*holding      // the blocks whose truth is a value
 
-	subqueries []*subquery // the subqueries; one inside another comes first
+	subqueries []*subquery // the subqueries; an inner subquery comes before the outer one
 
 	choosers int      // number of calls of `if` and `coalesce`
-	routes   []*route // the walks whose nodes the expressions return
+	routes   []*route // the routes of the walks whose nodes the expressions return
 
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 
@@ -83,7 +83,7 @@ type arrangement struct {
 	plannedSize int                 // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool                // the read returns only counts of all its rows
 	first       firstLookup         // the lookup that the read begins with
-	searches    int                 // number of steps that explore
+	searches    int                 // number of steps of type explore
 }
 
 // projection is a column of the result.

@@ -122,9 +122,9 @@ func fuses(r *plan.Read) bool {
 		slices.ContainsFunc(r.Order, func(o plan.Order) bool { return is(o.Expr) })
 }
 
-// withRankFilters returns the clauses of a read, with additional filters for its sort keys: bm25
-// requires that a token occurs. It adds no filters if the read has an rrf, because rows are
-// ranked before any is dropped.
+// withRankFilters returns the clauses of a read, plus the filters that its sort keys imply: bm25
+// keeps only rows in which a token occurs. If the read has an rrf, it adds no filters, because an
+// rrf must rank all rows before any is dropped.
 func withRankFilters(r *plan.Read) []plan.Clause {
 	clauses := r.Match
 	if fuses(r) {

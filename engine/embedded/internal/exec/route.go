@@ -7,11 +7,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// walkType takes the place of a type for the variables of walks.
+// walkType serves as the type of variables that are bound to walks. No schema contains it.
 var walkType = &version.Type{Entity: plan.Walk, Name: "walk", IDProp: -1}
 
-// route is the part of a schema in which a walk between two types of nodes takes place. Its nodes may be of
-// several types, which it numbers.
+// route is the part of a schema that a walk between two types of nodes can use. Its nodes may be of
+// several types. The route numbers these types; the number of a type is its kind.
 type route struct {
 	link     *link
 	kinds    []int    // indexes of the node types; a kind is a position in this list
@@ -67,7 +67,7 @@ type search struct {
 	near, far front
 	marked    []walk    // by kind; see evaluator.onWalks
 	nodes     [][]place // by distance; see evaluator.onWalks
-	counted   int       // bytes of nodes that were charged to the run
+	counted   int       // bytes of `nodes` that were charged to the run
 }
 
 // front is the part of a search that begins at one end of a route.
@@ -92,7 +92,8 @@ func (s *search) begin() {
 	}
 }
 
-// start begins a search at a node. If `visited` is false, the search can come back to the node.
+// start begins a search at a node. If `visited` is true, the node counts as visited; otherwise the
+// search can come back to it.
 func (ev *evaluator) start(f *front, r *route, kind int, node uint32, visited bool) {
 	if f.walks == nil {
 		f.walks, f.starts = make([]walk, len(r.kinds)), make([][]int, len(r.kinds))
@@ -122,7 +123,7 @@ func (f *front) level(kind, distance int) []uint32 {
 	return visited[f.starts[kind][distance]:]
 }
 
-// width returns the number of nodes that were visited last.
+// width returns the number of nodes at the greatest distance that was searched.
 func (f *front) width() int {
 	n := 0
 	for k := range f.walks {
@@ -131,7 +132,7 @@ func (f *front) width() int {
 	return n
 }
 
-// advance visits the nodes one hop further away. It reports whether there are any.
+// advance visits the nodes one hop further away. It reports whether it found any.
 func (ev *evaluator) advance(f *front, ways []way) (bool, error) {
 	for k := range f.walks {
 		f.starts[k] = append(f.starts[k], len(f.walks[k].visited))
@@ -170,7 +171,8 @@ func (ev *evaluator) hop(w way) hop {
 	return hop{t, t.Out(), t.AllLive()}
 }
 
-// meets reports whether one of the nodes that were visited last is a node of the other front.
+// meets reports whether the other front has also visited one of the nodes that this front visited
+// last.
 func (f *front) meets(other *front) bool {
 	for k := range f.walks {
 		for _, node := range f.level(k, f.depth) {
@@ -219,7 +221,7 @@ func (ev *evaluator) between(s *search, r *route, a, b uint32) (int, error) {
 	return -1, nil
 }
 
-// within returns a length, or -1 if it is outside of the bounds.
+// within returns the given length, or -1 if the length is outside of the route's bounds.
 func (r *route) within(length int) int {
 	if length < r.min || length > r.max {
 		return -1

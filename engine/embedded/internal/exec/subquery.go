@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// subquery is a bound subquery. The steps of its block run on the rows of a frame at once. Each row that they
-// yield carries a marker, the number of the row of the frame that it belongs to, so that the marker is the
-// group of the row.
+// subquery is a bound subquery. The steps of its block run for all rows of a frame at once. Each
+// row that the steps yield has a marker: the number of the frame's row for which the steps found
+// it. The marker serves as the number of the group in an aggregate.
 type subquery struct {
 	src   plan.Expr    // a BlockAgg or a BlockRows
 	name  string       // the text of the subquery, for errors
@@ -27,8 +27,8 @@ type arrangedSubquery struct {
 	*subquery
 	inner *pipe        // the steps of the block
 	needs []plan.VarID // optional variables from outside the block; if one of them is null, the block has no match
-	row   plan.VarID   // additional variable of the block: the marker of a row
-	in    int          // position in matcher.frames of the input of the block
+	row   plan.VarID   // additional variable of the block; its value is the marker of a row
+	in    int          // position of the block's input in matcher.frames
 	id    int          // position in matcher.subqueries
 }
 
@@ -36,13 +36,13 @@ type arrangedSubquery struct {
 type subqueryRun struct {
 	sum    accumulator // of a BlockAgg: its value, by marker
 	known  bool        // `value` is set
-	value  value.Value // of a BlockAgg that uses no outer variable
+	value  value.Value // the value of a BlockAgg that uses no outer variable
 	chosen []uint32    // the memory for rows that the steps choose
 	part   frame       // see evaluator.window
 	gathered
 }
 
-// subqueryNames limits the length of the text of a subquery in an error, in bytes.
+// subqueryNames is the maximum length, in bytes, of the text of a subquery in an error.
 const subqueryNames = 80
 
 // subquery binds a subquery. The result is its position in query.subqueries.
@@ -124,8 +124,9 @@ func (pl *planner) arrangeSubqueries() error {
 	return nil
 }
 
-// visit prepares the evaluation of subquery number i, and returns a function that ends it. In between, the
-// steps of the block use the memory of the subquery instead of the memory that the step around it uses.
+// visit prepares the evaluation of subquery number i, and returns a function that ends the
+// evaluation. Until then, the steps of the block use the memory of the subquery, not the memory of
+// the step that evaluates the subquery.
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
 	chosen, part, visiting := m.chosen, m.part, m.visiting
@@ -136,7 +137,8 @@ func (m *matcher) visit(i int) (done func()) {
 	}
 }
 
-// examined counts entities that the steps of a subquery have examined.
+// examined adds n to the number of entities that the subqueries of the run have examined. The run
+// fails if the number exceeds the limit.
 func (ev *evaluator) examined(n int) {
 	if ev.visited += int64(n); ev.visited > ev.maxVisited {
 		ev.fail(&engine.TooLarge{Resource: "entities that the subqueries of one query examine, at last " + ev.visiting.name, Limit: ev.maxVisited, Actual: ev.visited,
@@ -165,7 +167,8 @@ func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
 	return m.push(s.inner, 0, in)
 }
 
-// yielded takes the rows that the block of a subquery yields.
+// yielded adds the rows that the block of a subquery yields to the subquery's aggregate or to its
+// gathered rows.
 func (m *matcher) yielded(s *arrangedSubquery, f *frame) error {
 	run := &m.subqueries[s.id]
 	markers := f.cols[s.row][:f.n]
@@ -325,7 +328,7 @@ func (b *binder) checkMember(e plan.Member) error {
 	return b.checkSubquery(rows)
 }
 
-// nameSubqueries gives each subquery its text.
+// nameSubqueries sets the field `name` of each subquery.
 func (p *Program) nameSubqueries(q *plan.Query) {
 	if len(p.query.subqueries) == 0 {
 		return

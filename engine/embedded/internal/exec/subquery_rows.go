@@ -67,7 +67,8 @@ func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
 	return nil
 }
 
-// recordColumn binds a column without aggregates. It calls keep for each variable that the column needs.
+// recordColumn binds a column without aggregates. It calls `keep` for each variable that the column
+// needs.
 func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out projection, err error) {
 	b.step(1)
 	out = projection{Column: c, agg: -1, rows: -1}
@@ -115,12 +116,12 @@ func (b *binder) member(e plan.Member, out *expr) error {
 
 // gathered is the rows that a `first` or `collect` block yields.
 type gathered struct {
-	rows    frame    // the rows of the present frame
+	rows    frame    // the rows that the block yields for the present frame
 	markers []uint32 // by row: its marker
 	perm    []uint32 // numbers of rows, in order
 	keys    []sortKey
 	kept    frame   // the rows that become records, in order
-	offsets []int32 // by row of the outer frame: its first record in `kept`; and at last the number of records
+	offsets []int32 // by outer row: its first record in `kept`; then the number of records
 	window  frame   // a part of the outer frame
 	charged int     // bytes that the run was charged for `kept`
 	once    frame   // the single row of a block that uses no outer variable
@@ -234,8 +235,8 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 	return err
 }
 
-// records runs the block of subquery number i for the rows of a frame, and leaves the records in `kept` and
-// `offsets` of the subquery's memory. The caller must have called visit.
+// records runs the block of subquery number i for the rows of a frame, and stores the records in
+// `kept` and `offsets` of the subquery's memory. The caller must have called visit.
 func (m *matcher) records(i int, f *frame) error {
 	s, run := m.arranged[i], &m.subqueries[i]
 	m.spent -= int64(run.charged)
@@ -263,7 +264,8 @@ func (m *matcher) records(i int, f *frame) error {
 	return nil
 }
 
-// sharedRecords makes the records of a block that uses no outer variable. Each of the n outer rows has them.
+// sharedRecords makes the records of a block that uses no outer variable. All n outer rows have the
+// same records.
 func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) error {
 	if n == 0 {
 		return nil
@@ -310,7 +312,8 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) err
 	return nil
 }
 
-// keepRecords appends n rows to the records. The function `of` returns their ordinals of a variable.
+// keepRecords appends n rows to the records. The function `of` returns the ordinals that a variable
+// has in these rows.
 func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
 	if m.nested += n; m.nested > plan.MaxNested {
 		return &tooManyRecords{engine.TooLarge{Resource: "nested records in one row, at last of " + s.name, Limit: plan.MaxNested, Actual: int64(m.nested),
@@ -328,20 +331,20 @@ func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of f
 	return nil
 }
 
-// tooManyRecords says that the rows of one batch have too many nested records. A batch of fewer rows may have
-// few enough.
+// tooManyRecords is the error for a batch whose rows have too many nested records. A batch of fewer
+// rows may have few enough.
 type tooManyRecords struct{ engine.TooLarge }
 
-// Unwrap returns the error for a batch that cannot be smaller.
+// Unwrap returns the error to report if the batch cannot be made smaller.
 func (e *tooManyRecords) Unwrap() error { return &e.TooLarge }
 
-// evalMember writes a field of the first row of a block into vec, for each row of a frame, beginning at
-// position `at`.
+// evalMember writes a field of a block's first row into vec, once for each row of a frame,
+// beginning at position `at`.
 func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
 	defer m.visit(i)()
 	nested := m.nested
 	err := m.records(i, f)
-	m.nested = nested // these records are not part of the answer
+	m.nested = nested // these records are not part of the answer, so they do not count as nested
 	if err != nil {
 		return err
 	}

@@ -7,17 +7,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// maxWalked is the number of nodes and edges that the walks of one run may visit, unless Options.Walked gives another
-// one. Visiting as many takes seconds.
+// maxWalked is the number of nodes and edges that the walks of one run may visit, unless
+// Options.Walked is set. Visiting that many takes seconds.
 const maxWalked = 1 << 31
 
 // walkBudget counts the nodes and edges that the walks of a run visit.
 type walkBudget struct {
 	walked int64 // visited so far
-	most   int64 // that the run may visit
+	most   int64 // maximum that the run may visit
 }
 
-// walk counts n nodes and edges that a walk visits. The error is a *engine.TooLarge, or that of tick.
+// walk adds n to the number of nodes and edges that the walks of the run have visited. The error is
+// a *engine.TooLarge, or that of tick.
 func (ev *evaluator) walk(n int) error {
 	if ev.walked += int64(n); ev.walked > ev.most {
 		return &engine.TooLarge{Resource: walkedResource, Limit: ev.most, Actual: ev.walked}
@@ -28,7 +29,8 @@ func (ev *evaluator) walk(n int) error {
 // walkedResource names the resource that evaluator.walk bounds.
 const walkedResource = "nodes and edges that the walks of one query visit"
 
-// inWalk adds the traversal of a walk to an error of evaluator.walk. It returns any other error as it is.
+// inWalk adds the text of a walk's traversal to an error of evaluator.walk. It returns any other
+// error unchanged.
 func (ev *evaluator) inWalk(err error, t *plan.Traverse) error {
 	var large *engine.TooLarge
 	if err == nil || !errors.As(err, &large) || large.Resource != walkedResource || large.Hint != "" {

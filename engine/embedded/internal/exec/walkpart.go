@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// walkPart binds a fact about a walk. The length of a walk is in the column of its variable; the nodes are searched
-// for when they are needed.
+// walkPart binds a fact about a walk. The length of a walk is in the column of its variable. The
+// evaluation searches for the nodes only when an expression needs them.
 func (b *binder) walkPart(e plan.WalkPart, out *expr) error {
 	l := b.walkLinks[e.Var]
 	if l == nil {
@@ -87,8 +87,9 @@ type place struct {
 	node uint32
 }
 
-// walkBetween returns the nodes of the shortest walk from node a to node b. Of several, it returns the walk whose
-// sequence of types and ids comes first. A walk between the nodes must exist.
+// walkBetween returns the nodes of the shortest walk from node a to node b. If there are several
+// shortest walks, it returns the one whose sequence of types and ids comes first. A walk between
+// the nodes must exist.
 func (ev *evaluator) walkBetween(s *search, r *route, a, b uint32) ([]place, error) {
 	length, err := ev.between(s, r, a, b)
 	if err != nil {
@@ -182,7 +183,8 @@ func (s *search) unmark(ev *evaluator, r *route) {
 	}
 }
 
-// mark marks the nodes that can be number i of a shortest walk, if the node before them is on one.
+// mark marks the nodes that can be node number i of a shortest walk, provided that node number i-1
+// is on a shortest walk.
 func (s *search) mark(ev *evaluator, r *route, i, length int) {
 	s.unmark(ev, r)
 	if i <= s.near.depth {
@@ -198,7 +200,8 @@ func (s *search) mark(ev *evaluator, r *route, i, length int) {
 	}
 }
 
-// leastNeighbour returns the marked neighbour of a node whose type and id come first.
+// leastNeighbour returns one of the marked neighbours of a node: the neighbour whose type and id
+// come first.
 func (ev *evaluator) leastNeighbour(s *search, r *route, of place) (place, error) {
 	var least place
 	var id string
@@ -244,8 +247,8 @@ func (ev *evaluator) neighboursOn(ways []way, of place, yield func(place)) error
 	return nil
 }
 
-// walkLink binds the traversal that binds a walk, so that expressions can refer to it before the traversal's block is
-// bound.
+// walkLink binds a traversal with a variable for its walk, so that expressions can refer to the
+// variable before the traversal's block is bound.
 func (b *binder) walkLink(c plan.Traverse) error {
 	l, err := b.link(c)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // spilledAdjacency is the base of an adjacency in temporary files.
 type spilledAdjacency struct {
-	descriptor       Adjacency     // only the fields of a descriptor are set
+	descriptor       Adjacency     // only the base is set, with its field `multi`
 	off, edge, other *pile         // each pile has one part
 	src              column.Source // the temporary files with the piles
 }

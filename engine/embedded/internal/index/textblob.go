@@ -44,8 +44,8 @@ func (b *blob) slice(from, to uint64) []byte {
 // others out of the page cache.
 const maxPrefetch = 4 << 20
 
-// prefetch makes the kernel begin to read the bytes [from, to), but at most maxPrefetch, so that slice
-// need not wait for them. The range must lie within the block.
+// prefetch makes the kernel begin to read the bytes [from, to), but at most maxPrefetch of them, so
+// that the method slice need not wait. The range must lie within the block.
 func (b *blob) prefetch(from, to uint64) {
 	if b.pieces != nil && from <= to && to <= uint64(b.size) {
 		b.pieces.Prefetch(int(from), int(min(to, from+maxPrefetch)))

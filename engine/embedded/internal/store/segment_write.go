@@ -34,7 +34,7 @@ type SegmentID uint64
 
 // SegmentWriter writes the blocks of a segment. Only one goroutine may use it.
 type SegmentWriter struct {
-	ctx    context.Context // ends the write when it is done
+	ctx    context.Context // cancels the write when the context is done
 	out    *bufio.Writer   // buffer before the file
 	offset int64           // number of bytes written so far
 	blocks []blockEntry    // descriptions of the blocks so far

@@ -81,7 +81,7 @@ type Shared struct {
 	round       uint64                       // number of checkpoints that this server loaded or made
 	covered     uint64                       // LSN of the last record before the tail
 	recovered   uint64                       // LSN of the last record at the takeover
-	epoch       uint64                       // of this server's takeover; 0 before it
+	epoch       uint64                       // epoch of this server's takeover; 0 before the takeover
 	nextLSN     uint64                       // of the next record that is enqueued
 	nextSegment SegmentID                    // id of the next segment
 	segments    map[SegmentID]*sharedSegment // the segments that this server knows
@@ -93,8 +93,8 @@ type Shared struct {
 // ErrReader is the error of writes on a server that only reads the graph.
 var ErrReader error = &engine.Unavailable{Reason: "this server only reads the graph; send the write to the server that writes it", RetryAfter: writerWait}
 
-// writerWait is how long a caller should wait before it repeats a write that met no writer. Another
-// server may be about to become the writer.
+// writerWait is how long a caller should wait before it repeats a write that failed because this
+// server is not the writer. Another server may be about to become the writer.
 const writerWait = time.Second
 
 // OpenShared opens the shared storage of a graph for reading, and passes its state to the Applier.

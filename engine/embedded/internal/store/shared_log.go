@@ -62,8 +62,8 @@ func (s *Shared) TakeOver(ctx context.Context) error {
 	return s.takeOver(ctx, func(uint64) bool { return true })
 }
 
-// TakeOverFrom is like TakeOver, but refuses with a *engine.Conflict if the epoch of the log is not
-// `epoch`, because another server has then taken over.
+// TakeOverFrom is like TakeOver, but fails with a *engine.Conflict if the epoch of the log differs
+// from `epoch`: another server has then already taken over.
 func (s *Shared) TakeOverFrom(ctx context.Context, epoch uint64) error {
 	return s.takeOver(ctx, func(now uint64) bool { return now == epoch })
 }
@@ -148,8 +148,8 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 	return s.mapped(err)
 }
 
-// Takeover returns the takeover of the present writer, as far as this server has read the log. It is
-// for a server that follows the log.
+// Takeover returns the takeover of the present writer, according to the part of the log that this
+// server has read. It is for a server that follows the log.
 func (s *Shared) Takeover(ctx context.Context) (t sharedlog.Takeover, err error) {
 	err = s.follow(ctx, func(bool) error {
 		t, err = s.follower.Takeover(ctx)
@@ -165,7 +165,7 @@ func (s *Shared) Epoch() uint64 {
 	return s.epoch
 }
 
-// Current returns the last time at which this server sent a request that showed that it knew the
+// Current returns the time at which this server sent its last request that showed that it knew the
 // whole log.
 func (s *Shared) Current() time.Time {
 	if t := s.current.Load(); t != nil {
@@ -174,7 +174,7 @@ func (s *Shared) Current() time.Time {
 	return time.Time{}
 }
 
-// setCurrent stores the result of Current, unless it would go back.
+// setCurrent sets the time that Current returns, unless t is earlier.
 func (s *Shared) setCurrent(t time.Time) {
 	if t.After(s.Current()) {
 		s.current.Store(&t)

@@ -19,8 +19,9 @@ func (t *Table) sizes() (all []int) {
 	return all
 }
 
-// TestLevels commits edges and nodes in rounds, and stores the state after each round. The levels of
-// the indexes must have the expected numbers of entries, and the stored levels must serve the state.
+// TestLevels commits edges and nodes in rounds, and stores the state after each round. The levels
+// of the indexes must have the expected numbers of entries. A state that is opened from the stored
+// levels must have the same entities.
 func TestLevels(t *testing.T) {
 	entries, full := index.LevelEntries, index.FullLevel
 	defer func() { index.LevelEntries, index.FullLevel = entries, full }()

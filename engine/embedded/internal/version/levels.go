@@ -131,8 +131,9 @@ type levelOf struct {
 	number int // number of the level
 }
 
-// Cold returns false for blocks that are read in place, uncompressed. Only the id index of
-// an edge type is cold, because queries find edges by their nodes.
+// Cold reports whether a block should be compressed. Blocks that are read in place are not
+// compressed. Only the id index of an edge type is cold, because queries find edges by their nodes.
+// The result `delta` says that the numbers of the block ascend; it is always false here.
 func (ix levelOf) Cold(block string) (cold, delta bool) {
 	return ix.t.Type.Entity == plan.Edge && strings.HasPrefix(block, "k."), false
 }

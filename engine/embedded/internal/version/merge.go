@@ -20,8 +20,8 @@ type Merged struct {
 
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
-// transaction. The three states must have one schema. The resolutions must have passed
-// [Schema.CheckResolution].
+// transaction. The three states must have the same schema. [Schema.CheckResolution] must have
+// accepted the resolutions.
 func (tx *Txn) Merge(base, source *Snapshot, resolutions []engine.Resolution) *Merged {
 	m := &merge{tx: tx, base: base, source: source, resolutions: map[engine.ConflictPlace]*engine.Resolution{}}
 	for i := range resolutions {

@@ -20,8 +20,8 @@ type Receipt struct {
 	Outcome          engine.MergeOutcome // for a merge: its outcome
 	Nodes, Edges     int64               // numbers of entities that the call changed
 	NodeIns, EdgeIns []engine.TypeCount  // for a load: the entities in the input
-	Row              []value.Value       // of a mutation: the row that it returned, or nil
-	Schema           []byte              // of a schema change: the encoding of the previous catalog
+	Row              []value.Value       // for a mutation: the row that it returned, or nil
+	Schema           []byte              // for a schema change: the encoding of the previous catalog
 }
 
 // Receipted is a receipt with its commit.

@@ -6,8 +6,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rowMark is the first byte of the row of a mutation in a receipt. The encoding of a catalog, which has the same place
-// in the receipt of a schema change, is JSON and starts with another byte.
+// rowMark is the first byte of a mutation's row in a receipt. In the receipt of a schema change,
+// the encoding of a catalog takes the place of the row; it is JSON and starts with another byte.
 const rowMark = 1
 
 // appendReturned appends the row that a mutation returned, or nothing if it is nil:
@@ -43,7 +43,7 @@ func appendReturned(dst []byte, row []value.Value) []byte {
 	return dst
 }
 
-// returned reads a row that appendReturned wrote, after its mark.
+// returned reads a row that appendReturned wrote. The caller must have read the mark.
 func (r *reader) returned() []value.Value {
 	row := make([]value.Value, r.count())
 	for i := range row {

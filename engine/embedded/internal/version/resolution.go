@@ -45,7 +45,7 @@ func place(t *Type, id, property string) engine.ConflictPlace {
 	return engine.ConflictPlace{Entity: t.Entity.String(), Type: t.Name, ID: id, Property: property}
 }
 
-// side returns the side that a resolution takes; 0 if no resolution is for the place.
+// side returns the side that the resolution of a place takes, or 0 if the place has no resolution.
 func (m *merge) side(t *Type, id, property string) engine.MergeSide {
 	if r := m.resolutions[place(t, id, property)]; r != nil {
 		return r.Take
@@ -53,7 +53,8 @@ func (m *merge) side(t *Type, id, property string) engine.MergeSide {
 	return 0
 }
 
-// part returns the image of an entity with one property, or with no property for an end of an edge.
+// part returns an image of an entity with only the given property. If the property is an end of an
+// edge, the image has no properties.
 func (e *entityState) part(t *Type, property string) *engine.Image {
 	out := &engine.Image{From: strings.Clone(e.from), To: strings.Clone(e.to)}
 	if t.Entity == plan.Edge && (property == "from" || property == "to") {

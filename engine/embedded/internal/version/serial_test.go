@@ -34,7 +34,7 @@ func TestSerialIDs(t *testing.T) {
 				return "p5000"
 			}
 			return fmt.Sprintf("p%04d", row)
-		}, []expect{{"p0998", 998}, {"p0999", 999}, {"p5000", -1}}}, // row 999 has another id: callers compare
+		}, []expect{{"p0998", 998}, {"p0999", 999}, {"p5000", -1}}}, // row 999 has another id; callers compare ids
 		{"every second number", 1000, serials("p%04d", 0, 2), []expect{{"p0000", -1}, {"p0002", -1}}},
 		{"no digits", 10, func(row uint32) string { return "name " + string('a'+rune(row)) }, []expect{{"name a", -1}}},
 		{"too many digits", 10, serials("%025d", 0, 1), []expect{{"0000000000000000000000001", -1}}},

@@ -218,8 +218,9 @@ func (tx *Txn) Commit(c engine.Commit) *Snapshot {
 	return s
 }
 
-// View returns the state of the transaction, with the commit of its base. It is valid until the next change
-// of the transaction. The search indexes that its readers build do not stay with the transaction.
+// View returns the state of the transaction, with the commit of its base. The state is valid until
+// the next change of the transaction. The transaction does not keep the search indexes that readers
+// of the state build.
 func (tx *Txn) View() *Snapshot {
 	s := tx.Commit(tx.base.Commit)
 	own := func(tables []*Table, edits []*edit) {

@@ -1,5 +1,5 @@
-// A call of a stored query as a text to paste: a call over MCP, a curl command, or Go. None of them
-// contains the token; the two commands take it from the environment.
+// A call of a stored query as a text to paste: a curl command for MCP, a curl command for REST, or a
+// Go program. None of these texts contains the token. The two commands take it from the environment.
 
 import { signal } from "@preact/signals";
 import type { QueryDescription } from "./api";
@@ -97,7 +97,7 @@ export function CopyAs(props: { call: Call }) {
       await navigator.clipboard.writeText(text);
       said.value = what + " is in the clipboard.";
     } catch {
-      // Without TLS a browser has no clipboard except on this machine.
+      // Without TLS, a browser allows access to the clipboard only for a server on the same machine.
       save(what + ".txt", text);
       said.value = "The browser gives no access to the clipboard, so the text was saved as a file.";
     }

@@ -1,5 +1,5 @@
-// Drawings of nodes and edges: dagre places them, and SVG shows them. A drawing shows nothing that is
-// not also in a table near it, because screen readers and some eyes cannot read it.
+// Drawings of nodes and edges: dagre computes their positions, and SVG shows them. Everything in a
+// drawing is also in a table near it, because screen readers and some people cannot read a drawing.
 
 import dagre from "@dagrejs/dagre";
 import { cut, marked } from "./text";
@@ -80,8 +80,8 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   );
 }
 
-// Shortens a text in the middle: names of one package differ at their ends. SVG cannot show marks for
-// invisible characters, so their code points are part of the text.
+// Shortens a text in the middle, because the names of one package differ only at their ends. SVG cannot
+// show marks for invisible characters, so the text contains their code points instead.
 function shortText(text: string): string {
   const visible = marked(cut(text, 400))
     .map((part) => (typeof part === "string" ? part : `[${(part as { props: { children: string } }).props.children}]`))

@@ -203,8 +203,8 @@ function Properties(props: { type: Type; node: Row }) {
   );
 }
 
-// Asks for the neighbours along each way, four requests at a time, so that a type with many edge
-// types does not take all the requests that an actor may have.
+// Requests the neighbours along each edge type and direction. At most four requests run at a time, so
+// that a type with many edge types does not use up the number of requests that an actor may have.
 async function loadNeighbours(graph: string, type: Type, types: Type[], id: string, signal: AbortSignal): Promise<Neighbours[]> {
   const ways = waysOf(type, types);
   const all: Neighbours[] = new Array(ways.length);

@@ -1,4 +1,5 @@
-// A field of a form, made from the JSON Schema of a parameter, and the value that its text means.
+// A field of a form, made from the JSON Schema of a parameter. This file also converts the text in a
+// field to the value of the parameter.
 
 import type { ParamSchema } from "./api";
 import type { Json } from "./json";

@@ -1,5 +1,5 @@
-// The texts in GQ with which the studio looks at entities. Names come from the schema, and values
-// are parameters, so no text of a user becomes part of a query.
+// The GQ queries that the studio uses to look at entities. The names in a query come from the schema,
+// and the values are parameters, so no text that a user types becomes part of a query.
 
 import type { Property, Type } from "./api";
 
@@ -11,12 +11,14 @@ export function listedProperties(type: Type, most = 5): Property[] {
   return type.properties.filter((p) => p.kind !== "Blob" && p.kind !== "Vector" && !p.list && !isKeyAlone(type, p)).slice(0, most);
 }
 
-// The id of a node with a key of one property is the text of that property, so it would be there twice.
+// Reports whether a property alone is the key of the type. The id of a node is then the text of that
+// property, so a list that has the id does not need the property.
 function isKeyAlone(type: Type, p: Property): boolean {
   return type.key?.length === 1 && type.key[0] === p.name;
 }
 
-// Returns an operand and its column: a text is cut, so that a list does not fetch a megabyte.
+// Returns the text of a column in a list. It cuts values of type String to their beginning, so that a
+// list does not fetch megabytes.
 function listed(variable: string, p: Property, column: string): string {
   const operand = `$${variable}.${p.name}`;
   return (p.kind === "String" && !p.enum ? `substring(${operand}, 0, ${listedLength + 1})` : operand) + ` as ${column}`;

@@ -4,7 +4,7 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [key: 
 
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 
-// TypeScript's library does not know the third argument of a reviver yet.
+// The type declarations of TypeScript do not have the third argument of a reviver yet.
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 /** Parses JSON. Browsers that do not give revivers the source text round large integers. */

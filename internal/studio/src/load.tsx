@@ -1,4 +1,5 @@
-// Loading: a hook that runs a request for each new key, and the view of its state.
+// Loading: a hook that runs a request for each new key, and a component that shows the state of the
+// request.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -1,5 +1,5 @@
-// The URL is the only state of the studio: every page is a function of it, and every link and form
-// leads to another URL.
+// The URL is the only state of the studio: it determines the whole page, and every link and form leads
+// to another URL.
 
 import { computed, signal } from "@preact/signals";
 
@@ -29,7 +29,7 @@ export const route = computed<Route>(() => {
   };
 });
 
-// A malformed escape in a URL stays as it is.
+// Decodes a part of a URL. It returns a part with a malformed escape unchanged.
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,5 +1,5 @@
-// The session: the token of the user. It is kept in sessionStorage, which belongs to one tab and
-// ends with it, and never in a URL.
+// The session: the token of the user. The token is stored in sessionStorage, which belongs to one tab
+// and is deleted when the tab is closed. It is never stored in a URL.
 
 import { signal } from "@preact/signals";
 
@@ -12,8 +12,8 @@ export const token = signal(restore());
 export const loggedOut = signal<string | null>(null);
 
 // Takes the token from the fragment of the URL or from sessionStorage. It removes the fragment, so
-// that the token is neither in the history nor in a copied link. main.tsx imports this module first,
-// so this runs before anything else.
+// that neither the browser's history nor a copied link contains the token. main.tsx imports this
+// module first, so this function runs before all other code.
 function restore(): string {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (location.hash !== "") {

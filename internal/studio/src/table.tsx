@@ -9,7 +9,7 @@ const cellLength = 200;
 
 export interface Column<T> {
   name: string;
-  value: (row: T) => Json; // what CSV gets, and the cell unless `view` is given
+  value: (row: T) => Json; // the value in the CSV file, and in the cell unless `view` is given
   view?: (row: T) => ComponentChildren;
 }
 
@@ -72,8 +72,8 @@ export function csv<T>(columns: Column<T>[], rows: T[]): string {
   return line(columns.map((c) => c.name)) + rows.map((row) => line(columns.map((c) => c.value(row)))).join("");
 }
 
-// A spreadsheet runs a text that begins with one of these characters as a formula. The quote in
-// front of it makes it a text.
+// A spreadsheet takes a cell that begins with one of these characters for a formula. If a quote is
+// put before the character, the spreadsheet shows the cell as text.
 const formula = /^[=+\-@\t\r]/;
 
 function csvCell(value: Json): string {

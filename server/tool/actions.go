@@ -17,7 +17,7 @@ const (
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
 
-	ProtectionBypass Action = "protection_bypass" // change a protected branch without a proposal
+	ProtectionBypass Action = "protection_bypass" // change a branch in spite of its [Protection]
 	Admin            Action = "admin"             // maintain a graph
 	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
 	GraphList        Action = "graph_list"        // list the graphs and see the state of the server

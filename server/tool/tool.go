@@ -23,8 +23,8 @@ const (
 	Proposed Via = "proposal" // the request merges a proposal
 )
 
-// Protection says what a proposal needs before it can be merged into a protected branch. Such a
-// branch changes only by merging proposals.
+// Protection is the protection of a branch that changes only by merging proposals. It says what a
+// proposal needs before it can be merged into the branch.
 type Protection struct {
 	Approvals int    // number of approvals
 	Group     string // the group whose approvals count; if it is empty, the approvals of all reviewers count

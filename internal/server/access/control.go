@@ -47,7 +47,7 @@ func placed(grant tool.Grant) tool.Grant {
 }
 
 // PastProposals reports whether a grant permits changing a branch without merging a proposal. Such
-// a grant is refused on a protected branch, unless the actor may bypass the protection.
+// a grant is refused on a branch with a protection, unless the actor may bypass the protection.
 func PastProposals(grant tool.Grant) bool {
 	switch grant.Action {
 	case tool.Change, tool.SchemaApply, tool.BranchDelete:

@@ -125,7 +125,7 @@ function Explained(props: { access: Access }) {
   );
 }
 
-/** Names the way by which the actor would use the action. */
+/** Describes how the actor would request the action. */
 function wayOf(d: Decision): string {
   switch (d.via) {
     case "stored":
@@ -178,7 +178,7 @@ function place(r: { file?: string; line?: number }): string {
   return r.file ? ` (${r.file}:${r.line})` : "";
 }
 
-/** Says which rules decided and, if no rule allows, which ones nearly did. */
+/** Says which rules decided. If no rule allows the action, it says which rules would if one more condition held. */
 function why(d: Decision): string {
   if (d.reason) {
     return d.reason;

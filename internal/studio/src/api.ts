@@ -147,7 +147,7 @@ export interface Access {
   tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
 }
 
-/** A refusal of the server, or of the network with status 0. */
+/** The error if the server refuses a request; the status is 0 if the server could not be reached. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,

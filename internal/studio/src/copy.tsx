@@ -18,7 +18,7 @@ export function shellQuote(text: string): string {
   return "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
-/** Quotes a text as a string of Go. JSON has the same escapes; a surrogate without its pair is none of Go's. */
+/** Quotes a text as a Go string. Go has the same escapes as JSON, except that it does not allow an unpaired surrogate. */
 export function goQuote(text: string): string {
   return JSON.stringify(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
@@ -90,7 +90,7 @@ func main() {
 
 const said = signal("");
 
-/** The buttons that copy the call, and what they did. */
+/** Shows the buttons that copy the call, and the result of the last click. */
 export function CopyAs(props: { call: Call }) {
   const copy = (what: string, text: string) => async () => {
     try {

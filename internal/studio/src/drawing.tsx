@@ -23,8 +23,8 @@ const textLength = 26; // the longest text of a node, in UTF-16 units
 const lineHeight = 17;
 
 /**
- * Shows nodes and edges. The label describes the drawing. An edge from a node to itself has no place in
- * the drawing; write it into the details of the node.
+ * Shows nodes and edges. The label describes the drawing. A drawing cannot show an edge from a node to
+ * itself; mention such an edge in the details of the node.
  */
 export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: DrawnEdge[]; direction: "LR" | "TB" }) {
   const { label, nodes, edges, direction } = props;

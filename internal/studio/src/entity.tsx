@@ -125,7 +125,7 @@ function Found(props: { graph: string; type: Type; words: string; most: number }
   );
 }
 
-/** Ends a text that a query has cut with dots. */
+/** Appends dots to a text if a query has cut it. */
 function shortened(value: Json): Json {
   if (typeof value !== "string") {
     return value;
@@ -142,7 +142,7 @@ export function NodeLink(props: { graph: string; type: string; id: string }) {
   );
 }
 
-/** The most neighbours along one way, and the most nodes of the drawing. */
+/** The maximum number of neighbours along one way, and of nodes in the drawing. */
 const mostNeighbours = 50;
 export const mostDrawn = 150;
 

@@ -9,10 +9,10 @@ import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
 import { Moment, Text } from "./text";
 
-/** The number of commits, and of changes, of a page. */
+/** The number of commits or changes on one page. */
 const pageSize = 50;
 
-/** The number of commits in which a comparison looks for the common one. */
+/** The number of commits of each branch in which a comparison looks for a common commit. */
 const compared = 1000;
 
 export function HistoryPage() {

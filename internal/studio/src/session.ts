@@ -5,10 +5,10 @@ import { signal } from "@preact/signals";
 
 const storageKey = "omnigraph-token";
 
-/** The token that requests send; "" sends none, for a server that asks for no token. */
+/** The token that requests send. If it is "", requests send none, because the server does not ask for one. */
 export const token = signal(restore());
 
-/** Why the login page is shown, or null while the pages are shown. */
+/** The reason why the login page is shown, or null while other pages are shown. */
 export const loggedOut = signal<string | null>(null);
 
 // Takes the token from the fragment of the URL or from sessionStorage. It removes the fragment, so
@@ -25,7 +25,7 @@ function restore(): string {
   return given ?? sessionStorage.getItem(storageKey) ?? "";
 }
 
-/** Sends this token from now on. */
+/** Sets the token that all later requests send. */
 export function logIn(text: string) {
   token.value = text;
   sessionStorage.setItem(storageKey, text);

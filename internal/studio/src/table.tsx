@@ -13,7 +13,7 @@ export interface Column<T> {
   view?: (row: T) => ComponentChildren;
 }
 
-/** Shows rows. The label names the table for screen readers, and the file of the CSV. */
+/** Shows rows. The label is the name of the table for screen readers, and the name of the CSV file. */
 export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string }) {
   const { label, columns, rows, empty = "There is nothing to show." } = props;
   if (rows.length === 0) {
@@ -56,7 +56,7 @@ function isNumber(value: Json): boolean {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** Shows a JSON value in one piece: a text as text, everything else as JSON. */
+/** Shows a JSON value without a tree: a string as text, everything else as JSON. */
 export function Value(props: { value: Json | undefined; most?: number }) {
   const { value, most } = props;
   if (value === null || value === undefined) {

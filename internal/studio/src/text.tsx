@@ -41,7 +41,7 @@ export function cut(text: string, most: number): string {
   return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most);
 }
 
-/** Replaces each invisible character by a visible mark with its code point. */
+/** Replaces each invisible character with a visible mark that shows the character's code point. */
 export function marked(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
   let end = 0;
@@ -61,8 +61,8 @@ export function marked(text: string): ComponentChildren[] {
 }
 
 /**
- * Shows a text. Only a whole text that is an http or https address becomes a link. A long text is
- * cut, and can be opened. A plain text, such as the text of a link or a button, is only cut.
+ * Shows a text. The text becomes a link if all of it is an http or https address. A long text is cut,
+ * and the user can open the rest. With `plain`, for the text of a link or a button, the text is only cut.
  */
 export function Text(props: { value: string; most?: number; plain?: boolean }) {
   const { value, most = shown, plain = false } = props;
@@ -120,7 +120,7 @@ function Rest(props: { value: string }) {
   );
 }
 
-/** Returns the address if the whole text is one that a link may have. */
+/** Returns the text if all of it is an address to which the studio may link, otherwise null. */
 function webAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text) || text.search(invisible) >= 0) {
     return null;

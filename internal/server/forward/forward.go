@@ -57,7 +57,8 @@ func (f *Forwarder) Close() error {
 	return nil
 }
 
-// authorization is the key under which the context of a request holds its Authorization header.
+// authorization is the key under which [Forwarder.Keep] stores the Authorization header in the
+// context of a request.
 type authorization struct{}
 
 // Keep stores the Authorization header of each request in the context of the request for

@@ -14,7 +14,7 @@ import (
 // client.AccessAnswer, which contains no data of the graph.
 type ExplainAccess struct {
 	Actor  *access.Actor // the actor whose permissions are explained; not the caller
-	Branch string        // the branch for which they are explained; empty for main
+	Branch string        // the branch for which the permissions are explained; empty for main
 
 	Authorizer access.Authorizer // decides about the grants
 	Tools      []tool.Tool       // the tools for which the needed permissions are explained

@@ -175,13 +175,13 @@ type ProposalChanges struct {
 
 // ProposalQuery selects proposals. An empty field excludes none.
 type ProposalQuery struct {
-	State     string // open, merged or closed
-	Source    string // a branch
-	Target    string // a branch
-	Author    string // an actor
-	Reviewer  string // an actor who approved or asked for changes
+	State     string // only proposals in this state: open, merged or closed
+	Source    string // only proposals with this source branch
+	Target    string // only proposals with this target branch
+	Author    string // only proposals that this actor opened
+	Reviewer  string // only proposals that this actor approved or asked to change
 	Limit     int    // the maximum number of proposals on a page; 0 lists 100
-	PageToken string // the NextPageToken of the previous page
+	PageToken string // the NextPageToken of the previous page; empty for the first
 }
 
 // Proposals lists a page of the proposals between branches that the caller may read.

@@ -26,7 +26,7 @@ const (
 // Protection is the protection of a branch that changes only by merging proposals. It says what a
 // proposal needs before it can be merged into the branch.
 type Protection struct {
-	Approvals int    // number of approvals
+	Approvals int    // number of approvals that a proposal needs
 	Group     string // the group whose approvals count; if it is empty, the approvals of all reviewers count
 }
 
@@ -36,7 +36,7 @@ type Grant struct {
 	Branch string // for actions on a branch; empty for main
 	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
-	Via    Via    // for Read, Change and BranchMerge
+	Via    Via    // how the request asks; only for Read, Change and BranchMerge
 }
 
 // Descriptor describes a tool to clients.

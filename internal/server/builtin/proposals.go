@@ -107,7 +107,7 @@ type proposalGetArgs struct {
 // these members, so that it stays short in each list of tools; the REST reference describes them.
 type jsonObject map[string]json.RawMessage
 
-// asObject returns the members that a struct has as a JSON object.
+// asObject converts a struct to a JSON object, and returns the members of the object.
 func asObject(v any) jsonObject {
 	b, err := encoding.JSON(v)
 	var o jsonObject

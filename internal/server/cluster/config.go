@@ -11,7 +11,7 @@ import (
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
 // joined to the folder of the file.
 type Config struct {
-	File    string   // the path that was given to Read
+	File    string   // path of the file, as Read received it
 	Name    string   // name of the cluster, or ""
 	Storage string   // the data folder, which may not exist yet; "" if Shared is set
 	Shared  *Shared  // the storage that several servers share, or nil

@@ -16,7 +16,7 @@ type ExplainAccess struct {
 	Actor  *access.Actor // the actor whose permissions are explained; not the caller
 	Branch string        // the branch for which the permissions are explained; empty for main
 
-	Authorizer access.Authorizer // decides about the grants
+	Authorizer access.Authorizer // allows or denies the grants
 	Tools      []tool.Tool       // the tools for which the needed permissions are explained
 	Visible    func(context.Context, tool.Tool) (bool, error)
 }

@@ -276,7 +276,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 			p.Resolutions = slices.DeleteFunc(p.Resolutions, func(o engine.Resolution) bool { return o.ConflictPlace == r.ConflictPlace })
 			p.Resolutions = append(p.Resolutions, r)
 		}
-		// Store no resolution that the merge would refuse.
+		// A resolution that the merge would refuse must not be stored.
 		if _, err := compareProposal(ctx, env, p); err != nil {
 			return asArgument("resolutions", err)
 		}

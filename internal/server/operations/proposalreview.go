@@ -80,7 +80,7 @@ func checkApprover(ctx context.Context, env *tool.Env, p *engine.Proposal) error
 		}
 		for _, c := range commits {
 			if c.Branch != p.Source {
-				return nil // the branch began at this commit
+				return nil // the source branch was created at this commit
 			}
 			if c.Actor == env.Actor {
 				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(env.Actor), p.Source, p.ID)}

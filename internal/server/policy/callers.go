@@ -86,7 +86,7 @@ func (p *Policy) namedActors() []string {
 	return slices.Compact(names)
 }
 
-// isMember reports whether the policy lists an actor in a group.
+// isMember reports whether the policy lists an actor as a member of a group.
 func (p *Policy) isMember(actor, group string) bool {
 	return p.entities.actors[uid(actorType, actor)].Parents.Contains(uid(groupType, group))
 }

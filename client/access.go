@@ -7,16 +7,17 @@ import (
 
 // AccessAnswer says what an actor may do on a graph, and which rules of the policy decide it.
 type AccessAnswer struct {
-	Actor  string   `json:"actor"`  // the actor that the decisions are about
+	Actor  string   `json:"actor"`  // the actor whose permissions are explained
 	Groups []string `json:"groups"` // the groups of the actor's token, as the request gave them
-	Branch string   `json:"branch"` // the branch that the decisions are about
+	Branch string   `json:"branch"` // the branch for which the permissions are explained
 
 	Actors    []string         `json:"actors" jsonschema_description:"The actors that the policy names, sorted."`
 	Decisions []AccessDecision `json:"decisions" jsonschema_description:"A decision for each action and, for read and change, for each way of access."`
 	Tools     []AccessTool     `json:"tools" jsonschema_description:"The tools of the graph and its stored queries."`
 }
 
-// AccessTool says whether an actor sees a tool, and may use it on the branch of the answer.
+// AccessTool says whether an actor sees a tool, and whether the actor may use it on the branch of
+// the answer.
 type AccessTool struct {
 	Name    string           `json:"name"`            // name of the tool
 	Title   string           `json:"title"`           // a short name for people
@@ -25,12 +26,14 @@ type AccessTool struct {
 	Needs   []AccessDecision `json:"needs" jsonschema_description:"The decisions about the permissions that the tool needs on the branch of the answer. A call may need more, depending on its arguments."`
 }
 
-// AccessDecision is a decision of the policy.
+// AccessDecision says whether the policy allows an action, and which rules decide that.
 type AccessDecision struct {
-	Action  string       `json:"action"`          // the action, such as read
-	Via     string       `json:"via,omitempty"`   // adhoc, stored or proposal, for an action whose rules can tell ways apart
+	Action string `json:"action"` // the action, such as read
+	// Via says how the action is requested: adhoc, stored or proposal. It is empty for an action
+	// whose rules cannot distinguish these.
+	Via     string       `json:"via,omitempty"`
 	Query   string       `json:"query,omitempty"` // the stored query that the action is about
-	Allowed bool         `json:"allowed"`         // the decision
+	Allowed bool         `json:"allowed"`         // whether the policy allows the action
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
 	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
 	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so."`
@@ -40,7 +43,7 @@ type AccessDecision struct {
 type AccessRule struct {
 	ID   string `json:"id"`             // name of the rule
 	Deny bool   `json:"deny"`           // the rule denies; otherwise it allows
-	File string `json:"file,omitempty"` // the policy file; an answer of a server leaves out its folder
+	File string `json:"file,omitempty"` // the policy file; a server leaves out its folder
 	Line int    `json:"line,omitempty"` // line of the rule in the file, from 1
 }
 
@@ -50,11 +53,11 @@ type NearRule struct {
 	Missing string `json:"missing"` // the condition that does not hold, as Cedar text
 }
 
-// AccessQuery selects what [Graph.Access] explains.
+// AccessQuery says for which actor and branch [Graph.Access] explains the policy.
 type AccessQuery struct {
 	Actor  string   // the name of the actor
 	Groups []string // the groups that the actor's token contains, as the issuer names them
-	Branch string   // the branch that the decisions are about; main if it is empty
+	Branch string   // the branch for which the policy is explained; main if it is empty
 }
 
 // Access says what an actor may do on the graph, and which rules of the policy decide it. It needs

@@ -180,7 +180,8 @@ func ExampleError() {
 	// Output: 409 conflict Package example.com/shop
 }
 
-// The functions of a generated package run on a server as they run on a graph in the same process.
+// The functions of a generated package work in the same way on a server as on a graph in the same
+// process.
 func ExampleGraph_Typed() {
 	server := exampleServer()
 	defer server.Close()

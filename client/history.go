@@ -26,21 +26,23 @@ type NodeVersion struct {
 
 // HistoryQuery selects a page of the history of a node.
 type HistoryQuery struct {
-	Type, ID string // the node
+	Type, ID string // type and id of the node
 	Branch   string // the branch; main if it is empty
 	Before   uint64 // look only at commits with a smaller GraphManifestVersion; 0 starts at the head
 	Limit    int    // the maximum number of commits to look at; 0 for the server's default
 }
 
-// History lists the commits of a branch that changed a node, the newest first. A page may have no
-// versions although older commits changed the node: NextBefore says whether to continue.
+// History lists the commits of a branch that changed a node, the newest first. A page may be empty
+// although older commits changed the node: NextBefore says whether there are more commits to look
+// at.
 func (g *Graph) History(ctx context.Context, page HistoryQuery) (*NodeHistory, error) {
 	q := reading(g.path+"/node/history", url.Values{})
 	setText(q.query, "type", page.Type)
 	setText(q.query, "id", page.ID)
 	setText(q.query, "branch", page.Branch)
 	setNumber(q.query, "limit", min(page.Limit, math.MaxInt32))
-	if page.Before > 0 && page.Before <= math.MaxInt32 { // no commit has a greater number
+	// No commit has a number above MaxInt32, so a greater limit excludes nothing and is left out.
+	if page.Before > 0 && page.Before <= math.MaxInt32 {
 		setText(q.query, "before", strconv.FormatUint(page.Before, 10))
 	}
 	return ask[NodeHistory](ctx, g.c, q)

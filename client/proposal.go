@@ -50,10 +50,10 @@ type ChangeCounts struct {
 	Deleted  int64 `json:"deleted"`
 }
 
-// ProposalEvent is one step in the life of a proposal.
+// ProposalEvent is something that happened to a proposal, such as an approval or the merge.
 type ProposalEvent struct {
 	Kind      string       `json:"kind" jsonschema:"enum=opened,enum=changed,enum=commented,enum=approved,enum=changes_requested,enum=merged,enum=closed"`
-	ActorID   *string      `json:"actor_id"` // the actor of the step; null if not known
+	ActorID   *string      `json:"actor_id"` // the actor who caused the event; null if not known
 	CreatedAt int64        `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	Comment   string       `json:"comment"`
 	Digest    string       `json:"digest" jsonschema_description:"The digest that the actor saw; empty for a step without one."`
@@ -76,7 +76,7 @@ type CommentPlace struct {
 
 // ProposalConflict is one conflict between the source and the target of a proposal.
 type ProposalConflict struct {
-	Kind       string       `json:"kind"`        // such as divergent_update
+	Kind       string       `json:"kind"`        // such as `divergent_update`
 	EntityKind string       `json:"entity_kind"` // node or edge
 	TypeName   string       `json:"type_name"`   // name of the type
 	ID         string       `json:"id"`
@@ -129,8 +129,8 @@ type ProposalBody struct {
 	Description string `json:"description,omitempty" jsonschema_description:"Why the changes are good, for the reviewer."`
 }
 
-// ProposalChangeBody is the body of a request to change a proposal. It changes only the members that
-// it has.
+// ProposalChangeBody is the body of a request to change a proposal. Members that are left out
+// change nothing.
 type ProposalChangeBody struct {
 	Title       *string              `json:"title,omitempty" jsonschema:"minLength=1,maxLength=200"`
 	Description *string              `json:"description,omitempty"`
@@ -164,24 +164,24 @@ type ProposalMergeBody struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// ProposalChanges is a page of the changes of a proposal: the changes of the source since the merge
-// base.
+// ProposalChanges is a page of the changes of a proposal. They are the changes that the source has
+// made since the merge base.
 type ProposalChanges struct {
-	SourceCommitID string         `json:"source_commit_id"` // the compared commit of the source
+	SourceCommitID string         `json:"source_commit_id"` // the commit of the source in the comparison
 	BaseCommitID   string         `json:"base_commit_id"`   // the merge base
 	Changes        []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
 	NextPageToken  *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
 }
 
-// ProposalQuery selects proposals. An empty member selects all.
+// ProposalQuery selects proposals. An empty field excludes none.
 type ProposalQuery struct {
-	State     string // open, merged or closed
-	Source    string // a branch
-	Target    string // a branch
-	Author    string // an actor
-	Reviewer  string // an actor who approved or asked for changes
+	State     string // only proposals in this state: open, merged or closed
+	Source    string // only proposals with this source branch
+	Target    string // only proposals with this target branch
+	Author    string // only proposals that this actor opened
+	Reviewer  string // only proposals that this actor approved or asked to change
 	Limit     int    // the maximum number of proposals on a page; 0 lists 100
-	PageToken string // the NextPageToken of the previous page
+	PageToken string // the NextPageToken of the previous page; empty for the first
 }
 
 // Proposals lists a page of the proposals between branches that the caller may read.
@@ -235,8 +235,8 @@ func (g *Graph) ProposalChanges(ctx context.Context, id string, page ChangeQuery
 	return ask[ProposalChanges](ctx, g.c, reading(g.proposal(id, "/changes"), query))
 }
 
-// OpenProposal opens a proposal. The client does not repeat the request by itself, because a second
-// request would find the proposal open.
+// OpenProposal opens a proposal. If the request fails, the client does not send it again by itself,
+// because the first request may have opened the proposal.
 func (g *Graph) OpenProposal(ctx context.Context, body ProposalBody) (*ProposalAnswer, error) {
 	return postProposal(ctx, g, g.path+"/proposals", body)
 }
@@ -256,13 +256,13 @@ func (g *Graph) CloseProposal(ctx context.Context, id string, body ProposalClose
 	return postProposal(ctx, g, g.proposal(id, "/close"), body)
 }
 
-// MergeProposal merges an open proposal. If the proposal is merged already, the answer is the merged
-// proposal.
+// MergeProposal merges an open proposal. If the proposal has been merged already, MergeProposal
+// changes nothing and returns the proposal.
 func (g *Graph) MergeProposal(ctx context.Context, id string, body ProposalMergeBody) (*ProposalAnswer, error) {
 	return postProposal(ctx, g, g.proposal(id, "/merge"), body)
 }
 
-// proposal returns the path of a route of a proposal.
+// proposal returns the path of a route about one proposal.
 func (g *Graph) proposal(id, route string) string {
 	return g.path + "/proposals/" + segment(id) + route
 }

@@ -102,7 +102,8 @@ type InvokeAnswer struct {
 	Mutation *MutationAnswer // set if the query is a mutation
 }
 
-// UnmarshalJSON decodes either kind of answer. Only the answer to a read has a list of columns.
+// UnmarshalJSON decodes the answer to a read or to a mutation. Only the answer to a read has a list
+// of columns.
 func (a *InvokeAnswer) UnmarshalJSON(b []byte) error {
 	var read ReadAnswer
 	if err := json.Unmarshal(b, &read); err != nil {
@@ -232,7 +233,8 @@ func (g *Graph) Queries(ctx context.Context) (*QueryList, error) {
 	return ask[QueryList](ctx, g.c, reading(g.path+"/queries", nil))
 }
 
-// DescribeQuery describes a stored query. The plan is for the head of the branch of the options.
+// DescribeQuery describes a stored query. The plan in the answer is for the head of the branch that
+// the options select.
 func (g *Graph) DescribeQuery(ctx context.Context, name string, options ...ReadOption) (*QueryDescription, error) {
 	return ask[QueryDescription](ctx, g.c, g.get("/queries/"+segment(name), options))
 }

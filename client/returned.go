@@ -9,7 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// returned decodes the row that a mutation returned. A whole node takes one value for each of its fields.
+// returned decodes the row that a mutation returned. A column that holds a whole node becomes one
+// value for each field of the node.
 func returned(columns []plan.Column, rows []Row) ([]value.Value, error) {
 	if columns == nil || len(rows) == 0 {
 		return nil, nil
@@ -43,14 +44,14 @@ func returned(columns []plan.Column, rows []Row) ([]value.Value, error) {
 	return row, nil
 }
 
-// object returns the members of a JSON object, or nil for null.
+// object returns the members of a JSON object. It returns nil for null.
 func object(b json.RawMessage) (map[string]json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(b, &members)
 	return members, err
 }
 
-// cell decodes a value of the type t. A missing value is null.
+// cell decodes a value of the type `t`. It returns null if the JSON is null or missing.
 func cell(t value.Type, b json.RawMessage) (value.Value, error) {
 	if len(b) == 0 || string(b) == "null" {
 		return value.Null, nil

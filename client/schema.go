@@ -48,7 +48,7 @@ type TypeList struct {
 type TypeEntry struct {
 	Kind        string          `json:"kind" jsonschema:"enum=node,enum=edge"`
 	Name        string          `json:"name"`                  // name of the type
-	Description string          `json:"description,omitempty"` // text of @description
+	Description string          `json:"description,omitempty"` // the text of `@description`
 	From        string          `json:"from,omitempty" jsonschema_description:"For an edge type, the node type at which its edges start."`
 	To          string          `json:"to,omitempty" jsonschema_description:"For an edge type, the node type at which its edges end."`
 	Implements  []string        `json:"implements,omitempty" jsonschema_description:"For a node type, its interfaces."`

@@ -116,8 +116,8 @@ func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	return c.document(ctx, "/openapi.json")
 }
 
-// OpenAPI returns the OpenAPI document of the stored queries that the caller may invoke. Each query
-// is an operation with the types of its parameters and its rows.
+// OpenAPI returns the OpenAPI document of the stored queries that the caller may invoke. In the
+// document, each query is an operation with the types of its parameters and columns.
 func (g *Graph) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	return g.c.document(ctx, g.path+"/openapi.json")
 }

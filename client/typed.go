@@ -17,18 +17,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TypedGraph is a graph on a server in the form that the functions of a generated package take. It
-// runs a stored query by its name; the server has its own compiled form of the query. It repeats
-// requests as other methods of this package do, and it returns the same errors.
+// TypedGraph lets the functions of a generated package call the stored queries of a graph on a
+// server. It sends only the name and the arguments of a query; the server has its own compiled form
+// of the query. It repeats requests as other methods of this package do, and it returns the same
+// errors.
 type TypedGraph struct{ graph *Graph }
 
 var _ tool.Graph = (*TypedGraph)(nil)
 
-// Typed returns the graph for the functions of a generated package.
+// Typed returns the graph in the form that the functions of a generated package take.
 func (g *Graph) Typed() *TypedGraph { return &TypedGraph{graph: g} }
 
-// Query runs a stored read. The result arrives in batches while the caller reads it. The target must
-// not have AtLeast or Now, which a server does not take.
+// Query runs a stored read. The result receives its rows in batches while the caller reads it. The
+// target must have neither AtLeast nor Now, because a server does not accept them.
 func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
 	if at.AtLeast != "" || !at.Now.IsZero() {
 		return nil, errors.New("a server reads a branch or a commit; leave AtLeast and Now out of the target")
@@ -37,7 +38,8 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	if err != nil {
 		return nil, err
 	}
-	// Closing the result ends the request, and so does the end of the context of a call of Next.
+	// The request ends when the caller closes the result, or when the context of a call of Next
+	// ends.
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := g.graph.InvokeArrow(ctx, q.Name, InvokeBody{Params: params, Branch: at.Branch, Snapshot: at.Commit})
 	if err != nil {
@@ -52,7 +54,7 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 }
 
 // Mutate runs a stored mutation. The token of the client determines the actor, so the options must
-// not have one. In the answer, Head is empty if the mutation made no commit.
+// not contain an actor. In the answer, Head is empty if the mutation made no commit.
 func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
 	if opts.Actor != "" {
 		return engine.Change{}, errors.New("the token of the client determines the actor of a write; leave Actor out of the options")
@@ -88,7 +90,8 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 	return change, nil
 }
 
-// commitOf returns a commit in the form of the engine. The server does not send the schema.
+// commitOf converts a commit to the engine's type. The schema stays empty, because the server does
+// not send it.
 func commitOf(c *CommitAnswer) engine.Commit {
 	out := engine.Commit{ID: c.GraphCommitID, Branch: c.GraphBranch, Seq: c.GraphManifestVersion, Time: time.UnixMicro(c.CreatedAt).UTC()}
 	for _, parent := range []*string{c.ParentCommitID, c.MergedParentCommitID} {
@@ -102,8 +105,8 @@ func commitOf(c *CommitAnswer) engine.Commit {
 	return out
 }
 
-// parameters returns arguments as the member params of a request. It leaves out null arguments, so
-// that the server puts the defaults in their places.
+// parameters returns the arguments as the value of the member `params` of a request. It leaves out
+// null arguments, so that the server uses the defaults.
 func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
 	if len(args) != len(params) {
 		return nil, fmt.Errorf("found %d arguments, expected %d", len(args), len(params))
@@ -117,7 +120,8 @@ func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
 	return out, nil
 }
 
-// argument returns a value in the form that encoding/json writes for the server.
+// argument converts a value to a Go value that encoding/json writes in the form that the server
+// expects.
 func argument(v value.Value) any {
 	if v.IsList() {
 		elems := make([]any, len(v.Elems()))
@@ -133,20 +137,20 @@ func argument(v value.Value) any {
 	case k == value.Vector:
 		return v.Vector()
 	case k.IsFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)):
-		return string(value.AppendText(nil, v)) // JSON has no such number
+		return string(value.AppendText(nil, v)) // JSON cannot express this number
 	case k.IsNumeric():
 		return json.Number(value.AppendText(nil, v))
 	}
 	return string(value.AppendText(nil, v))
 }
 
-// result reads the answer of a stored read.
+// result is an [engine.Result] that reads its rows from the server's answer to a stored read.
 type result struct {
 	columns []plan.Column
 	stream  *Stream
 	reader  *ipc.Reader
 	cancel  context.CancelFunc // ends the request
-	more    bool               // the server said that the query's own limit cut rows off
+	more    bool               // the server reported that the query's own limit left rows out
 }
 
 // Columns implements [engine.Result].

@@ -36,7 +36,8 @@ func answer(w http.ResponseWriter) *ipc.Writer {
 	return out
 }
 
-// typed serves a handler, and returns the graph that a client of it has.
+// typed starts a server with the handler, and returns the typed graph of a client that is connected
+// to the server.
 func typed(t *testing.T, handler http.HandlerFunc) *client.TypedGraph {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -49,8 +50,8 @@ func typed(t *testing.T, handler http.HandlerFunc) *client.TypedGraph {
 	return c.Graph("g").Typed()
 }
 
-// TestTypedCancel ends the context of a call while the server has not sent all rows. The call must end, and
-// the server must learn of it.
+// TestTypedCancel cancels the context of a call before the server has sent all rows. The call must
+// return, and the server must notice that the request has ended.
 func TestTypedCancel(t *testing.T) {
 	ended := make(chan struct{})
 	g := typed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +75,8 @@ func TestTypedCancel(t *testing.T) {
 	<-ended
 }
 
-// TestTypedRetries refuses the first request. The second one must be the same.
+// TestTypedRetries lets the server refuse the first request. The client must then send the same
+// request again.
 func TestTypedRetries(t *testing.T) {
 	var requests atomic.Int32
 	g := typed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +106,7 @@ func TestTypedRetries(t *testing.T) {
 	}
 }
 
-// TestTypedFaults reads answers that are not whole, or not those of the query.
+// TestTypedFaults reads answers that are incomplete, and answers that do not fit the query.
 func TestTypedFaults(t *testing.T) {
 	other := &plan.Query{Name: "numbers", Read: &plan.Read{Columns: []plan.Column{{Name: "n", Type: value.Of(value.String)}}}}
 	for _, tt := range []struct {
@@ -143,7 +145,8 @@ func TestTypedFaults(t *testing.T) {
 	}
 }
 
-// TestTypedRefuses passes options that a server does not take.
+// TestTypedRefuses calls the methods with options that a server does not accept. The client must
+// refuse each call.
 func TestTypedRefuses(t *testing.T) {
 	g := typed(t, func(http.ResponseWriter, *http.Request) { t.Error("the server got a request") })
 	if _, err := g.Query(t.Context(), numbers, nil, engine.Target{AtLeast: "01COMMIT"}); err == nil {

@@ -12,15 +12,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// Table reads the entities of one type from an NDJSON export as Arrow record batches. Its columns
-// have the names and the order of a Parquet file, and the types of [engine.ArrowSchema].
+// Table converts an NDJSON export of the entities of one type to Arrow record batches. The columns
+// have the same names and the same order as in a Parquet file of that type; their types are those
+// of [engine.ArrowSchema].
 type Table struct {
 	table  *table
 	schema *arrow.Schema
 }
 
-// NewTable returns the table of the type in `types`. The error is an *engine.BadArgument if the list
-// names no type of the schema, or more than one.
+// NewTable returns the table for the one type that the list `types` names. The error is an
+// *engine.BadArgument if the list names no type of the schema, or more than one.
 func NewTable(s *catalog.Schema, types []string) (*Table, error) {
 	const one = "an Arrow stream has one table, so name exactly one type"
 	if len(types) != 1 {
@@ -47,8 +48,8 @@ func (t *Table) Name() string { return t.table.name }
 // Schema returns the Arrow types of the columns.
 func (t *Table) Schema() *arrow.Schema { return t.schema }
 
-// Read reads an export that has only entities of the type, and calls `write` with each batch. The
-// function releases the batch.
+// Read reads an export that contains only entities of the type of `t`, and calls `write` with each
+// batch. The function `write` must release the batch.
 func (t *Table) Read(ctx context.Context, export io.Reader, write func(arrow.RecordBatch) error) error {
 	in := newLines(export, []*table{t.table})
 	r := newRows(t.table)
@@ -63,7 +64,7 @@ func (t *Table) Read(ctx context.Context, export io.Reader, write func(arrow.Rec
 		r.reset()
 		return write(b)
 	}
-	begin := in.offset() // of the batch
+	begin := in.offset() // where the batch begins
 	for n := 1; ; n++ {
 		_, err := in.next()
 		if err == io.EOF {

@@ -14,9 +14,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// WriteStream reads the Arrow IPC stream of a read and writes its rows as one Parquet file, batch by
-// batch. The types are those of the files of an export: a duration becomes its nanoseconds, and a
-// vector a list. The file has the metadata of the stream.
+// WriteStream reads an Arrow IPC stream with the rows of a read, and writes the rows as one Parquet
+// file, batch by batch. The columns have the same types as in the files of an export: a duration is
+// stored as its number of nanoseconds, and a vector as a list. The file has the same metadata as
+// the stream.
 func WriteStream(ctx context.Context, stream io.Reader, w io.Writer) (err error) {
 	in, err := ipc.NewReader(stream)
 	if err != nil {
@@ -36,7 +37,7 @@ func WriteStream(ctx context.Context, stream io.Reader, w io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	// The Parquet writer would close w if w were an io.Closer.
+	// The struct hides the method Close of w. Otherwise the Parquet writer would close w.
 	out, err := pqarrow.NewFileWriter(schema, struct{ io.Writer }{w}, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func WriteStream(ctx context.Context, stream io.Reader, w io.Writer) (err error)
 	return in.Err()
 }
 
-// keep adds metadata to a file.
+// keep copies the metadata of a stream into a file.
 func keep(out *pqarrow.FileWriter, meta arrow.Metadata) error {
 	for i, name := range meta.Keys() {
 		if err := out.AppendKeyValueMetadata(name, meta.Values()[i]); err != nil {
@@ -89,8 +90,8 @@ func keep(out *pqarrow.FileWriter, meta arrow.Metadata) error {
 	return nil
 }
 
-// storable returns the type of a column in a Parquet file. A vector becomes a list, because a
-// fixed-size list cannot be null there.
+// storable returns the type with which a column is stored in a Parquet file. A vector becomes a
+// list, because a fixed-size list cannot be null in Parquet.
 func storable(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:

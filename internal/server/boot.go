@@ -180,8 +180,8 @@ func (s *Server) readiness() client.Readiness {
 	return r
 }
 
-// readiness returns the answer of /readyz. It calls the function `also` with the state of each
-// served graph.
+// readiness returns the answer of /readyz. It calls the function `also` with the readiness of each
+// served graph, so that `also` can add to it.
 func (b *boot) readiness(also func(*client.GraphReadiness)) client.Readiness {
 	detail := &client.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []client.GraphReadiness{}}
 	if b.revision != nil {

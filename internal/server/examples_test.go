@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 		if a.status != want || a.body == "" {
 			t.Errorf("%s: %s %s answers %d %s, want %d", r.Operation, r.Method, path, a.status, a.body, want)
 		}
-		if r.Operation == "open_proposal" { // an open proposal keeps its branch
+		if r.Operation == "open_proposal" { // the branch of an open proposal cannot be deleted
 			m.send("the-token-of-act-admin", exchange{"POST", "/graphs/code/proposals/" + proposalID(a.body) + "/close", "{}", http.Header{"Content-Type": {"application/json"}}})
 		}
 		if r.Body == nil && r.BodyMedia == "" && body != "" || (r.Body != nil || r.BodyMedia != "") && body == "" {
@@ -80,7 +80,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// propose opens a proposal from a new branch without changes to main, and returns its id.
+// propose makes a new branch without changes, opens a proposal to merge the branch into main, and
+// returns the id of the proposal.
 func (m *restMatrix) propose(graph, branch string) string {
 	m.t.Helper()
 	id := ""
@@ -95,7 +96,7 @@ func (m *restMatrix) propose(graph, branch string) string {
 	return id
 }
 
-// proposalID returns the id in the answer about a proposal.
+// proposalID returns the proposal's id from the answer about the proposal.
 func proposalID(body string) string {
 	_, after, _ := strings.Cut(body, `"id":"`)
 	id, _, _ := strings.Cut(after, `"`)

@@ -308,7 +308,7 @@ func TestNothingElseNamesTheActor(t *testing.T) {
 	i := newIdentity(t)
 	for _, tl := range i.list("act-admin") {
 		for _, member := range membersOf(t, tl.InputSchema) {
-			filter := tl.Name == "proposal_get" && member == "author" // it selects proposals, and writes nothing
+			filter := tl.Name == "proposal_get" && member == "author" // selects proposals, and writes nothing
 			if slices.Contains(namesAnActor, member) && !filter {
 				t.Errorf("the tool %s takes a member %s", tl.Name, member)
 			}

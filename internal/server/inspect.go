@@ -72,8 +72,9 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 	return &ToolList{Tools: tools, Unopened: unopened}, nil
 }
 
-// CommandStorage connects one command to the storage of a cluster. The caller calls the function that
-// CommandStorage returns when it has closed the graphs. The engine `folders` opens graphs in folders.
+// CommandStorage connects one command to the storage of a cluster. It also returns a function that
+// ends the connection; the command must call that function after it has closed the graphs. If the
+// storage is a folder, the engine `folders` opens the graphs.
 func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engine) (*reconcile.Cluster, func() error, error) {
 	if c.Shared == nil {
 		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders}, func() error { return nil }, nil

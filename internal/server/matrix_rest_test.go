@@ -30,8 +30,9 @@ import (
 )
 
 // restRow is a route with its expected answers. They follow from the specification and the policy
-// of the matrix. In the path, body and header, {B} stands for the branch, {H} for its head, and {A}
-// for a name that no other exchange uses, and {R} for the id of a new proposal from a branch {A} to {B}.
+// of the matrix. The path, the body and the header contain placeholders: {B} is the branch, {H} is
+// the head of the branch, {A} is a name that no other exchange uses, and {R} is the id of a new
+// proposal from a branch {A} to {B}.
 type restRow struct {
 	route  string // the method and the pattern, as in [rest.Routes]
 	path   string // after /graphs/people, or a whole path if it begins with two slashes
@@ -42,7 +43,7 @@ type restRow struct {
 	// get 403.
 	main, feature string
 	unseen        string // the initials of the other actors that get 404
-	unseenFeature string // the same on feature, if it differs
+	unseenFeature string // like `unseen`, for the branch feature, if it differs there
 	served        int    // the status for actors that are served; 0 means 200
 
 	open     bool // whether the route needs no token
@@ -92,7 +93,8 @@ var restRows = []restRow{
 	// Routes that name no branch concern main.
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
 	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
-	// The document has the queries that the caller may invoke; a caller without any gets an empty one.
+	// The document contains the queries that the caller may invoke. For a caller that may invoke
+	// none, the document has no queries.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwb", feature: "agrwb", unseen: "in", branched: true},
@@ -139,7 +141,8 @@ var restRows = []restRow{
 		ready: func(m *restMatrix, branch, name string) {
 			m.must("act-admin", "POST", "/branches", fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch))
 		}},
-	// A proposal with a branch that the actor may not read does not exist for the actor.
+	// If the actor may not read one of the branches, the server answers as if the proposal did not
+	// exist.
 	{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "POST /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", body: `{"title":"another"}`, main: "aw", feature: "agw", unseen: "gbin"},

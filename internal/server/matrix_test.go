@@ -277,7 +277,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 				if _, ok := o.Properties["branch"]; ok {
 					v["branch"] = branch
 				}
-				if tl.Name == "proposal_submit" { // it needs these two unless it changes a proposal
+				if tl.Name == "proposal_submit" { // it needs these two members unless it changes a proposal
 					v["source"], v["title"] = "release", "a title"
 				}
 				if _, ok := o.Properties["query"]; ok {
@@ -289,7 +289,7 @@ func (m *matrix) sampleArguments(tl listed, branch string) string {
 			}
 			return v
 		case "array":
-			if name == "resolutions" { // at least one
+			if name == "resolutions" { // the list must have at least one element
 				return []any{sample("resolution", o.Items)}
 			}
 			return []any{}

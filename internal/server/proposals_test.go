@@ -20,8 +20,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// proposalPolicy lets two agents write to branches of their own. Only reviewers decide, and main
-// changes only by proposals.
+// proposalPolicy allows two agents to write to branches other than main. Only reviewers may review
+// and merge proposals. The branch main changes only by merging proposals.
 const proposalPolicy = `version: 1
 groups: { agents: [act-one, act-two], reviewers: [act-ada, act-bo] }
 protected_branches:
@@ -41,7 +41,7 @@ rules:
     allow: { actors: { ids: [act-root] }, actions: [change, branch_merge, branch_delete, branch_create, protection_bypass] }
 `
 
-// proposalWorld is a server of the graph people under proposalPolicy.
+// proposalWorld is a server that serves the graph people under proposalPolicy.
 type proposalWorld struct {
 	t   *testing.T
 	url string // of the graph
@@ -81,8 +81,9 @@ func newProposalWorld(t *testing.T) *proposalWorld {
 	return w
 }
 
-// agent connects the official MCP client as an actor, and returns a function that calls a tool. The
-// function returns the error of the tool as text, and fills `into` with the answer.
+// agent connects the official MCP client as an actor, and returns a function that calls a tool.
+// That function decodes the answer of the tool into `into`. If the tool fails, the function returns
+// the error as text.
 func (w *proposalWorld) agent(actor string) func(into any, name string, args map[string]any) string {
 	w.t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(w.t.Context(), &mcp.StreamableClientTransport{
@@ -112,7 +113,7 @@ func (w *proposalWorld) agent(actor string) func(into any, name string, args map
 	}
 }
 
-// person returns a client of REST for an actor.
+// person returns a REST client for an actor.
 func (w *proposalWorld) person(actor string) *client.Graph {
 	w.t.Helper()
 	c, err := client.New(w.url, client.WithToken("the-token-of-"+actor))
@@ -128,8 +129,10 @@ func aged(name string, age int) string {
 	return fmt.Sprintf("query m() { update Person set { age: %d } where name = %q }", age, name)
 }
 
-// TestAgentsHour plays an hour of two agents and a person. Both agents change one property; the
-// first proposal is merged, the second gets a conflict, is sent back, is mended and merged.
+// TestAgentsHour imitates an hour in which two agents and a person work. Both agents change the
+// same property. The proposal of the first agent is merged. The proposal of the second agent then
+// has a conflict; the person asks for changes, the agent resolves the conflict, and the proposal is
+// merged.
 func TestAgentsHour(t *testing.T) {
 	w := newProposalWorld(t)
 	ctx := t.Context()
@@ -169,7 +172,7 @@ func TestAgentsHour(t *testing.T) {
 		t.Errorf("a repeated merge: %+v, %v", again, err)
 	}
 
-	// The second agent sees the conflict, and the person sends the proposal back.
+	// The second agent sees the conflict, and the person asks that agent for changes.
 	var got struct{ Proposal client.ProposalAnswer }
 	ok(two(&got, "proposal_get", map[string]any{"proposal": second.ID}))
 	if n := len(got.Proposal.Conflicts); n != 1 {
@@ -212,7 +215,8 @@ func TestAgentsHour(t *testing.T) {
 	}
 }
 
-// TestProtectedBranch tries every way to change a protected branch, and every wrong approval.
+// TestProtectedBranch tries every forbidden way to change a protected branch, and approvals that
+// must not count.
 func TestProtectedBranch(t *testing.T) {
 	w := newProposalWorld(t)
 	ctx := t.Context()
@@ -280,7 +284,8 @@ func TestProtectedBranch(t *testing.T) {
 	if err := decide(bo, client.DecisionApprove); err != nil {
 		t.Fatal(err)
 	}
-	// Another write ends the approval, also one by the reviewer, who then cannot approve any more.
+	// After another write, the approval no longer counts, even if the reviewer made the write. This
+	// reviewer then cannot approve the proposal any more.
 	if _, err := bo.Mutate(ctx, client.MutateBody{Query: aged("bob", 51), Branch: "try"}); err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +295,7 @@ func TestProtectedBranch(t *testing.T) {
 	if err := decide(bo, client.DecisionApprove); err == nil || !strings.Contains(err.Error(), "act-bo committed to branch try") {
 		t.Errorf("an approval by an actor who committed: %v", err)
 	}
-	// The bypass changes the branch, and the log says so.
+	// An actor with protection_bypass changes the branch directly, and the log must show that.
 	if _, err := root.Mutate(ctx, client.MutateBody{Query: aged("ada", 60)}); err != nil {
 		t.Fatal(err)
 	}

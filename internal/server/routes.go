@@ -95,8 +95,8 @@ func studioOf(o *Options, authenticator *auth.Authenticator) (http.Handler, erro
 	return studio.Handler(issuer)
 }
 
-// onStudio reports whether a path is one of the studio. The path without the slash at the end leads
-// to the studio too.
+// onStudio reports whether a path belongs to the studio. The path of the studio without its last
+// slash belongs to it too.
 func onStudio(path string) bool {
 	return strings.HasPrefix(path, studio.Path) || path == strings.TrimSuffix(studio.Path, "/")
 }

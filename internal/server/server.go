@@ -47,8 +47,9 @@ type Options struct {
 	Catalogs []*tool.Catalog // from the generated packages of the binary
 	Bind     string          // the listen address; the host check depends on it
 
-	// Node is the name of this server among those that share its storage, and Advertise is its
-	// address in the list of peers. Both have no effect if the storage is a folder.
+	// Node is the name of this server; no other server that uses the same storage has it. Advertise
+	// is the address of this server in the list of peers. Both are ignored if the storage is a
+	// folder.
 	Node, Advertise string
 
 	Tokens *auth.Tokens // the static tokens and their actors
@@ -98,12 +99,12 @@ type Server struct {
 	log     *slog.Logger       // receives all log lines
 	handler http.Handler       // answers all requests
 	engines []engine.Graph     // the open graphs, to close
-	booted  *boot              // what the start has opened and loaded
+	booted  *boot              // what the server has opened and loaded at its start
 	storage *reconcile.Cluster // where the graphs and the revision are
 	shared  *shared            // nil if the storage is a folder of this server
 	closers []io.Closer        // the verifiers to close
 	pageKey []byte             // signs page tokens
-	metrics *observe.Set       // what is counted
+	metrics *observe.Set       // the metrics of the server
 	memory  *engine.Memory     // the memory budget of the queries of all graphs
 	conns   *connections       // enforces the connection limit
 
@@ -247,7 +248,8 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	return served, nil
 }
 
-// openFolder opens a graph in a folder, and opens it again after its storage failed.
+// openFolder opens a graph in a folder. If the storage of the graph fails later, the returned graph
+// opens itself again.
 func (s *Server) openFolder(ctx context.Context, dir string, options engine.OpenOptions, log *slog.Logger) (engine.Graph, error) {
 	g, err := reopen.New(ctx, reopen.Options{
 		Open: func(ctx context.Context, failed func(error)) (engine.Graph, error) {
@@ -264,13 +266,13 @@ func (s *Server) openFolder(ctx context.Context, dir string, options engine.Open
 		Reopened: func() { log.Info("the server opened the graph again; the graph accepts writes") },
 	})
 	if err != nil {
-		return nil, err // not g, because a nil *reopen.Graph is not a nil engine.Graph
+		return nil, err // not `return g, err`, because a nil *reopen.Graph in an engine.Graph is not nil
 	}
 	return g, nil
 }
 
-// storeFlags returns the value of the flag --store for a graph, with the flag --graph if the storage
-// is shared.
+// storeFlags returns the value of the flag --store for a graph. If the storage is shared, the flag
+// --graph with its value follows.
 func storeFlags(o *Options, graph, place string) string {
 	if shared := o.Cluster.Shared; shared != nil {
 		return shellescape.Quote(shared.URL) + " --graph " + shellescape.Quote(graph)

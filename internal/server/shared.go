@@ -25,10 +25,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 )
 
-// ageHeader tells the client of a reader how old the data in the answer may be, in whole seconds.
+// ageHeader is the header in which a server that only reads a graph states how old the data in its
+// answer may be, in whole seconds.
 const ageHeader = "Omnigraph-Data-Age"
 
-// shared is the part of a server in shared storage.
+// shared is what a server keeps for its shared storage.
 type shared struct {
 	storage   *replica.Storage
 	graphs    map[string]*replica.Graph // the open graphs, by id
@@ -36,8 +37,8 @@ type shared struct {
 	done      func()                    // ends the connection to the storage
 }
 
-// connect connects to the storage of the cluster. It sets s.storage, and s.shared if several servers
-// share the storage.
+// connect connects the server to the storage of the cluster. It sets s.storage. If several servers
+// share the storage, it also sets s.shared.
 func (s *Server) connect(ctx context.Context, o *Options) error {
 	c := o.Cluster.Shared
 	if c == nil {
@@ -88,8 +89,8 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	return node.Start(ctx)
 }
 
-// ownAddress returns the address at which other servers reach this one; "" if cluster.yaml names no
-// peers.
+// ownAddress returns the address at which the other servers reach this server. It returns "" if
+// cluster.yaml names no peers.
 func ownAddress(o *Options) (string, error) {
 	peers := o.Cluster.Peers
 	switch {
@@ -108,8 +109,8 @@ func ownAddress(o *Options) (string, error) {
 	return own, nil
 }
 
-// servedHosts returns the hosts under which clients and other servers reach this server; nil if any
-// host will do.
+// servedHosts returns the hosts that a request may name: those under which clients and other
+// servers reach this server. It returns nil if any host is allowed.
 func servedHosts(c *cluster.Config) []string {
 	if len(c.Server.PublicHosts) == 0 {
 		return nil
@@ -123,10 +124,11 @@ func servedHosts(c *cluster.Config) []string {
 	return hosts
 }
 
-// pageTokenName is the name of the object with the key of page tokens, in hexadecimal digits.
+// pageTokenName is the name of the object that holds the key of page tokens, in hexadecimal digits.
 const pageTokenName = seal.KeyFile
 
-// pageTokenKey returns the key of page tokens. All servers of shared storage have the same key.
+// pageTokenKey returns the key that signs page tokens. All servers that share a storage use the
+// same key.
 func (s *Server) pageTokenKey(ctx context.Context, o *Options) ([]byte, error) {
 	if s.shared == nil {
 		return seal.Key(o.Cluster.Storage)
@@ -134,7 +136,8 @@ func (s *Server) pageTokenKey(ctx context.Context, o *Options) ([]byte, error) {
 	return SharedPageTokenKey(ctx, s.shared.storage.Bucket)
 }
 
-// SharedPageTokenKey returns the key of page tokens in shared storage, and makes it if there is none.
+// SharedPageTokenKey returns the key of page tokens in shared storage. If there is none yet, it
+// makes one and stores it.
 func SharedPageTokenKey(ctx context.Context, bucket object.Bucket) ([]byte, error) {
 	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
 	if errors.Is(err, object.ErrNotFound) {
@@ -163,8 +166,8 @@ func (s *Server) openReplica(ctx context.Context, id string, o engine.OpenOption
 	return g, nil
 }
 
-// catchUp returns the function that makes a reader of a graph read the log to its end; nil for a
-// graph in a folder.
+// catchUp returns a function that makes this server read the log of a graph to its end. It returns
+// nil if the storage is a folder.
 func (s *Server) catchUp(graph string) func(context.Context) error {
 	if s.shared == nil {
 		return nil
@@ -172,8 +175,8 @@ func (s *Server) catchUp(graph string) func(context.Context) error {
 	return s.shared.graphs[graph].CatchUp
 }
 
-// forwarding returns the function that forwards the writes to a graph; nil if this server forwards
-// none.
+// forwarding returns the function that forwards requests that write to a graph. It returns nil if
+// this server forwards no requests.
 func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
@@ -184,12 +187,13 @@ func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Re
 		if state.Role == replica.Writer {
 			return false
 		}
-		w.Header().Del(ageHeader) // the writer answers
+		w.Header().Del(ageHeader) // the answer comes from the writer, whose data is not old
 		return s.shared.forwarder.Send(w, r, state.Writer.Address, body)
 	}
 }
 
-// forwardOverREST returns the function for rest.Options.Forward; nil if this server forwards nothing.
+// forwardOverREST returns the function for rest.Options.Forward. It returns nil if this server
+// forwards no requests.
 func (s *Server) forwardOverREST() func(w http.ResponseWriter, r *http.Request, graph string) bool {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
@@ -201,7 +205,8 @@ func (s *Server) forwardOverREST() func(w http.ResponseWriter, r *http.Request, 
 	return func(w http.ResponseWriter, r *http.Request, graph string) bool { return send[graph](w, r, nil) }
 }
 
-// keepAuthorization lets the forwarder keep the Authorization header of each request.
+// keepAuthorization returns a handler that keeps the Authorization header of each request for the
+// forwarder, and then calls `next`.
 func (s *Server) keepAuthorization(next http.Handler) http.Handler {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return next
@@ -209,8 +214,8 @@ func (s *Server) keepAuthorization(next http.Handler) http.Handler {
 	return s.shared.forwarder.Keep(next)
 }
 
-// tellAge sets the header with the age of the data on the answers of a graph that this server only
-// reads.
+// tellAge returns a handler that calls `next`. If a request is about a graph that this server only
+// reads, the handler first sets the header with the age of the data.
 func (s *Server) tellAge(next http.Handler) http.Handler {
 	if s.shared == nil {
 		return next
@@ -228,7 +233,8 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 	})
 }
 
-// tellRole adds to the readiness of a graph what this server does with it in shared storage.
+// tellRole adds to the readiness of a graph whether this server writes the graph, and how far
+// behind it is.
 func (s *Server) tellRole(x *client.GraphReadiness) {
 	if s.shared == nil || s.shared.graphs[x.GraphID] == nil {
 		return
@@ -238,8 +244,8 @@ func (s *Server) tellRole(x *client.GraphReadiness) {
 	x.LagMS = state.Lag.Milliseconds()
 }
 
-// leave makes other servers take over the graphs that this server writes. It must be called before
-// the graphs are closed.
+// leave removes this server's lease, so that other servers take over the graphs that it writes. It
+// must be called before the graphs are closed.
 func (s *Server) leave() {
 	if s.shared == nil {
 		return
@@ -249,7 +255,8 @@ func (s *Server) leave() {
 	}
 }
 
-// disconnect ends the connections to the storage and to other servers. The graphs must be closed.
+// disconnect ends the connections to the storage and to other servers. The graphs must have been
+// closed before.
 func (s *Server) disconnect() {
 	if s.shared == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 )
 
-// TestStudio checks who gets the studio: everyone without a token, if the configuration turns it on
-// and the host and the origin are those of the server.
+// TestStudio checks which requests receive the studio. They need no token. But the configuration
+// must turn the studio on, and the host and the origin of the request must be those of the server.
 func TestStudio(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

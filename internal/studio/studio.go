@@ -1,6 +1,6 @@
 // Package studio serves the studio: web pages for people who look at graphs. The pages are static
-// files that call the public routes of the server with the token of their user. The sources are in
-// src; `make studio` builds dist from them.
+// files. Their script calls the public routes of the server with the token of the user. The sources
+// are in src; `make studio` builds dist from them.
 package studio
 
 import (
@@ -23,25 +23,26 @@ var dist embed.FS
 // Path is the path of the studio. All its pages are below it.
 const Path = "/studio/"
 
-// file is a file of the studio, as it is sent.
+// file is a file of the studio in the forms in which the server sends it.
 type file struct {
-	plain, zipped []byte // the bytes, and the same compressed with gzip
+	plain, zipped []byte // the bytes of the file, and the same bytes compressed with gzip
 	media         string // its media type
 	tag           string // its entity tag
 }
 
-// handler serves the files.
+// handler serves the files of the studio.
 type handler struct {
 	files  map[string]*file // by name
 	policy string           // the Content-Security-Policy
 }
 
-// index is the file that shows every page. The script in it reads the page from the URL.
+// index is the file that the server sends for every page. The script in it finds out from the URL
+// which page to show.
 const index = "index.html"
 
 // Handler returns the handler of all paths below [Path]. It needs no authentication, because the
-// files are the same for everyone and contain nothing of any graph. The pages may connect to the
-// issuer of tokens; it is empty if there is none.
+// files are the same for everyone and contain no data of any graph. The argument `issuer` is the
+// URL of the token issuer, to which the pages may connect; it is empty if there is none.
 func Handler(issuer string) (http.Handler, error) {
 	h := &handler{files: map[string]*file{}, policy: contentPolicy(issuer)}
 	entries, err := dist.ReadDir("dist")
@@ -77,8 +78,8 @@ func newFile(name string, b []byte) (*file, error) {
 	return &file{plain: b, zipped: zipped.Bytes(), media: mime.TypeByExtension(path.Ext(name)), tag: hex.EncodeToString(sum[:16])}, nil
 }
 
-// contentPolicy returns the Content-Security-Policy of all files. It allows no script, style or
-// connection except those of the server itself and connections to the issuer.
+// contentPolicy returns the Content-Security-Policy of all files. It allows scripts, styles and
+// connections only of the server itself, and also connections to the issuer.
 func contentPolicy(issuer string) string {
 	connect := "'self'"
 	if u, err := url.Parse(issuer); err == nil && u.Host != "" {
@@ -90,7 +91,8 @@ func contentPolicy(issuer string) string {
 	}, "; ")
 }
 
-// ServeHTTP answers with the file of the path, or with the index for the path of a page.
+// ServeHTTP sends the file at the path of the request. If there is no such file, it sends the index,
+// which shows the page of that path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", h.policy)
@@ -114,11 +116,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.serve(w, r)
 }
 
-// serve sends the file, compressed if the client accepts it. It answers 304 if the client already
-// has the file.
+// serve sends the file, compressed if the client accepts that. If the client already has the file,
+// the status is 304.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
-	// The browser must ask again each time: a new version of the server has new files.
+	// The browser must ask each time whether a file has changed, because a new version of the
+	// server has new files.
 	head.Set("Cache-Control", "no-cache")
 	head.Set("Vary", "Accept-Encoding")
 	tag, body := `"`+f.tag+`"`, f.plain
@@ -136,6 +139,6 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // the client may have gone away
+		_, _ = w.Write(body) // an error means that the client has gone away
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// answer sends a request to the studio of a server with an issuer.
+// answer sends a request to the studio of a server that has a token issuer, and returns the
+// response.
 func answer(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
 	h, err := Handler("https://id.example.com/realms/staff")
@@ -62,8 +63,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestCompressed checks that a file is the same with and without compression, and that a client which
-// has it already gets nothing.
+// TestCompressed checks that a client gets the same file with and without compression. A client
+// that already has the file must get no content.
 func TestCompressed(t *testing.T) {
 	plain := answer(t, "GET", "/studio/app.js", http.Header{})
 	zipped := answer(t, "GET", "/studio/app.js", http.Header{"Accept-Encoding": {"gzip, br"}})
@@ -84,11 +85,12 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// firstPage is the limit of the compressed bytes that a browser fetches to show the first page.
+// firstPage is the maximum number of compressed bytes that a browser may have to fetch for the
+// first page.
 const firstPage = 100_000
 
-// TestFirstPage checks the size of all files that the index refers to, and that it refers to no file
-// that does not exist.
+// TestFirstPage checks the total size of the files to which the index refers. Each of these files
+// must exist.
 func TestFirstPage(t *testing.T) {
 	res := answer(t, "GET", "/studio/", http.Header{})
 	text, err := io.ReadAll(res.Body)

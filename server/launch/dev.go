@@ -72,7 +72,8 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 		fmt.Fprintf(w, "\nMCP     %s\nClient  claude mcp add --transport http %s %s --header %s\n", url,
 			shellescape.Quote(g.ID), shellescape.Quote(url), shellescape.Quote("Authorization: Bearer "+token))
 		if config.Server.Studio {
-			// Browsers send no server the part after #; the studio removes it from the address.
+			// Browsers do not send the part of an address after # to a server. The studio removes
+			// that part from the address.
 			fmt.Fprintf(w, "Studio  http://%s%s%s#token=%s\n", name, studio.Path, g.ID, token)
 		}
 		if shown {

@@ -207,8 +207,8 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	return err
 }
 
-// nodeName returns the default name of a server: the host name and the port, in the characters that
-// a name may have.
+// nodeName returns the default name of a server: the host name in lower case and the port. It
+// replaces each character that a name may not have with a hyphen.
 func nodeName(addr net.Addr) string {
 	host, err := os.Hostname()
 	if err != nil {

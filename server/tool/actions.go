@@ -17,7 +17,7 @@ const (
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
 
-	ProtectionBypass Action = "protection_bypass" // change a branch that changes only by proposals
+	ProtectionBypass Action = "protection_bypass" // change a branch in spite of its [Protection]
 	Admin            Action = "admin"             // maintain a graph
 	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
 	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
@@ -40,8 +40,8 @@ type ActionRow struct {
 	Action Action  // the action that the row is about
 	On     Subject // what the action is about, and so how a policy rule can narrow it
 
-	// Vias are the two ways that a rule can tell apart, the default first. They are empty if a rule
-	// cannot tell ways apart.
+	// Vias are the two values of [Via] that a rule about this action can distinguish, the default
+	// first. They are empty if a rule cannot distinguish any.
 	Vias [2]Via
 
 	// Writes says that a call with the action may change the graph, so the audit log counts it as a
@@ -87,7 +87,7 @@ func (a Action) Row() *ActionRow {
 	return &unknownAction
 }
 
-// ByVia reports whether a rule can tell apart the ways by which requests ask for the action.
+// ByVia reports whether rules about the action can distinguish values of [Via].
 func (r *ActionRow) ByVia() bool { return r.Vias != [2]Via{} }
 
 // Branch reports whether the action is about a branch.

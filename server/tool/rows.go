@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Graph is what the functions of a generated package run on: an [engine.Graph], or a graph on a
-// server, which the method Typed of client.Graph returns.
+// Graph is the graph that the functions of a generated package use. It is an [engine.Graph], or a
+// graph on a server; the method Typed of client.Graph returns the latter.
 type Graph interface {
 	Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error)
 	Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error)
@@ -60,8 +60,9 @@ func (c *Compiled) Write(ctx context.Context, g Graph, params any, opts engine.W
 	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
 }
 
-// WriteRow is [Compiled.Write] for a mutation that returns a row. The argument `row` points to a struct with one field per
-// column, in the order of the plan. WriteRow sets the struct only if it succeeds.
+// WriteRow does the same as [Compiled.Write], for a mutation that returns a row. The argument `row`
+// points to a struct with one field per column, in the order of the plan. WriteRow sets the struct
+// only if it succeeds.
 func (c *Compiled) WriteRow(ctx context.Context, g Graph, params any, opts engine.WriteOptions, row any) (engine.Change, error) {
 	change, err := c.Write(ctx, g, params, opts)
 	if err != nil || change.Row == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Via says by which way a request asks for a read, a change or a merge.
+// Via says how a request asks for a read, a change or a merge.
 type Via string
 
 // Values of [Via].
@@ -23,10 +23,11 @@ const (
 	Proposed Via = "proposal" // the request merges a proposal
 )
 
-// Protection says what the merge of a proposal into a branch needs. The branch changes in no other way.
+// Protection is the protection of a branch that changes only by merging proposals. It says what a
+// proposal needs before it can be merged into the branch.
 type Protection struct {
-	Approvals int    // number of approvals
-	Group     string // only approvals by the actors of this group count; empty for every reviewer
+	Approvals int    // number of approvals that a proposal needs
+	Group     string // the group whose approvals count; if it is empty, the approvals of all reviewers count
 }
 
 // Grant is a permission that a call requires.
@@ -35,7 +36,7 @@ type Grant struct {
 	Branch string // for actions on a branch; empty for main
 	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
-	Via    Via    // for Read, Change and BranchMerge
+	Via    Via    // how the request asks; only for Read, Change and BranchMerge
 }
 
 // Descriptor describes a tool to clients.
@@ -96,20 +97,21 @@ type Env struct {
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
-	Graph  engine.Graph // the graph that the call is on
+	Graph  engine.Graph // the graph that the call reads or changes
 	Actor  string       // name of the actor in commits
 	Groups []string     // the groups in the actor's token
 
-	// AllowedAs reports whether another actor, with the given groups in its token, has a grant. A nil
-	// AllowedAs means that it has none.
+	// AllowedAs reports whether another actor, with the given groups in its token, has a grant. If
+	// AllowedAs is nil, no other actor has any grant.
 	AllowedAs func(actor string, groups []string, g Grant) bool
 
-	// Protection returns what the merge into a branch needs, or nil if the branch may change in other
-	// ways too. A nil Protection means that there is no such branch.
+	// Protection returns what a proposal needs before it can be merged into the branch. It returns
+	// nil if the branch may also change in other ways. If Protection is nil, no branch is protected
+	// in this way.
 	Protection func(branch string) *Protection
 
 	// InGroup reports whether an actor, with the given groups in its token, is in a group of the
-	// policy. A nil InGroup means that it is in none.
+	// policy. If InGroup is nil, no actor is in any group.
 	InGroup func(actor string, groups []string, group string) bool
 
 	GraphID string    // the graph's id in page tokens

@@ -14,7 +14,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# The generated files and the programs are in the temporary folder; the installed packages are not.
+# The generated files and the programs are put into the temporary folder. The installed packages are not.
 (cd "$here/typescript" && npm ci --silent --no-audit --no-fund)
 "$root/test/venv.sh" "$here/python"
 cp -r "$here/typescript" "$tmp/typescript"

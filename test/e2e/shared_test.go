@@ -28,23 +28,24 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
 )
 
-// How often TestSharedStorage stops the server that writes the graph. The long form has 20 and 10.
+// How often TestSharedStorage stops the writer. The long form of the test uses 20 kills and 10
+// stops.
 var (
 	sharedKills = flag.Int("shared.kills", 2, "how often TestSharedStorage kills the writer")
 	sharedOn    = flag.String("shared.storage", "folder", "the storage of TestSharedStorage: folder, s3 or postgres")
 	sharedStops = flag.Int("shared.stops", 1, "how often TestSharedStorage stops the writer for longer than its lease")
 )
 
-// sharedLease is the lease of the servers in the tests of shared storage.
+// sharedLease is the value of the setting storage.lease in the tests of shared storage.
 const sharedLease = 2 * time.Second
 
-// fleet is a number of servers that share a storage.
+// fleet is a group of servers that share a storage.
 type fleet struct {
 	t       *testing.T
-	dirs    []string // of the cluster.yaml of each server
+	dirs    []string // folder with the cluster.yaml of each server
 	ports   []int
 	mu      sync.Mutex
-	running []*process // nil for a server that does not run
+	running []*process // the process of each server; nil if the server is not running
 }
 
 // storageURL makes an empty storage and returns its URL.
@@ -61,7 +62,7 @@ func storageURL(t *testing.T, kind string) string {
 	return "file://" + filepath.Join(t.TempDir(), "bucket")
 }
 
-// newFleet makes the folders of n servers that share the storage of a URL, and applies the cluster.
+// newFleet makes the folders of n servers that share the storage at a URL, and applies the cluster.
 func newFleet(t *testing.T, n int, storage string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, running: make([]*process, n)}
@@ -71,7 +72,7 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ln.Close() // all ports stay taken until each of them is chosen
+		defer ln.Close() // each port stays in use until all ports are chosen
 		f.ports = append(f.ports, ln.Addr().(*net.TCPAddr).Port)
 		peers = append(peers, fmt.Sprintf("http://127.0.0.1:%d", ln.Addr().(*net.TCPAddr).Port))
 	}
@@ -110,7 +111,8 @@ func (f *fleet) start(i int) {
 // sharedToken is the token of act-dev on all servers.
 const sharedToken = "the-token-of-all-servers"
 
-// end forgets server i and returns its process, which the caller ends.
+// end removes server i from the list of running servers and returns its process, which the caller
+// must end.
 func (f *fleet) end(i int) *process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,14 +121,14 @@ func (f *fleet) end(i int) *process {
 	return p
 }
 
-// answer is what a server answered.
+// answer is the answer of a server to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// ask sends a request to server i. The error is one of the connection.
+// ask sends a request to server i. It returns an error only if the connection fails.
 func (f *fleet) ask(i int, method, path, body string, header ...string) (answer, error) {
 	req, err := http.NewRequest(method, fmt.Sprintf("http://127.0.0.1:%d%s", f.ports[i], path), strings.NewReader(body))
 	if err != nil {
@@ -149,7 +151,8 @@ func (f *fleet) ask(i int, method, path, body string, header ...string) (answer,
 	return answer{res.StatusCode, res.Header, text}, err
 }
 
-// writer waits until one server says that it writes the graph, and returns its number.
+// writer waits until one server reports that it is the writer of the graph, and returns the number
+// of that server.
 func (f *fleet) writer() int {
 	f.t.Helper()
 	for deadline := clock.Now().Add(30 * time.Second); clock.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -184,7 +187,7 @@ func (f *fleet) addNote(slug string) (string, error) {
 		at = (at + 1) % len(f.ports)
 		a, err := f.ask(at, http.MethodPost, "/graphs/code/queries/add_note", body, "Idempotency-Key", slug)
 		switch {
-		case err != nil: // refused, killed, or stopped for long
+		case err != nil: // the connection was refused, or the server was killed or stopped for long
 			last = err.Error()
 			continue
 		case a.status == http.StatusServiceUnavailable:
@@ -208,12 +211,13 @@ func (f *fleet) addNote(slug string) (string, error) {
 	return "", errors.New("the write was not acknowledged within a minute: " + last)
 }
 
-// sees checks that server i shows a note if the request states a commit.
+// sees checks that server i shows a note. The request states the commit that wrote the note, so the
+// server must know that commit before it answers.
 func (f *fleet) sees(i int, slug, commit string) error {
 	query := fmt.Sprintf(`{"query":"query q() { match { $n: Note { slug: %s } } return { $n.slug as slug } }"}`, strings.ReplaceAll(fmt.Sprintf("%q", slug), `"`, `\"`))
 	a, err := f.ask(i, http.MethodPost, "/graphs/code/query", query, "Omnigraph-At-Least", commit)
 	if err != nil || a.status == http.StatusServiceUnavailable {
-		return nil // a server that is down or not ready shows nothing old
+		return nil // a server that is down or not ready shows no old data
 	}
 	if a.status != http.StatusOK || !strings.Contains(string(a.body), `"slug":"`+slug+`"`) {
 		return fmt.Errorf("server %d, which must have commit %s, does not show note %s: %d %s", i, commit, slug, a.status, a.body)
@@ -232,8 +236,8 @@ func (f *fleet) version(i int) uint64 {
 	return s.GraphManifestVersion
 }
 
-// writing runs clients that add notes and read them until the function that it returns is called. That
-// function returns the number of acknowledged writes.
+// writing starts clients that add notes and read them, and returns the function `stop`. That
+// function stops the clients and returns the number of acknowledged writes.
 func (f *fleet) writing(clients int) (stop func() int) {
 	var done atomic.Bool
 	var acknowledged atomic.Int64
@@ -267,9 +271,9 @@ func (f *fleet) writing(clients int) (stop func() int) {
 	}
 }
 
-// TestSharedStorage runs three servers on one storage under clients, and kills or stops the one that
-// writes. Nothing acknowledged may be lost, nothing may be written twice, and a client that states
-// the commit that it saw must never read older data.
+// TestSharedStorage runs three servers on one storage while clients write and read, and kills or
+// stops the writer. No acknowledged write may be lost, and no write may be made twice. If a client
+// states a commit that it saw, the answer must never have older data.
 func TestSharedStorage(t *testing.T) {
 	f := newFleet(t, 3, storageURL(t, *sharedOn))
 	for i := range f.ports {
@@ -307,7 +311,8 @@ func TestSharedStorage(t *testing.T) {
 	if written == 0 {
 		t.Error("no write was acknowledged")
 	}
-	// A takeover is due after a lease. The test allows more, for a machine with much other work.
+	// Another server should take over after one lease. The test allows more time, for a machine
+	// that is busy with other work.
 	if len(pauses) > 0 && slices.Max(pauses) > 3*sharedLease {
 		t.Errorf("the longest time without a writer was %v; the lease is %v", slices.Max(pauses), sharedLease)
 	}
@@ -321,8 +326,9 @@ func TestSharedStorage(t *testing.T) {
 	}
 }
 
-// TestUnsafeStorage starts a server on an S3 server that first looks whether an object exists and
-// creates it later, so that several creators win. The server must refuse to start and say why.
+// TestUnsafeStorage starts a server on an unsafe S3 server. That S3 server first checks whether an
+// object exists, and creates the object later. So several clients that create the same object at
+// the same time all succeed. The server must refuse to start and report the reason.
 func TestUnsafeStorage(t *testing.T) {
 	var exists sync.Map
 	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -366,8 +372,8 @@ func TestUnsafeStorage(t *testing.T) {
 	}
 }
 
-// TestRollingRestart stops one server after the other in an orderly way, and starts it again, under
-// clients. Clients must see no error but a refused or closed connection and the status 503.
+// TestRollingRestart restarts one server after the other in an orderly way, while clients send
+// requests. Clients may see refused or closed connections and the status 503, but no other error.
 func TestRollingRestart(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))
 	for i := range f.ports {

@@ -37,13 +37,13 @@ func needBrowser(t *testing.T) {
 	}
 }
 
-// tab is a tab of a browser of its own.
+// tab is a tab in a browser that has no other tab.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	messages []string // guarded by mu: what the page wrote to the console
+	messages []string // what the page wrote to the console; guarded by mu
 }
 
 // openTab starts a browser. The test fails if a page writes anything to the console.
@@ -67,7 +67,8 @@ func openTab(t *testing.T) *tab {
 		case *runtime.EventExceptionThrown:
 			b.messages = append(b.messages, e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			// The browser itself reports each request that the server refuses.
+			// The browser itself writes a message for each request that the server refuses. Such
+			// messages are ignored.
 			if e.Entry.Source != log.SourceNetwork {
 				b.messages = append(b.messages, string(e.Entry.Source)+": "+e.Entry.Text)
 			}
@@ -83,7 +84,8 @@ func (b *tab) run(actions ...chromedp.Action) {
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
 	defer cancel()
 	if b.ctx.Value(started{}) == nil {
-		// The first run starts the browser, which a context with a limit would close again.
+		// The first call of chromedp.Run starts the browser. It uses the context without the time
+		// limit, because the end of its context closes the browser.
 		b.ctx = context.WithValue(b.ctx, started{}, true)
 		if err := chromedp.Run(b.ctx); err != nil {
 			b.t.Fatal(err)
@@ -98,10 +100,10 @@ func (b *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// started marks the context of a browser that runs.
+// started is the key that marks the context of a tab whose browser has been started.
 type started struct{}
 
-// logIn puts the token of an actor into the tab, and opens a page.
+// logIn stores the token of an actor in the tab, and opens a page.
 func (b *tab) logIn(s *site, actor, path string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate(s.url+"/studio/icon.svg"), chromedp.Evaluate(fmt.Sprintf("sessionStorage.setItem('omnigraph-token', %q)", s.token[actor]), nil),
@@ -109,14 +111,14 @@ func (b *tab) logIn(s *site, actor, path string) {
 	b.settle()
 }
 
-// open opens a page and waits until nothing loads any more.
+// open opens a page and waits until everything has loaded.
 func (b *tab) open(s *site, path string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate(s.url + path))
 	b.settle()
 }
 
-// settle waits until the page has a heading and nothing of it loads any more.
+// settle waits until the page has a heading and everything on it has loaded.
 func (b *tab) settle() {
 	b.t.Helper()
 	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond)))
@@ -154,7 +156,7 @@ func (b *tab) wantText(texts ...string) {
 	}
 }
 
-// scheme turns on the light or the dark colours.
+// scheme selects the light or the dark colours.
 func (b *tab) scheme(name string) {
 	b.t.Helper()
 	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}))
@@ -177,7 +179,7 @@ func (b *tab) quiet() {
 	b.messages = nil
 }
 
-// axeSource is the text of axe-core, which make installs with npm.
+// axeSource returns the text of axe-core, which `make` installs with npm.
 var axeSource = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, "internal", "studio", "node_modules", "axe-core", "axe.min.js"))
 	return string(text), err

@@ -1,5 +1,6 @@
-// Package studio drives every page of the studio in Chromium, on servers that it builds and starts
-// as processes: one of the graph code of this repository, one of a module that gq init made, and one
-// of graphs with unusual contents. The tests skip if Chromium is not installed. They are a module of
-// their own, so that the server does not depend on the driver of the browser.
+// Package studio opens every page of the studio in Chromium and checks it. It builds the servers
+// and starts them as processes. One server has the graph code of this repository, one the module
+// that `gq init` makes, and one has graphs with unusual contents. The tests skip if Chromium is not
+// installed. They form a module of their own, so that the server does not depend on the package
+// that controls the browser.
 package studio

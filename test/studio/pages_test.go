@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// page is a page of the studio with texts that it must show.
+// page is a page of the studio, and the texts that it must show.
 type page struct {
 	name, path string
 	want       []string
 }
 
-// TestPages opens every page on both graphs, as an actor who may do everything and as one who may do
-// little, in light and dark colours, on a wide and on a narrow screen.
+// TestPages opens every page on both graphs. It does so as an actor with all permissions and as an
+// actor with few, in light and in dark colours, and on a wide and on a narrow screen.
 func TestPages(t *testing.T) {
 	needBrowser(t)
 	code, brain := codeSite(t), brainSite(t)
@@ -109,8 +109,8 @@ func headOf(t *testing.T, s *site) string {
 	return list.Commits[0].ID
 }
 
-// fits fails the test if the page is wider than the screen, or if an element that is visible lies
-// outside of it. Tables and drawings scroll in boxes of their own.
+// fits fails the test if the page is wider than the screen, or if a visible element lies outside
+// the page. Wide tables and drawings may scroll, each in a box of its own.
 func (b *tab) fits(width int) {
 	b.t.Helper()
 	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > width {
@@ -125,7 +125,7 @@ func (b *tab) fits(width int) {
 	}
 }
 
-// colours fails the test unless the style sheet applies with the colours of the scheme.
+// colours fails the test unless the style sheet is in use, with the colours of the scheme.
 func (b *tab) colours(scheme string) {
 	b.t.Helper()
 	want := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 29)"}[scheme]

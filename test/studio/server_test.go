@@ -58,7 +58,7 @@ func run(dir string, env []string, name string, args ...string) (string, error) 
 	return string(out), nil
 }
 
-// must fails the test for an error of run.
+// must calls run and fails the test if run returns an error.
 func must(t *testing.T, dir string, name string, args ...string) string {
 	t.Helper()
 	out, err := run(dir, nil, name, args...)
@@ -81,7 +81,7 @@ func command(t *testing.T, name string) string {
 // site is a running server.
 type site struct {
 	url   string            // without a slash at the end
-	graph string            // the graph that most tests look at
+	graph string            // the graph that most tests open
 	token map[string]string // token by actor
 	dev   string            // what the server printed at its start
 
@@ -155,7 +155,7 @@ func (s *site) link() string {
 	return ""
 }
 
-// send sends a request as an actor, and fails unless the answer is a success.
+// send sends a request as an actor. It fails the test unless the status means success.
 func (s *site) send(t *testing.T, actor, method, path, body string) {
 	t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
@@ -176,7 +176,8 @@ func (s *site) send(t *testing.T, actor, method, path, body string) {
 	}
 }
 
-// codeSite serves the graph code with the repository's own configuration and a part of its code.
+// codeSite serves the graph code with the configuration in the repository. The graph has the data
+// of a part of the repository's code.
 func codeSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -201,7 +202,7 @@ func codeSite(t *testing.T) *site {
 // symbol is a symbol of the graph that codeSite serves.
 const symbol = "github.com/omnigraph-go/omnigraph/client.Graph.Invoke"
 
-// brainSite serves the module of gq init.
+// brainSite serves the module that `gq init` makes.
 func brainSite(t *testing.T) *site {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "brain")
@@ -223,8 +224,8 @@ func fill(t *testing.T, dir, graph, data string) {
 	must(t, dir, command(t, "omnigraph"), "load", "--store", filepath.Join(dir, "data", graph), "--data", data, "--mode", "overwrite")
 }
 
-// oddSite serves the graph odd, whose texts try to do harm, with 200 properties and a text of a
-// megabyte, and the graph empty, which has no types.
+// oddSite serves two graphs. The graph odd has texts that try to do harm, a type with 200
+// properties, and a text of a megabyte. The graph empty has no data.
 func oddSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -259,7 +260,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// get decodes the answer to a GET request of an actor.
+// get sends a GET request as an actor, and decodes the answer.
 func (s *site) get(t *testing.T, actor, path string, answer any) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, s.url+path, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shoot writes a screenshot, if the flag asks for one.
+// shoot writes a screenshot to a file if the flag for screenshots is set.
 func (b *tab) shoot(name string) {
 	b.t.Helper()
 	if *shots == "" {
@@ -34,10 +34,12 @@ func (b *tab) shoot(name string) {
 	}
 }
 
-// mostColours is the number of colours of a screenshot. Text on a plain ground needs few.
+// mostColours is the maximum number of colours in a screenshot. Text on a background of one colour
+// needs few.
 const mostColours = 48
 
-// reduced returns a PNG with its most frequent colours alone, which takes a third of the bytes.
+// reduced returns the screenshot as a PNG that has only its most frequent colours. It takes a third
+// of the bytes.
 func reduced(shot []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {

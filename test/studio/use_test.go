@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestLogIn follows the link that the server prints, logs out, and pastes a token.
+// TestLogIn opens the link that the server prints, logs out, and logs in with a pasted token.
 func TestLogIn(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)
@@ -71,8 +71,8 @@ func TestExpiredToken(t *testing.T) {
 	b.quiet()
 }
 
-// TestRun finds a stored query, fills in its form, runs it, saves the answer, and runs the copied
-// calls in a shell.
+// TestRun finds a stored query, fills in its form, and runs it. It also runs the copied calls in a
+// shell.
 func TestRun(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)
@@ -86,7 +86,8 @@ func TestRun(t *testing.T) {
 	b.run(chromedp.Click("form button[type=submit]", chromedp.ByQuery))
 	b.wait("document.querySelector('.fault') !== null")
 	b.wantText("Give a value.")
-	// A quote and a dollar sign try to end the quotes of the shell.
+	// The value contains a quote and a dollar sign, which must not end the quotes or be expanded in
+	// the shell.
 	b.run(chromedp.SendKeys("#field-package", "it's $HOME", chromedp.ByQuery), chromedp.Click("form button[type=submit]", chromedp.ByQuery))
 	b.wait("document.body.innerText.includes('0 rows')")
 	for _, name := range []string{"MCP call", "curl"} {
@@ -109,11 +110,11 @@ func TestRun(t *testing.T) {
 	b.wait("document.querySelectorAll('section tbody tr').length > 0")
 	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan")
 	b.open(s, eval[string](b, "location.pathname + location.search"))
-	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan") // the URL is the whole state
+	b.wantText("github.com/omnigraph-go/omnigraph/gq/plan") // the URL determines the whole page
 	b.quiet()
 }
 
-// copied clicks a button of "Copy as" and returns the clipboard.
+// copied clicks a button of "Copy as", and returns the content of the clipboard.
 func (b *tab) copied(name string) string {
 	b.t.Helper()
 	b.run(chromedp.Evaluate(`navigator.clipboard.writeText("")`, nil),
@@ -142,7 +143,7 @@ func (b *tab) compiles(program string) {
 	}
 }
 
-// TestKeyboard goes from the list of queries to an answer with keys alone.
+// TestKeyboard uses only the keyboard to go from the list of queries to an answer.
 func TestKeyboard(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)
@@ -171,7 +172,7 @@ func TestKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestWrite tries a mutation without writing, and then writes.
+// TestWrite first runs a mutation as a dry run, and then so that it writes.
 func TestWrite(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)
@@ -225,8 +226,8 @@ func TestOddGraphs(t *testing.T) {
 	b.quiet()
 }
 
-// savedCSV saves a table and checks the file: it has the texts of the graph, and no spreadsheet runs
-// one of them as a formula.
+// savedCSV saves a table as a CSV file and checks the file. The file must contain the texts of the
+// graph, in a form in which no spreadsheet runs a text as a formula.
 func (b *tab) savedCSV(s *site) {
 	b.t.Helper()
 	dir := b.t.TempDir()
@@ -247,8 +248,8 @@ func (b *tab) savedCSV(s *site) {
 	}
 }
 
-// TestSafe checks that no other site can show the studio in a frame, and that the pages obey the
-// policy that the server sends.
+// TestSafe checks that no other site can show the studio in a frame, and that the browser applies
+// the Content-Security-Policy of the server to the pages.
 func TestSafe(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)

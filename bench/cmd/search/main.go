@@ -145,14 +145,16 @@ func compare(ctx context.Context, stdout io.Writer, o options, g *social.Graph, 
 	return nil
 }
 
-// The words of the searches have the ranks [firstRank, firstRank+ranks) by frequency.
+// The searches use the words that are on the ranks [firstRank, firstRank+ranks) when all words are
+// sorted by frequency.
 const (
 	firstRank = 20
 	ranks     = 480
 )
 
-// touch searches each word once in every database. Without it, a twelfth of the timed searches would
-// be the first for a word, and p99 would say how fast a database reads and verifies its files.
+// touch searches each word once in every database. Without touch, a twelfth of the timed searches
+// would be the first search for a word. Then p99 would measure how fast a database reads and
+// verifies its files.
 func touch(ctx context.Context, in ...searcher) error {
 	for _, db := range in {
 		for rank := firstRank; rank < firstRank+ranks; rank += 2 {

@@ -17,7 +17,7 @@ func ActorFrom(ctx context.Context) *Actor {
 	return a
 }
 
-// GroupsOf returns the groups in the token of an actor; none for nil.
+// GroupsOf returns the groups in the token of an actor. It returns none if the actor is nil.
 func GroupsOf(a *Actor) []string {
 	if a == nil {
 		return nil

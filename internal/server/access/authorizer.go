@@ -20,8 +20,8 @@ type Authorizer interface {
 	// Allowed reports whether the actor has the grant.
 	Allowed(actor *Actor, g tool.Grant) bool
 
-	// Protection returns what the merge into a branch needs, if the branch changes only by merging
-	// proposals, and nil otherwise.
+	// Protection returns what a proposal needs before it can be merged into a branch that changes
+	// only by merging proposals. It returns nil for other branches.
 	Protection(branch string) *tool.Protection
 
 	// InGroup reports whether the actor is in a group of the policy.

@@ -23,8 +23,8 @@ func NewControl(a Authorizer, g engine.Graph) *Control { return &Control{authori
 // Authorizer returns the authorizer of the graph.
 func (c *Control) Authorizer() Authorizer { return c.authorizer }
 
-// Allowed reports whether the authorizer allows a grant and no protection of the branch forbids it. A
-// nil actor is allowed nothing.
+// Allowed reports whether the authorizer allows a grant, and no protection of the branch forbids
+// the grant. A nil actor is allowed nothing.
 func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
 	return c.granted(actor, grant) && (!c.protects(grant) || c.bypasses(actor, grant))
 }
@@ -37,7 +37,8 @@ func (c *Control) granted(actor *Actor, grant tool.Grant) bool {
 	return c.authorizer.Allowed(actor, placed(grant))
 }
 
-// placed returns a grant with the branch main in place of an empty one.
+// placed returns the grant. If the grant is about a branch and does not name one, placed sets the
+// branch to main.
 func placed(grant tool.Grant) tool.Grant {
 	if grant.Branch == "" && OnBranch(grant.Action) {
 		grant.Branch = engine.MainBranch
@@ -45,8 +46,8 @@ func placed(grant tool.Grant) tool.Grant {
 	return grant
 }
 
-// PastProposals reports whether a grant changes a branch in another way than by merging a proposal.
-// Such a grant is refused on a branch with a protection.
+// PastProposals reports whether a grant permits changing a branch without merging a proposal. Such
+// a grant is refused on a branch with a protection, unless the actor may bypass the protection.
 func PastProposals(grant tool.Grant) bool {
 	switch grant.Action {
 	case tool.Change, tool.SchemaApply, tool.BranchDelete:
@@ -62,13 +63,14 @@ func (c *Control) protects(grant tool.Grant) bool {
 	return PastProposals(grant) && c.authorizer.Protection(placed(grant).Branch) != nil
 }
 
-// bypasses reports whether the actor may change a protected branch in every way.
+// bypasses reports whether the actor may change the protected branch of the grant without merging a
+// proposal.
 func (c *Control) bypasses(actor *Actor, grant tool.Grant) bool {
 	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: placed(grant).Branch})
 }
 
-// Bypassed returns the first protected branch that grants change in another way than by merging a
-// proposal, and "" if there is none. The grants must have passed Require.
+// Bypassed returns the first protected branch that the grants permit to change without merging a
+// proposal, or "" if there is none. Require must have accepted the grants.
 func (c *Control) Bypassed(grants []tool.Grant) string {
 	for _, grant := range grants {
 		if c.protects(grant) {
@@ -78,7 +80,7 @@ func (c *Control) Bypassed(grants []tool.Grant) string {
 	return ""
 }
 
-// Protection returns the protection of a branch, or nil.
+// Protection returns the protection of a branch, or nil if the branch has none.
 func (c *Control) Protection(branch string) *tool.Protection { return c.authorizer.Protection(branch) }
 
 // InGroupAs returns a function that reports whether another actor of the same tenant as `caller` is
@@ -97,7 +99,7 @@ func (c *Control) AllowedAs(caller *Actor) func(actor string, groups []string, g
 	}
 }
 
-// other returns an actor of the same tenant as the caller.
+// other returns an actor with the name `actor` that has the same tenant as the caller.
 func other(caller *Actor, actor string, groups []string) *Actor {
 	a := &Actor{ID: actor, Groups: groups}
 	if caller != nil {

@@ -6,29 +6,29 @@ import "github.com/omnigraph-go/omnigraph/server/tool"
 type Explainer interface {
 	Authorizer
 
-	// Decision decides as Allowed does, and returns the rules that decided.
+	// Decision decides in the same way as Allowed, and also returns the rules behind the decision.
 	Decision(actor *Actor, g tool.Grant) Decision
 
 	// Actors returns the actors that the rules name, sorted.
 	Actors() []string
 }
 
-// Decision is a decision of an Explainer with its reasons.
+// Decision says whether an Explainer allows a grant, and why.
 type Decision struct {
-	Allowed bool // the decision
+	Allowed bool // whether the grant is allowed
 
-	// Deciding lists the rules that allowed, or the rules that denied. If it is empty and Allowed
-	// is false, no rule allows the action.
+	// Deciding lists the rules that allowed the grant, or those that denied it. If it is empty and
+	// Allowed is false, the grant is denied because no rule allows it.
 	Deciding []Rule
 
-	// Near lists the rules that would have allowed the action if one more condition had held. It is
-	// empty if a rule denies.
+	// Near lists the rules that would have allowed the grant if one more condition had held. It is
+	// empty if a rule denies the grant.
 	Near []NearRule
 
 	Unanswerable string // why no rule could apply, or ""
 }
 
-// Rule is a rule with its place.
+// Rule is a rule of a policy, and where it is written.
 type Rule struct {
 	ID   string
 	Deny bool   // the rule denies; otherwise it allows

@@ -16,8 +16,8 @@ func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, 
 	return branches.Some(func(branch string) bool { return c.gated(actor, t, branch) })
 }
 
-// gated reports whether all gates of a tool are granted. It checks gates on branches for
-// the given branch.
+// gated reports whether the actor has all grants that it needs to see a tool. Grants about a branch
+// are checked for the argument `branch`.
 func (c *Control) gated(actor *Actor, t tool.Tool, branch string) bool {
 	for _, gate := range t.Gates() {
 		if OnBranch(gate.Action) {

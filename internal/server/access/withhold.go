@@ -43,8 +43,8 @@ func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
 }
 
 // WantsRead returns the permissions that a write by the caller needs in addition to the permission
-// to write. A dry run compares the graph with a text of the caller and leaves no trace, so it
-// counts as a read.
+// to write. A dry run also needs the permission to read: it compares the graph with text that the
+// caller sends, and so discloses data without leaving a trace.
 func WantsRead(branch string, dryRun bool) []tool.Grant {
 	if !dryRun {
 		return nil

@@ -33,7 +33,7 @@ type Watch struct {
 	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark    // where the answer begins in the field `to`
 	branch string           // the branch of the first grant that concerns a branch
-	bypass string           // the protected branch that the call changes without a proposal; else empty
+	bypass string           // the protected branch that the call changes without a proposal; "" for none
 	writes bool             // a grant of the call is for a write
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
@@ -81,8 +81,8 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 	}
 }
 
-// RecordBypass records the protected branch that the call changes without a proposal. It is empty for
-// none.
+// RecordBypass records the protected branch that the call changes without a proposal. An empty
+// `branch` means that there is none.
 func (w *Watch) RecordBypass(branch string) { w.bypass = branch }
 
 // RecordWrite records what the call wrote, if it wrote anything.

@@ -24,8 +24,9 @@ type proposalSubmitArgs struct {
 	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge, for good."`
 }
 
-// ProposalStatus is the answer of the tools that change a proposal. It is short, because each tool's
-// output schema is in the list of tools; proposal_get has the rest.
+// ProposalStatus is the answer of the tools that change a proposal. It has few members, because the
+// list of tools may contain the output schema of each tool. The tool proposal_get returns the other
+// members.
 type ProposalStatus struct {
 	ID            string   `json:"id"`    // identifies the proposal
 	State         string   `json:"state"` // open, merged or closed
@@ -37,7 +38,7 @@ type ProposalStatus struct {
 	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
 }
 
-// statusOf returns the status of a proposal.
+// statusOf converts the answer about a proposal to a ProposalStatus.
 func statusOf(v any) any {
 	p := v.(*client.ProposalAnswer)
 	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy, Blockers: p.Blockers}
@@ -102,11 +103,11 @@ type proposalGetArgs struct {
 	PageToken *string `json:"page_token,omitempty"`
 }
 
-// jsonObject is an object of package client. Its members are not in the output schema, which every
-// list of tools repeats; the reference of REST describes them.
+// jsonObject holds the members of a struct of package client. The output schema does not describe
+// these members, so that it stays short in each list of tools; the REST reference describes them.
 type jsonObject map[string]json.RawMessage
 
-// asObject returns the members of a struct.
+// asObject converts a struct to a JSON object, and returns the members of the object.
 func asObject(v any) jsonObject {
 	b, err := encoding.JSON(v)
 	var o jsonObject
@@ -119,7 +120,7 @@ func asObject(v any) jsonObject {
 	return o
 }
 
-// asObjects returns the members of each struct of a list.
+// asObjects calls asObject for each struct of a list.
 func asObjects[T any](list []T) []jsonObject {
 	all := make([]jsonObject, len(list))
 	for i := range list {
@@ -128,8 +129,9 @@ func asObjects[T any](list []T) []jsonObject {
 	return all
 }
 
-// ProposalGetResult is the answer of proposal_get. It has one of the first three members: the list,
-// newest first; the proposal; or its changes, nodes before edges.
+// ProposalGetResult is the answer of proposal_get. Only one of its first three members is set: the
+// list of proposals, newest first; one proposal; or the changes of one proposal, nodes before
+// edges.
 type ProposalGetResult struct {
 	Proposals     []jsonObject `json:"proposals,omitempty"`
 	Proposal      jsonObject   `json:"proposal,omitempty"`
@@ -137,7 +139,7 @@ type ProposalGetResult struct {
 	NextPageToken string       `json:"next_page_token,omitempty"`
 }
 
-// The default and the maximum of limit in proposal_get.
+// The default and the maximum of the argument `limit` of proposal_get.
 const defaultProposals, maxProposals = 50, 500
 
 // proposalGet returns the tool proposal_get.
@@ -187,18 +189,18 @@ func proposalGet() tool.Tool {
 	}
 }
 
-// shapedCall is a call whose answer is converted.
+// shapedCall runs a call and converts the answer with the function `shape`.
 type shapedCall struct {
 	tool.Call
 	shape func(v any) any
 }
 
-// shaped returns a call that converts the answer of another.
+// shaped returns a call that runs `c` and converts the answer with the function `shape`.
 func shaped(c tool.Call, shape func(v any) any) tool.Call {
 	return &shapedCall{c, shape}
 }
 
-// Unwrap returns the converted call, for the log.
+// Unwrap returns the call that shapedCall runs. The log describes that call.
 func (c *shapedCall) Unwrap() tool.Call { return c.Call }
 
 // Run implements [tool.Call].
@@ -218,8 +220,8 @@ type proposalResolveArgs struct {
 	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
 }
 
-// resolutionArgs is the resolution of one conflict. A value is a text, because the argument of a
-// tool has one type.
+// resolutionArgs is the resolution of one conflict. A value is given as text, because an argument
+// of a tool has the same type in every call.
 type resolutionArgs struct {
 	EntityKind string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
 	TypeName   string  `json:"type_name"`

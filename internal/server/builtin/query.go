@@ -28,8 +28,8 @@ type queryArgs struct {
 	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead of the other arguments: several reads, each answered at its index, or with its error."`
 }
 
-// batchArgs is one element of the argument queries. Its members have no descriptions of their own:
-// they mean the same as the arguments of graph_query with these names.
+// batchArgs is one element of the argument `queries`. Its members have no descriptions of their
+// own, because each means the same as the argument of graph_query with the same name.
 type batchArgs struct {
 	Query     string         `json:"query"`
 	Name      *string        `json:"name,omitempty"`

@@ -11,7 +11,7 @@ import (
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
 // joined to the folder of the file.
 type Config struct {
-	File    string   // the path that was given to Read
+	File    string   // path of the file, as Read received it
 	Name    string   // name of the cluster, or ""
 	Storage string   // the data folder, which may not exist yet; "" if Shared is set
 	Shared  *Shared  // the storage that several servers share, or nil
@@ -28,14 +28,14 @@ type Config struct {
 
 // Shared describes storage that several servers share.
 type Shared struct {
-	URL          string        // of the storage; package address opens it
+	URL          string        // where the storage is; package address opens it
 	Cache        string        // folder of this server for copies of stored data
-	Lease        time.Duration // how long a server counts as alive after its last sign
-	MaxStaleness time.Duration // how long a server that cannot reach the storage answers reads
+	Lease        time.Duration // how long other servers take this one for alive after its last sign of life
+	MaxStaleness time.Duration // how long the server goes on answering reads when it cannot reach the storage
 }
 
-// Folder returns the folder for files that belong to this server alone: the data folder, or the cache
-// if the storage is shared.
+// Folder returns the folder for the files that only this server uses. It is the data folder, or the
+// cache if the storage is shared.
 func (c *Config) Folder() string {
 	if c.Shared != nil {
 		return c.Shared.Cache

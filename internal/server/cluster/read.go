@@ -44,8 +44,8 @@ func MetaThresholds(src []byte) map[string]int {
 	return thresholds
 }
 
-// Parse reads the text of a cluster.yaml, and the files that it refers to relative to the folder of
-// `path`. Faults name the file by its `path`.
+// Parse reads the text of a cluster.yaml and the files to which it refers. Relative paths start at
+// the folder of `path`. Faults show `path` as the name of the file.
 func Parse(path string, src []byte) (*Config, error) {
 	r := strictyaml.Read(path, src)
 	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}

@@ -46,7 +46,7 @@ var peersSettings = &setting{
 	Text:   "These are the addresses of all servers of the cluster; a server forwards writes, with the token of the caller, only to them.",
 }
 
-// storage reads the data folder, or the shared storage.
+// storage reads the key `storage`: the path of the data folder, or the mapping for shared storage.
 func (p *reader) storage(n *strictyaml.Node) {
 	if !n.IsText() {
 		p.sharedStorage(n)
@@ -63,7 +63,7 @@ func (p *reader) storage(n *strictyaml.Node) {
 	p.folder(n, s)
 }
 
-// folder sets the data folder.
+// folder sets the data folder of the configuration.
 func (p *reader) folder(n *strictyaml.Node, path string) {
 	p.cfg.Storage = p.join(path)
 	if info, err := os.Stat(p.cfg.Storage); err == nil && !info.IsDir() {
@@ -71,7 +71,7 @@ func (p *reader) folder(n *strictyaml.Node, path string) {
 	}
 }
 
-// sharedStorage reads the mapping form of storage.
+// sharedStorage reads the value of the key `storage` if it is a mapping.
 func (p *reader) sharedStorage(n *strictyaml.Node) {
 	f, ok := n.Mapping("storage", storageSettings)
 	if !ok {
@@ -109,7 +109,8 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 	p.cfg.Shared = s
 }
 
-// duration reads a duration between two bounds into `to`. It does nothing if n is nil.
+// duration reads a duration and stores it in *to. It reports a fault if the duration is shorter
+// than `least` or longer than `most`. It does nothing if n is nil.
 func duration(n *strictyaml.Node, what string, least, most time.Duration, to *time.Duration) {
 	s, ok := n.Text(what)
 	if !ok {

@@ -18,30 +18,34 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// arrowBuffer is the number of bytes of a stream that are collected before they are sent.
+// arrowBuffer is the number of bytes of a stream that are collected before they are sent to the
+// client.
 const arrowBuffer = 64 << 10
 
-// ArrowStream writes record batches as an Arrow IPC stream. It keeps the last batch back, because only
-// the last batch carries what is known at the end: the number of rows, and whether rows were cut
-// off. So nothing is sent before the second batch, or the end, and an error before that can still be
-// an ordinary answer.
+// ArrowStream writes record batches as an Arrow IPC stream. It always holds back the newest batch,
+// because the metadata of the last batch must have the number of rows, and whether rows were left
+// out; both are known only at the end. So ArrowStream sends nothing before it gets the second
+// batch, or before the end. If an error occurs before that, the server can still send an ordinary
+// error answer.
 type ArrowStream struct {
-	open   func() io.Writer // returns where the bytes go; called before the first byte
+	open   func() io.Writer // returns the writer that receives the bytes; called before the first byte
 	schema *arrow.Schema
 	buffer *bufio.Writer     // nil before the first byte
 	out    *ipc.Writer       // writes to buffer
-	last   arrow.RecordBatch // the batch that was kept back, or nil
+	last   arrow.RecordBatch // the batch that is held back, or nil
 	rows   int64
 }
 
-// NewArrowStream returns a stream of record batches with a schema. The metadata of the stream's schema are
-// the pairs of names and values; a pair with an empty value is left out.
+// NewArrowStream returns a stream of record batches with a schema. The argument `pairs` has names
+// and values in turn, which become the metadata of the stream's schema. A pair with an empty value
+// is left out.
 func NewArrowStream(open func() io.Writer, schema *arrow.Schema, pairs ...string) *ArrowStream {
 	meta := metadata(pairs)
 	return &ArrowStream{open: open, schema: arrow.NewSchema(schema.Fields(), &meta)}
 }
 
-// metadata returns pairs of names and values as Arrow metadata, without the empty values.
+// metadata converts names and values, which follow each other in turn, to Arrow metadata. It leaves
+// out pairs with an empty value.
 func metadata(pairs []string) arrow.Metadata {
 	var names, values []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -52,7 +56,8 @@ func metadata(pairs []string) arrow.Metadata {
 	return arrow.NewMetadata(names, values)
 }
 
-// Write sends the batch that was kept back, and keeps this one. The stream releases it.
+// Write sends the batch that was held back, and holds back `b` in its place. The stream releases
+// `b`.
 func (s *ArrowStream) Write(b arrow.RecordBatch) error {
 	s.rows += b.NumRows()
 	before := s.last
@@ -64,8 +69,8 @@ func (s *ArrowStream) Write(b arrow.RecordBatch) error {
 	return s.send(before)
 }
 
-// End sends the last batch with its metadata, and the mark that ends the stream. The last batch has
-// no rows if the stream has none.
+// End sends the last batch with the metadata in `pairs`, and then the mark that ends the stream. If
+// no batch was written, the last batch is one without rows.
 func (s *ArrowStream) End(pairs ...string) error {
 	if s.last == nil {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, s.schema)
@@ -84,7 +89,7 @@ func (s *ArrowStream) End(pairs ...string) error {
 	return s.buffer.Flush()
 }
 
-// Close releases the batch that was kept back.
+// Close releases the batch that is held back.
 func (s *ArrowStream) Close() {
 	if s.last != nil {
 		s.last.Release()
@@ -101,9 +106,9 @@ func (s *ArrowStream) send(b arrow.RecordBatch) error {
 	return s.out.Write(b)
 }
 
-// arrowAnswer sends the rows of a read as an Arrow IPC stream, batch by batch as the engine returns
-// them. It keeps to the row limit of the options, and to no limit of bytes, because it holds only
-// two batches.
+// arrowAnswer sends the rows of a read as an Arrow IPC stream. It sends a batch when the engine
+// returns the next one. It observes the row limit of the options. It needs no limit of bytes,
+// because it holds at most two batches in memory.
 func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
 	schema := engine.ArrowSchema(r.Result.Columns())
 	s := NewArrowStream(func() io.Writer { return e.enc.Arrow(r.Result.Commit()) }, schema,

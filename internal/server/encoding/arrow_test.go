@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// counted is a result with the numbers from 0 on, in batches of 1,000 rows. It reuses the memory of
-// its batch.
+// counted is a result whose rows are the numbers from 0 on, in batches of 1,000 rows. All batches
+// use the same memory.
 type counted struct {
 	rows, next int // number of rows, and the first number of the next batch
 	more       bool
@@ -69,8 +69,8 @@ func stream(t *testing.T, r *tool.ReadOutcome, rows int, w io.Writer) {
 	}
 }
 
-// TestArrowStream reads streams with and without limits. Each must have exactly the rows that the
-// JSON answer has, and say in its last batch whether rows were left out.
+// TestArrowStream reads streams with and without limits. Each stream must have exactly the rows
+// that the JSON answer has. Its last batch must say whether rows were left out.
 func TestArrowStream(t *testing.T) {
 	for _, tt := range []struct {
 		rows, from, most int
@@ -134,8 +134,8 @@ func TestArrowStream(t *testing.T) {
 	}
 }
 
-// TestArrowStreamMemory compares the memory that a stream of a million rows takes with that of a
-// stream of 5,000, which is a page.
+// TestArrowStreamMemory compares the memory that a stream of a million rows takes with the memory
+// that a stream of 5,000 rows takes, which is a page.
 func TestArrowStreamMemory(t *testing.T) {
 	peak := func(rows int) (most uint64, sent int64) {
 		var m runtime.MemStats

@@ -16,8 +16,8 @@ import (
 // 1.
 const maxSafeInteger = 1<<53 - 1
 
-// columnKey holds the text before a column's value: its name as a JSON string and a colon. For a
-// column with records, `fields` holds the keys of their fields.
+// columnKey holds the text before a column's value: the column's name as a JSON string, and a
+// colon. If the values of the column are records, `fields` holds the keys of the records' fields.
 type columnKey struct {
 	text   string // such as "name":
 	fields []columnKey
@@ -32,7 +32,7 @@ func columnKeys(cols []plan.Column) []columnKey {
 	return keys
 }
 
-// fieldKeys returns the key of each field of a record.
+// fieldKeys returns the key of each field of the records in a column.
 func fieldKeys(fields []plan.Field) []columnKey {
 	var keys []columnKey
 	for _, f := range fields {
@@ -67,7 +67,7 @@ func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {
 	e.buf = append(e.buf, '}')
 }
 
-// objects writes the records of row i of a column as an array.
+// objects writes the list of records in row i of a column as a JSON array.
 func (e *Writer) objects(keys []columnKey, c *engine.Column, i int) {
 	e.buf = append(e.buf, '[')
 	for k := c.Offsets[i]; k < c.Offsets[i+1]; k++ {

@@ -101,8 +101,9 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestNestedRecords writes rows with more nested records than one answer may have. A page ends before the row that
-// has too many, and an answer without pages is refused.
+// TestNestedRecords writes rows with more nested records than one answer may have. If the answer
+// has pages, the page must end before the row that exceeds the limit. If it has none, the answer
+// must be refused.
 func TestNestedRecords(t *testing.T) {
 	const each, rows = plan.MaxNested / 4, 6
 	fields := []plan.Field{{Name: "n", Type: value.Of(value.I32)}}

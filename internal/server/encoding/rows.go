@@ -115,7 +115,8 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 	return n, why, nil
 }
 
-// nested returns the number of records in the columns with records of row i, and in the records.
+// nested returns the number of nested records in row i: the records in the values of `cols`, and
+// the records within these records.
 func nested(cols []engine.Column, i int) int {
 	n := 0
 	for j := range cols {

@@ -1,5 +1,6 @@
-// Package encoding writes the outcomes of calls as JSON, and the rows of reads also as Arrow streams. It
-// writes rows directly from columns. It observes the limits on rows, bytes and memory.
+// Package encoding writes the outcomes of calls as JSON. It can also write the rows of a read as an
+// Arrow stream. It writes rows directly from columns. It observes the limits on rows, bytes and
+// memory.
 package encoding
 
 import (
@@ -50,9 +51,9 @@ type Options struct {
 	// effect if MaxBytes is set.
 	Parts bool
 
-	// Arrow, if not nil, makes the answer of a read an Arrow IPC stream. The Writer calls it once,
-	// before the first byte, with the commit that was read, and sends the stream to the returned
-	// writer while it reads. Other answers stay JSON.
+	// Arrow, if not nil, makes the answer to a read an Arrow IPC stream. The Writer calls Arrow
+	// once, before the first byte, with the id of the commit that was read. It sends the stream to
+	// the writer that Arrow returns, while the read goes on. All other answers stay JSON.
 	Arrow func(commit string) io.Writer
 }
 
@@ -96,7 +97,7 @@ func (e *Writer) Answer(commit string) *Answer {
 	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}
 }
 
-// ForModel reports whether a model reads the answer, which then says nothing twice.
+// ForModel reports whether a model reads the answer. Such an answer states nothing twice.
 func (e *Writer) ForModel() bool { return e.enc.CommitIDs }
 
 // MaxBytes returns the limit of the answer in bytes, or 0 if there is none.

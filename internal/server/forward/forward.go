@@ -1,4 +1,5 @@
-// Package forward sends requests that write to the server that writes their graph.
+// Package forward forwards a request that writes to a graph to the server that is the writer of
+// that graph.
 package forward
 
 import (
@@ -19,11 +20,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// Header marks a request that a server has forwarded. Its value is the id of that server. A request
-// with this header is not forwarded again.
+// Header is the name of the header that marks a forwarded request. Its value is the id of the
+// server that forwarded the request. A server does not forward a request with this header again.
 const Header = "Omnigraph-Forwarded-By"
 
-// retryAfter is the wait that is recommended to a client whose write reached no writer.
+// retryAfter is the time that a client is advised to wait after a write that could not be forwarded
+// because the writer was not reachable.
 const retryAfter = time.Second
 
 // Options configure a Forwarder.
@@ -43,7 +45,7 @@ type Forwarder struct {
 // New returns a Forwarder.
 func New(o Options) *Forwarder {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.Proxy = nil // the token must go to a peer and to no one else
+	t.Proxy = nil // the token must be sent to a peer only
 	t.DialContext = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
 	t.MaxIdleConnsPerHost = 64
 	return &Forwarder{opts: o, transport: t}
@@ -55,11 +57,12 @@ func (f *Forwarder) Close() error {
 	return nil
 }
 
-// authorization is the key of the Authorization header in the context of a request.
+// authorization is the key under which [Forwarder.Keep] stores the Authorization header in the
+// context of a request.
 type authorization struct{}
 
-// Keep keeps the Authorization header of each request for [Forwarder.Send], because the handlers
-// after authentication do not see it.
+// Keep stores the Authorization header of each request in the context of the request for
+// [Forwarder.Send], because the handlers after authentication do not see the header.
 func (f *Forwarder) Keep(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if values := r.Header.Values("Authorization"); len(values) > 0 {
@@ -69,10 +72,10 @@ func (f *Forwarder) Keep(next http.Handler) http.Handler {
 	})
 }
 
-// Send forwards a request to the server at an address, with the token of the caller, and passes the
-// answer on. If `body` is not nil, it is the body of the request, which has been read already. Send
-// reports false, and has not answered, if the address is not one of the peers or if the request was
-// forwarded to this server.
+// Send forwards a request, with the token of the caller, to the server at the address `to`, and
+// passes the answer on to the client. If `body` is not nil, it is the body of the request, which
+// the caller of Send has already read. Send reports false, and has not answered the request, if the
+// address is not that of another peer, or if another server has already forwarded the request.
 func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body []byte) bool {
 	if r.Header.Get(Header) != "" || to == "" || to == f.opts.Own {
 		return false
@@ -100,7 +103,8 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 			p.Out.Header.Set(Header, f.opts.Node)
 		},
 		ModifyResponse: func(answer *http.Response) error {
-			for name := range w.Header() { // such as the id of the request
+			// This server has already set these headers, such as the id of the request.
+			for name := range w.Header() {
 				answer.Header.Del(name)
 			}
 			return nil
@@ -112,7 +116,7 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 	return true
 }
 
-// fail answers a request that got no answer from the writer.
+// fail answers a request for which this server received no answer from the writer.
 func (f *Forwarder) fail(w http.ResponseWriter, r *http.Request, to string, err error) {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// writer is a server that answers with the parts of the request that it received.
+// writer starts a server that plays the writer. It answers with the parts of the request that it
+// received.
 func writer(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -22,14 +23,14 @@ func writer(t *testing.T) *httptest.Server {
 	return s
 }
 
-// forwarder returns a Forwarder with one peer.
+// forwarder returns a Forwarder whose only peer, besides its own server, is `peer`.
 func forwarder(t *testing.T, peer string) *Forwarder {
 	f := New(Options{Node: "og-1", Own: "http://127.0.0.1:1", Peers: []string{peer, "http://127.0.0.1:1"}, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
 
-// request returns a write of a caller.
+// request returns a request that writes to a graph, with the token of the caller.
 func request() *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/graphs/a%2Fb/mutate?x=1", strings.NewReader("the body"))
 	r.Header.Set("Authorization", "Bearer of-the-caller")
@@ -38,8 +39,8 @@ func request() *http.Request {
 	return r
 }
 
-// through sends a request as a server does: the Authorization header is gone when a handler forwards
-// the request.
+// through handles a request as a server does: the handler that forwards the request does not see
+// the Authorization header.
 func through(f *Forwarder, r *http.Request, to string, body []byte) (*httptest.ResponseRecorder, bool) {
 	w := httptest.NewRecorder()
 	w.Header().Set("X-Request-Id", "of the reader")
@@ -67,7 +68,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestRefused checks the requests that are not forwarded.
+// TestRefused checks which requests are not forwarded.
 func TestRefused(t *testing.T) {
 	peer := writer(t).URL
 	f := forwarder(t, peer)
@@ -88,8 +89,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks the answers when the writer cannot be reached, and when it ends the
-// connection after it has the request.
+// TestUnreachable checks the answer to a request if the writer cannot be reached, and if the writer
+// closes the connection after it has received the request.
 func TestUnreachable(t *testing.T) {
 	gone := writer(t)
 	gone.Close()

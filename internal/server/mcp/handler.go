@@ -28,9 +28,9 @@ import (
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 32 MiB
 
-	// Forward passes a request that writes, with its body, to the server that writes the graph, and
-	// its answer to the client. It reports false, and has not answered, if this server must answer.
-	// If it is nil, this server answers every request.
+	// Forward sends a request that writes, with its body, to the server that writes the graph, and
+	// sends that server's answer to the client. Forward reports false, and has not answered the
+	// request, if this server must answer. If Forward is nil, this server answers every request.
 	Forward func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
 	Tools     []Tool // their names must differ from those of the graph's tools
@@ -122,7 +122,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, status, answer)
 }
 
-// writes reports whether one of the messages calls a tool that may write.
+// writes reports whether one of the messages is a call of a tool that may write.
 func (s *surface) writes(msgs []message) bool {
 	for i := range msgs {
 		m := &msgs[i]

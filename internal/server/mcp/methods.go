@@ -163,8 +163,8 @@ func anyMeta(m *message) mcp.Meta {
 	return meta
 }
 
-// atLeast returns the commit that the server must have before it answers; "" if the message names
-// none.
+// atLeast returns the commit that the server must know before it answers, or "" if the message
+// states none.
 func atLeast(m *message) string {
 	if !bytes.Contains(m.meta, []byte(metaAtLeast)) {
 		return ""

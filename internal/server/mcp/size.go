@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListBytes returns the number of bytes of the answer to tools/list that lists the given tools, with
-// or without their output schemas. By name, it also returns the number of bytes that each tool takes
-// in that answer. The measured answer is for a call with the id 1, in the newest version of the
+// ListBytes returns the size in bytes of the answer to tools/list for the given tools, with or
+// without their output schemas. It also returns how many of these bytes each tool takes, by the
+// tool's name. The measured answer belongs to a call with the id 1 in the newest version of the
 // protocol that has sessions.
 func ListBytes(tools []*tool.Descriptor, outputSchemas bool) (whole int, each map[string]int) {
 	s := &surface{encoded: map[*mcp.Tool][]byte{}}

@@ -73,9 +73,9 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 	return t
 }
 
-// describe returns the description of a tool that clients receive. It has the output schema only if
-// outputSchemas is true. Every client sends the list to its model, so describe says each thing once:
-// the annotations have no title of their own.
+// describe returns the description of a tool that clients receive. The description includes the
+// output schema only if outputSchemas is true. Each client sends the list of tools to its model, so
+// describe states each thing once: the annotations have no title of their own.
 func describe(d *tool.Descriptor, outputSchemas bool) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
 	t := &mcp.Tool{
@@ -97,8 +97,8 @@ const (
 	metaCatalog = "omnigraph/catalogVersion" // digest of the descriptors of all tools
 	metaCommit  = "omnigraph/commit"         // id of the commit that was read or written
 
-	// metaAtLeast is a member that clients send: a commit that the server must have before it
-	// answers, or "latest".
+	// metaAtLeast is the name of a member that clients send. Its value is the id of a commit that
+	// the server must know before it answers, or "latest".
 	metaAtLeast = "omnigraph/atLeast"
 )
 

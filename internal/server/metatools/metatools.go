@@ -49,8 +49,9 @@ type Tools struct {
 
 	index func() *toolsearch.Index // returns the index of Queries, which the first call makes
 
-	// LeftOut returns the reason why a query is not served, or nil. It returns nil if the actor may
-	// not know of the query. If the field LeftOut is nil, no query is left out.
+	// LeftOut returns the reason why a query is not served, or nil. It also returns nil if the
+	// actor is not allowed to know that the query exists. If the field LeftOut is nil, no query is
+	// left out.
 	LeftOut func(actor *access.Actor, toolName string) error
 
 	list *tool.Descriptor         // descriptor of the tool that finds queries

@@ -51,7 +51,7 @@ const (
 	graphCheckpointFailures
 	graphWriter      // whether this server writes the graph, in shared storage
 	graphEpoch       // number of takeovers, in shared storage
-	graphLag         // seconds since the server last knew every commit, in shared storage
+	graphLag         // seconds since the server last knew all commits, in shared storage
 	embeddings       // calls of the embedding provider
 	embeddingTexts   // texts sent to the embedding provider
 	embeddingSeconds // time of a call of the embedding provider

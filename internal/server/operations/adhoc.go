@@ -178,9 +178,9 @@ func listNames(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxFaults], ", "), len(names)-maxFaults)
 }
 
-// readsStored reports whether a mutation finds entities by a condition on stored data, or matches or returns
-// stored data. The answer of such a mutation tells something about the graph. Inserts do not find
-// entities. An upsert does: the mutation may return what the entity had before.
+// readsStored reports whether the answer of a mutation may depend on stored data. That is so if the
+// mutation finds entities by a condition, or matches or returns stored data. Plain inserts do none
+// of this. An upsert counts, because the mutation may return the values that the entity had before.
 func readsStored(m *plan.Mutation) bool {
 	reads := false
 	m.Walk(func(s plan.Statement) {

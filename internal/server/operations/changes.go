@@ -152,8 +152,9 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer
 	return a
 }
 
-// wireChanges returns the first changes of a list in their wire form, within maxChangeBytes. It
-// reports whether more follow; `more` says so about the list.
+// wireChanges converts the changes at the beginning of a list to their wire form, up to
+// maxChangeBytes in total. It reports whether further changes follow. The argument `more` says
+// whether changes follow after the end of the list.
 func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
 	changes, bytes := []client.EntityChange{}, 0
 	for i := range list {

@@ -13,7 +13,7 @@ import (
 // DescribeQuery is the call that describes a stored query. Its answer is a client.QueryDescription.
 type DescribeQuery struct {
 	Query  tool.StoredQuery // the query to describe
-	Branch string           // the branch that the plan is for; empty for main
+	Branch string           // the branch for which the plan is made; empty for main
 }
 
 // Grants returns the permission to invoke the query.
@@ -21,8 +21,8 @@ func (c *DescribeQuery) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.InvokeQuery, Query: c.Query.Info().Name}}
 }
 
-// Run describes the query. It leaves out the plan if the caller may not read the branch, because
-// the estimates of a plan depend on the stored data.
+// Run describes the query. If the caller may not read the branch, Run leaves out the plan, because
+// the estimates in a plan depend on the stored data.
 func (c *DescribeQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	a := &client.QueryDescription{
 		QueryEntry:  StoredQuery(c.Query),

@@ -11,20 +11,20 @@ import (
 )
 
 // ExplainAccess is the call that says what an actor may do on a graph, and why. Its answer is a
-// client.AccessAnswer. It has no data of the graph in it.
+// client.AccessAnswer, which contains no data of the graph.
 type ExplainAccess struct {
-	Actor  *access.Actor // the actor to explain; not the caller
-	Branch string        // the branch that the decisions are about; empty for main
+	Actor  *access.Actor // the actor whose permissions are explained; not the caller
+	Branch string        // the branch for which the permissions are explained; empty for main
 
-	Authorizer access.Authorizer // decides about the grants
-	Tools      []tool.Tool       // the tools to explain
+	Authorizer access.Authorizer // allows or denies the grants
+	Tools      []tool.Tool       // the tools for which the needed permissions are explained
 	Visible    func(context.Context, tool.Tool) (bool, error)
 }
 
 // Grants returns the permission to read the policy.
 func (c *ExplainAccess) Grants() []tool.Grant { return []tool.Grant{{Action: tool.PolicyRead}} }
 
-// Run explains the decisions about every action, and about every tool.
+// Run explains the decision about each action and each tool.
 func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
 	a := &client.AccessAnswer{
 		Actor: c.Actor.ID, Groups: append([]string{}, c.Actor.Groups...), Branch: orMain(c.Branch),
@@ -35,7 +35,9 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 	}
 	for _, row := range tool.Actions() {
 		switch {
-		case row.Server() || row.On == tool.OnQuery: // the decisions about tools include the queries
+		// Actions on the server do not concern the graph. The decisions about tools include those
+		// about stored queries.
+		case row.Server() || row.On == tool.OnQuery:
 		case row.ByVia():
 			for _, via := range row.Vias {
 				a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Via: via}))
@@ -68,8 +70,8 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 	return &tool.Outcome{Value: a}, nil
 }
 
-// decision explains the decision about a grant. A grant about a branch is for the branch of the
-// call.
+// decision explains the policy's decision about a grant. If the action is about a branch, decision
+// uses the branch of the call.
 func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	if access.OnBranch(grant.Action) {
 		grant.Branch = orMain(c.Branch)
@@ -94,8 +96,9 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	return d
 }
 
-// ruleEntry returns a rule in the form of the answer. The folder of the file is left out: it says
-// something about the machine, and nothing about the rule.
+// ruleEntry converts a rule to the form in which the answer contains it. It leaves out the folder
+// of the policy file, because the folder tells something about the machine and nothing about the
+// rule.
 func ruleEntry(r access.Rule) client.AccessRule {
 	entry := client.AccessRule{ID: r.ID, Deny: r.Deny, Line: r.Line}
 	if r.File != "" {

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// defaultHistory is the number of commits in which a request looks if it gives no limit. Each
-	// commit costs the restoration of its state from the one before it.
+	// defaultHistory is the number of commits that a request looks at if it states no limit. For
+	// each commit, the engine has to restore the state from that of the commit before it.
 	defaultHistory = 100
 
-	// maxHistory is the maximum number of commits in which one request looks.
+	// maxHistory is the maximum number of commits that one request looks at.
 	maxHistory = 1000
 )
 
-// LookNodeHistory returns the call that lists the commits of a branch that changed a node. It looks
-// at the `limit` newest commits with a sequence number below `before`; 0 starts at the head. Its
-// answer is a client.NodeHistory. If the schema of the head lacks the type, the error is an
-// *engine.NotFound.
+// LookNodeHistory returns the call that lists the commits of a branch that changed a node. The call
+// looks at the `limit` newest commits with a sequence number below `before`; if `before` is 0, it
+// starts at the head. Its answer is a client.NodeHistory. If the schema of the head lacks the type,
+// the error is an *engine.NotFound.
 func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 	if limit <= 0 {
 		limit = defaultHistory
@@ -42,11 +42,12 @@ func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 		if schema.Catalog.Node(typ) == nil {
 			return nil, &engine.NotFound{What: "node type", Name: typ}
 		}
-		// The history must belong to the head of the answer, even if the branch has moved on.
+		// The answer states `head` as its commit, so the history must not contain newer commits,
+		// even if the branch has changed since.
 		if before == 0 || before > head.Seq {
 			before = head.Seq + 1
 		}
-		// One commit more gives the state before the oldest commit of the page.
+		// The page needs one commit more than it shows, for the state before its oldest commit.
 		commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit + 1})
 		if err != nil {
 			return nil, err
@@ -56,20 +57,22 @@ func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 	}}
 }
 
-// nodeHistory reads the states of one node.
+// nodeHistory reads the states of one node at different commits.
 type nodeHistory struct {
 	graph   engine.Graph
 	typ, id string
 	plans   map[string]*plan.Query // by digest of the schema; nil for a schema without the type
 }
 
-// page compares the states of the node in a list of commits, the newest first. If there are more than
-// `limit` commits, the last one only gives the state before the others.
+// page compares the states of the node at the given commits, which are sorted from the newest to
+// the oldest. If there are more than `limit` commits, page uses the oldest only for the state
+// before the others.
 func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit int) (*client.NodeHistory, error) {
 	a := &client.NodeHistory{Versions: []client.NodeVersion{}}
 	var before *client.EntityImage
-	known := false // whether `before` is the state before the next commit
-	// The oldest comes first, because the engine restores a state fast from the one before it.
+	known := false // whether the variable before holds the state before the next commit
+	// The loop starts with the oldest commit, because the engine restores the state of a commit
+	// fast from the state before it.
 	for i, c := range slices.Backward(commits) {
 		image, err := h.state(ctx, c)
 		if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
@@ -112,8 +115,9 @@ func versionOf(c engine.Commit, before, after *client.EntityImage) (v client.Nod
 	return v, true
 }
 
-// sameValues reports whether every value of a is in b too. A property that b lacks counts as null, so
-// a change of the schema that adds or drops a property changes only nodes with a value of it.
+// sameValues reports whether each value of `a` is also in `b`. If `b` lacks a property, its value
+// counts as null. So a change of the schema that adds or drops a property counts as a change only
+// for nodes that have a value of that property.
 func sameValues(a, b map[string]json.RawMessage) bool {
 	for name, v := range a {
 		if w, ok := b[name]; ok && !bytes.Equal(v, w) || !ok && string(v) != "null" {
@@ -160,12 +164,13 @@ func (h *nodeHistory) state(ctx context.Context, c engine.Commit) (*client.Entit
 	}
 }
 
-// idColumn is the name of the column with the id of the node. It is not a valid name of a property,
-// so it differs from all of them.
+// idColumn is the name of the column with the id of the node. No property can have this name,
+// because it is not valid as the name of a property.
 const idColumn = "@id"
 
-// nodePlan returns a plan that reads all properties of a node of the type, except Blobs, or nil if
-// the schema lacks the type. The one argument of the plan is the id of the node.
+// nodePlan returns a plan that reads one node of the type, with all properties except Blobs. The
+// only argument of the plan is the id of the node. nodePlan returns nil if the schema lacks the
+// type.
 func nodePlan(s *catalog.Schema, typ string) *plan.Query {
 	t := s.Node(typ)
 	if t == nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Proposal is a call about proposals. The answer of every call about one proposal is a
-// *client.ProposalAnswer.
+// Proposal is a call about proposals. If the call is about one proposal, its answer is a
+// *client.ProposalAnswer, unless it lists the changes of the proposal.
 //
-// Only the stored proposal names its branches. So the calls about a stored proposal list no grants,
-// and ask the policy while they run. A proposal with a branch that the caller may not read gives the
-// same *engine.NotFound as a proposal that does not exist.
+// A call about a stored proposal learns the branches only when it reads the proposal. So it lists
+// no grants beforehand, and asks the policy while it runs. If the caller may not read one of the
+// branches, the error is the same *engine.NotFound as for a proposal that does not exist.
 type Proposal struct {
 	grants []tool.Grant
 	writes bool     // the call may change a proposal or a branch
-	log    []string // arguments for the log
+	log    []string // the arguments that the log shows
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
@@ -36,11 +36,11 @@ func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	return c.run(ctx, env)
 }
 
-// Writes reports whether the call may change something. Its grants do not say so, because most of
-// them are checked while it runs.
+// Writes reports whether the call may change something. The grants of the call do not show that,
+// because most of them are checked only while it runs.
 func (c *Proposal) Writes() bool { return c.writes }
 
-// LogArguments returns the arguments of the call for the log.
+// LogArguments returns the arguments of the call that the log shows.
 func (c *Proposal) LogArguments() [][]byte {
 	all := make([][]byte, len(c.log))
 	for i, s := range c.log {
@@ -51,9 +51,9 @@ func (c *Proposal) LogArguments() [][]byte {
 
 // The limits of proposals.
 const (
-	maxTitle         = 200 // characters of a title
-	defaultProposals = 100 // proposals of a page without a limit
-	maxProposals     = 500 // proposals of a page
+	maxTitle         = 200 // maximum number of characters of a title
+	defaultProposals = 100 // number of proposals on a page if the request states no limit
+	maxProposals     = 500 // maximum number of proposals on a page
 )
 
 // OpenProposal returns the call that opens a proposal. The caller must be allowed to change the
@@ -75,7 +75,7 @@ func OpenProposal(b client.ProposalBody) *Proposal {
 	}
 }
 
-// checkTitle returns a title without space around it. The error is a *tool.ArgumentError.
+// checkTitle returns a title without white space at its ends. The error is a *tool.ArgumentError.
 func checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	switch n := len([]rune(title)); {
@@ -89,12 +89,12 @@ func checkTitle(title string) (string, error) {
 	return title, nil
 }
 
-// event returns an event of the caller.
+// event returns an event that the caller causes.
 func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.ProposalEvent {
 	return engine.ProposalEvent{Kind: kind, Actor: env.Actor, Groups: env.Groups, Text: comment}
 }
 
-// putProposal stores a proposal and answers with it.
+// putProposal stores a proposal and returns the answer about it.
 func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	p, err := env.Graph.PutProposal(ctx, *p)
 	if err != nil {
@@ -107,7 +107,7 @@ func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.
 	return out, err
 }
 
-// proposalOutcome answers with a proposal.
+// proposalOutcome returns the answer about a proposal.
 func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	s, err := compareProposal(ctx, env, p)
 	if err != nil {
@@ -116,7 +116,8 @@ func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*t
 	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}, nil
 }
 
-// readProposal returns a proposal that the caller may read. The error is an *engine.NotFound.
+// readProposal returns a proposal that the caller may read. Otherwise the error is an
+// *engine.NotFound.
 func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Proposal, error) {
 	p, err := env.Graph.Proposal(ctx, id)
 	if err != nil {
@@ -182,7 +183,8 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 	}}
 }
 
-// selects reports whether a list has a proposal. It does not look at the state.
+// selects reports whether a proposal belongs in a list with the filters of q. It ignores the filter
+// for the state.
 func selects(q *client.ProposalQuery, p *engine.Proposal) bool {
 	if q.Source != "" && q.Source != p.Source || q.Target != "" && q.Target != p.Target || q.Author != "" && q.Author != p.Author {
 		return false
@@ -199,8 +201,8 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 	return s
 }
 
-// changing returns a call that changes an open proposal. The function `change` gets the proposal and
-// its comparison, and returns what it adds.
+// changing returns a call that changes an open proposal. The function `change` receives the
+// proposal with its comparison, and changes the proposal, which the call then stores.
 func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, s *comparedProposal) error) *Proposal {
 	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		p, err := readProposal(ctx, env, id)
@@ -221,7 +223,7 @@ func changing(id string, log []string, change func(ctx context.Context, env *too
 	}}
 }
 
-// mayEdit returns an error unless the caller may change the source of a proposal, or review the
+// mayEdit returns an error if the caller may neither change the source of a proposal nor review the
 // proposal.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
 	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc})
@@ -231,7 +233,7 @@ func mayEdit(env *tool.Env, p *engine.Proposal) error {
 	return err
 }
 
-// changeLog returns the arguments of ChangeProposal for the log.
+// changeLog returns the arguments of a call of ChangeProposal that the log shows.
 func changeLog(b *client.ProposalChangeBody) []string {
 	log := []string{b.Comment}
 	for _, text := range []*string{b.Title, b.Description} {
@@ -274,7 +276,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 			p.Resolutions = slices.DeleteFunc(p.Resolutions, func(o engine.Resolution) bool { return o.ConflictPlace == r.ConflictPlace })
 			p.Resolutions = append(p.Resolutions, r)
 		}
-		// Store no resolution that the merge would refuse.
+		// A resolution that the merge would refuse must not be stored.
 		if _, err := compareProposal(ctx, env, p); err != nil {
 			return asArgument("resolutions", err)
 		}
@@ -297,9 +299,9 @@ func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 	})
 }
 
-// MergeProposal returns the call that merges an open proposal. It commits exactly the result that it
-// checked: if one of the branches moved meanwhile, it checks again. If the proposal is merged
-// already, it answers with the proposal.
+// MergeProposal returns the call that merges an open proposal. The call commits exactly the result
+// that it checked: if one of the branches changes in the meantime, the call checks again. If the
+// proposal has been merged already, the answer is that proposal.
 func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 	return &Proposal{writes: true, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		const attempts = 10
@@ -338,13 +340,14 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 	}}
 }
 
-// revised reports whether another call stored a new version of an open proposal since p was read.
+// revised reports whether another call has stored a newer version of a proposal since `p` was read.
 func revised(ctx context.Context, env *tool.Env, p *engine.Proposal) bool {
 	now, err := env.Graph.Proposal(ctx, p.ID)
 	return err == nil && now.Revision != p.Revision
 }
 
-// mergeProposal checks a proposal and merges it if both branches are still as they were checked.
+// mergeProposal checks a proposal and merges it. The merge fails if one of the branches has changed
+// after the check.
 func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *client.ProposalMergeBody) (*engine.Commit, error) {
 	s, err := compareProposal(ctx, env, p)
 	if err != nil {
@@ -374,7 +377,8 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 	return res.Commit, nil
 }
 
-// nothingToMerge says that the target has everything that the source has.
+// nothingToMerge returns the reason why a proposal whose source would not change the target cannot
+// be merged.
 func nothingToMerge(p *engine.Proposal) string {
 	return fmt.Sprintf("branch %s would not change branch %s; write to %s or close the proposal", p.Source, p.Target, p.Source)
 }

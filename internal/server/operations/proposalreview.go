@@ -18,7 +18,8 @@ import (
 )
 
 // ReviewProposal returns the call that approves an open proposal, asks for changes, or adds a
-// comment. A decision needs proposal_review on the target, and the digest that the reviewer saw.
+// comment. To approve or ask for changes, the caller needs proposal_review on the target, and must
+// state the digest of the proposal that the caller saw.
 func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
 		p := s.proposal
@@ -79,7 +80,7 @@ func checkApprover(ctx context.Context, env *tool.Env, p *engine.Proposal) error
 		}
 		for _, c := range commits {
 			if c.Branch != p.Source {
-				return nil // the branch began at this commit
+				return nil // the source branch was created at this commit
 			}
 			if c.Actor == env.Actor {
 				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(env.Actor), p.Source, p.ID)}
@@ -92,7 +93,7 @@ func checkApprover(ctx context.Context, env *tool.Env, p *engine.Proposal) error
 	}
 }
 
-// name returns the name of an actor in a sentence.
+// name returns the text for an actor in a sentence.
 func name(actor string) string {
 	if actor == "" {
 		return "an actor without a name"
@@ -100,8 +101,8 @@ func name(actor string) string {
 	return actor
 }
 
-// readResolutions converts resolutions to those of the engine. It reads each value with the type of
-// its property on the target branch. The error is a *tool.ArgumentError.
+// readResolutions converts the resolutions of a request to the engine's type. It reads each value
+// as a value of the property's type on the target branch. The error is a *tool.ArgumentError.
 func readResolutions(ctx context.Context, g engine.Graph, target string, all []client.ConflictResolution) ([]engine.Resolution, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -163,14 +164,14 @@ func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Res
 	}
 	raw := orNullText(w.Value)
 	if text := ""; (typ.List || typ.Kind == value.Vector) && json.Unmarshal([]byte(raw), &text) == nil && text != "" {
-		raw = text // a tool sends a list as a text with JSON
+		raw = text // in the call of a tool, a list is a text that contains JSON
 	}
 	o := arguments.Members([]byte(`{"value":` + raw + `}`))
 	r.Value = o.Value("value", typ)
 	return r, o.Done()
 }
 
-// orNullText returns JSON, or null for none.
+// orNullText returns the JSON text in `raw`, or "null" if `raw` is empty.
 func orNullText(raw []byte) string {
 	if len(raw) == 0 {
 		return "null"
@@ -179,8 +180,9 @@ func orNullText(raw []byte) string {
 }
 
 // ListProposalChanges returns the call that lists a page of the changes of a proposal. The argument
-// `token` is the token of the page, or empty. A token names the compared commits, so that all pages
-// compare the same ones. The answer is a *client.ProposalChanges.
+// `token` is the page token, or empty for the first page. A page token contains the ids of the
+// compared commits, so that all pages compare the same commits. The answer is a
+// *client.ProposalChanges.
 func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposal {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges

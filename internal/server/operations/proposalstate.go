@@ -15,14 +15,15 @@ import (
 // maxProposalConflicts is the maximum number of conflicts in the answer about a proposal.
 const maxProposalConflicts = 100
 
-// comparedProposal is a proposal with what a merge of it would do.
+// comparedProposal is a proposal together with the result that a merge of it would have.
 type comparedProposal struct {
 	env        *tool.Env
 	proposal   *engine.Proposal
 	comparison *engine.Comparison
 }
 
-// compareProposal compares the branches of an open proposal, or the last commits of a final one.
+// compareProposal compares the branches of an open proposal. For a merged or closed proposal, it
+// compares the last commits that the branches had while the proposal was open.
 func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*comparedProposal, error) {
 	source, target := proposalTargets(p)
 	c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
@@ -45,8 +46,8 @@ func isReview(k engine.ProposalEventKind) bool {
 	return k == engine.EventApproved || k == engine.EventRejected
 }
 
-// reviews returns the last decision of each reviewer about the digest of the comparison, in the
-// order of the events.
+// reviews returns the last decision of each reviewer, in the order of the events. It leaves out a
+// decision that is about another digest than that of the comparison.
 func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 	for _, e := range s.proposal.Events {
 		if !isReview(e.Kind) {
@@ -58,7 +59,8 @@ func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 	return slices.DeleteFunc(last, func(e engine.ProposalEvent) bool { return e.Digest != s.comparison.Digest })
 }
 
-// protection returns what the merge into the target needs, or nil.
+// protection returns what the proposal needs before it can be merged into the target, or nil if the
+// target is not protected.
 func (s *comparedProposal) protection() *tool.Protection {
 	if s.env.Protection == nil {
 		return nil
@@ -66,8 +68,9 @@ func (s *comparedProposal) protection() *tool.Protection {
 	return s.env.Protection(s.proposal.Target)
 }
 
-// approvers lists the reviewers whose approval counts: those who approved the digest, still may
-// review proposals for the target, and are in the group that the protection of the target names.
+// approvers lists the reviewers whose approval counts. They must have approved the current digest,
+// and must still be allowed to review proposals for the target. If the protection of the target
+// names a group, they must also be in that group.
 func (s *comparedProposal) approvers() []string {
 	group := ""
 	if p := s.protection(); p != nil {
@@ -82,7 +85,7 @@ func (s *comparedProposal) approvers() []string {
 	return actors
 }
 
-// rejecters lists the reviewers who asked for changes to the digest.
+// rejecters lists the reviewers whose last decision about the current digest asks for changes.
 func (s *comparedProposal) rejecters() []string {
 	actors := []string{}
 	for _, e := range s.reviews() {
@@ -93,13 +96,14 @@ func (s *comparedProposal) rejecters() []string {
 	return actors
 }
 
-// mayReview asks the policy whether the actor of a review may review proposals for the target.
+// mayReview reports whether the policy allows the actor of a review to review proposals for the
+// target.
 func (s *comparedProposal) mayReview(e *engine.ProposalEvent) bool {
 	return s.env.AllowedAs != nil && s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: s.proposal.Target})
 }
 
-// checkDigest returns an *engine.Conflict if the caller saw other changes or resolutions. An empty
-// digest matches any.
+// checkDigest returns an *engine.Conflict if `digest` is not the digest of the comparison: the
+// caller then saw other changes or other resolutions. An empty digest is not checked.
 func (s *comparedProposal) checkDigest(digest string) error {
 	if digest == "" || digest == s.comparison.Digest {
 		return nil
@@ -107,7 +111,7 @@ func (s *comparedProposal) checkDigest(digest string) error {
 	return &engine.Conflict{Reason: fmt.Sprintf("the changes of proposal %s now have the digest %s, not %s; read the proposal again", s.proposal.ID, s.comparison.Digest, digest)}
 }
 
-// blockers lists what must happen before the merge, as sentences.
+// blockers lists what must happen before the proposal can be merged, as sentences.
 func (s *comparedProposal) blockers() []string {
 	p, c, list := s.proposal, s.comparison, []string{}
 	if p.State != engine.ProposalOpen {

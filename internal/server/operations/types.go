@@ -48,7 +48,7 @@ func propertyEntries(properties []*catalog.Property) []client.PropertyEntry {
 	return entries
 }
 
-// queriesUsing returns the names of the queries that use a type.
+// queriesUsing returns the names of the stored queries that use a type.
 func queriesUsing(queries []tool.StoredQuery, entity plan.Entity, name string) []string {
 	names := []string{}
 	for _, q := range queries {

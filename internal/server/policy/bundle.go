@@ -26,13 +26,12 @@ type groupClause struct {
 	members []strictyaml.Entry // names of its actors
 }
 
-// protectedClause is a protected branch. A clause with approvals says that the branch changes only by
-// merging proposals.
+// protectedClause is an entry of the list of protected branches.
 type protectedClause struct {
 	name      strictyaml.Entry  // name of the branch
 	proposals bool              // the branch changes only by merging proposals
-	approvals int               // number of approvals of a proposal
-	group     *strictyaml.Entry // group of the approvers; nil for any
+	approvals int               // number of approvals that a proposal needs
+	group     *strictyaml.Entry // group whose approvals count; nil if all approvals count
 }
 
 // ruleClause is a rule of the file.
@@ -95,7 +94,8 @@ func parse(r *strictyaml.Reader) *bundle {
 	return b
 }
 
-// parseProtected reads the list of protected branches: names, or mappings with what a merge needs.
+// parseProtected reads the list of protected branches. An element is the name of a branch, or a
+// mapping that also says what a merge into the branch needs.
 func parseProtected(n *strictyaml.Node) (all []protectedClause) {
 	list, _ := n.List("protected_branches")
 	for _, item := range list {

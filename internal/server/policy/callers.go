@@ -10,18 +10,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Callers says which actors have some grants.
+// Callers says which actors the policy allows a set of grants.
 type Callers struct {
-	Any    bool     // actors that the policy does not name have the grants
-	Groups []string // if Any is false: the groups whose members have the grants, sorted
-	Actors []string // if Any is false: the other actors that have the grants, sorted
-	Except []string // if Any is true: the actors that do not have the grants, sorted
+	Any    bool     // true if the policy allows them to actors that it does not name
+	Groups []string // if Any is false: the groups whose members have them, sorted
+	Actors []string // if Any is false: the actors outside those groups that have them, sorted
+	Except []string // if Any is true: the actors that do not have them, sorted
 }
 
-// unnamed is an actor that no policy can name, because the names of actors have no blanks.
+// unnamed is the name of an actor to which no rule can refer, because the name of an actor contains
+// no space.
 const unnamed = "an unnamed actor"
 
-// Callers returns the actors and groups that have all of the grants. It knows only the actors and
+// Callers says which actors and groups have all of the grants. It considers only the actors and
 // groups that the policy names.
 func (p *Policy) Callers(grants ...tool.Grant) Callers {
 	all := func(actor string, group string) bool {
@@ -51,8 +52,8 @@ func (p *Policy) Callers(grants ...tool.Grant) Callers {
 	return c
 }
 
-// decideIn decides about an actor that is in a group in addition to its own groups. An empty group
-// adds none.
+// decideIn decides about a grant for an actor as if the actor were also in the group `group`. If
+// `group` is empty, the actor has only its own groups.
 func (p *Policy) decideIn(actor, group string, g tool.Grant) bool {
 	if group == "" {
 		return p.decide(&access.Actor{ID: actor}, g)
@@ -85,7 +86,7 @@ func (p *Policy) namedActors() []string {
 	return slices.Compact(names)
 }
 
-// isMember reports whether the policy lists an actor in a group.
+// isMember reports whether the policy lists an actor as a member of a group.
 func (p *Policy) isMember(actor, group string) bool {
 	return p.entities.actors[uid(actorType, actor)].Parents.Contains(uid(groupType, group))
 }

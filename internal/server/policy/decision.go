@@ -10,8 +10,8 @@ import (
 
 var _ access.Explainer = (*Policy)(nil)
 
-// Decision implements access.Explainer. It returns what [Policy.Explain] finds, without the type of
-// places that belongs to the language.
+// Decision implements access.Explainer. It returns the findings of [Policy.Explain] in the types of
+// package access, which do not depend on package diag.
 func (p *Policy) Decision(actor *access.Actor, g tool.Grant) access.Decision {
 	e := p.Explain(actor, g)
 	d := access.Decision{Allowed: e.Allowed, Unanswerable: e.Unanswerable}
@@ -30,8 +30,8 @@ func (p *Policy) Decision(actor *access.Actor, g tool.Grant) access.Decision {
 	return d
 }
 
-// Actors implements access.Explainer. It returns the actors that groups and rules name, sorted. It
-// returns none for a policy that was written in Cedar.
+// Actors implements access.Explainer. It returns the actors that groups and rules name, sorted. For
+// a policy that was written in Cedar, it returns none.
 func (p *Policy) Actors() []string {
 	if p.source == nil {
 		return nil

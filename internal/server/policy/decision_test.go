@@ -7,7 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// TestDecision checks that a decision names the rules with their lines, and the actors of a policy.
+// TestDecision checks that a decision contains the rules behind it with their lines, and that
+// Actors returns the actors that the policy names.
 func TestDecision(t *testing.T) {
 	p, err := Compile("dir/policy.yaml", []byte(`version: 1
 groups: { readers: [act-b, act-a] }

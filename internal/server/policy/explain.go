@@ -26,7 +26,7 @@ type Explanation struct {
 	Near []NearRule
 
 	// Protected is true if the rules allow the request, but the branch changes only by merging
-	// proposals and the actor lacks protection_bypass. Allowed is then false.
+	// proposals, and the actor does not have protection_bypass. Then Allowed is false.
 	Protected bool
 
 	// Unanswerable is the reason why no rule could apply, or "".
@@ -46,8 +46,8 @@ type NearRule struct {
 	Part string // the part that does not hold, as Cedar text
 }
 
-// Explain decides as a server does: like [Policy.Allowed], and by the protection of the branch. It also
-// returns the rules that decided.
+// Explain decides as a server does: it combines the answer of [Policy.Allowed] with the protection
+// of the branch. It also returns the rules behind the decision.
 func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 	req, ok := p.request(actor, g)
 	if !ok {

@@ -165,7 +165,7 @@ func (b *naiveBundle) yaml() string {
 	return t.String()
 }
 
-// viasOf lists the ways by which a test asks for an action.
+// viasOf returns the values of [tool.Via] with which a test asks for an action.
 func viasOf(row *tool.ActionRow) []tool.Via {
 	if row.ByVia() {
 		return []tool.Via{"", row.Vias[0], row.Vias[1]}

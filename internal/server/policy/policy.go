@@ -53,7 +53,8 @@ type Policy struct {
 	entities    *entities         // what Cedar can look up
 	tokenGroups map[string]string // policy group by token group; other groups of a token are ignored
 	protected   []string          // protected branches, sorted
-	// protections has the branches that change only by merging proposals.
+	// protections maps each branch that changes only by merging proposals to what such a merge
+	// needs.
 	protections map[string]*tool.Protection
 	tests       branchTests // how the rules test branch names
 	named       []string    // branches that rules name, sorted

@@ -69,7 +69,7 @@ func TestProtection(t *testing.T) {
 	}
 }
 
-// TestProtectionFaults checks the faults of protected branches.
+// TestProtectionFaults checks the faults that are found in lists of protected branches.
 func TestProtectionFaults(t *testing.T) {
 	for entry, want := range map[string]string{
 		"{ name: main, from: { group: nosuch } }": `unknown group "nosuch" in the protection of branch main`,

@@ -42,7 +42,8 @@ type resolved struct {
 	groups    []string            // groups that rules may name
 	groupsOf  map[string][]string // groups by actor
 	protected []string            // protected branches, sorted
-	// protections has the branches that change only by merging proposals.
+	// protections maps each branch that changes only by merging proposals to what such a merge
+	// needs.
 	protections map[string]*tool.Protection
 	rules       []rule // in the order of the file
 }

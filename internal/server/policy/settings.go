@@ -21,7 +21,7 @@ const (
 // actorSetting describes one name of an actor.
 var actorSetting = &setting{Example: "act-ada", Pattern: actorPattern, Limits: actorLimits, Text: "This is the name of an actor."}
 
-// protectedBranch describes one protected branch.
+// protectedBranch describes an entry of the list of protected branches.
 var protectedBranch = &setting{Type: strictyaml.Union, Example: "main", Text: "This is a branch.", Forms: []*setting{
 	{Example: "main", Limits: "a name of a branch", Text: "Only rules tell this branch apart."},
 	{Type: strictyaml.Mapping, Example: "{ name: main, approvals: 1, from: { group: reviewers } }",

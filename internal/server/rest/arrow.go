@@ -16,7 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
-// wantsArrow reports whether the client accepts an Arrow stream, and prefers no other answer to it.
+// wantsArrow reports whether the client accepts an Arrow stream, and does not prefer JSON or NDJSON
+// to it.
 func (x *exchange) wantsArrow() bool {
 	columns, other := 0.0, 0.0
 	for _, line := range x.r.Header.Values("Accept") {
@@ -66,8 +67,8 @@ func (x *exchange) answerRows(enc encoding.Options, run func(encoding.Options) (
 	return nil
 }
 
-// exportArrow sends the entities of one type at the commit of the stream. It reads an export of the
-// graph as NDJSON, so that the entities and their order are those of every export.
+// exportArrow sends the entities of one type at the commit of the stream. It converts an NDJSON
+// export of the graph, so that it sends the same entities in the same order as an NDJSON export.
 func exportArrow(ctx context.Context, g engine.Graph, out *stream, types []string) error {
 	at := engine.Target{Commit: out.commit}
 	schema, err := g.Schema(ctx, at)

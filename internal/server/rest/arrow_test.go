@@ -19,8 +19,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestArrow asks for rows and for exports with different headers Accept. The answer must be an Arrow
-// stream with as many rows as expected, or have the expected status.
+// TestArrow requests rows and exports with different headers Accept. The answer must be an Arrow
+// stream with the expected number of rows, or have the expected status.
 func TestArrow(t *testing.T) {
 	h := rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, servedtest.Config(t))}, rest.Options{})
 	const names = `{"query":"query q() { match { $p: Person } return { $p.name as name, $p.age as age } order { $p.name } }"`
@@ -81,12 +81,12 @@ func TestArrow(t *testing.T) {
 	}
 }
 
-// TestArrowExportFails ends an export with an error, before and after the server has sent a part of it.
+// TestArrowExportFails lets an export fail before the server has sent a part of it, and after that.
 func TestArrowExportFails(t *testing.T) {
 	line := `{"type":"Person","data":{"id":"p","name":"p","age":1}}` + "\n"
 	for _, tt := range []struct {
 		lines  int
-		status int // 0 for a broken connection
+		status int // 0 if the connection must break
 	}{{0, 500}, {100, 500}, {5000, 0}} {
 		g := exporter{servedtest.Config(t).Graph, func(_ context.Context, w io.Writer) error {
 			if _, err := io.WriteString(w, strings.Repeat(line, tt.lines)); err != nil {

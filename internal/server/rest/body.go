@@ -110,8 +110,8 @@ func members(o *arguments.Object, into reflect.Value) {
 	}
 }
 
-// nested reads a member that is an array of objects, or an object that may be absent. Its field is a
-// slice of structs or a pointer to a struct.
+// nested reads the member `name`. If the field `into` is a slice of structs, the member is an array
+// of objects. If the field is a pointer to a struct, the member is an object that may be absent.
 func nested(o *arguments.Object, name string, into reflect.Value) {
 	raw := o.Raw(name)
 	if raw == nil {

@@ -47,7 +47,8 @@ func (x *exchange) listQueries() error {
 	return x.reply(list)
 }
 
-// describeQuery describes a stored query. It answers 404 for a query that the caller may not invoke.
+// describeQuery describes a stored query. If the caller may not invoke the query, the status is
+// 404.
 func (x *exchange) describeQuery() error {
 	call, err := x.g.DescribeQuery(x.actor(), x.r.PathValue("name"), x.query.Get("branch"))
 	if err != nil {

@@ -15,7 +15,7 @@ const (
 	// ExampleCommit is the id that examples use for the head of main.
 	ExampleCommit = "01K9ZQ6Y3E5V8T1N4K7M2P9RSX"
 
-	// ExampleProposal is the id of the proposal in the examples.
+	// ExampleProposal is the id of the proposal that the examples use.
 	ExampleProposal = "01K9ZQ7B4F6W9V2P5M8N3Q1STY"
 )
 

@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// export streams a graph while it reads the graph: as NDJSON, or one type as an Arrow stream.
+// export sends a graph while it reads it: the whole graph as NDJSON, or one type as an Arrow
+// stream.
 func (x *exchange) export() error {
 	var b client.ExportBody
 	o, err := x.body(&b)
@@ -58,8 +59,8 @@ func (x *exchange) export() error {
 	return x.broken(err)
 }
 
-// broken ends an answer that failed after its status was sent. Then only a broken connection can
-// report the fault to the client, so broken always panics.
+// broken ends an answer that fails after its status was sent. The server can then report the
+// failure only by breaking the connection, so broken always panics.
 func (x *exchange) broken(err error) error {
 	f := x.report(err)
 	x.g.Logger().WarnContext(x.ctx(), "an answer failed after a part of it was sent", "operation", x.route.Operation, "reason", f.Body.Message)

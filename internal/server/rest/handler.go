@@ -40,9 +40,9 @@ type Options struct {
 	// cluster sets it if its schemas come from its configuration. Empty allows schema changes.
 	SchemasFixed string
 
-	// Forward passes a request that writes to the server that writes the graph, and its answer to
-	// the client. It reports false, and has not answered, if this server must answer. If it is nil,
-	// this server answers every request.
+	// Forward sends a request that writes to the server that writes the graph, and sends that
+	// server's answer to the client. Forward reports false, and has not answered the request, if
+	// this server must answer. If Forward is nil, this server answers every request.
 	Forward func(w http.ResponseWriter, r *http.Request, graph string) bool
 
 	Version       string // the version of the server, for /healthz
@@ -91,8 +91,8 @@ type server struct {
 	opts     Options                       // the options of the REST API
 	document func() ([]byte, error)        // [Document], computed on first use
 
-	// describe is [GraphDocument]. It is a field because the table of routes cannot refer to a
-	// function that reads the table.
+	// describe is the function [GraphDocument]. It is a field because the table of routes must not
+	// refer to a function that itself reads the table.
 	describe func(graph string, queries []StoredOperation) ([]byte, error)
 }
 

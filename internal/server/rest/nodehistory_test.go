@@ -17,9 +17,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestNodeHistory compares the history of a node, read in pages of every size, with the commits that
-// the test made. The node is deleted and inserted again, the schema changes, and a cleanup reclaims
-// the first states.
+// TestNodeHistory reads the history of a node in pages of every size, and compares it with the
+// commits that the test made. In these commits, the node is deleted and inserted again, and the
+// schema changes. At the end, a cleanup reclaims the first states.
 func TestNodeHistory(t *testing.T) {
 	c := servedtest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))

@@ -51,7 +51,7 @@ func Document() ([]byte, error) {
 	return d.print("Omnigraph", documentSummary, documentDescription, tags)
 }
 
-// print returns the document as indented JSON.
+// print returns the OpenAPI document as indented JSON.
 func (d *document) print(title, summary, description string, tags []openapi31.Tag) ([]byte, error) {
 	spec := openapi31.Spec{
 		Openapi:    "3.1.0",

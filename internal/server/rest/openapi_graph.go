@@ -21,23 +21,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// StoredOperation is a stored query in the form that [GraphDocument] needs. Both the server and gq
-// generate have it: the server from compiled code, gq from the contract of the package.
+// StoredOperation has what [GraphDocument] needs to know about a stored query. The server gets it
+// from the compiled code, and `gq generate` from the contract of the package.
 type StoredOperation struct {
 	Name, Title, Description string
 	Mutation                 bool
 	Params                   []StoredParam
-	InputSchema              json.RawMessage // of the MCP tool
-	OutputSchema             json.RawMessage // of the MCP tool
+	InputSchema              json.RawMessage // schema of the MCP tool's arguments
+	OutputSchema             json.RawMessage // schema of the MCP tool's result
 }
 
 // StoredParam is a parameter of a stored query.
 type StoredParam struct {
 	Name string
-	Kind value.Kind // of the value, or of the elements of a list
+	Kind value.Kind // kind of the value; for a list, of its elements
 }
 
-// graphDescription is the introduction of the document of a graph.
+// graphDescription introduces the OpenAPI document of a graph.
 const graphDescription = `Each operation is a stored query of the graph, with the types of its parameters and its rows. The caller may invoke all of them.
 
 Every error has the schema Error. Integers are JSON numbers, including integers of 64 bits; a request may also write them as strings. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
@@ -56,7 +56,8 @@ func GraphDocument(graph string, queries []StoredOperation) ([]byte, error) {
 	return d.print("Omnigraph graph "+graph, "The stored queries of a graph as operations.", graphDescription, []openapi31.Tag{{Name: tagQueries}})
 }
 
-// reserve adds the schemas that all operations share, so that no schema of a query gets their names.
+// reserve adds the schemas that all operations share. Then no schema of a query can be given the
+// name of one of them.
 func (d *document) reserve() error {
 	for _, shared := range []any{client.MutationAnswer{}, client.Envelope{}} {
 		d.schemas.of(shared, outgoing)
@@ -65,7 +66,7 @@ func (d *document) reserve() error {
 	return err
 }
 
-// addStored adds the operation of a stored query.
+// addStored adds the operation for a stored query to the document.
 func (d *document) addStored(graph string, q *StoredOperation) error {
 	r := storedRoute(q.Mutation)
 	op := &openapi31.Operation{
@@ -103,15 +104,16 @@ func (d *document) addStored(graph string, q *StoredOperation) error {
 	return nil
 }
 
-// storedRoute returns the route that runs a stored read, or a stored mutation, without the parameters
-// of its path.
+// storedRoute returns the route that runs a stored query: a mutation if `mutation` is true,
+// otherwise a read. The route lacks the parameters of its path.
 func storedRoute(mutation bool) Route {
 	routes := Routes()
 	r := routes[slices.IndexFunc(routes, func(r Route) bool { return r.Operation == "invoke_query" })]
 	r.Params = slices.DeleteFunc(r.Params, func(p Param) bool {
 		return p.In == Path || !mutation && (p.Name == headerIdempotency || p.Name == headerIfCommit)
 	})
-	// A generated client reads JSON, and a second media type would hide the types of the rows from it.
+	// A generated client reads JSON. If the answer had a second media type, the generator would not
+	// find the types of the rows.
 	r.Answer, r.Writes, r.Columns = client.ReadAnswer{}, mutation, false
 	if mutation {
 		r.Answer = client.MutationAnswer{}
@@ -119,9 +121,9 @@ func storedRoute(mutation bool) Route {
 	return r
 }
 
-// stem returns the beginning of the names of a query's schemas: the name of the query without
-// underscores, with a capital letter at the start of each word. If a name would be taken, the stem
-// gets a number.
+// stem returns the common beginning of the names of a query's schemas. It is the name of the query
+// without underscores, with a capital letter at the start of each word. If one of the names is
+// already in use, a number is appended.
 func (d *document) stem(query string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -140,7 +142,8 @@ func (d *document) stem(query string) string {
 	}
 }
 
-// storedBody adds the schema of a query's body, and reports whether a request must have a body.
+// storedBody adds the schema of the request body for a query, and reports whether a request must
+// have a body.
 func (d *document) storedBody(q *StoredOperation, stem string) (name string, required bool, err error) {
 	var input struct {
 		Properties struct {
@@ -196,7 +199,7 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 	return stem + "Body", len(needs) > 0, nil
 }
 
-// storedAnswer adds the schemas of a read's rows and of its answer.
+// storedAnswer adds the schemas of the rows and of the answer of a stored read.
 func (d *document) storedAnswer(q *StoredOperation, stem string) (name string, err error) {
 	var output struct {
 		Properties struct {
@@ -205,7 +208,7 @@ func (d *document) storedAnswer(q *StoredOperation, stem string) (name string, e
 			} `json:"rows"`
 		} `json:"properties"`
 	}
-	row := map[string]json.RawMessage{"type": json.RawMessage(`"object"`)} // of a query without an output schema
+	row := map[string]json.RawMessage{"type": json.RawMessage(`"object"`)} // if the query has no output schema
 	if q.OutputSchema != nil {
 		if err := json.Unmarshal(q.OutputSchema, &output); err != nil {
 			return "", err
@@ -233,20 +236,23 @@ func (d *document) storedAnswer(q *StoredOperation, stem string) (name string, e
 	return stem + "Answer", nil
 }
 
-// A tool's schema describes a 64-bit integer for models, which round numbers beyond 2^53. A REST
-// body takes a number or a string, and a REST answer has a number. In JSON, the quotes of these texts
-// cannot occur within a string.
+// wideTypes replaces the type of a 64-bit integer in the schema of a tool. That schema allows
+// strings, because models round numbers beyond 2^53. In a REST answer, the integer is always a
+// number. The replaced texts cannot occur within a JSON string, because they contain quotes that
+// are not escaped.
 var wideTypes = strings.NewReplacer(
 	`"type":["integer","string"]`, `"type":"integer","format":"int64"`,
 	`"type":["integer","string","null"]`, `"type":["integer","null"],"format":"int64"`,
 )
 
-// wideOutput converts the 64-bit integers in the schema of a tool's rows.
+// wideOutput converts the schema of a tool's rows: its 64-bit integers become numbers, as in a REST
+// answer.
 func wideOutput(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(wideTypes.Replace(string(compact(schema))))
 }
 
-// wideInput converts the schema of a tool's parameter that is a 64-bit integer, or a list of them.
+// wideInput converts the schema of a tool's parameter whose type is a 64-bit integer or a list of
+// them. A REST body may have each integer as a number or as a string.
 func wideInput(schema json.RawMessage) json.RawMessage {
 	schema = compact(schema)
 	for _, types := range [][2]string{{`"type":"string"`, `"type":["integer","string"]`}, {`"type":["string","null"]`, `"type":["integer","string","null"]`}} {
@@ -255,8 +261,9 @@ func wideInput(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// withoutDefault moves the keyword default of a parameter into its description. A generator of clients
-// takes a property with a default for one that is always there, and callers may leave this one out.
+// withoutDefault moves the keyword `default` of a parameter's schema into its description.
+// Generators of clients assume that a property with a default is always present, but callers may
+// leave this property out.
 func withoutDefault(schema json.RawMessage) (json.RawMessage, error) {
 	all, err := ordered(schema)
 	if err != nil {
@@ -280,7 +287,7 @@ func withoutDefault(schema json.RawMessage) (json.RawMessage, error) {
 	return objectText(append(all, member{"description", b})), err
 }
 
-// compact returns JSON without white space; a contract has it indented.
+// compact returns JSON without white space. The JSON in a contract is indented.
 func compact(schema json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if err := json.Compact(&b, schema); err != nil {
@@ -295,13 +302,13 @@ type member struct {
 	value json.RawMessage
 }
 
-// members returns the properties in the schema of a struct, in the order of its fields.
+// members returns the properties in the schema of a Go struct, in the order of its fields.
 func (d *document) members(t reflect.Type, side side) ([]member, error) {
 	properties, _ := d.schemas.reflect(t, side)["properties"].(json.RawMessage)
 	return ordered(properties)
 }
 
-// ordered returns the members of a JSON object in their order.
+// ordered returns the members of a JSON object in the order in which they are written.
 func ordered(object json.RawMessage) ([]member, error) {
 	if object == nil {
 		return nil, nil
@@ -341,13 +348,13 @@ func objectText(members []member) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, _ := jsontext.AppendQuote(nil, m.name) // replaces invalid UTF-8, which no name has
+		name, _ := jsontext.AppendQuote(nil, m.name) // would replace invalid UTF-8, but names have none
 		b = append(append(append(b, name...), ':'), m.value...)
 	}
 	return append(b, '}')
 }
 
-// asAny returns a map of JSON values as a schema of the document.
+// asAny converts a map of JSON values to the map type of schemas in the document.
 func asAny(m map[string]json.RawMessage) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
@@ -356,7 +363,7 @@ func asAny(m map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// graphOpenAPI answers with the document of the stored queries that the caller may invoke.
+// graphOpenAPI sends the OpenAPI document of the stored queries that the caller may invoke.
 func (x *exchange) graphOpenAPI() error {
 	var queries []StoredOperation
 	for _, q := range x.g.SeenQueries(x.actor()) {
@@ -370,7 +377,7 @@ func (x *exchange) graphOpenAPI() error {
 	return nil
 }
 
-// operationOf returns a stored query in the form of the document.
+// operationOf converts a stored query to a StoredOperation.
 func operationOf(q tool.StoredQuery) StoredOperation {
 	d := q.Descriptor()
 	op := StoredOperation{

@@ -8,11 +8,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// proposal returns the id of the proposal in the path.
+// proposal returns the id of the proposal from the path of the request.
 func (x *exchange) proposal() string { return x.r.PathValue("proposal") }
 
-// put reads the body into the struct at the pointer `into`, and runs the call that the function
-// `call` returns.
+// put reads the request body into the struct to which `into` points. Then it runs the call that the
+// function `call` returns.
 func (x *exchange) put(into any, call func() tool.Call) error {
 	o, err := x.body(into)
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *exchange) getProposal() error {
 func (x *exchange) proposalChanges() error {
 	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}
 	for _, op := range x.query["op"] {
-		kind, _ := operations.ParseOp(op) // check has refused other names
+		kind, _ := operations.ParseOp(op) // check has already refused names that do not exist
 		r.Kinds = append(r.Kinds, kind)
 	}
 	return x.answer(operations.ListProposalChanges(x.proposal(), r, x.query.Get("page_token")), encoding.Options{})

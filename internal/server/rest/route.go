@@ -45,7 +45,8 @@ type Route struct {
 	ExtraActions []tool.Action
 
 	Writes bool // whether the route may change something
-	// Columns says that the route answers a read as an Arrow stream if the client accepts it.
+	// Columns is true if the route sends the rows of a read as an Arrow stream to a client that
+	// accepts one.
 	Columns bool
 
 	Tagged bool // whether the ETag of a success is the commit that was read
@@ -105,7 +106,7 @@ const (
 	headerTimeout     = "X-Timeout-Ms"              // the client's time limit in milliseconds
 	headerIdempotency = "Idempotency-Key"           // key of a write; see keyParam
 	headerIfCommit    = "Omnigraph-If-Graph-Commit" // the commit that the branch must be at
-	headerAtLeast     = "Omnigraph-At-Least"        // the commit that the server must have; see atLeastParam
+	headerAtLeast     = "Omnigraph-At-Least"        // a commit that the server must know; see atLeastParam
 	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
 	headerIfMatch     = "If-Match"                  // versions that the client accepts
 )

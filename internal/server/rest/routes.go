@@ -48,7 +48,8 @@ var (
 // permission change.
 const selecting = "A mutation that updates or deletes, and every dry run, also needs read on the branch, because its answer depends on stored data."
 
-// ofProposal says how the routes of a stored proposal hide proposals.
+// ofProposal is the sentence in the documentation of a route about a stored proposal that says when
+// the answer is 404.
 const ofProposal = "If the caller may not read both branches of the proposal, the answer is 404, as for a proposal that does not exist."
 
 // routes is the table of all routes.

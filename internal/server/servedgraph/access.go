@@ -9,9 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ExplainAccess returns the call that says what an actor may do on the graph. The actor to explain
-// need not be the caller. The tools of the answer are all tools on MCP and, if meta tools replace the
-// stored queries, the queries too.
+// ExplainAccess returns the call that says what the actor `about` may do on the graph. That actor
+// need not be the caller. The answer lists all MCP tools. If meta tools replace the stored queries,
+// the answer lists these queries too.
 func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.ExplainAccess {
 	var tools []tool.Tool
 	for t := range g.all {
@@ -34,8 +34,8 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 	}
 }
 
-// DescribeQuery returns the call that describes a stored query. If the actor may not know of the
-// query, the error is that of [Graph.InvokeQuery].
+// DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know
+// that the query exists, the error is the same as that of [Graph.InvokeQuery].
 func (g *Graph) DescribeQuery(actor *access.Actor, name, branch string) (*operations.DescribeQuery, error) {
 	if err := g.Invocable(actor, name); err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, cal
 				return err
 			}
 			if e.ForModel() {
-				fault.Body.Diagnostics = nil // the message has the same faults, with the lines of the text
+				fault.Body.Diagnostics = nil // the message already has the same faults, with the lines of the text
 			}
 			if err := e.Value(fault.Body); err != nil {
 				return err

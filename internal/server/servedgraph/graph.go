@@ -41,7 +41,8 @@ type Config struct {
 	// default is 24.
 	MetaThreshold int
 
-	// OutputSchemas says that tools/list has the schema of each tool's result, which doubles its size.
+	// OutputSchemas is true if tools/list contains the output schema of each tool, which doubles
+	// the size of the list.
 	OutputSchemas bool
 
 	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
@@ -55,8 +56,8 @@ type Config struct {
 	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
 	Memory encoding.Memory
 
-	// CatchUp makes sure that later reads see every commit that was acknowledged before. If it is
-	// nil, all reads do.
+	// CatchUp makes sure that later reads see every commit that was acknowledged before the call of
+	// CatchUp. CatchUp is nil if reads always see these commits.
 	CatchUp func(ctx context.Context) error
 
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
@@ -75,7 +76,7 @@ type Graph struct {
 	access  *access.Control // checks permissions
 	limits  Limits          // of results over MCP
 	version string          // version of the server
-	outputs bool            // whether tools/list has the output schemas
+	outputs bool            // whether tools/list contains the output schemas
 	log     *slog.Logger
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
@@ -189,7 +190,7 @@ func (g *Graph) ID() string { return g.id }
 // Version returns the version of the server.
 func (g *Graph) Version() string { return g.version }
 
-// OutputSchemas reports whether tools/list has the schema of each tool's result.
+// OutputSchemas reports whether tools/list contains the output schema of each tool.
 func (g *Graph) OutputSchemas() bool { return g.outputs }
 
 // LeftOut lists the stored queries that do not fit the live schema, with the reasons.

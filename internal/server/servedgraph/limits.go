@@ -9,7 +9,7 @@ import (
 // Limits bound the size of results for models, and the duration of calls.
 type Limits struct {
 	MaxRows  int  // default 5,000
-	MaxBytes int  // of a result's JSON up to its last row; default 60,000
+	MaxBytes int  // length of a result's JSON up to its last row; default 60,000
 	Refuse   bool // fail with a *wireerror.Oversize instead of truncating
 
 	// AnswerBytes is the maximum size of an answer if the memory of the answer is counted; see
@@ -27,7 +27,7 @@ func (l Limits) withDefaults() Limits {
 		l.MaxRows = 5000
 	}
 	if l.MaxBytes == 0 {
-		l.MaxBytes = 60_000 // about 15,000 tokens, which the context of a client has room for
+		l.MaxBytes = 60_000 // about 15,000 tokens, for which the model of a client has room
 	}
 	if l.AnswerBytes == 0 {
 		l.AnswerBytes = 1 << 30

@@ -9,19 +9,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 )
 
-// Latest is the value of [Graph.Reach] for every commit that was acknowledged before the call.
+// Latest, as the argument of [Graph.Reach], stands for every commit that was acknowledged before
+// the call.
 const Latest = "latest"
 
-// Reach makes sure that later reads on this server see a commit, or [Latest]. It waits until this
-// server has read the log of the graph as far as necessary. The error is a *engine.NotFound if the
-// graph had no such commit when Reach was called.
+// Reach makes sure that later reads on this server see a commit, or all commits that [Latest]
+// stands for. It waits until this server has read the log of the graph far enough. The error is an
+// *engine.NotFound if the graph did not have the commit when Reach was called.
 func (g *Graph) Reach(ctx context.Context, commit string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
 	defer cancel()
 	return overdue(ctx, g.reach(ctx, commit))
 }
 
-// reach does the work of Reach.
+// reach does what Reach does, without the limit of time.
 func (g *Graph) reach(ctx context.Context, commit string) error {
 	if commit == Latest {
 		if g.catchUp == nil {
@@ -41,13 +42,14 @@ func (g *Graph) reach(ctx context.Context, commit string) error {
 	return err
 }
 
-// QueryWrites reports whether a stored query is a mutation. It is false for an unknown name.
+// QueryWrites reports whether a stored query is a mutation. It returns false if there is no such
+// query.
 func (g *Graph) QueryWrites(name string) bool {
 	q := g.queries[name]
 	return q != nil && q.Info().Mutation
 }
 
-// ToolWrites reports whether a call of a tool may write. It is false for an unknown name.
+// ToolWrites reports whether a call of a tool may write. It returns false if there is no such tool.
 func (g *Graph) ToolWrites(name string, args json.RawMessage) bool {
 	t := g.tools[name]
 	if t == nil {
@@ -60,7 +62,7 @@ func (g *Graph) ToolWrites(name string, args json.RawMessage) bool {
 		Name string `json:"name"`
 	}
 	if json.Unmarshal(args, &run) != nil {
-		return false // the call reports the fault
+		return false // the call itself reports that the arguments are malformed
 	}
 	for _, q := range g.meta.Queries {
 		if q.Descriptor().Name == run.Name || q.Info().Name == run.Name {

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// TestWrites checks which calls a server that only reads a graph would forward.
+// TestWrites checks which calls a server forwards if it only reads the graph.
 func TestWrites(t *testing.T) {
 	for _, threshold := range []int{1, 1000} {
 		c := servedtest.Config(t, builtin.All("1")...)
@@ -63,7 +63,7 @@ func TestReach(t *testing.T) {
 		g := servedtest.Graph(t, c)
 		for _, step := range []struct {
 			commit string
-			reads  int // of the log, if the graph is a reader
+			reads  int // how often the log must be read, if this server only reads the graph
 			found  bool
 		}{{head.Commit.ID, 0, true}, {servedgraph.Latest, 1, true}, {unknown, 1, false}} {
 			reads = 0

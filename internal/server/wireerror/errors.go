@@ -24,10 +24,10 @@ type Forbidden struct {
 	Branch string      // empty for an action on the graph
 }
 
-// Protected reports that a branch changes only by merging proposals, and that the caller tried to
-// change it in another way.
+// Protected is the error for a caller that tried to change a branch in another way than by merging
+// a proposal, although the branch changes only by merging proposals.
 type Protected struct {
-	Action tool.Action // the action that the caller may do on other branches
+	Action tool.Action // the refused action, which the caller may do on other branches
 	Branch string
 }
 

@@ -1,5 +1,6 @@
-// Command build bundles the studio with esbuild. It runs in the folder internal/studio/build and writes
-// ../dist; --check compares the files there instead, and fails if one differs.
+// Command build bundles the studio with esbuild. It must run in the folder internal/studio/build.
+// It writes the files to ../dist. With --check, it writes nothing, but compares its result with the
+// files in ../dist and fails if a file differs.
 package main
 
 import (
@@ -29,7 +30,8 @@ func main() {
 	}
 }
 
-// run builds the files, and then writes or compares them.
+// run builds the files. If `check` is true, it compares them with those in dist; otherwise it
+// writes them there.
 func run(check bool) error {
 	files, err := build()
 	if err != nil {
@@ -52,7 +54,7 @@ func run(check bool) error {
 	return nil
 }
 
-// build returns the files of the studio by name.
+// build builds the files of the studio, and returns them by name.
 func build() (map[string][]byte, error) {
 	result := api.Build(api.BuildOptions{
 		EntryPointsAdvanced: []api.EntryPoint{

@@ -11,8 +11,8 @@ export function AccessPage() {
   const actor = query.get("actor") ?? "";
   const groups = query.get("groups") ?? "";
   const branch = target.value.branch || "main";
-  // Without an actor in the URL, the page needs only the names of actors from the answer, so any
-  // name will do.
+  // If the URL has no actor, the page uses only the list of actors in the answer. That list is the
+  // same for every actor, so the request may name any actor.
   const path = pathOf(graph, "/access", { actor: actor || "nobody", branch });
   const explained = useLoad(`access ${path} ${groups}`, (signal) =>
     get<Access>(path + groupList(groups).map((g) => "&group=" + encodeURIComponent(g)).join(""), signal),
@@ -125,7 +125,7 @@ function Explained(props: { access: Access }) {
   );
 }
 
-/** Names the way by which the actor would use the action. */
+/** Describes how the actor would request the action. */
 function wayOf(d: Decision): string {
   switch (d.via) {
     case "stored":
@@ -150,8 +150,9 @@ function reason(d: Decision): string {
   return `${d.action}${d.via ? " via " + d.via : ""}: ${why(d)}`;
 }
 
-// Shows which rules decided and, if no rule allows, which ones nearly did. A rule for other actors is
-// the least likely answer to the question why, so these rules come last.
+// Shows which rules decided. If no rule allows the action, it also shows the rules that would allow it
+// if one more condition held. Rules for other actors come last, because they are the least likely to
+// explain the decision.
 function Why(props: { decision: Decision }) {
   const { near = [], ...decided } = props.decision;
   const byActor = (r: { missing: string }) => (r.missing.startsWith("principal") ? 1 : 0);
@@ -177,7 +178,7 @@ function place(r: { file?: string; line?: number }): string {
   return r.file ? ` (${r.file}:${r.line})` : "";
 }
 
-/** Says which rules decided and, if no rule allows, which ones nearly did. */
+/** Says which rules decided. If no rule allows the action, it says which rules would if one more condition held. */
 function why(d: Decision): string {
   if (d.reason) {
     return d.reason;

@@ -1,5 +1,5 @@
-// Requests to the public routes of the server. The members of answers are those of the OpenAPI
-// document of the server, GET /openapi.json.
+// Requests to the public routes of the server. The server's OpenAPI document, GET /openapi.json,
+// describes the members of the answers.
 
 import { parseJson, writeJson, type Json } from "./json";
 import { logOut, token } from "./session";
@@ -147,7 +147,7 @@ export interface Access {
   tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
 }
 
-/** A refusal of the server, or of the network with status 0. */
+/** The error if the server refuses a request; the status is 0 if the server could not be reached. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -220,7 +220,7 @@ function refusal(status: number, text: string): ApiError {
       return new ApiError(status, body.error, body);
     }
   } catch {
-    // The answer comes from a proxy, not from the server.
+    // The answer is not JSON, so it comes from a proxy and not from the server.
   }
   return new ApiError(status, "The server answered with status " + status + ".");
 }

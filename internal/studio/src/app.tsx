@@ -1,5 +1,5 @@
-// The frame of all pages: the login, the header with the graph and its state, and the page of the
-// URL.
+// The frame of all pages: the login, the header with the graph and its state, and the page that the
+// URL selects.
 
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -77,7 +77,7 @@ export function App() {
   );
 }
 
-// The branch or commit that the pages show, and a way to change it.
+// Shows the branch or the commit that the pages are about, and lets the user choose another branch.
 function Target(props: { graph: string }) {
   const { branch, at } = target.value;
   const branches = useLoad("branches " + props.graph, (signal) =>

@@ -1,5 +1,5 @@
-// A call of a stored query as a text to paste: a call over MCP, a curl command, or Go. None of them
-// contains the token; the two commands take it from the environment.
+// A call of a stored query as a text to paste: a curl command for MCP, a curl command for REST, or a
+// Go program. None of these texts contains the token. The two commands take it from the environment.
 
 import { signal } from "@preact/signals";
 import type { QueryDescription } from "./api";
@@ -18,7 +18,7 @@ export function shellQuote(text: string): string {
   return "'" + text.replaceAll("'", "'\\''") + "'";
 }
 
-/** Quotes a text as a string of Go. JSON has the same escapes; a surrogate without its pair is none of Go's. */
+/** Quotes a text as a Go string. Go has the same escapes as JSON, except that it does not allow an unpaired surrogate. */
 export function goQuote(text: string): string {
   return JSON.stringify(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
@@ -90,14 +90,14 @@ func main() {
 
 const said = signal("");
 
-/** The buttons that copy the call, and what they did. */
+/** Shows the buttons that copy the call, and the result of the last click. */
 export function CopyAs(props: { call: Call }) {
   const copy = (what: string, text: string) => async () => {
     try {
       await navigator.clipboard.writeText(text);
       said.value = what + " is in the clipboard.";
     } catch {
-      // Without TLS a browser has no clipboard except on this machine.
+      // Without TLS, a browser allows access to the clipboard only for a server on the same machine.
       save(what + ".txt", text);
       said.value = "The browser gives no access to the clipboard, so the text was saved as a file.";
     }

@@ -40,8 +40,8 @@ export function Difference(props: { before: Image | null; after: Image | null })
   );
 }
 
-// The ends of an edge count as properties. A property of the schema may have the same name; the
-// arrow keeps them apart.
+// Returns the properties of an entity. The ends of an edge count as properties. Their names contain an
+// arrow, because a property of the schema may have the name `from` or `to`.
 function valuesOf(image: Image | null): Map<string, Json> {
   const values = new Map<string, Json>();
   if (image?.endpoints) {

@@ -1,5 +1,5 @@
-// Drawings of nodes and edges: dagre places them, and SVG shows them. A drawing shows nothing that is
-// not also in a table near it, because screen readers and some eyes cannot read it.
+// Drawings of nodes and edges: dagre computes their positions, and SVG shows them. Everything in a
+// drawing is also in a table near it, because screen readers and some people cannot read a drawing.
 
 import dagre from "@dagrejs/dagre";
 import { cut, marked } from "./text";
@@ -23,8 +23,8 @@ const textLength = 26; // the longest text of a node, in UTF-16 units
 const lineHeight = 17;
 
 /**
- * Shows nodes and edges. The label describes the drawing. An edge from a node to itself has no place in
- * the drawing; write it into the details of the node.
+ * Shows nodes and edges. The label describes the drawing. A drawing cannot show an edge from a node to
+ * itself; mention such an edge in the details of the node.
  */
 export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: DrawnEdge[]; direction: "LR" | "TB" }) {
   const { label, nodes, edges, direction } = props;
@@ -80,8 +80,8 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   );
 }
 
-// Shortens a text in the middle: names of one package differ at their ends. SVG cannot show marks for
-// invisible characters, so their code points are part of the text.
+// Shortens a text in the middle, because the names of one package differ only at their ends. SVG cannot
+// show marks for invisible characters, so the text contains their code points instead.
 function shortText(text: string): string {
   const visible = marked(cut(text, 400))
     .map((part) => (typeof part === "string" ? part : `[${(part as { props: { children: string } }).props.children}]`))

@@ -125,7 +125,7 @@ function Found(props: { graph: string; type: Type; words: string; most: number }
   );
 }
 
-/** Ends a text that a query has cut with dots. */
+/** Appends dots to a text if a query has cut it. */
 function shortened(value: Json): Json {
   if (typeof value !== "string") {
     return value;
@@ -142,7 +142,7 @@ export function NodeLink(props: { graph: string; type: string; id: string }) {
   );
 }
 
-/** The most neighbours along one way, and the most nodes of the drawing. */
+/** The maximum number of neighbours along one way, and of nodes in the drawing. */
 const mostNeighbours = 50;
 export const mostDrawn = 150;
 
@@ -203,8 +203,8 @@ function Properties(props: { type: Type; node: Row }) {
   );
 }
 
-// Asks for the neighbours along each way, four requests at a time, so that a type with many edge
-// types does not take all the requests that an actor may have.
+// Requests the neighbours along each edge type and direction. At most four requests run at a time, so
+// that a type with many edge types does not use up the number of requests that an actor may have.
 async function loadNeighbours(graph: string, type: Type, types: Type[], id: string, signal: AbortSignal): Promise<Neighbours[]> {
   const ways = waysOf(type, types);
   const all: Neighbours[] = new Array(ways.length);

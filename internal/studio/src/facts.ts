@@ -13,7 +13,7 @@ export function useTypes(graph: string): Loaded<Type[]> {
   });
 }
 
-/** Loads the number of entities of each type; a key is the kind, a space and the name of a type. */
+/** Loads the number of entities of each type. A key consists of the type's kind, a space and its name. */
 export function useCounts(graph: string): Loaded<Map<string, number>> {
   const { branch, at } = target.value;
   return useLoad(`counts ${graph} ${branch} ${at}`, async (signal) => {

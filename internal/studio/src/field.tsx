@@ -1,4 +1,5 @@
-// A field of a form, made from the JSON Schema of a parameter, and the value that its text means.
+// A field of a form, made from the JSON Schema of a parameter. This file also converts the text in a
+// field to the value of the parameter.
 
 import type { ParamSchema } from "./api";
 import type { Json } from "./json";
@@ -7,8 +8,8 @@ import { Text } from "./text";
 type Fields = { properties: Record<string, ParamSchema>; required: string[] } | undefined;
 
 /**
- * Turns the texts of a form into parameters, and names the fields that are not right yet. A text that
- * is null leaves the parameter out, so that the query uses its default.
+ * Converts the texts of a form to parameters, and returns the faults of the fields that are not valid.
+ * If a text is null, the parameter is left out, so that the query uses its default.
  */
 export function paramsOf(fields: Fields, texts: Record<string, string | null>) {
   const params: Record<string, Json> = {};

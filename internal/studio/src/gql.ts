@@ -1,31 +1,33 @@
-// The texts in GQ with which the studio looks at entities. Names come from the schema, and values
-// are parameters, so no text of a user becomes part of a query.
+// The GQ queries that the studio uses to look at entities. The names in a query come from the schema,
+// and the values are parameters, so no text that a user types becomes part of a query.
 
 import type { Property, Type } from "./api";
 
-/** The longest text that a list shows, in code points; a list asks for one more, to know that there is more. */
+/** The most code points of a text that a list shows. A query asks for one more, to find out if the text is longer. */
 export const listedLength = 160;
 
-/** Returns the properties that a list of entities shows: the first few that fit into a cell. */
+/** Returns the properties that a list of entities shows: the first ones whose values fit into a cell. */
 export function listedProperties(type: Type, most = 5): Property[] {
   return type.properties.filter((p) => p.kind !== "Blob" && p.kind !== "Vector" && !p.list && !isKeyAlone(type, p)).slice(0, most);
 }
 
-// The id of a node with a key of one property is the text of that property, so it would be there twice.
+// Reports whether a property alone is the key of the type. The id of a node is then the text of that
+// property, so a list that has the id does not need the property.
 function isKeyAlone(type: Type, p: Property): boolean {
   return type.key?.length === 1 && type.key[0] === p.name;
 }
 
-// Returns an operand and its column: a text is cut, so that a list does not fetch a megabyte.
+// Returns the text of a column in a list. It cuts values of type String to their beginning, so that a
+// list does not fetch megabytes.
 function listed(variable: string, p: Property, column: string): string {
   const operand = `$${variable}.${p.name}`;
   return (p.kind === "String" && !p.enum ? `substring(${operand}, 0, ${listedLength + 1})` : operand) + ` as ${column}`;
 }
 
-/** Columns are numbered, because a property may have the name of another column. */
+/** Returns the name of column i. It contains a number and not the name of the property, which another column could have. */
 export const columnName = (i: number) => "c" + i;
 
-/** Returns the query that finds nodes of a type by a part of their id or of a text. */
+/** Returns the query that finds nodes of a type by their whole id or by a part of a text. */
 export function searchQuery(type: Type, words: boolean, limit: number): string {
   const texts = type.properties.filter((p) => p.kind === "String" && !p.list && !p.enum);
   const conditions = ["$n.id = $exact", ...texts.map((p) => `lower($n.${p.name}) contains $part`)];
@@ -44,14 +46,14 @@ export function nodeQuery(type: Type): string {
   return `query node($id: String) {\n  match { $n: ${type.name}  $n.id = $id }\n  return { $n }\n  limit 1\n}`;
 }
 
-/** One way to leave a node: an edge type in one direction. */
+/** A way from a node to its neighbours: an edge type and a direction. */
 export interface Way {
   edge: Type;
   out: boolean;
   other: Type;
 }
 
-/** Lists the ways to leave the nodes of a type. */
+/** Lists the ways from the nodes of a type to their neighbours. */
 export function waysOf(type: Type, types: Type[]): Way[] {
   const node = (name: string | undefined) => types.find((t) => t.kind === "node" && t.name === name);
   return types.flatMap((edge) => {
@@ -67,7 +69,7 @@ export function waysOf(type: Type, types: Type[]): Way[] {
   });
 }
 
-/** Returns the property that best names a node, if one does so better than its id. */
+/** Returns the property whose value is the best label of a node, or none if the id is a better label. */
 export function labelProperty(type: Type): Property | undefined {
   const texts = type.properties.filter((p) => p.kind === "String" && !p.list && !p.enum && !isKeyAlone(type, p));
   return texts.find((p) => /^(title|name|label)$/i.test(p.name));

@@ -1,4 +1,4 @@
-// History: the commits of a branch, what each changed, and two branches compared.
+// History: the commits of a branch, the changes of each commit, and the comparison of two branches.
 
 import { get, pathOf, type Change, type Commit } from "./api";
 import { Difference } from "./difference";
@@ -9,10 +9,10 @@ import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
 import { Moment, Text } from "./text";
 
-/** The number of commits, and of changes, of a page. */
+/** The number of commits or changes on one page. */
 const pageSize = 50;
 
-/** The number of commits in which a comparison looks for the common one. */
+/** The number of commits of each branch in which a comparison looks for a common commit. */
 const compared = 1000;
 
 export function HistoryPage() {
@@ -70,7 +70,7 @@ function Compare(props: { graph: string; other: string | null }) {
     get<{ branches: string[] }>(pathOf(props.graph, "/branches", { limit: 200 }), signal),
   );
   if (branches.state !== "done") {
-    return null; // the list of commits says why
+    return null; // the list of commits shows the reason
   }
   const mine = target.value.branch || "main";
   const others = branches.value.branches.filter((b) => b !== mine);
@@ -92,8 +92,9 @@ function Compare(props: { graph: string; other: string | null }) {
   );
 }
 
-// Two branches compared: the commits that only one of them has. A merge may bring in the commits of a
-// branch without their names, so the comparison says where the branches part, not whether they differ.
+// Compares two branches: it shows the commits that only one of them has. A merge can copy the changes of
+// a branch without its commits. So the comparison shows the last common commit, but not whether the
+// data of the branches differs.
 function Comparison(props: { graph: string; other: string }) {
   const { graph, other } = props;
   const mine = target.value.branch || "main";
@@ -198,7 +199,7 @@ function CommitPage(props: { graph: string; id: string }) {
   );
 }
 
-// Names the changed entity, with a link to its page or, for an edge, to the pages of its ends.
+// Shows which entity was changed. A node links to its page, and an edge to the pages of its ends.
 function ChangeHead(props: { graph: string; commit: string; change: Change }) {
   const { graph, change } = props;
   const types = useTypes(graph);

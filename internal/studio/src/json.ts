@@ -4,10 +4,10 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [key: 
 
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 
-// TypeScript's library does not know the third argument of a reviver yet.
+// The type declarations of TypeScript do not have the third argument of a reviver yet.
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Parses JSON. Browsers that do not give revivers the source text round large integers. */
+/** Parses JSON. Large integers are rounded in browsers that do not pass the source text to a reviver. */
 export function parseJson(text: string): unknown {
   return parse(text, (_key, value, context) => {
     const source = context?.source;
@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
   });
 }
 
-/** Writes JSON, with a BigInt as an integer of all its digits. */
+/** Writes JSON. A BigInt becomes an integer with all its digits. */
 export function writeJson(value: unknown, indent = ""): string {
   return write(value, indent, "\n");
 }

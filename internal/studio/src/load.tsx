@@ -1,4 +1,5 @@
-// Loading: a hook that runs a request for each new key, and the view of its state.
+// Loading: a hook that runs a request for each new key, and a component that shows the state of the
+// request.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -9,8 +10,8 @@ import { Text } from "./text";
 export type Loaded<T> = { state: "loading" } | { state: "done"; value: T } | { state: "failed"; error: ApiError };
 
 /**
- * Runs the request when the component appears, and again for each other key and token. It stops
- * requests when the component no longer needs their answers. A null key runs nothing.
+ * Runs the request when the component appears, and again when the key or the token changes. It cancels
+ * requests whose answers the component no longer needs. If the key is null, it runs no request.
  */
 export function useLoad<T>(key: string | null, request: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const whole = key === null ? null : token.value + "\n" + key;
@@ -34,8 +35,8 @@ export function useLoad<T>(key: string | null, request: (signal: AbortSignal) =>
 }
 
 /**
- * Shows the value of a request, or that it is loading, or why it failed. The heading stands above the
- * last two, for a page whose own heading depends on the value.
+ * Shows the value that a request loaded, or that it is still loading, or why it failed. Without a value,
+ * it shows the heading, for a page whose own heading depends on the value.
  */
 export function Show<T>(props: { of: Loaded<T>; heading?: string; children: (value: T) => ComponentChildren }) {
   const { of, heading } = props;

@@ -24,7 +24,7 @@ export function Neighbourhood(props: { graph: string; type: Type; id: string; al
       }
       const edge = way.out ? { from: centre, to: k, text: way.edge.name } : { from: k, to: centre, text: way.edge.name };
       if (edge.from === edge.to) {
-        continue; // the tables have it
+        continue; // only the tables show an edge from a node to itself
       }
       edges.set(way.edge.name + "\n" + edge.from + "\n" + edge.to, edge);
     }

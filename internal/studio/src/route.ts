@@ -1,5 +1,5 @@
-// The URL is the only state of the studio: every page is a function of it, and every link and form
-// leads to another URL.
+// The URL is the only state of the studio: it determines the whole page, and every link and form leads
+// to another URL.
 
 import { computed, signal } from "@preact/signals";
 
@@ -29,7 +29,7 @@ export const route = computed<Route>(() => {
   };
 });
 
-// A malformed escape in a URL stays as it is.
+// Decodes a part of a URL. It returns a part with a malformed escape unchanged.
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -86,7 +86,7 @@ export function withQuery(changes: Record<string, string | undefined>): string {
   return next.pathname + next.search;
 }
 
-/** Goes to a page of the studio. With `replace` the current page leaves the history. */
+/** Opens a page of the studio. With `replace`, the page replaces the current one in the browser's history. */
 export function go(to: string, replace = false) {
   history[replace ? "replaceState" : "pushState"](null, "", to);
   const before = url.value.pathname;
@@ -96,7 +96,7 @@ export function go(to: string, replace = false) {
   }
 }
 
-/** Starts to follow the history and the links of the browser. */
+/** Makes the studio show another page when the user clicks a link or goes back in the browser's history. */
 export function followUrl() {
   addEventListener("popstate", () => (url.value = new URL(location.href)));
   document.addEventListener("click", (event) => {

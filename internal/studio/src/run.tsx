@@ -65,7 +65,7 @@ function QueryList(props: { graph: string }) {
   );
 }
 
-// Reports whether the name or the texts of a query have all the words.
+// Reports whether each of the words occurs in the name or the texts of a query.
 function matches(query: Query, words: string): boolean {
   const text = [query.name, query.description, query.instruction, ...(query.questions ?? [])].join(" ").toLowerCase();
   return words
@@ -74,7 +74,7 @@ function matches(query: Query, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-// An actor that may run stored queries, but may not list them, opens one by its name.
+// Lets an actor that may run stored queries, but may not list them, open a query by its name.
 function OpenByName(props: { graph: string; error: ApiError }) {
   const [name, setName] = useState("");
   return (
@@ -116,8 +116,9 @@ function QueryPage(props: { graph: string; name: string }) {
   );
 }
 
-// The values of the form are parameters of the URL, "p." and the name. The form runs a read when the
-// URL has run=1, so that a link shows the answer; a write needs a click each time.
+// The form of a query. The URL contains the values of the form as parameters, whose names begin with
+// "p.". If the URL has run=1, the form runs a read by itself, so that a link shows the answer. A write
+// needs a click each time.
 function Run(props: { graph: string; query: QueryDescription }) {
   const { graph, query } = props;
   const asked = route.value.query;
@@ -248,7 +249,7 @@ function columnsOf(rows: Rows): Column<Rows["rows"][number]>[] {
 function WriteAnswer(props: { graph: string; query: Query; params: Record<string, Json>; dry: boolean }) {
   const { graph, query, params, dry } = props;
   const { branch } = target.value;
-  // With its own key the write happens once, even if the request is repeated on the way.
+  // The key makes sure that the write happens only once, even if the request is sent again.
   const [key] = useState(() => crypto.randomUUID());
   const answer = useLoad(`write ${key}`, () =>
     post<Mutated>(

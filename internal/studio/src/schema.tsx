@@ -8,7 +8,7 @@ import { href, route } from "./route";
 import { Table } from "./table";
 import { Text } from "./text";
 
-/** The most types of a map; a larger one would be a tangle. */
+/** The maximum number of types in a map. A map with more types would be hard to read. */
 const mostMapped = 150;
 
 export function SchemaPage() {

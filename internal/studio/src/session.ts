@@ -1,19 +1,19 @@
-// The session: the token of the user. It is kept in sessionStorage, which belongs to one tab and
-// ends with it, and never in a URL.
+// The session: the token of the user. The token is stored in sessionStorage, which belongs to one tab
+// and is deleted when the tab is closed. It is never stored in a URL.
 
 import { signal } from "@preact/signals";
 
 const storageKey = "omnigraph-token";
 
-/** The token that requests send; "" sends none, for a server that asks for no token. */
+/** The token that requests send. If it is "", requests send none, because the server does not ask for one. */
 export const token = signal(restore());
 
-/** Why the login page is shown, or null while the pages are shown. */
+/** The reason why the login page is shown, or null while other pages are shown. */
 export const loggedOut = signal<string | null>(null);
 
 // Takes the token from the fragment of the URL or from sessionStorage. It removes the fragment, so
-// that the token is neither in the history nor in a copied link. main.tsx imports this module first,
-// so this runs before anything else.
+// that neither the browser's history nor a copied link contains the token. main.tsx imports this
+// module first, so this function runs before all other code.
 function restore(): string {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (location.hash !== "") {
@@ -25,7 +25,7 @@ function restore(): string {
   return given ?? sessionStorage.getItem(storageKey) ?? "";
 }
 
-/** Sends this token from now on. */
+/** Sets the token that all later requests send. */
 export function logIn(text: string) {
   token.value = text;
   sessionStorage.setItem(storageKey, text);

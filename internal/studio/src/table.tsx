@@ -9,11 +9,11 @@ const cellLength = 200;
 
 export interface Column<T> {
   name: string;
-  value: (row: T) => Json; // what CSV gets, and the cell unless `view` is given
+  value: (row: T) => Json; // the value in the CSV file, and in the cell unless `view` is given
   view?: (row: T) => ComponentChildren;
 }
 
-/** Shows rows. The label names the table for screen readers, and the file of the CSV. */
+/** Shows rows. The label is the name of the table for screen readers, and the name of the CSV file. */
 export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string }) {
   const { label, columns, rows, empty = "There is nothing to show." } = props;
   if (rows.length === 0) {
@@ -56,7 +56,7 @@ function isNumber(value: Json): boolean {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** Shows a JSON value in one piece: a text as text, everything else as JSON. */
+/** Shows a JSON value without a tree: a string as text, everything else as JSON. */
 export function Value(props: { value: Json | undefined; most?: number }) {
   const { value, most } = props;
   if (value === null || value === undefined) {
@@ -72,8 +72,8 @@ export function csv<T>(columns: Column<T>[], rows: T[]): string {
   return line(columns.map((c) => c.name)) + rows.map((row) => line(columns.map((c) => c.value(row)))).join("");
 }
 
-// A spreadsheet runs a text that begins with one of these characters as a formula. The quote in
-// front of it makes it a text.
+// A spreadsheet takes a cell that begins with one of these characters for a formula. If a quote is
+// put before the character, the spreadsheet shows the cell as text.
 const formula = /^[=+\-@\t\r]/;
 
 function csvCell(value: Json): string {

@@ -1,10 +1,10 @@
-// Text of the graph. Agents write it, so it is shown as text and never as HTML, and characters that
-// could hide or reorder it are made visible.
+// Text of the graph. Agents write it, so the studio shows it as text and never as HTML. It makes
+// characters visible that could hide parts of the text or change their order.
 
 import type { ComponentChildren } from "preact";
 
-// Control, format and other characters without a shape, except tab and line feed; and surrogates
-// that are no pair.
+// Characters without a visible shape, such as control and format characters, but not tab and line feed.
+// Also surrogates that do not form a pair.
 const invisible =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
 
@@ -41,7 +41,7 @@ export function cut(text: string, most: number): string {
   return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most);
 }
 
-/** Replaces each invisible character by a visible mark with its code point. */
+/** Replaces each invisible character with a visible mark that shows the character's code point. */
 export function marked(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
   let end = 0;
@@ -61,8 +61,8 @@ export function marked(text: string): ComponentChildren[] {
 }
 
 /**
- * Shows a text. Only a whole text that is an http or https address becomes a link. A long text is
- * cut, and can be opened. A plain text, such as the text of a link or a button, is only cut.
+ * Shows a text. The text becomes a link if all of it is an http or https address. A long text is cut,
+ * and the user can open the rest. With `plain`, for the text of a link or a button, the text is only cut.
  */
 export function Text(props: { value: string; most?: number; plain?: boolean }) {
   const { value, most = shown, plain = false } = props;
@@ -99,10 +99,11 @@ export function Text(props: { value: string; most?: number; plain?: boolean }) {
   );
 }
 
-// A page of a text, in UTF-16 units. A browser lays out a longer one slowly.
+// The length of a page of text, in UTF-16 units. A browser is slow at showing longer texts.
 const pageLength = 100_000;
 
-// The rest of a long text, in nested pages, so that only the opened ones cost time.
+// Shows a text in pages. Each page contains the next one, which stays closed until the user opens it,
+// so that the browser spends time only on open pages.
 function Rest(props: { value: string }) {
   const first = cut(props.value, pageLength);
   const rest = props.value.slice(first.length);
@@ -119,7 +120,7 @@ function Rest(props: { value: string }) {
   );
 }
 
-/** Returns the address if the whole text is one that a link may have. */
+/** Returns the text if all of it is an address to which the studio may link, otherwise null. */
 function webAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text) || text.search(invisible) >= 0) {
     return null;

@@ -1,4 +1,4 @@
-// A JSON value as a tree that can be folded.
+// A JSON value as a tree whose branches can be opened and closed.
 
 import type { Json } from "./json";
 import { Text } from "./text";

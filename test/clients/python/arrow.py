@@ -51,17 +51,17 @@ stream, media = post("/graphs/every/query", {"query": text}, ARROW)
 assert media == ARROW, media
 table, last = read(stream)
 
-# The commit is in the metadata of the schema, the number of rows in that of the last batch.
+# The metadata of the schema has the commit; the metadata of the last batch has the number of rows.
 assert table.schema.metadata[b"omnigraph.graph_commit_id"].decode() == answer["graph_commit_id"]
 assert last[b"omnigraph.truncated"] == b"false" and int(last[b"omnigraph.row_count"]) == answer["row_count"] == table.num_rows
 
-# Every integer is exact. Python reads the integers of JSON exactly, too.
+# Every integer is exact. Python also reads integers in JSON exactly, so the two can be compared.
 for name in ["order", "i32", "i64", "u32", "u64", "opt_i64", "opt_u64", "i64s", "u64s", "text", "bool", "choice", "texts"]:
     assert table.column(name).to_pylist() == [row[name] for row in answer["rows"]], name
 assert table.schema.field("i64").type == pyarrow.int64() and table.schema.field("u64").type == pyarrow.uint64()
 assert -(2**63) in table.column("i64").to_pylist() and 2**64 - 1 in table.column("u64").to_pylist()
 
-# Rows that are left out.
+# The first page leaves rows out; the second page has them.
 part, last = read(post("/graphs/every/query", {"query": text, "max_rows": 1}, ARROW)[0])
 assert part.num_rows == 1 and last[b"omnigraph.truncated"] == b"true" and last[b"omnigraph.truncated_by"] == b"rows"
 token = last[b"omnigraph.next_page_token"].decode()
@@ -69,7 +69,7 @@ rest, last = read(post("/graphs/every/query", {"query": text, "page_token": toke
 assert part.num_rows + rest.num_rows == table.num_rows and last[b"omnigraph.truncated"] == b"false"
 assert pyarrow.concat_tables([part.replace_schema_metadata(), rest.replace_schema_metadata()]).equals(table.replace_schema_metadata())
 
-# A read without rows, a stored query, and a fault before the first row.
+# A read that returns no rows, a stored query, and an error before the first row.
 empty, last = read(post("/graphs/every/query", {"query": 'query none() { match { $e: Every { text: "nothing" } } return { $e.i64 as n } }'}, ARROW)[0])
 assert empty.num_rows == 0 and empty.schema.names == ["n"] and last[b"omnigraph.row_count"] == b"0"
 packages, _ = read(post("/graphs/code/queries/heaviest_packages", {}, ARROW)[0])
@@ -87,14 +87,14 @@ assert sorted(exported.column("u64").to_pylist()) == sorted(table.column("u64").
 lines = [json.loads(line) for line in post("/graphs/every/export", {"type_names": ["Every"]}, "application/x-ndjson")[0].splitlines()]
 assert [line["data"]["id"] for line in lines] == exported.column("id").to_pylist()
 
-# polars and DuckDB.
+# polars and DuckDB read the same stream.
 frame = polars.read_ipc_stream(io.BytesIO(stream))
 assert frame["i64"].to_list() == table.column("i64").to_pylist() and frame["u64"].to_list() == table.column("u64").to_pylist()
 assert frame["moment"].to_list() == table.column("moment").to_pylist()
 found = duckdb.sql('SELECT min(i64), max(u64), count(*) FROM "table"').fetchall()[0]
 assert found == (min(table.column("i64").to_pylist()), max(table.column("u64").to_pylist()), table.num_rows), found
 
-# The command, on the server and as Parquet.
+# The command reads from the server, and writes an Arrow stream and then a Parquet file.
 file = os.path.join(folder, "all.gq")
 with open(file, "w") as out:
     out.write(text)

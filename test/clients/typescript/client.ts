@@ -1,4 +1,4 @@
-// Calls stored queries of the code graph with a client whose types come from the graph's OpenAPI
+// Calls stored queries of the code graph. The client has its types from the graph's OpenAPI
 // document. tsc checks the types before the program runs.
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
@@ -41,7 +41,7 @@ do {
 assert.ok(pages.length > 1);
 assert.equal(new Set(pages).size, pages.length);
 
-// A mutation, which runs once even if it is sent twice.
+// A mutation. It is sent twice, and must run only once.
 const note = { params: { slug: "from-typescript", symbol: first.path, text: "Hello." } };
 for (let i = 0; i < 2; i++) {
   const added = await client.POST("/graphs/code/queries/add_note", {
@@ -58,7 +58,7 @@ const unknown = await client.POST("/graphs/code/queries/find_symbols", { body: {
 assert.equal(unknown.response.status, 400);
 assert.equal(unknown.error?.code, "bad_request");
 
-// These calls would be faults, and tsc must find each: the function is never called.
+// These calls are wrong, and tsc must refuse each of them. The program never calls the function.
 export async function faults(): Promise<void> {
   // @ts-expect-error the parameter words is required
   await client.POST("/graphs/code/queries/find_symbols", { body: { params: {} } });

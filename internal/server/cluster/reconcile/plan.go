@@ -52,7 +52,7 @@ type GraphPlan struct {
 // Lost is the error for a graph that was applied once and is missing from the storage folder. An
 // apply does not create an empty graph in its place.
 type Lost struct {
-	Dir      string // folder in which the graph should be, or the object that should name it
+	Dir      string // folder of the graph or, in shared storage, the object that must exist for it
 	Revision uint64 // number of the revision that contains the graph
 }
 

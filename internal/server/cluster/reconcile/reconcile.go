@@ -19,16 +19,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
-// Cluster is the storage of a cluster: a folder, or shared storage if Bucket is set. Only the
-// functions Open and Create know which engine stores the graphs.
+// Cluster is the storage of a cluster. It is shared storage if Bucket is set; otherwise it is a
+// folder. Only the functions Open and Create know which engine stores the graphs.
 type Cluster struct {
 	FS      fs.FS  // the file system of the storage folder
 	Storage string // path of the storage folder
 
-	Bucket object.Bucket // the shared storage, instead of FS and Storage
+	Bucket object.Bucket // the shared storage; if it is set, FS and Storage are not used
 
-	// Engine makes and opens the graphs. The place of a graph is its folder, or its id in shared
-	// storage.
+	// Engine makes and opens the graphs. A graph is identified to the engine by its folder or, in
+	// shared storage, by its id.
 	Engine engine.Engine
 
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
@@ -53,8 +53,9 @@ func Lock(fsys fs.FS, storage string) (io.Closer, error) {
 	return lock, nil
 }
 
-// Lock prevents applies until the Closer is closed; see the function [Lock]. In shared storage it
-// does nothing: an apply there notices by itself that another apply was first.
+// Lock prevents applies until the Closer is closed; see the function [Lock]. In shared storage Lock
+// does nothing, because there an apply fails by itself if another apply has recorded a revision
+// first.
 func (c *Cluster) Lock() (io.Closer, error) {
 	if c.Bucket != nil {
 		return noLock{}, nil
@@ -62,14 +63,14 @@ func (c *Cluster) Lock() (io.Closer, error) {
 	return Lock(c.FS, c.Storage)
 }
 
-// noLock is a lock that prevents nothing.
+// noLock is the lock for shared storage. It prevents nothing.
 type noLock struct{}
 
 // Close implements io.Closer.
 func (noLock) Close() error { return nil }
 
-// Revision returns the recorded revision, or nil if there is none. The error is a *engine.Corrupt,
-// a *FormatError, or an error of reading the revision.
+// Revision returns the recorded revision, or nil if there is none. The error is an *engine.Corrupt,
+// a *FormatError, or the error with which the revision could not be read.
 func (c *Cluster) Revision(ctx context.Context) (*Revision, error) {
 	if c.Bucket != nil {
 		return readShared(ctx, c.Bucket)
@@ -77,7 +78,8 @@ func (c *Cluster) Revision(ctx context.Context) (*Revision, error) {
 	return ReadRevision(c.FS, c.Storage)
 }
 
-// Place returns the place of a graph for the engine.
+// Place returns the text that identifies a graph to the engine: the graph's folder or, in shared
+// storage, its id.
 func (c *Cluster) Place(graph string) string {
 	if c.Bucket != nil {
 		return graph
@@ -93,7 +95,7 @@ func (c *Cluster) now() time.Time {
 	return clock.Now()
 }
 
-// home returns what an operator has to restore for a graph that is missing.
+// home returns the folder or the object that an operator has to restore if a graph is missing.
 func (c *Cluster) home(graph string) string {
 	if c.Bucket != nil {
 		return "the object incarnation/" + graph + " of the shared storage"
@@ -112,9 +114,8 @@ func (c *Cluster) prepare() error {
 	return nil
 }
 
-// stored lists the graphs in shared storage, or the folders in the storage folder that have a valid
-// graph id as their name. Not all of those folders need to hold graphs. The storage folder need not
-// exist.
+// stored lists the graphs in shared storage. For a storage folder, it lists the folders in it whose
+// names are valid graph ids, even if they hold no graph. The storage folder need not exist.
 func (c *Cluster) stored(ctx context.Context) ([]string, error) {
 	if c.Bucket != nil {
 		return (&replica.Storage{Bucket: c.Bucket}).Graphs(ctx)

@@ -9,8 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// revisionPrefix begins the names of revisions in shared storage. The number of the revision
-// follows, in 20 digits. The content is that of the file in a storage folder.
+// revisionPrefix is the beginning of the names of revisions in shared storage. The number of the
+// revision follows, in 20 digits. The object has the same content as the revision file in a storage
+// folder.
 const revisionPrefix = "revision/"
 
 // sharedName returns the name of a revision in shared storage.
@@ -34,8 +35,8 @@ func readShared(ctx context.Context, b object.Bucket) (*Revision, error) {
 	return decode(name, content)
 }
 
-// recordShared puts a revision in force in shared storage. The error is a *engine.Conflict if
-// another apply has recorded a revision of this number.
+// recordShared stores a revision in shared storage and so puts it in force. The error is an
+// *engine.Conflict if another apply has already recorded a revision with this number.
 func recordShared(ctx context.Context, b object.Bucket, r *Revision) error {
 	err := object.Establish(ctx, b, sharedName(r.Number), encode(r))
 	if errors.Is(err, object.ErrExists) {

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 )
 
-// sharedCluster returns a cluster in shared storage, as a command uses it.
+// sharedCluster returns a cluster in shared storage, in the form that a command uses.
 func sharedCluster(t *testing.T, b object.Bucket) *Cluster {
 	t.Helper()
 	node := replica.NewNode(replica.NodeOptions{Bucket: b, ID: "command"})
@@ -23,8 +23,8 @@ func sharedCluster(t *testing.T, b object.Bucket) *Cluster {
 	return &Cluster{Bucket: b, Engine: &replica.Storage{Bucket: b, Cache: t.TempDir(), Node: node, Command: true}, Now: func() time.Time { return time.UnixMicro(1_700_000_000_000_000) }}
 }
 
-// TestShared applies a cluster to shared storage twice, with another schema the second time. It also
-// applies two plans that were made at the same time, of which only one may be recorded.
+// TestShared applies a cluster to shared storage twice, the second time with another schema. Then
+// it makes two plans at the same time and applies both. Only one of them may be recorded.
 func TestShared(t *testing.T) {
 	ctx := t.Context()
 	b := &object.Memory{}

@@ -290,6 +290,34 @@ func TestStaleness(t *testing.T) {
 	eventually(t, "answered again", func() bool { return read() == nil })
 }
 
+// TestOutage cuts the writer off from the storage while it writes. It must answer reads until the
+// storage is back, and then become the writer again.
+func TestOutage(t *testing.T) {
+	b, add := people(t)
+	s := serve(t, b, "one", time.Hour)
+	if err := insert(s, add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	w := s.current.Load().written
+	s.cable.cut.Store(true)
+	if err := insert(s, add, "lost"); err == nil {
+		t.Error("a server without storage acknowledges a write")
+	}
+	if !w.MustReopen() {
+		t.Error("the failed write did not end the log of the writer")
+	}
+	for end := clock.Now().Add(lease); clock.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.Snapshot(t.Context(), engine.Target{}); err != nil {
+			t.Fatalf("a read during the outage: %v", err)
+		}
+	}
+	s.cable.cut.Store(false)
+	eventually(t, "accepting writes again", func() bool { return insert(s, add, "b") == nil })
+	if n := s.count(t); n != 2 {
+		t.Errorf("%d persons, want 2", n)
+	}
+}
+
 // TestRestart starts a server again under its name, without an orderly end. It must not wait for the
 // lease of its former self.
 func TestRestart(t *testing.T) {

@@ -167,7 +167,7 @@ func (g *Graph) step(ctx context.Context) {
 // it a reader. While the storage does not answer, the server keeps the graph that it has, and reads
 // go on.
 func (g *Graph) check(ctx context.Context, now *copied) {
-	if clock.Now().Sub(now.written.Current()) >= g.storage.Node.opts.Lease/3 {
+	if clock.Now().Sub(now.written.Current()) >= g.storage.recheck() {
 		ctx, cancel := context.WithTimeout(ctx, g.storage.Node.opts.Lease)
 		defer cancel()
 		_ = now.written.CatchUp(ctx) // MustReopen tells whether another server has taken over

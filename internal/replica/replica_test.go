@@ -114,6 +114,12 @@ func command(t *testing.T, b object.Bucket) *Storage {
 // serve starts a server.
 func serve(t *testing.T, b object.Bucket, id string, maxStaleness time.Duration) *server {
 	t.Helper()
+	return serveFor(t, b, id, lease, maxStaleness)
+}
+
+// serveFor starts a server with another lease.
+func serveFor(t *testing.T, b object.Bucket, id string, lease, maxStaleness time.Duration) *server {
+	t.Helper()
 	s := &server{cable: &cable{Bucket: b}}
 	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
 	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node, MaxStaleness: maxStaleness}
@@ -288,6 +294,22 @@ func TestStaleness(t *testing.T) {
 	}
 	s.cable.cut.Store(false)
 	eventually(t, "answered again", func() bool { return read() == nil })
+}
+
+// TestLongLease reads from a writer with a lease far longer than max_staleness. No read may be
+// refused while the storage answers.
+func TestLongLease(t *testing.T) {
+	b, _ := people(t)
+	const limit = 1500 * time.Millisecond
+	s := serveFor(t, b, "one", 6*limit, limit)
+	if s.State().Role != Writer {
+		t.Fatalf("the server is %+v", s.State())
+	}
+	for end := clock.Now().Add(2 * limit); clock.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.Snapshot(t.Context(), engine.Target{}); err != nil {
+			t.Fatalf("a read on a healthy writer: %v", err)
+		}
+	}
 }
 
 // TestOutage cuts the writer off from the storage while it writes. It must answer reads until the

@@ -147,6 +147,11 @@ func (g *Graph) step(ctx context.Context) {
 	switch {
 	case now.written != nil:
 		g.check(ctx, now)
+		// This server already writes the graph. A wish with a later epoch stays: it replaces a writer
+		// that this server has not noticed yet.
+		if wish := g.storage.Node.wished(g.id); wish != nil && wish.Epoch <= now.written.Epoch() {
+			g.storage.Node.grant(ctx, wish)
+		}
 	case now.follower != nil:
 		g.compete(ctx, now)
 	default:

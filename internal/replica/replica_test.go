@@ -238,6 +238,26 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestWishOfWriter asks the writer of a graph to become its writer. The wish must not stay, because it
+// would block each later one.
+func TestWishOfWriter(t *testing.T) {
+	b, _ := people(t)
+	s := serve(t, b, "one", 0)
+	epoch := s.State().Epoch
+	for range 2 {
+		if err := Move(t.Context(), b, "one", Wish{Graph: "people", Epoch: epoch}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "removed", func() bool {
+			_, err := b.Read(t.Context(), movePrefix+"one", 0, object.Whole)
+			return errors.Is(err, object.ErrNotFound)
+		})
+	}
+	if now := s.State(); now.Role != Writer || now.Epoch != epoch {
+		t.Errorf("the writer of epoch %d is now %+v", epoch, now)
+	}
+}
+
 // TestCommand lets a command write while a server runs. The server must be a reader meanwhile, and
 // the writer again at once when the command has ended.
 func TestCommand(t *testing.T) {

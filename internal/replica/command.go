@@ -24,7 +24,7 @@ func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error
 		done()
 		return nil, nil, err
 	}
-	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8]})
+	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8], Renew: commandRenew})
 	leave := func() error {
 		// If the lease cannot be removed, servers wait until it ends. The command itself has succeeded.
 		_ = node.Leave(context.WithoutCancel(ctx))

@@ -288,6 +288,29 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandRenews counts the signs of life of a command. Servers with a lease of one second must not
+// take a graph from it.
+func TestCommandRenews(t *testing.T) {
+	s, leave, err := OpenForCommand(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := clock.Now()
+	eventually(t, "at the third sign", func() bool {
+		sign, err := ReadSign(t.Context(), s.Bucket, s.Node.ID())
+		return err == nil && sign.Beat >= 3
+	})
+	if d := clock.Now().Sub(began); d > 2*time.Second {
+		t.Errorf("two more signs took %v", d)
+	}
+	if err := leave(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStaleness cuts a reader off from the storage. It must answer reads until max_staleness, and
 // then refuse them until the storage is back.
 func TestStaleness(t *testing.T) {

@@ -305,6 +305,8 @@ func (n *Node) wished(graph string) *Wish {
 
 // grant removes a wish that has come true or is void.
 func (n *Node) grant(ctx context.Context, w *Wish) {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
+	defer cancel()
 	if err := n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID); err != nil {
 		return // the next turn tries again
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
@@ -23,11 +24,13 @@ const maxTakeovers = 100
 var errWriter error = &engine.Conflict{Reason: "this server writes the graph; it cannot follow the log"}
 
 // CatchUp reads everything that the log contained when CatchUp was called. A read of the graph
-// afterwards is linearizable. On the writer, CatchUp makes sure that it still is the writer.
+// afterwards is linearizable. On the writer, CatchUp makes sure that it still is the writer. Calls that
+// wait at the same time share the requests to the storage.
 func (s *Shared) CatchUp(ctx context.Context) error {
+	called := clock.Now()
 	if s.queue.Load() == nil {
 		err := s.follow(ctx, func(opened bool) error {
-			if opened {
+			if opened || s.follower.Confirmed().After(called) {
 				return nil // the log was read to its end
 			}
 			return s.follower.CatchUp(ctx)
@@ -38,6 +41,9 @@ func (s *Shared) CatchUp(ctx context.Context) error {
 		// The server became the writer while this call waited.
 	}
 	err := s.queue.Load().Exclusive(func(w *sharedlog.Writer) error {
+		if w.Confirmed().After(called) {
+			return w.Check()
+		}
 		if err := w.CatchUp(ctx); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ type OpenOptions struct {
 	Embedder Embedder
 
 	// BackgroundFailed, if set, is called with the error when work in the background fails, such as
-	// a checkpoint. No data is lost, and the engine tries again.
+	// a checkpoint, or reading the log of the server that writes the graph. No data is lost, and the engine tries again.
 	BackgroundFailed func(error)
 
 	// StorageFailed, if set, is called once when the storage failed. From then on the graph refuses

@@ -80,7 +80,7 @@ func (f *Follower) end() {
 }
 
 // maxRetry is the longest time between two attempts to read a log that cannot be read.
-const maxRetry = time.Minute
+const maxRetry = 5 * time.Second
 
 // follow reads the log until ctx ends. It waits at its end. After an error it waits, too, and each
 // time twice as long as before.

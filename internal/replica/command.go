@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 
@@ -17,14 +16,14 @@ import (
 func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error, error) {
 	bucket, done, err := address.Open(ctx, storage)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the shared storage %s: %w", Redacted(storage), err)
+		return nil, nil, fmt.Errorf("the shared storage %s: %w", address.Redacted(storage), err)
 	}
 	cache, err := os.MkdirTemp("", "omnigraph-cache-")
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
-	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8]})
+	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8], Renew: commandRenew})
 	leave := func() error {
 		// If the lease cannot be removed, servers wait until it ends. The command itself has succeeded.
 		_ = node.Leave(context.WithoutCancel(ctx))
@@ -32,13 +31,4 @@ func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error
 		return os.RemoveAll(cache)
 	}
 	return &Storage{Bucket: bucket, Cache: cache, Node: node, Command: true}, leave, nil
-}
-
-// Redacted returns the URL of a storage without a password.
-func Redacted(storage string) string {
-	u, err := url.Parse(storage)
-	if err != nil {
-		return "with an address that is not a URL"
-	}
-	return u.Redacted()
 }

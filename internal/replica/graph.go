@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
 // Role is what a server does with a graph.
@@ -146,6 +147,11 @@ func (g *Graph) step(ctx context.Context) {
 	switch {
 	case now.written != nil:
 		g.check(ctx, now)
+		// This server already writes the graph. A wish with a later epoch stays: it replaces a writer
+		// that this server has not noticed yet.
+		if wish := g.storage.Node.wished(g.id); wish != nil && wish.Epoch <= now.written.Epoch() {
+			g.storage.Node.grant(ctx, wish)
+		}
 	case now.follower != nil:
 		g.compete(ctx, now)
 	default:
@@ -163,14 +169,15 @@ func (g *Graph) step(ctx context.Context) {
 }
 
 // check makes sure that this server still is the writer. If it is not, or its log failed, check makes
-// it a reader.
+// it a reader. While the storage does not answer, the server keeps the graph that it has, and reads
+// go on.
 func (g *Graph) check(ctx context.Context, now *copied) {
-	if clock.Now().Sub(now.written.Current()) >= g.storage.Node.opts.Lease/3 {
+	if clock.Now().Sub(now.written.Current()) >= g.storage.recheck() {
 		ctx, cancel := context.WithTimeout(ctx, g.storage.Node.opts.Lease)
 		defer cancel()
 		_ = now.written.CatchUp(ctx) // MustReopen tells whether another server has taken over
 	}
-	if !now.written.MustReopen() {
+	if !now.written.MustReopen() || !g.storageAnswers(ctx) {
 		return
 	}
 	g.changing.Lock()
@@ -188,6 +195,14 @@ func (g *Graph) check(ctx context.Context, now *copied) {
 		return
 	}
 	g.changed()
+}
+
+// storageAnswers reports whether the shared storage answers within the time of a lease.
+func (g *Graph) storageAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, g.storage.Node.opts.Lease)
+	defer cancel()
+	_, err := g.storage.Bucket.Read(ctx, incarnationPrefix+g.id, 0, object.Whole)
+	return err == nil || errors.Is(err, object.ErrNotFound)
 }
 
 // compete takes over if the writer has stopped or if an operator asks for it.

@@ -61,8 +61,12 @@ const (
 	nodePrefix = "node/"
 	movePrefix = "move/"
 
-	// maxRenew is the longest time between two signs of a node.
+	// maxRenew is the longest time between two signs of a server.
 	maxRenew = 3 * time.Second
+
+	// commandRenew is the time between two signs of a command. It does not know the lease of the
+	// servers, which can be as short as a second.
+	commandRenew = 300 * time.Millisecond
 )
 
 // NodeOptions configure a Node. Bucket and ID are required.
@@ -71,6 +75,10 @@ type NodeOptions struct {
 	ID      string        // id of this server; differs from the ids of all other servers
 	Address string        // address at which other servers reach this one; "" if they cannot
 	Lease   time.Duration // how long a node counts as alive after its last sign; 0 means DefaultLease
+
+	// Renew is the time between two signs of life. 0 means three seconds, or a third of Lease if that
+	// is less.
+	Renew time.Duration
 
 	// Twin, if set, is called when another process uses the same id.
 	Twin func()
@@ -108,6 +116,9 @@ type Node struct {
 func NewNode(o NodeOptions) *Node {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
+	}
+	if o.Renew == 0 {
+		o.Renew = min(maxRenew, o.Lease/3)
 	}
 	return &Node{
 		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, looks: map[string]look{}, urgent: make(chan struct{}, 1),
@@ -153,7 +164,7 @@ func (n *Node) tick() time.Duration {
 
 // run renews the lease and reads the wishes for this node until ctx ends.
 func (n *Node) run(ctx context.Context) {
-	ticker := time.NewTicker(n.tick())
+	ticker := time.NewTicker(min(n.tick(), n.opts.Renew))
 	defer ticker.Stop()
 	renewed := clock.Now()
 	for {
@@ -165,7 +176,7 @@ func (n *Node) run(ctx context.Context) {
 			urgent = true
 		case <-ticker.C:
 		}
-		if now := clock.Now(); urgent || now.Sub(renewed) >= min(maxRenew, n.opts.Lease/3) {
+		if now := clock.Now(); urgent || now.Sub(renewed) >= n.opts.Renew {
 			renewed = now
 			if err := n.renew(ctx); err != nil && ctx.Err() == nil && n.opts.Failed != nil {
 				n.opts.Failed(err)
@@ -295,6 +306,8 @@ func (n *Node) wished(graph string) *Wish {
 
 // grant removes a wish that has been fulfilled or is void.
 func (n *Node) grant(ctx context.Context, w *Wish) {
+	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
+	defer cancel()
 	if err := n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID); err != nil {
 		return // the next call of step tries again
 	}

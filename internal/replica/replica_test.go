@@ -114,6 +114,12 @@ func command(t *testing.T, b object.Bucket) *Storage {
 // serve starts a server.
 func serve(t *testing.T, b object.Bucket, id string, maxStaleness time.Duration) *server {
 	t.Helper()
+	return serveFor(t, b, id, lease, maxStaleness)
+}
+
+// serveFor starts a server with another lease.
+func serveFor(t *testing.T, b object.Bucket, id string, lease, maxStaleness time.Duration) *server {
+	t.Helper()
 	s := &server{cable: &cable{Bucket: b}}
 	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
 	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node, MaxStaleness: maxStaleness}
@@ -233,6 +239,26 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestWishOfWriter asks the writer of a graph to become its writer. The wish must not stay, because it
+// would block each later one.
+func TestWishOfWriter(t *testing.T) {
+	b, _ := people(t)
+	s := serve(t, b, "one", 0)
+	epoch := s.State().Epoch
+	for range 2 {
+		if err := Move(t.Context(), b, "one", Wish{Graph: "people", Epoch: epoch}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "removed", func() bool {
+			_, err := b.Read(t.Context(), movePrefix+"one", 0, object.Whole)
+			return errors.Is(err, object.ErrNotFound)
+		})
+	}
+	if now := s.State(); now.Role != Writer || now.Epoch != epoch {
+		t.Errorf("the writer of epoch %d is now %+v", epoch, now)
+	}
+}
+
 // TestCommand lets a command write while a server runs. The server must be a reader meanwhile, and
 // the writer again at once when the command has ended.
 func TestCommand(t *testing.T) {
@@ -263,6 +289,29 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandRenews counts the signs of life of a command. Servers with a lease of one second must not
+// take a graph from it.
+func TestCommandRenews(t *testing.T) {
+	s, leave, err := OpenForCommand(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := clock.Now()
+	eventually(t, "at the third sign", func() bool {
+		sign, err := ReadSign(t.Context(), s.Bucket, s.Node.ID())
+		return err == nil && sign.Beat >= 3
+	})
+	if d := clock.Now().Sub(began); d > 2*time.Second {
+		t.Errorf("two more signs took %v", d)
+	}
+	if err := leave(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestStaleness cuts a reader off from the storage. It must answer reads until max_staleness, and
 // then refuse them until the storage is back.
 func TestStaleness(t *testing.T) {
@@ -289,6 +338,50 @@ func TestStaleness(t *testing.T) {
 	}
 	s.cable.cut.Store(false)
 	eventually(t, "answered again", func() bool { return read() == nil })
+}
+
+// TestLongLease reads from a writer with a lease far longer than max_staleness. No read may be
+// refused while the storage answers.
+func TestLongLease(t *testing.T) {
+	b, _ := people(t)
+	const limit = 1500 * time.Millisecond
+	s := serveFor(t, b, "one", 6*limit, limit)
+	if s.State().Role != Writer {
+		t.Fatalf("the server is %+v", s.State())
+	}
+	for end := clock.Now().Add(2 * limit); clock.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.Snapshot(t.Context(), engine.Target{}); err != nil {
+			t.Fatalf("a read on a healthy writer: %v", err)
+		}
+	}
+}
+
+// TestOutage cuts the writer off from the storage while it writes. It must answer reads until the
+// storage is back, and then become the writer again.
+func TestOutage(t *testing.T) {
+	b, add := people(t)
+	s := serve(t, b, "one", time.Hour)
+	if err := insert(s, add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	w := s.current.Load().written
+	s.cable.cut.Store(true)
+	if err := insert(s, add, "lost"); err == nil {
+		t.Error("a server without storage acknowledges a write")
+	}
+	if !w.MustReopen() {
+		t.Error("the failed write did not end the log of the writer")
+	}
+	for end := clock.Now().Add(lease); clock.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.Snapshot(t.Context(), engine.Target{}); err != nil {
+			t.Fatalf("a read during the outage: %v", err)
+		}
+	}
+	s.cable.cut.Store(false)
+	eventually(t, "accepting writes again", func() bool { return insert(s, add, "b") == nil })
+	if n := s.count(t); n != 2 {
+		t.Errorf("%d persons, want 2", n)
+	}
 }
 
 // TestRestart cuts a server off, as if it had been killed, and starts it again under the same name.

@@ -42,6 +42,16 @@ var _ engine.Engine = (*Storage)(nil)
 
 const incarnationPrefix = "incarnation/"
 
+// recheck is how often a writer makes sure that it still is the writer. A healthy writer then stays
+// far below MaxStaleness.
+func (s *Storage) recheck() time.Duration {
+	d := s.Node.opts.Lease / 3
+	if s.MaxStaleness > 0 {
+		d = min(d, s.MaxStaleness/3)
+	}
+	return d
+}
+
 // report calls Failed.
 func (s *Storage) report(graph string, err error) {
 	if s.Failed != nil {

@@ -219,7 +219,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		Now: o.Now, MaxBranches: limitsOf(o).Branches,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 		BackgroundFailed: func(err error) {
-			log.Error("a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint", "error", err)
+			log.Error(backgroundFault(s.shared != nil), "error", err)
 		},
 	}
 	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (engine.Graph, error) {
@@ -246,6 +246,15 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)
 	return served, nil
+}
+
+// backgroundFault returns the log line for work in the background that failed. Only servers with shared
+// storage also read the log of another server.
+func backgroundFault(shared bool) string {
+	if shared {
+		return "a checkpoint failed, or the server could not read the log of the graph; no data is lost, and the server tries again"
+	}
+	return "a checkpoint failed; no data is lost, and the graph tries again at the next checkpoint"
 }
 
 // openFolder opens a graph in a folder. If the storage of the graph fails later, the returned graph

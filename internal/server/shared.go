@@ -55,13 +55,13 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	if err := replica.CheckNodeID(o.Node); err != nil {
 		return fmt.Errorf("%w; name the server with --node", err)
 	}
-	o.Log.Info("probing the shared storage", "storage", replica.Redacted(c.URL))
+	o.Log.Info("probing the shared storage", "storage", address.Redacted(c.URL))
 	if err := address.Probe(ctx, c.URL); err != nil {
-		return fmt.Errorf("the shared storage %s cannot be used: %w", replica.Redacted(c.URL), err)
+		return fmt.Errorf("the shared storage %s cannot be used: %w", address.Redacted(c.URL), err)
 	}
 	bucket, done, err := address.Open(ctx, c.URL)
 	if err != nil {
-		return fmt.Errorf("the shared storage %s: %w", replica.Redacted(c.URL), err)
+		return fmt.Errorf("the shared storage %s: %w", address.Redacted(c.URL), err)
 	}
 	node := replica.NewNode(replica.NodeOptions{
 		Bucket: bucket, ID: o.Node, Address: own, Lease: c.Lease,

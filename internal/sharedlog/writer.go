@@ -63,6 +63,10 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 // writer; see [Writer.CatchUp].
 func (w *Writer) Current() time.Time { return w.f.Current() }
 
+// Confirmed returns the latest time for which this server knows that it has read the whole log; see
+// [Follower.Confirmed].
+func (w *Writer) Confirmed() time.Time { return w.f.Confirmed() }
+
 // Epoch returns the epoch of the Writer, which began with its takeover.
 func (w *Writer) Epoch() uint64 { return w.epoch }
 

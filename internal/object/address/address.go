@@ -27,7 +27,11 @@ func Check(text string) error {
 	if err != nil {
 		return errors.New("the address of the storage is not a URL; write " + Forms) // err repeats the text, which may contain a password
 	}
-	if _, secret := u.User.Password(); secret {
+	parameters, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return errors.New("the part of the address of the storage after the question mark is malformed; write " + Forms) // err may repeat a password
+	}
+	if _, secret := u.User.Password(); secret || hideSecrets(parameters) {
 		return errors.New("the address of the storage contains a password; remove it, and set PGPASSWORD or write a file .pgpass")
 	}
 	switch u.Scheme {
@@ -44,6 +48,33 @@ func Check(text string) error {
 		return err
 	}
 	return &SchemeError{Scheme: u.Scheme}
+}
+
+// hideSecrets overwrites the passwords in the parameters of a URL, and reports whether there were any.
+func hideSecrets(parameters url.Values) (found bool) {
+	for name := range parameters {
+		switch strings.ToLower(name) {
+		case "password", "sslpassword":
+			parameters.Set(name, "xxxxx")
+			found = true
+		}
+	}
+	return found
+}
+
+// Redacted returns the URL of a storage without passwords, for messages.
+func Redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "with an address that is not a URL"
+	}
+	parameters, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		u.RawQuery = "" // which of its parts are passwords is unknown
+	} else if hideSecrets(parameters) {
+		u.RawQuery = parameters.Encode()
+	}
+	return u.Redacted()
 }
 
 // SchemeError is the error for a storage that this program does not support.

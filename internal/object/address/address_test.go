@@ -10,17 +10,20 @@ import (
 
 func TestCheck(t *testing.T) {
 	for text, want := range map[string]string{
-		"s3://bucket/prefix?region=eu-central-1": "",
-		"s3://bucket?colour=red":                 `unknown parameter "colour"`,
-		"postgres://user@host/db?schema=graphs":  "",
-		"postgres:///db?host=/run/postgresql":    "",
-		"postgres:///db":                         "names no host",
-		"postgres://user:s3cret@host/db":         "contains a password",
-		"file:///srv/graphs":                     "",
-		"file://srv/graphs":                      "three slashes",
-		"file:///srv/graphs?x=1":                 "three slashes",
-		"azblob://container":                     `scheme "azblob", which is not supported`,
-		"s3://%zz":                               "is not a URL",
+		"s3://bucket/prefix?region=eu-central-1":         "",
+		"s3://bucket?colour=red":                         `unknown parameter "colour"`,
+		"postgres://user@host/db?schema=graphs":          "",
+		"postgres:///db?host=/run/postgresql":            "",
+		"postgres:///db":                                 "names no host",
+		"postgres://user:s3cret@host/db":                 "contains a password",
+		"postgres://user@host/db?password=s3cret":        "contains a password",
+		"postgres://user@host/db?SSLPassword=s3cret&a=b": "contains a password",
+		"postgres://user@host/db?a=b;password=s3cret":    "is malformed",
+		"file:///srv/graphs":                             "",
+		"file://srv/graphs":                              "three slashes",
+		"file:///srv/graphs?x=1":                         "three slashes",
+		"azblob://container":                             `scheme "azblob", which is not supported`,
+		"s3://%zz":                                       "is not a URL",
 	} {
 		err := Check(text)
 		switch {
@@ -28,6 +31,11 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", text, err, want)
 		case err != nil && strings.Contains(err.Error(), "s3cret"):
 			t.Errorf("%s: the error repeats the password: %v", text, err)
+		}
+		if got := Redacted(text); strings.Contains(got, "s3cret") {
+			t.Errorf("%s without passwords is %s", text, got)
+		} else if want == "" && got != text {
+			t.Errorf("%s without passwords is %s, although it has none", text, got)
 		}
 	}
 }

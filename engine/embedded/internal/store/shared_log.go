@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
@@ -19,28 +20,40 @@ const epochSegments = 1 << 40
 // the writer, or another candidate, has added to the log meanwhile.
 const maxTakeovers = 100
 
+// errWriter is the error of calls that follow the log, once this server is the writer.
+var errWriter error = &engine.Conflict{Reason: "this server writes the graph; it cannot follow the log"}
+
 // CatchUp reads everything that the log contained when CatchUp was called. A read of the graph
-// afterwards is linearizable. On the writer, CatchUp makes sure that it still is the writer.
+// afterwards is linearizable. On the writer, CatchUp makes sure that it still is the writer. Calls that
+// wait at the same time share the requests to the storage.
 func (s *Shared) CatchUp(ctx context.Context) error {
-	if q := s.queue.Load(); q != nil {
-		err := q.Exclusive(func(w *sharedlog.Writer) error {
-			if err := w.CatchUp(ctx); err != nil {
-				return err
+	called := clock.Now()
+	if s.queue.Load() == nil {
+		err := s.follow(ctx, func(opened bool) error {
+			if opened || s.follower.Confirmed().After(called) {
+				return nil // the log was read to its end
 			}
-			s.setCurrent(w.Current())
-			return nil
+			return s.follower.CatchUp(ctx)
 		})
-		if errors.Is(err, sharedlog.ErrUnavailable) {
-			return s.mapped(err) // the server may still be the writer
+		if !errors.Is(err, errWriter) {
+			return err
 		}
-		return s.fail(err)
+		// The server became the writer while this call waited.
 	}
-	return s.follow(ctx, func(opened bool) error {
-		if opened {
-			return nil // the log was read to its end
+	err := s.queue.Load().Exclusive(func(w *sharedlog.Writer) error {
+		if w.Confirmed().After(called) {
+			return w.Check()
 		}
-		return s.follower.CatchUp(ctx)
+		if err := w.CatchUp(ctx); err != nil {
+			return err
+		}
+		s.setCurrent(w.Current())
+		return nil
 	})
+	if errors.Is(err, sharedlog.ErrUnavailable) {
+		return s.mapped(err) // the server may still be the writer
+	}
+	return s.fail(err)
 }
 
 // Next reads the next object of the log. It returns false at the end of the log, which it may know
@@ -122,7 +135,7 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 		return err
 	}
 	if s.queue.Load() != nil {
-		return &engine.Conflict{Reason: "this server writes the graph; it cannot follow the log"}
+		return errWriter
 	}
 	s.ctx = ctx
 	defer func() { s.ctx = nil }()

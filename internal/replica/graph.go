@@ -147,8 +147,8 @@ func (g *Graph) step(ctx context.Context) {
 	switch {
 	case now.written != nil:
 		g.check(ctx, now)
-		// This server already writes the graph. A wish with a later epoch stays: it replaces a writer
-		// that this server has not noticed yet.
+		// This server already writes the graph. A wish with a later epoch stays until this server knows
+		// the writer of that epoch.
 		if wish := g.storage.Node.wished(g.id); wish != nil && wish.Epoch <= now.written.Epoch() {
 			g.storage.Node.grant(ctx, wish)
 		}
@@ -218,8 +218,10 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 	}
 	wish := g.storage.Node.wished(g.id)
 	if wish != nil && wish.Epoch != t.Epoch {
-		g.storage.Node.grant(ctx, wish)
-		wish = nil
+		if wish.Epoch < t.Epoch {
+			g.storage.Node.grant(ctx, wish) // it is void
+		}
+		wish = nil // a wish with a later epoch stays until this server knows the writer of that epoch
 	}
 	if wish == nil {
 		gone, err := g.storage.Node.gone(ctx, t)

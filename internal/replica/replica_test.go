@@ -259,6 +259,32 @@ func TestWishOfWriter(t *testing.T) {
 	}
 }
 
+// TestEarlyWish asks a reader to replace a writer that the reader does not know yet. The wish must
+// wait until the reader knows that writer.
+func TestEarlyWish(t *testing.T) {
+	b, add := people(t)
+	one, two := serve(t, b, "one", 0), serve(t, b, "two", 0)
+	if err := Move(t.Context(), b, "two", Wish{Graph: "people", Epoch: one.State().Epoch + 1}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(lease / 2)
+	c := command(t, b)
+	g, err := c.Open(t.Context(), "people", engine.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(g, add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "moved", func() bool { return two.State().Role == Writer })
+	if err := errors.Join(g.Close(), c.Node.Leave(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if n := two.count(t); n != 1 {
+		t.Errorf("%d persons, want 1", n)
+	}
+}
+
 // TestCommand lets a command write while a server runs. The server must be a reader meanwhile, and
 // the writer again at once when the command has ended.
 func TestCommand(t *testing.T) {

@@ -94,26 +94,25 @@ func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.
 	return engine.ProposalEvent{Kind: kind, Actor: env.Actor, Groups: env.Groups, Text: comment}
 }
 
-// putProposal stores a proposal and answers with it.
+// putProposal stores a proposal and answers with it. Once the proposal is stored, there is no error: if
+// the comparison fails, the answer has a blocker that says so.
 func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	p, err := env.Graph.PutProposal(ctx, *p)
 	if err != nil {
 		return nil, asArgument("source", err)
 	}
-	out, err := proposalOutcome(ctx, env, p)
-	if err == nil {
-		out.Wrote = &tool.Written{Branch: p.Target}
-	}
-	return out, err
+	out := compareProposal(ctx, env, p).outcome()
+	out.Wrote = &tool.Written{Branch: p.Target}
+	return out, nil
 }
 
-// proposalOutcome answers with a proposal.
+// proposalOutcome answers with a proposal that this call did not change.
 func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
-	s, err := compareProposal(ctx, env, p)
-	if err != nil {
-		return nil, err
+	s := compareProposal(ctx, env, p)
+	if s.fault != nil && !s.lasting() {
+		return nil, s.fault
 	}
-	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}, nil
+	return s.outcome(), nil
 }
 
 // readProposal returns a proposal that the caller may read. The error is an *engine.NotFound.
@@ -199,9 +198,9 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 	return s
 }
 
-// changing returns a call that changes an open proposal. The function `change` gets the proposal and
-// its comparison, and returns what it adds.
-func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, s *comparedProposal) error) *Proposal {
+// changing returns a call that changes an open proposal. The function `change` changes its copy of the
+// proposal, which the call then stores.
+func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, p *engine.Proposal) error) *Proposal {
 	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		p, err := readProposal(ctx, env, id)
 		if err != nil {
@@ -210,11 +209,7 @@ func changing(id string, log []string, change func(ctx context.Context, env *too
 		if p.State != engine.ProposalOpen {
 			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, p.State)}
 		}
-		s, err := compareProposal(ctx, env, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := change(ctx, env, s); err != nil {
+		if err := change(ctx, env, p); err != nil {
 			return nil, err
 		}
 		return putProposal(ctx, env, p)
@@ -248,8 +243,7 @@ func changeLog(b *client.ProposalChangeBody) []string {
 // ChangeProposal returns the call that changes the title, the description or the resolutions of an
 // open proposal. The caller must be allowed to change the source.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
-	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
+	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc}); err != nil {
 			return err
 		}
@@ -275,8 +269,10 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 			p.Resolutions = append(p.Resolutions, r)
 		}
 		// Store no resolution that the merge would refuse.
-		if _, err := compareProposal(ctx, env, p); err != nil {
-			return asArgument("resolutions", err)
+		if len(resolutions) > 0 {
+			if s := compareProposal(ctx, env, p); s.fault != nil {
+				return asArgument("resolutions", s.fault)
+			}
 		}
 		p.Events = append(p.Events, event(env, engine.EventChanged, b.Comment))
 		return nil
@@ -286,8 +282,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 // CloseProposal returns the call that closes an open proposal without a merge. The caller must have
 // opened it, or must be allowed to change the source or to review the proposal.
 func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
-	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
+	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author) {
 			return err
 		}
@@ -326,14 +321,13 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			if err != nil {
 				return nil, err
 			}
-			if p, err = env.Graph.Proposal(ctx, id); err != nil {
+			// The merge is stored, so the end of the call's time must not hide it.
+			if p, err = env.Graph.Proposal(context.WithoutCancel(ctx), id); err != nil {
 				return nil, err
 			}
-			out, err := proposalOutcome(ctx, env, p)
-			if err == nil {
-				out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
-			}
-			return out, err
+			out := compareProposal(ctx, env, p).outcome()
+			out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
+			return out, nil
 		}
 	}}
 }
@@ -346,9 +340,9 @@ func revised(ctx context.Context, env *tool.Env, p *engine.Proposal) bool {
 
 // mergeProposal checks a proposal and merges it if both branches are still as they were checked.
 func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *client.ProposalMergeBody) (*engine.Commit, error) {
-	s, err := compareProposal(ctx, env, p)
-	if err != nil {
-		return nil, err
+	s := compareProposal(ctx, env, p)
+	if s.fault != nil {
+		return nil, s.fault
 	}
 	if err := s.checkDigest(b.Digest); err != nil {
 		return nil, err

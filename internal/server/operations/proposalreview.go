@@ -20,8 +20,8 @@ import (
 // ReviewProposal returns the call that approves an open proposal, asks for changes, or adds a
 // comment. A decision needs proposal_review on the target, and the digest that the reviewer saw.
 func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
-	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
+	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+		e := event(env, engine.EventCommented, b.Comment)
 		kind, ok := map[string]engine.ProposalEventKind{client.DecisionApprove: engine.EventApproved, client.DecisionRequest: engine.EventRejected, client.DecisionComment: engine.EventCommented}[b.Decision]
 		switch {
 		case !ok:
@@ -43,18 +43,19 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 			if b.Digest == "" {
 				return &tool.ArgumentError{Path: "digest", Detail: "missing, expected the digest of the changes that you saw", Help: "read the proposal and send its digest"}
 			}
+			s := compareProposal(ctx, env, p)
+			if s.fault != nil {
+				return s.fault
+			}
 			if err := s.checkDigest(b.Digest); err != nil {
 				return err
 			}
+			e.Kind, e.Digest = kind, s.comparison.Digest
 		}
 		if kind == engine.EventApproved {
 			if err := checkApprover(ctx, env, p); err != nil {
 				return err
 			}
-		}
-		e := event(env, kind, b.Comment)
-		if isReview(kind) {
-			e.Digest = s.comparison.Digest
 		}
 		if b.On != nil {
 			e.On = engine.ChangePosition{Entity: b.On.EntityKind, Type: b.On.TypeName, ID: b.On.ID}

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,17 +20,38 @@ const maxProposalConflicts = 100
 type comparedProposal struct {
 	env        *tool.Env
 	proposal   *engine.Proposal
-	comparison *engine.Comparison
+	comparison *engine.Comparison // if there is a fault, only the ids of the commits of the last event
+	fault      error              // why the comparison failed, or nil
 }
 
 // compareProposal compares the branches of an open proposal, or the last commits of a final one.
-func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*comparedProposal, error) {
+func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *comparedProposal {
 	source, target := proposalTargets(p)
-	c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
-	if err != nil {
-		return nil, err
+	s := &comparedProposal{env: env, proposal: p}
+	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
+	if s.fault != nil {
+		s.comparison = &engine.Comparison{Source: engine.Commit{ID: p.Head}, Target: engine.Commit{ID: p.TargetHead}, Base: engine.Commit{ID: p.Base}}
 	}
-	return &comparedProposal{env: env, proposal: p, comparison: c}, nil
+	return s
+}
+
+// lasting reports whether each comparison has the fault until somebody changes a branch or the
+// proposal: the schemas diverge, or a resolution does not fit the schema.
+func (s *comparedProposal) lasting() bool {
+	return errors.As(s.fault, new(*engine.SchemasDiverge)) || errors.As(s.fault, new(*engine.BadArgument))
+}
+
+// faultBlocker says in a sentence why the branches cannot be compared, and what to do.
+func (s *comparedProposal) faultBlocker() string {
+	p, reason, next := s.proposal, s.fault.Error(), "read the proposal again"
+	var unfit *engine.BadArgument
+	switch {
+	case errors.As(s.fault, &unfit):
+		reason, next = unfit.Detail, "close the proposal and open another, without this resolution"
+	case errors.As(s.fault, new(*engine.SchemasDiverge)):
+		next = "or close the proposal"
+	}
+	return fmt.Sprintf("branches %s and %s cannot be compared: %s; %s", p.Source, p.Target, reason, next)
 }
 
 // proposalTargets returns the two states that the answers about a proposal compare.
@@ -113,6 +135,9 @@ func (s *comparedProposal) blockers() []string {
 	if p.State != engine.ProposalOpen {
 		return list
 	}
+	if s.fault != nil {
+		return append(list, s.faultBlocker())
+	}
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if c.Source.Schema != c.Target.Schema {
 		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
@@ -135,6 +160,11 @@ func (s *comparedProposal) blockers() []string {
 		add("%s asked for changes; write to branch %s, or ask for another review", strings.Join(by, ", "), p.Source)
 	}
 	return list
+}
+
+// outcome answers with the proposal.
+func (s *comparedProposal) outcome() *tool.Outcome {
+	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}
 }
 
 // answer returns the answer about the proposal.

@@ -298,3 +298,57 @@ func TestProtectedBranch(t *testing.T) {
 		t.Error("the log does not tell of the bypass")
 	}
 }
+
+// TestApproverCommits checks which commits keep an actor from approving: those that the proposal would
+// merge, also from a branch that the source was made from, but none before the merge base.
+func TestApproverCommits(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	agent, ada, bo := w.agent("act-one"), w.person("act-ada"), w.person("act-bo")
+	fork := func(name, from string) {
+		t.Helper()
+		if said := agent(nil, "branch_create", map[string]any{"name": name, "from": from}); said != "" {
+			t.Fatal(said)
+		}
+	}
+	write := func(g *client.Graph, branch string, age int) {
+		t.Helper()
+		if _, err := g.Mutate(ctx, client.MutateBody{Query: aged("ada", age), Branch: branch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// review opens a proposal, lets a reviewer approve it, and merges it if that succeeds.
+	review := func(source string, by *client.Graph) error {
+		t.Helper()
+		p, err := w.person("act-two").OpenProposal(ctx, client.ProposalBody{Source: source, Title: "Ada is older"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := by.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest}); err != nil {
+			return err
+		}
+		_, err = ada.MergeProposal(ctx, p.ID, client.ProposalMergeBody{})
+		return err
+	}
+	fork("staging", "main")
+	write(bo, "staging", 41)
+	fork("copy", "staging")
+	if err := review("copy", bo); err == nil || !strings.Contains(err.Error(), "act-bo committed to branch staging") {
+		t.Errorf("an approval of one's own commit on another branch: %v", err)
+	}
+	if err := review("staging", ada); err != nil {
+		t.Fatal(err)
+	}
+	write(ada, "staging", 42)
+	if err := review("staging", bo); err != nil {
+		t.Errorf("an approval by an actor whose commit is merged already: %v", err)
+	}
+	// A merge of main into staging makes the head of main the merge base.
+	if _, err := ada.MergeBranches(ctx, client.MergeBody{Source: "main", Target: "staging"}); err != nil {
+		t.Fatal(err)
+	}
+	write(w.person("act-one"), "staging", 43)
+	if err := review("staging", bo); err != nil {
+		t.Errorf("an approval after main was merged into staging: %v", err)
+	}
+}

@@ -299,6 +299,35 @@ func TestProtectedBranch(t *testing.T) {
 	}
 }
 
+// TestProposalFromProtectedBranch proposes the changes of a protected branch for another branch. The
+// proposal changes no branch, so the protection does not forbid it, and no bypass is logged.
+func TestProposalFromProtectedBranch(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "stable"}); said != "" {
+		t.Fatal(said)
+	}
+	for _, actor := range []string{"act-ada", "act-root"} {
+		g := w.person(actor)
+		p, err := g.OpenProposal(ctx, client.ProposalBody{Source: "main", Target: "stable", Title: "Release"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.ChangeProposal(ctx, p.ID, client.ProposalChangeBody{Title: new("Release 2")}); err != nil {
+			t.Error(err)
+		}
+		if _, err := g.CloseProposal(ctx, p.ID, client.ProposalCloseBody{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if log := string(w.log.Bytes()); strings.Contains(log, "bypassed_protection") {
+		t.Errorf("the log has a bypass:\n%s", log)
+	}
+	if _, err := w.person("act-out").OpenProposal(ctx, client.ProposalBody{Source: "main", Target: "stable", Title: "Release"}); err == nil {
+		t.Error("an actor without change opens a proposal")
+	}
+}
+
 // TestApproverCommits checks which commits keep an actor from approving: those that the proposal would
 // merge, also from a branch that the source was made from, but none before the merge base.
 func TestApproverCommits(t *testing.T) {

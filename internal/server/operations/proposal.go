@@ -61,7 +61,7 @@ const (
 func OpenProposal(b client.ProposalBody) *Proposal {
 	target := orMain(b.Target)
 	return &Proposal{
-		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.AdHoc}, access.ReadOn(b.Source), access.ReadOn(target)},
+		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.Proposed}, access.ReadOn(b.Source), access.ReadOn(target)},
 		writes: true, log: []string{b.Source, target, b.Title, b.Description},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 			title, err := checkTitle(b.Title)
@@ -219,7 +219,7 @@ func changing(id string, log []string, change func(ctx context.Context, env *too
 // mayEdit returns an error unless the caller may change the source of a proposal, or review the
 // proposal.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
-	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc})
+	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed})
 	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}) == nil {
 		return nil
 	}
@@ -244,7 +244,7 @@ func changeLog(b *client.ProposalChangeBody) []string {
 // open proposal. The caller must be allowed to change the source.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
-		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc}); err != nil {
+		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
 			return err
 		}
 		if b.Title == nil && b.Description == nil && b.Resolutions == nil && b.Comment == "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// maxProposalConflicts is the maximum number of conflicts in the answer about a proposal.
+// maxProposalConflicts is the maximum number of conflicts in the answer about a proposal. The values of
+// all but the first one also stay within maxChangeBytes.
 const maxProposalConflicts = 100
 
 // comparedProposal is a proposal with what a merge of it would do.
@@ -189,11 +190,16 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		}
 		a.Events = append(a.Events, w)
 	}
+	bytes := 0
 	for _, f := range c.Conflicts[:min(len(c.Conflicts), maxProposalConflicts)] {
 		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Resolvable: f.Resolvable()}
-		w.Base, _ = image(f.Entity, f.Base)
-		w.Ours, _ = image(f.Entity, f.Ours)
-		w.Theirs, _ = image(f.Entity, f.Theirs)
+		var base, ours, theirs int
+		w.Base, base = image(f.Entity, f.Base)
+		w.Ours, ours = image(f.Entity, f.Ours)
+		w.Theirs, theirs = image(f.Entity, f.Theirs)
+		if bytes += base + ours + theirs; bytes > maxChangeBytes && len(a.Conflicts) > 0 {
+			break
+		}
 		a.Conflicts = append(a.Conflicts, w)
 	}
 	return a

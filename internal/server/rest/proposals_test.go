@@ -112,3 +112,38 @@ func TestProposalThatCannotBeCompared(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeConflicts reads a proposal whose conflicts have large values. The answer lists some of the
+// conflicts, and counts all.
+func TestLargeConflicts(t *testing.T) {
+	ctx := t.Context()
+	g := peopleServed(t)
+	const people = 6
+	write := func(branch, operation, text string) {
+		t.Helper()
+		for i := range people {
+			tags := strings.Repeat(text, 900<<10)
+			m := fmt.Sprintf(`query m() { update Person set { tags: [%q] } where name = "p%d" }`, tags, i)
+			if operation == "insert" {
+				m = fmt.Sprintf(`query m() { insert Person { name: "p%d", tags: [%q] } }`, i, tags)
+			}
+			if _, err := g.Mutate(ctx, client.MutateBody{Query: m, Branch: branch}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("main", "insert", "a")
+	if _, err := g.CreateBranch(ctx, client.BranchBody{Name: "try"}); err != nil {
+		t.Fatal(err)
+	}
+	write("try", "update", "b")
+	write("main", "update", "c")
+	p, err := g.OpenProposal(ctx, client.ProposalBody{Source: "try", Title: "Other tags"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each conflict has three values of 900 KiB, so three conflicts have less than 8 MiB.
+	if p.ConflictCount != people || len(p.Conflicts) != 3 {
+		t.Errorf("the answer lists %d of %d conflicts, want 3 of %d", len(p.Conflicts), p.ConflictCount, people)
+	}
+}

@@ -31,11 +31,11 @@ type ProposalAnswer struct {
 	SourceCommitID string       `json:"source_commit_id" jsonschema_description:"The compared commit of the source: its head, or for a proposal that is merged or closed, its last one."`
 	TargetCommitID string       `json:"target_commit_id" jsonschema_description:"The compared commit of the target."`
 	BaseCommitID   string       `json:"base_commit_id" jsonschema_description:"The merge base of the two commits."`
-	Digest         string       `json:"digest" jsonschema_description:"Identifies the changes and the resolutions. An approval counts for one digest."`
+	Digest         string       `json:"digest" jsonschema_description:"Identifies the changes and the resolutions. An approval counts for one digest. Empty if the branches cannot be compared; then the commits are those of the last event."`
 	Nodes          ChangeCounts `json:"nodes" jsonschema_description:"Numbers of nodes that the source changed since the merge base."`
 	Edges          ChangeCounts `json:"edges" jsonschema_description:"Numbers of edges that the source changed since the merge base."`
 
-	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The conflicts without a resolution; the first hundred."`
+	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The first conflicts without a resolution: at most a hundred, and at most 8 MiB of values."`
 	ConflictCount int                `json:"conflict_count" jsonschema_description:"The number of all conflicts without a resolution."`
 
 	ApprovedBy  []string `json:"approved_by" jsonschema_description:"The actors whose approval counts for the digest."`

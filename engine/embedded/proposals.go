@@ -163,9 +163,17 @@ func (l *branches) proposalsIn(r engine.ProposalRange) (list []engine.Proposal) 
 		if r.Limit > 0 && len(list) == r.Limit {
 			break
 		}
-		list = append(list, *p)
+		list = append(list, unshared(p))
 	}
 	return list
+}
+
+// unshared returns a copy of a proposal. If a caller appends to a list of the copy, the list gets an
+// array of its own.
+func unshared(p *engine.Proposal) engine.Proposal {
+	c := *p
+	c.Events, c.Resolutions = slices.Clip(c.Events), slices.Clip(c.Resolutions)
+	return c
 }
 
 // Proposal returns the proposal with the given id. The error is a *engine.NotFound.
@@ -198,7 +206,7 @@ func (l *branches) proposal(id string) (engine.Proposal, error) {
 	defer l.mu.Unlock()
 	if i, found := l.proposals.find(id); found {
 		if p := l.proposals.sorted[i].visible(); p != nil {
-			return *p, nil
+			return unshared(p), nil
 		}
 	}
 	return engine.Proposal{}, &engine.NotFound{What: "proposal", Name: id}
@@ -257,7 +265,8 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	if out.err != nil {
 		return nil, out.err
 	}
-	return &p, nil
+	stored := unshared(&p)
+	return &stored, nil
 }
 
 // stampEvents sets the time of each event that has none.

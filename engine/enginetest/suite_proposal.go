@@ -280,6 +280,39 @@ func proposalCases() []testCase {
 				}
 			}
 		},
+		"two readers append to their copies": func(s *session) {
+			s.fork("side", "")
+			id := s.propose("side").ID
+			read := func() *engine.Proposal {
+				s.Helper()
+				p, err := s.graph.Proposal(s.ctx, id)
+				if err != nil {
+					s.Fatalf("read: %v", err)
+				}
+				return p
+			}
+			// The array of a list has room for more elements at some of the lengths only.
+			for n := range 30 {
+				all, err := s.graph.Proposals(s.ctx, engine.ProposalRange{})
+				if err != nil {
+					s.Fatalf("list: %v", err)
+				}
+				copies := []*engine.Proposal{read(), read(), &all[0]}
+				for i, p := range copies {
+					p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventCommented, Text: fmt.Sprint("copy ", i)})
+					p.Resolutions = append(p.Resolutions, engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: fmt.Sprint("copy ", i)}, Take: engine.TakeOurs})
+				}
+				for i, p := range copies {
+					event, resolution := p.Events[len(p.Events)-1].Text, p.Resolutions[len(p.Resolutions)-1].ID
+					if want := fmt.Sprint("copy ", i); event != want || resolution != want {
+						s.Fatalf("after %d changes, copy %d has the event %q and the resolution of %q", n, i, event, resolution)
+					}
+				}
+				if _, err := s.graph.PutProposal(s.ctx, *copies[0]); err != nil {
+					s.Fatalf("put: %v", err)
+				}
+			}
+		},
 		"cleanup keeps the commits of proposals": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", 41)

@@ -213,7 +213,8 @@ func (g *Graph) nextProposal(p *engine.Proposal) (*engine.Proposal, error) {
 // keepProposal stores the next revision of a proposal and returns a copy.
 func (g *Graph) keepProposal(p engine.Proposal) *engine.Proposal {
 	p.Revision++
-	p.Events = slices.Clone(p.Events)
+	// The readers share the arrays, so a caller that appends must get an array of its own.
+	p.Events, p.Resolutions = slices.Clip(slices.Clone(p.Events)), slices.Clip(p.Resolutions)
 	for i := range p.Events {
 		if p.Events[i].Time.IsZero() {
 			p.Events[i].Time = now()

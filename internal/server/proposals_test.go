@@ -303,3 +303,86 @@ func TestProtectedBranch(t *testing.T) {
 		t.Error("the log does not tell of the bypass")
 	}
 }
+
+// TestProposalFromProtectedBranch proposes the changes of a protected branch for another branch. The
+// proposal changes no branch, so the protection does not forbid it, and no bypass is logged.
+func TestProposalFromProtectedBranch(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "stable"}); said != "" {
+		t.Fatal(said)
+	}
+	for _, actor := range []string{"act-ada", "act-root"} {
+		g := w.person(actor)
+		p, err := g.OpenProposal(ctx, client.ProposalBody{Source: "main", Target: "stable", Title: "Release"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.ChangeProposal(ctx, p.ID, client.ProposalChangeBody{Title: new("Release 2")}); err != nil {
+			t.Error(err)
+		}
+		if _, err := g.CloseProposal(ctx, p.ID, client.ProposalCloseBody{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if log := string(w.log.Bytes()); strings.Contains(log, "bypassed_protection") {
+		t.Errorf("the log has a bypass:\n%s", log)
+	}
+	if _, err := w.person("act-out").OpenProposal(ctx, client.ProposalBody{Source: "main", Target: "stable", Title: "Release"}); err == nil {
+		t.Error("an actor without change opens a proposal")
+	}
+}
+
+// TestApproverCommits checks which commits keep an actor from approving: those that the proposal would
+// merge, also from a branch that the source was made from, but none before the merge base.
+func TestApproverCommits(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	agent, ada, bo := w.agent("act-one"), w.person("act-ada"), w.person("act-bo")
+	fork := func(name, from string) {
+		t.Helper()
+		if said := agent(nil, "branch_create", map[string]any{"name": name, "from": from}); said != "" {
+			t.Fatal(said)
+		}
+	}
+	write := func(g *client.Graph, branch string, age int) {
+		t.Helper()
+		if _, err := g.Mutate(ctx, client.MutateBody{Query: aged("ada", age), Branch: branch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// review opens a proposal, lets a reviewer approve it, and merges it if that succeeds.
+	review := func(source string, by *client.Graph) error {
+		t.Helper()
+		p, err := w.person("act-two").OpenProposal(ctx, client.ProposalBody{Source: source, Title: "Ada is older"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := by.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest}); err != nil {
+			return err
+		}
+		_, err = ada.MergeProposal(ctx, p.ID, client.ProposalMergeBody{})
+		return err
+	}
+	fork("staging", "main")
+	write(bo, "staging", 41)
+	fork("copy", "staging")
+	if err := review("copy", bo); err == nil || !strings.Contains(err.Error(), "act-bo committed to branch staging") {
+		t.Errorf("an approval of one's own commit on another branch: %v", err)
+	}
+	if err := review("staging", ada); err != nil {
+		t.Fatal(err)
+	}
+	write(ada, "staging", 42)
+	if err := review("staging", bo); err != nil {
+		t.Errorf("an approval by an actor whose commit is merged already: %v", err)
+	}
+	// A merge of main into staging makes the head of main the merge base.
+	if _, err := ada.MergeBranches(ctx, client.MergeBody{Source: "main", Target: "staging"}); err != nil {
+		t.Fatal(err)
+	}
+	write(w.person("act-one"), "staging", 43)
+	if err := review("staging", bo); err != nil {
+		t.Errorf("an approval after main was merged into staging: %v", err)
+	}
+}

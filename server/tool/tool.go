@@ -20,7 +20,7 @@ type Via string
 const (
 	AdHoc    Via = "adhoc"    // the request is not for a stored query and not for a proposal
 	Stored   Via = "stored"   // the request calls a stored query
-	Proposed Via = "proposal" // the request merges a proposal
+	Proposed Via = "proposal" // the request merges a proposal, or for Change, changes only a proposal from the branch
 )
 
 // Protection is the protection of a branch that changes only by merging proposals. It says what a

@@ -47,12 +47,13 @@ func placed(grant tool.Grant) tool.Grant {
 }
 
 // PastProposals reports whether a grant permits changing a branch without merging a proposal. Such
-// a grant is refused on a branch with a protection, unless the actor may bypass the protection.
+// a grant is refused on a branch with a protection, unless the actor may bypass the protection. A
+// tool.Change via tool.Proposed changes no branch.
 func PastProposals(grant tool.Grant) bool {
 	switch grant.Action {
-	case tool.Change, tool.SchemaApply, tool.BranchDelete:
+	case tool.SchemaApply, tool.BranchDelete:
 		return true
-	case tool.BranchMerge:
+	case tool.Change, tool.BranchMerge:
 		return grant.Via != tool.Proposed
 	}
 	return false

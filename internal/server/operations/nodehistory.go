@@ -64,15 +64,16 @@ type nodeHistory struct {
 	plans   map[string]*plan.Query // by digest of the schema; nil for a schema without the type
 }
 
-// page compares the states of the node at the given commits, which are sorted from the newest to
-// the oldest. If there are more than `limit` commits, page uses the oldest only for the state
-// before the others.
+// page compares the states of the node in a list of commits, the newest first. If there are more than
+// `limit` commits, the last one only gives the state before the others. The page has the newest
+// versions that fit into maxChangeBytes, and at least one if there is one.
 func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit int) (*client.NodeHistory, error) {
 	a := &client.NodeHistory{Versions: []client.NodeVersion{}}
 	var before *client.EntityImage
-	known := false // whether the variable before holds the state before the next commit
-	// The loop starts with the oldest commit, because the engine restores the state of a commit
-	// fast from the state before it.
+	known := false // whether `before` is the state before the next commit
+	var marks []versionMark
+	bytes, cut := 0, false // bytes of a.Versions; whether versions were left out
+	// The oldest comes first, because the engine restores a state fast from the one before it.
 	for i, c := range slices.Backward(commits) {
 		image, err := h.state(ctx, c)
 		if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
@@ -85,16 +86,42 @@ func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit i
 		if i < limit && (known || c.Seq == 1) {
 			a.Examined++
 			if v, changed := versionOf(c, before, image); changed {
-				a.Versions = append(a.Versions, v)
+				m := versionMark{seq: c.Seq, skipped: a.Examined - 1, bytes: valueBytes(before) + valueBytes(image)}
+				a.Versions, marks, bytes = append(a.Versions, v), append(marks, m), bytes+m.bytes
+			}
+			for ; bytes > maxChangeBytes && len(marks) > 1; cut = true {
+				bytes -= marks[0].bytes
+				a.Versions, marks = slices.Delete(a.Versions, 0, 1), marks[1:]
 			}
 		}
 		before, known = image, true
 	}
 	slices.Reverse(a.Versions)
-	if len(commits) > limit && !a.Reclaimed {
+	switch {
+	case cut:
+		// The next page continues below the oldest version of this one, and reports reclaimed states.
+		a.NextBefore, a.Examined, a.Reclaimed = &marks[0].seq, a.Examined-marks[0].skipped, false
+	case len(commits) > limit && !a.Reclaimed:
 		a.NextBefore = &commits[limit-1].Seq
 	}
 	return a, nil
+}
+
+// versionMark is what the bound of a page needs to know about a version.
+type versionMark struct {
+	seq     uint64 // sequence number of the commit
+	skipped int    // number of examined commits that are older
+	bytes   int    // size of the values before and after, as JSON
+}
+
+// valueBytes returns the size of the values of an image as JSON; 0 for nil.
+func valueBytes(i *client.EntityImage) (n int) {
+	if i != nil {
+		for _, v := range i.Properties {
+			n += len(v)
+		}
+	}
+	return n
 }
 
 // versionOf describes what a commit changed, and reports whether it changed anything.

@@ -61,7 +61,7 @@ const (
 func OpenProposal(b client.ProposalBody) *Proposal {
 	target := orMain(b.Target)
 	return &Proposal{
-		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.AdHoc}, access.ReadOn(b.Source), access.ReadOn(target)},
+		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.Proposed}, access.ReadOn(b.Source), access.ReadOn(target)},
 		writes: true, log: []string{b.Source, target, b.Title, b.Description},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 			title, err := checkTitle(b.Title)
@@ -94,26 +94,25 @@ func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.
 	return engine.ProposalEvent{Kind: kind, Actor: env.Actor, Groups: env.Groups, Text: comment}
 }
 
-// putProposal stores a proposal and returns the answer about it.
+// putProposal stores a proposal and answers with it. Once the proposal is stored, there is no error: if
+// the comparison fails, the answer has a blocker that says so.
 func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	p, err := env.Graph.PutProposal(ctx, *p)
 	if err != nil {
 		return nil, asArgument("source", err)
 	}
-	out, err := proposalOutcome(ctx, env, p)
-	if err == nil {
-		out.Wrote = &tool.Written{Branch: p.Target}
-	}
-	return out, err
+	out := compareProposal(ctx, env, p).outcome()
+	out.Wrote = &tool.Written{Branch: p.Target}
+	return out, nil
 }
 
-// proposalOutcome returns the answer about a proposal.
+// proposalOutcome returns the answer about a proposal that this call did not change.
 func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
-	s, err := compareProposal(ctx, env, p)
-	if err != nil {
-		return nil, err
+	s := compareProposal(ctx, env, p)
+	if s.fault != nil && !s.lasting() {
+		return nil, s.fault
 	}
-	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}, nil
+	return s.outcome(), nil
 }
 
 // readProposal returns a proposal that the caller may read. Otherwise the error is an
@@ -201,9 +200,9 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 	return s
 }
 
-// changing returns a call that changes an open proposal. The function `change` receives the
-// proposal with its comparison, and changes the proposal, which the call then stores.
-func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, s *comparedProposal) error) *Proposal {
+// changing returns a call that changes an open proposal. The function `change` changes its copy of the
+// proposal, which the call then stores.
+func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, p *engine.Proposal) error) *Proposal {
 	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		p, err := readProposal(ctx, env, id)
 		if err != nil {
@@ -212,11 +211,7 @@ func changing(id string, log []string, change func(ctx context.Context, env *too
 		if p.State != engine.ProposalOpen {
 			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, p.State)}
 		}
-		s, err := compareProposal(ctx, env, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := change(ctx, env, s); err != nil {
+		if err := change(ctx, env, p); err != nil {
 			return nil, err
 		}
 		return putProposal(ctx, env, p)
@@ -226,7 +221,7 @@ func changing(id string, log []string, change func(ctx context.Context, env *too
 // mayEdit returns an error if the caller may neither change the source of a proposal nor review the
 // proposal.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
-	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc})
+	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed})
 	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}) == nil {
 		return nil
 	}
@@ -250,9 +245,8 @@ func changeLog(b *client.ProposalChangeBody) []string {
 // ChangeProposal returns the call that changes the title, the description or the resolutions of an
 // open proposal. The caller must be allowed to change the source.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
-	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
-		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.AdHoc}); err != nil {
+	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
 			return err
 		}
 		if b.Title == nil && b.Description == nil && b.Resolutions == nil && b.Comment == "" {
@@ -276,9 +270,11 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 			p.Resolutions = slices.DeleteFunc(p.Resolutions, func(o engine.Resolution) bool { return o.ConflictPlace == r.ConflictPlace })
 			p.Resolutions = append(p.Resolutions, r)
 		}
-		// A resolution that the merge would refuse must not be stored.
-		if _, err := compareProposal(ctx, env, p); err != nil {
-			return asArgument("resolutions", err)
+		// Store no resolution that the merge would refuse.
+		if len(resolutions) > 0 {
+			if s := compareProposal(ctx, env, p); s.fault != nil {
+				return asArgument("resolutions", s.fault)
+			}
 		}
 		p.Events = append(p.Events, event(env, engine.EventChanged, b.Comment))
 		return nil
@@ -288,8 +284,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 // CloseProposal returns the call that closes an open proposal without a merge. The caller must have
 // opened it, or must be allowed to change the source or to review the proposal.
 func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
-	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
+	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author) {
 			return err
 		}
@@ -328,14 +323,13 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			if err != nil {
 				return nil, err
 			}
-			if p, err = env.Graph.Proposal(ctx, id); err != nil {
+			// The merge is stored, so the end of the call's time must not hide it.
+			if p, err = env.Graph.Proposal(context.WithoutCancel(ctx), id); err != nil {
 				return nil, err
 			}
-			out, err := proposalOutcome(ctx, env, p)
-			if err == nil {
-				out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
-			}
-			return out, err
+			out := compareProposal(ctx, env, p).outcome()
+			out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
+			return out, nil
 		}
 	}}
 }
@@ -349,9 +343,9 @@ func revised(ctx context.Context, env *tool.Env, p *engine.Proposal) bool {
 // mergeProposal checks a proposal and merges it. The merge fails if one of the branches has changed
 // after the check.
 func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *client.ProposalMergeBody) (*engine.Commit, error) {
-	s, err := compareProposal(ctx, env, p)
-	if err != nil {
-		return nil, err
+	s := compareProposal(ctx, env, p)
+	if s.fault != nil {
+		return nil, s.fault
 	}
 	if err := s.checkDigest(b.Digest); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -21,8 +22,8 @@ import (
 // comment. To approve or ask for changes, the caller needs proposal_review on the target, and must
 // state the digest of the proposal that the caller saw.
 func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
-	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, s *comparedProposal) error {
-		p := s.proposal
+	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+		e := event(env, engine.EventCommented, b.Comment)
 		kind, ok := map[string]engine.ProposalEventKind{client.DecisionApprove: engine.EventApproved, client.DecisionRequest: engine.EventRejected, client.DecisionComment: engine.EventCommented}[b.Decision]
 		switch {
 		case !ok:
@@ -44,18 +45,19 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 			if b.Digest == "" {
 				return &tool.ArgumentError{Path: "digest", Detail: "missing, expected the digest of the changes that you saw", Help: "read the proposal and send its digest"}
 			}
+			s := compareProposal(ctx, env, p)
+			if s.fault != nil {
+				return s.fault
+			}
 			if err := s.checkDigest(b.Digest); err != nil {
 				return err
 			}
-		}
-		if kind == engine.EventApproved {
-			if err := checkApprover(ctx, env, p); err != nil {
-				return err
+			if kind == engine.EventApproved {
+				if err := checkApprover(ctx, s); err != nil {
+					return err
+				}
 			}
-		}
-		e := event(env, kind, b.Comment)
-		if isReview(kind) {
-			e.Digest = s.comparison.Digest
+			e.Kind, e.Digest = kind, s.comparison.Digest
 		}
 		if b.On != nil {
 			e.On = engine.ChangePosition{Entity: b.On.EntityKind, Type: b.On.TypeName, ID: b.On.ID}
@@ -65,32 +67,53 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 	})
 }
 
-// checkApprover returns an *engine.Conflict if the caller opened the proposal or committed to its
-// source.
-func checkApprover(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
-	if env.Actor == p.Author {
-		return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(env.Actor), p.ID)}
+// checkApprover returns an *engine.Conflict if the caller opened the proposal or made a commit that the
+// proposal would merge. These commits are the ancestors of the source that are not ancestors of the merge
+// base, on any branch.
+func checkApprover(ctx context.Context, s *comparedProposal) error {
+	actor, p := s.env.Actor, s.proposal
+	if actor == p.Author {
+		return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(actor), p.ID)}
 	}
-	const page = 1000
-	r := engine.CommitRange{Limit: page}
-	for {
-		commits, err := env.Graph.Commits(ctx, p.Source, r)
+	merged := map[string]bool{} // the reached commits; true for an ancestor of the merge base
+	var waiting []string        // reached commits, sorted; the loop has not visited them
+	left := 0                   // number of waiting commits that are not ancestors of the merge base
+	reach := func(id string, isMerged bool) {
+		was, reached := merged[id]
+		switch {
+		case !reached:
+			i, _ := slices.BinarySearch(waiting, id)
+			waiting = slices.Insert(waiting, i, id)
+			if !isMerged {
+				left++
+			}
+		case isMerged && !was:
+			left--
+		}
+		merged[id] = was || isMerged
+	}
+	reach(s.comparison.Base.ID, true)
+	reach(s.comparison.Source.ID, false)
+	// The id of a commit is greater than the ids of its ancestors. So the loop visits a commit after all
+	// its reached descendants.
+	for left > 0 {
+		id := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
+		c, err := s.env.Graph.Commit(ctx, id)
 		if err != nil {
 			return err
 		}
-		for _, c := range commits {
-			if c.Branch != p.Source {
-				return nil // the source branch was created at this commit
-			}
-			if c.Actor == env.Actor {
-				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(env.Actor), p.Source, p.ID)}
+		if !merged[id] {
+			left--
+			if c.Actor == actor {
+				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(actor), c.Branch, p.ID)}
 			}
 		}
-		if len(commits) < page {
-			return nil
+		for _, parent := range c.Parents {
+			reach(parent, merged[id])
 		}
-		r.Before = commits[len(commits)-1].Seq
 	}
+	return nil
 }
 
 // name returns the text for an actor in a sentence.

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,25 +13,47 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// maxProposalConflicts is the maximum number of conflicts in the answer about a proposal.
+// maxProposalConflicts is the maximum number of conflicts in the answer about a proposal. The values of
+// all but the first one also stay within maxChangeBytes.
 const maxProposalConflicts = 100
 
 // comparedProposal is a proposal together with the result that a merge of it would have.
 type comparedProposal struct {
 	env        *tool.Env
 	proposal   *engine.Proposal
-	comparison *engine.Comparison
+	comparison *engine.Comparison // if there is a fault, only the ids of the commits of the last event
+	fault      error              // why the comparison failed, or nil
 }
 
 // compareProposal compares the branches of an open proposal. For a merged or closed proposal, it
 // compares the last commits that the branches had while the proposal was open.
-func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*comparedProposal, error) {
+func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *comparedProposal {
 	source, target := proposalTargets(p)
-	c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
-	if err != nil {
-		return nil, err
+	s := &comparedProposal{env: env, proposal: p}
+	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
+	if s.fault != nil {
+		s.comparison = &engine.Comparison{Source: engine.Commit{ID: p.Head}, Target: engine.Commit{ID: p.TargetHead}, Base: engine.Commit{ID: p.Base}}
 	}
-	return &comparedProposal{env: env, proposal: p, comparison: c}, nil
+	return s
+}
+
+// lasting reports whether each comparison has the fault until somebody changes a branch or the
+// proposal: the schemas diverge, or a resolution does not fit the schema.
+func (s *comparedProposal) lasting() bool {
+	return errors.As(s.fault, new(*engine.SchemasDiverge)) || errors.As(s.fault, new(*engine.BadArgument))
+}
+
+// faultBlocker says in a sentence why the branches cannot be compared, and what to do.
+func (s *comparedProposal) faultBlocker() string {
+	p, reason, next := s.proposal, s.fault.Error(), "read the proposal again"
+	var unfit *engine.BadArgument
+	switch {
+	case errors.As(s.fault, &unfit):
+		reason, next = unfit.Detail, "close the proposal and open another, without this resolution"
+	case errors.As(s.fault, new(*engine.SchemasDiverge)):
+		next = "or close the proposal"
+	}
+	return fmt.Sprintf("branches %s and %s cannot be compared: %s; %s", p.Source, p.Target, reason, next)
 }
 
 // proposalTargets returns the two states that the answers about a proposal compare.
@@ -117,6 +140,9 @@ func (s *comparedProposal) blockers() []string {
 	if p.State != engine.ProposalOpen {
 		return list
 	}
+	if s.fault != nil {
+		return append(list, s.faultBlocker())
+	}
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if c.Source.Schema != c.Target.Schema {
 		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
@@ -141,6 +167,11 @@ func (s *comparedProposal) blockers() []string {
 	return list
 }
 
+// outcome answers with the proposal.
+func (s *comparedProposal) outcome() *tool.Outcome {
+	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}
+}
+
 // answer returns the answer about the proposal.
 func (s *comparedProposal) answer() *client.ProposalAnswer {
 	p, c := s.proposal, s.comparison
@@ -163,11 +194,16 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		}
 		a.Events = append(a.Events, w)
 	}
+	bytes := 0
 	for _, f := range c.Conflicts[:min(len(c.Conflicts), maxProposalConflicts)] {
 		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Resolvable: f.Resolvable()}
-		w.Base, _ = image(f.Entity, f.Base)
-		w.Ours, _ = image(f.Entity, f.Ours)
-		w.Theirs, _ = image(f.Entity, f.Theirs)
+		var base, ours, theirs int
+		w.Base, base = image(f.Entity, f.Base)
+		w.Ours, ours = image(f.Entity, f.Ours)
+		w.Theirs, theirs = image(f.Entity, f.Theirs)
+		if bytes += base + ours + theirs; bytes > maxChangeBytes && len(a.Conflicts) > 0 {
+			break
+		}
 		a.Conflicts = append(a.Conflicts, w)
 	}
 	return a

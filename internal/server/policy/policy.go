@@ -192,6 +192,9 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 		return req, true
 	case accessAttrs:
 		via := cmp.Or(g.Via, row.Vias[0])
+		if g.Action == tool.Change && via == tool.Proposed {
+			via = tool.AdHoc // rules do not tell a change of a proposal apart
+		}
 		if !slices.Contains(row.Vias[:], via) {
 			return req, false
 		}

@@ -56,6 +56,7 @@ func TestProtection(t *testing.T) {
 		{"act-ada", tool.Grant{Action: tool.BranchDelete, Branch: "next"}, false},
 		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main"}, false},
 		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main", Via: tool.Proposed}, true},
+		{"act-ada", tool.Grant{Action: tool.Change, Branch: "main", Via: tool.Proposed}, true},
 		{"act-ada", tool.Grant{Action: tool.Change, Branch: "release"}, true},
 		{"act-root", tool.Grant{Action: tool.Change, Branch: "main"}, true},
 	} {
@@ -66,6 +67,20 @@ func TestProtection(t *testing.T) {
 	}
 	if text := p.Standalone(); !strings.Contains(text, "branch main changes only by merging proposals") {
 		t.Errorf("the standalone policy does not mention the protection:\n%s", text)
+	}
+}
+
+// TestChangeOfProposal checks that rules see the change of a proposal as an ad-hoc change.
+func TestChangeOfProposal(t *testing.T) {
+	for via, want := range map[string]bool{"adhoc": true, "stored": false} {
+		text := "version: 1\nrules:\n  - id: all\n    allow: { actors: any, actions: [change], via: " + via + " }\n"
+		p, err := Compile("policy.yaml", []byte(text), Options{Graph: "code"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Allowed(&access.Actor{ID: "act-ada"}, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.Proposed}); got != want {
+			t.Errorf("via: %s allows it: %t, want %t", via, got, want)
+		}
 	}
 }
 

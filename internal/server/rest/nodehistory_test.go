@@ -93,3 +93,53 @@ func TestNodeHistory(t *testing.T) {
 		t.Errorf("after a cleanup the history is %+v", p)
 	}
 }
+
+// TestLargeNodeHistory reads the history of a node with large values. Each page is bounded in bytes, and
+// together the pages have every version once.
+func TestLargeNodeHistory(t *testing.T) {
+	g := peopleServed(t)
+	mutate := func(text string) {
+		t.Helper()
+		if _, err := g.Mutate(t.Context(), client.MutateBody{Query: "query m() { " + text + " }"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mutate(`insert Person { name: "zoe" }`)
+	const updates = 14
+	for i := range updates {
+		mutate(fmt.Sprintf(`update Person set { tags: [%q, "%d"] } where name = "zoe"`, strings.Repeat("x", 900<<10), i))
+	}
+	pages, ops := 0, ""
+	var last []string // the last tag of each version, newest first
+	for before := uint64(0); ; pages++ {
+		p, err := g.History(t.Context(), client.HistoryQuery{Type: "Person", ID: "zoe", Before: before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes := 0
+		for _, v := range p.Versions {
+			ops += v.Op[:1]
+			for _, i := range []*client.EntityImage{v.Before, v.After} {
+				if i != nil {
+					bytes += len(i.Properties["tags"])
+				}
+			}
+			last = append(last, string(v.After.Properties["tags"][max(0, len(v.After.Properties["tags"])-6):]))
+		}
+		if bytes > 8<<20 || p.Examined < len(p.Versions) {
+			t.Errorf("page %d has %d bytes, %d versions and examined %d commits", pages, bytes, len(p.Versions), p.Examined)
+		}
+		if p.NextBefore == nil {
+			break
+		}
+		before = *p.NextBefore
+	}
+	if want := strings.Repeat("u", updates) + "i"; ops != want || pages < 3 {
+		t.Errorf("%d pages with %s, want more than 3 with %s", pages+1, ops, want)
+	}
+	for i, text := range last[:len(last)-1] {
+		if want := fmt.Sprintf(`"%d"]`, updates-1-i); !strings.HasSuffix(text, want) {
+			t.Errorf("version %d ends with %s, want %s", i, text, want)
+		}
+	}
+}

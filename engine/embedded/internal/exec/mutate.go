@@ -19,7 +19,7 @@ type Write struct {
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
-	Memory  int64         // bytes that each match of a block may use; 0 for no limit
+	Memory  int64         // bytes that each match of a block may use, and its rows together; 0 for no limit
 	Shared  *Memory       // limit for all runs together; nil for no limit
 	Nodes   int64         // nodes affected so far
 	Edges   int64         // edges affected so far
@@ -29,6 +29,7 @@ type Write struct {
 	ctx   context.Context // of the call
 	named [][]string      // by plan.VarID: the ids of the entities that the insert made, one for each row
 	ended bool            // all statements have run, so that the id of a deleted entity is null
+	held  budget          // counts the bytes of the rows of the block that runs
 
 	// The row for which expressions are evaluated.
 	at    int           // its index
@@ -56,10 +57,13 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	if err := w.checkPatterns(); err != nil {
 		return err
 	}
+	defer w.held.release()
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		w.held.release() // the rows of the block before
+		w.held.begin(w.Memory, w.Shared)
 		rows, statements := oneRow, []plan.Statement{s}
 		if each, ok := s.(plan.ForEach); ok {
 			var err error

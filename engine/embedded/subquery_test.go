@@ -208,3 +208,30 @@ func TestNestedRecordsInBatches(t *testing.T) {
 		t.Errorf("%d rows in %d batches", rows, batches)
 	}
 }
+
+// TestBlockStatementBounds runs statements in blocks that examine too many entities. They must fail. Statements
+// outside of blocks, and statements that find their entities by a key or an end, must succeed.
+func TestBlockStatementBounds(t *testing.T) {
+	const people = 3000
+	g := create(t, fs.NewMem(), Options{visits: 10 * people})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, text string
+		large      bool
+	}{
+		{"scans of a match", "match { $p: Person } limit 20 { update Person set { age: 3 } where age = $p.age }", true},
+		{"scans of a list", "for $n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] { delete Person where age = $n }", true},
+		{"edges of a hub", "match { $p: Person } limit 20 { delete Knows where from = \"p000000\" }", true},
+		{"few scans", "for $n in [1, 2, 3] { delete Person where age = $n }", false},
+		{"keys", "match { $p: Person } limit 1000 { update Person set { age: 3 } where name = $p.name }", false},
+		{"outside of blocks", strings.Repeat("update Person set { age: 3 } where age = 4 ", 20), false},
+	} {
+		_, err := g.Mutate(t.Context(), compiled(t, tt.text), nil, engine.WriteOptions{DryRun: true})
+		var large *engine.TooLarge
+		if got := errors.As(err, &large); got != tt.large || err != nil && !got || got && large.Hint == "" {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Write struct {
 	Vectors Vectors
 	Memory  int64         // bytes that each match of a block may use, and its rows together; 0 for no limit
 	Shared  *Memory       // limit for all runs together; nil for no limit
+	Visits  int64         // entities that the subqueries of each match, and the statements in blocks, may examine; 0 for plan.MaxVisited
 	Nodes   int64         // nodes affected so far
 	Edges   int64         // edges affected so far
 	Row     []value.Value // the row that the mutation returns; see [engine.Change]
@@ -30,6 +31,8 @@ type Write struct {
 	named [][]string      // by plan.VarID: the ids of the entities that the insert made, one for each row
 	ended bool            // all statements have run, so that the id of a deleted entity is null
 	held  budget          // counts the bytes of the rows of the block that runs
+
+	visited int64 // entities that statements in blocks have examined
 
 	// The row for which expressions are evaluated.
 	at    int           // its index

@@ -20,7 +20,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared})
+	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
 	if err != nil {
 		return nil, err
 	}

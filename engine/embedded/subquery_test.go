@@ -235,3 +235,30 @@ func TestBlockStatementBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedRecordsOnce runs `first` and `collect` blocks that use no outer variable for several batches of rows. Each
+// block must run once, and all rows must have its records.
+func TestSharedRecordsOnce(t *testing.T) {
+	const people = 3000
+	g := create(t, fs.NewMem(), Options{visits: 2 * people})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	const block = "{ $q: Person return { $q.name as name } order { $q.name desc } limit 2 }"
+	for range 2 { // the second run uses the memory of the first one
+		for _, tt := range []struct{ column, want string }{
+			{"collect " + block, "[{p002999} {p002998}]"},
+			{"first { $q: Person return { $q.name as name } order { $q.name desc } } ", "{p002999}"},
+		} {
+			rows := recordTexts(t, g, "match { $p: Person } return { $p.name, "+tt.column+" as l }")
+			if len(rows) != people {
+				t.Fatalf("%s: %d rows", tt.column, len(rows))
+			}
+			for _, row := range rows {
+				if !strings.HasSuffix(row, "| "+tt.want) {
+					t.Fatalf("%s: %s, want %s", tt.column, row, tt.want)
+				}
+			}
+		}
+	}
+}

@@ -262,3 +262,22 @@ func TestSharedRecordsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchesOfManyRecords returns rows that have so many records that a batch contains few rows. The run must try
+// larger batches only once.
+func TestBatchesOfManyRecords(t *testing.T) {
+	const people = 1500
+	g := create(t, fs.NewMem(), Options{visits: 16_000_000})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	rows := recordTexts(t, g, "match { $p: Person } return { $p.name, collect { $q: Person $q.age != $p.age return { $q.name as name } limit 400 } as l }")
+	if len(rows) != people {
+		t.Fatalf("%d rows, want %d", len(rows), people)
+	}
+	for i, row := range rows {
+		if n := strings.Count(row, "{"); n != 400 || !strings.HasPrefix(row, fmt.Sprintf("p%06d ", i)) {
+			t.Fatalf("row %d has %d records: %.40s", i, n, row)
+		}
+	}
+}

@@ -30,7 +30,7 @@ type Conflict struct{ Reason string }
 type KeyConflict struct {
 	Entity string // "node" or "edge"
 	Type   string // name of the type
-	ID     string
+	ID     string // empty if the caller must not see it
 }
 
 // ConstraintViolation says that a write would break a rule of the schema.
@@ -108,6 +108,9 @@ type LineError struct {
 func (e *NotFound) Error() string { return fmt.Sprintf("%s %q not found", e.What, e.Name) }
 func (e *Conflict) Error() string { return e.Reason }
 func (e *KeyConflict) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("an entity with the id exists already: %s %s", e.Entity, e.Type)
+	}
 	return fmt.Sprintf("%s %s %q exists already", e.Entity, e.Type, e.ID)
 }
 func (e *ConstraintViolation) Error() string {

@@ -144,3 +144,37 @@ func blockPast(t *testing.T, memory int64, resource string) {
 		t.Errorf("%d persons are left", n)
 	}
 }
+
+// TestBlockRowsWithinBudget runs a mutation whose match yields rows with large texts. The rows must count to the
+// memory of the query.
+func TestBlockRowsWithinBudget(t *testing.T) {
+	schema, faults := gq.CompileSchema(gq.Source{Name: "story.pg", Text: storySchema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const docs, body, memory = 20, 100_000, 1 << 20
+	g, err := embedded.OpenMemory(t.Context(), storySchema, schema, embedded.Options{QueryMemory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	var lines strings.Builder
+	for i := range docs {
+		fmt.Fprintf(&lines, `{"type":"Doc","data":{"slug":"d%02d","body":"%s"}}`+"\n", i, strings.Repeat("x", body))
+	}
+	if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	run := func(limit int) error {
+		text := fmt.Sprintf(`query q() { match { $d: Doc } limit %d { insert Doc { slug: $d.slug + "x" body: $d.body } } }`, limit)
+		_, err := g.Mutate(t.Context(), compiled(t, schema, text), nil, engine.WriteOptions{DryRun: true})
+		return err
+	}
+	if err := run(5); err != nil {
+		t.Errorf("rows within the memory: %v", err)
+	}
+	var large *engine.TooLarge
+	if err := run(docs); !errors.As(err, &large) || large.Limit != memory {
+		t.Errorf("rows past the memory: %v, want TooLarge", err)
+	}
+}

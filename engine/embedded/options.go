@@ -55,7 +55,8 @@ type Options struct {
 	commitWeight int64
 	// quiet disables checkpoints in the background.
 	quiet bool
-	// visits bounds the entities that the subqueries of a read examine. 0 means plan.MaxVisited.
+	// visits bounds the entities that the subqueries of a read, or the statements in the blocks of a mutation,
+	// examine. 0 means plan.MaxVisited.
 	visits int64
 	// sparse is the maximum number of holes in a table that does not need a rewrite. 0 means
 	// version.DefaultSparse.

@@ -209,3 +209,76 @@ func TestNestedRecordsInBatches(t *testing.T) {
 		t.Errorf("%d rows in %d batches", rows, batches)
 	}
 }
+
+// TestBlockStatementBounds runs statements in blocks that examine too many entities. They must fail. Statements
+// outside of blocks, and statements that find their entities by a key or an end, must succeed.
+func TestBlockStatementBounds(t *testing.T) {
+	const people = 3000
+	g := create(t, fs.NewMem(), Options{visits: 10 * people})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, text string
+		large      bool
+	}{
+		{"scans of a match", "match { $p: Person } limit 20 { update Person set { age: 3 } where age = $p.age }", true},
+		{"scans of a list", "for $n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] { delete Person where age = $n }", true},
+		{"edges of a hub", "match { $p: Person } limit 20 { delete Knows where from = \"p000000\" }", true},
+		{"few scans", "for $n in [1, 2, 3] { delete Person where age = $n }", false},
+		{"keys", "match { $p: Person } limit 1000 { update Person set { age: 3 } where name = $p.name }", false},
+		{"outside of blocks", strings.Repeat("update Person set { age: 3 } where age = 4 ", 20), false},
+	} {
+		_, err := g.Mutate(t.Context(), compiled(t, tt.text), nil, engine.WriteOptions{DryRun: true})
+		var large *engine.TooLarge
+		if got := errors.As(err, &large); got != tt.large || err != nil && !got || got && large.Hint == "" {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// TestSharedRecordsOnce runs `first` and `collect` blocks that use no outer variable for several batches of rows. Each
+// block must run once, and all rows must have its records.
+func TestSharedRecordsOnce(t *testing.T) {
+	const people = 3000
+	g := create(t, fs.NewMem(), Options{visits: 2 * people})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	const block = "{ $q: Person return { $q.name as name } order { $q.name desc } limit 2 }"
+	for range 2 { // the second run uses the memory of the first one
+		for _, tt := range []struct{ column, want string }{
+			{"collect " + block, "[{p002999} {p002998}]"},
+			{"first { $q: Person return { $q.name as name } order { $q.name desc } } ", "{p002999}"},
+		} {
+			rows := recordTexts(t, g, "match { $p: Person } return { $p.name, "+tt.column+" as l }")
+			if len(rows) != people {
+				t.Fatalf("%s: %d rows", tt.column, len(rows))
+			}
+			for _, row := range rows {
+				if !strings.HasSuffix(row, "| "+tt.want) {
+					t.Fatalf("%s: %s, want %s", tt.column, row, tt.want)
+				}
+			}
+		}
+	}
+}
+
+// TestBatchesOfManyRecords returns rows that have so many records that a batch contains few rows. The run must try
+// larger batches only once.
+func TestBatchesOfManyRecords(t *testing.T) {
+	const people = 1500
+	g := create(t, fs.NewMem(), Options{visits: 16_000_000})
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	rows := recordTexts(t, g, "match { $p: Person } return { $p.name, collect { $q: Person $q.age != $p.age return { $q.name as name } limit 400 } as l }")
+	if len(rows) != people {
+		t.Fatalf("%d rows, want %d", len(rows), people)
+	}
+	for i, row := range rows {
+		if n := strings.Count(row, "{"); n != 400 || !strings.HasPrefix(row, fmt.Sprintf("p%06d ", i)) {
+			t.Fatalf("row %d has %d records: %.40s", i, n, row)
+		}
+	}
+}

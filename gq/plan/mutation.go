@@ -166,3 +166,31 @@ func UsesOld(e Expr) bool {
 	})
 	return uses
 }
+
+// UsesStored reports whether a statement computes with stored values: with an Old, or with a Cell of a match. It
+// reports false for nil.
+func (m *Mutation) UsesStored() bool {
+	if m == nil {
+		return false
+	}
+	uses, match := false, false
+	visit := func(st Statement) {
+		for _, e := range StatementExprs(st) {
+			WalkExpr(e, func(e Expr) {
+				_, old := e.(Old)
+				_, cell := e.(Cell)
+				uses = uses || old || cell && match
+			})
+		}
+	}
+	for _, st := range m.Statements {
+		visit(st)
+		if each, ok := st.(ForEach); ok {
+			match = each.Read != nil
+			for _, inner := range each.Statements {
+				visit(inner)
+			}
+		}
+	}
+	return uses
+}

@@ -16,8 +16,9 @@ const MaxBlockRows = 1000
 // MaxNested is the maximum number of nested records in one answer, and in one row of an answer.
 const MaxNested = 100_000
 
-// MaxVisited is the maximum number of entities that the subqueries of one read may examine. It counts
-// an entity once for each time that a subquery examines it.
+// MaxVisited is the maximum number of entities that the subqueries of one read may examine, and the
+// maximum number that the statements in the blocks of one mutation may examine. It counts an entity
+// once for each time that a subquery or a statement examines it.
 const MaxVisited = 100_000_000
 
 // BlockAgg is an aggregate over the matches of a block, such as count { $m replyOf $p }. Its value

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 // Role is what a server does with a graph.
@@ -177,7 +178,8 @@ func (g *Graph) check(ctx context.Context, now *copied) {
 		defer cancel()
 		_ = now.written.CatchUp(ctx) // MustReopen tells whether another server has taken over
 	}
-	if !now.written.MustReopen() || !g.storageAnswers(ctx) {
+	reason := now.written.Failure()
+	if !now.written.MustReopen() || !errors.Is(reason, sharedlog.ErrLost) && !g.storageAnswers(ctx) {
 		return
 	}
 	g.changing.Lock()
@@ -186,7 +188,6 @@ func (g *Graph) check(ctx context.Context, now *copied) {
 		return
 	}
 	now.leaving.Store(true)
-	reason := now.written.Failure()
 	// The cache has a lock, so the former graph must be closed before it is opened again. The
 	// reason for the failure is known already, so the error of Close is not needed.
 	_ = now.written.Close()

@@ -84,35 +84,30 @@ func (c *checker) blockLimit(limit *syntax.Token) {
 // checkBlockMatch reports clauses that the match of a mutation cannot contain, and variables that already
 // name an insert.
 func (c *checker) checkBlockMatch(st *syntax.MatchBlock, each *eachScope) {
-	var clauses func([]syntax.Clause)
-	clauses = func(list []syntax.Clause) {
-		for _, cl := range list {
-			c.step(1)
-			var at []syntax.Range
-			switch cl := cl.(type) {
-			case *syntax.Filter:
-				if cl.Optional {
-					at = append(at, cl.Range)
-				}
-			case *syntax.TextClause:
-				if cl.Optional {
-					at = append(at, cl.Range)
-				}
-			case *syntax.Binding:
-				for _, m := range cl.Props {
-					if m.Optional {
-						at = append(at, m.Range)
-					}
-				}
-			case *syntax.Traversal, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
-				clauses(syntax.Block(cl))
+	(&syntax.Read{Match: st.Match, Order: st.Order}).Walk(func(cl syntax.Clause) {
+		c.step(1)
+		var at []syntax.Range
+		switch cl := cl.(type) {
+		case *syntax.Filter:
+			if cl.Optional {
+				at = append(at, cl.Range)
 			}
-			for _, r := range at {
-				c.fault(BadBlock, r.Span(), "remove the ?, or write a mutation for each case", "a condition in the match of a mutation cannot be optional, because without its argument the statements would run for more rows")
+		case *syntax.TextClause:
+			if cl.Optional {
+				at = append(at, cl.Range)
 			}
+		case *syntax.Binding:
+			for _, m := range cl.Props {
+				if m.Optional {
+					at = append(at, m.Range)
+				}
+			}
+		case *syntax.Traversal, *syntax.Not, *syntax.Exists, *syntax.Any, *syntax.All, *syntax.Optional:
 		}
-	}
-	clauses(st.Match)
+		for _, r := range at {
+			c.fault(BadBlock, r.Span(), "remove the ?, or write a mutation for each case", "a condition in the match of a mutation cannot be optional, because without its argument the statements would run for other rows")
+		}
+	}, func(syntax.Operand) {})
 	scores := false
 	visit := func(e plan.Expr) { scores = scores || hasScore(e) }
 	plan.WalkClauses(each.read.Match, visit)

@@ -204,7 +204,7 @@ func (c *checker) returns(m *syntax.Mutation) {
 		at := m.Returns[min(i, len(m.Returns)-1)].Span()
 		plan.WalkExpr(col.Expr, func(e plan.Expr) {
 			switch e.(type) {
-			case plan.Agg, plan.Holds, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
+			case plan.Agg, plan.BlockAgg, plan.BlockRows, plan.Holds, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
 				c.fault(BadReturn, at, "write a query for it", "the column %s searches the graph, but a mutation returns values of what it inserted and of its parameters", col.Name)
 			default: // the other expressions are values
 			}

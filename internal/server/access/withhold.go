@@ -53,21 +53,36 @@ func WantsRead(branch string, dryRun bool) []tool.Grant {
 }
 
 // Withheld changes err, the error of a write with the given grants, for an actor that may not read
-// the branch. The returned error has the same status, code and members, but no stored data.
-func Withheld(grants []tool.Grant, err error) error {
-	applies := slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply })
-	return withheld(err, applies)
+// the branch. The returned error has the same status, code and members, but no stored data. The
+// argument `computes` says that the write is a mutation that computes with stored values.
+func Withheld(grants []tool.Grant, computes bool, err error) error {
+	from := fromCaller
+	switch {
+	case slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Action == tool.SchemaApply }):
+		from = fromGraph
+	case computes:
+		from = fromBoth
+	}
+	return withheld(err, from)
 }
 
-// withheld does the work of [Withheld]. The argument `applies` says that the write applies a
-// schema. The values that violate the schema are then stored values, not values that the caller
-// sent.
-func withheld(err error, applies bool) error {
+// origin says where the values come from that a write checks.
+type origin int
+
+const (
+	fromCaller origin = iota // the caller sent them
+	fromBoth                 // a stored mutation computed them from what the caller sent and from stored values
+	fromGraph                // the write applies a schema, and they are stored
+)
+
+// withheld does the work of [Withheld].
+func withheld(err error, from origin) error {
 	var (
 		stale *engine.PreconditionFailed
 		load  *engine.LoadErrors
 		many  *engine.ConstraintViolations
 		one   *engine.ConstraintViolation
+		taken *engine.KeyConflict
 	)
 	switch {
 	case err == nil, errors.As(err, new(*engine.Indeterminate)):
@@ -77,7 +92,7 @@ func withheld(err error, applies bool) error {
 	case errors.As(err, &load):
 		short := &engine.LoadErrors{Lines: make([]engine.LineError, len(load.Lines)), More: load.More}
 		for i, l := range load.Lines {
-			l.Err = withheld(l.Err, applies)
+			l.Err = withheld(l.Err, from)
 			short.Lines[i] = l
 		}
 		return short
@@ -85,29 +100,36 @@ func withheld(err error, applies bool) error {
 		short := &engine.ConstraintViolations{More: many.More}
 		seen := map[engine.ConstraintViolation]bool{}
 		for _, v := range many.Violations {
-			if kept := withheldViolation(v, true); !seen[*kept] {
+			if kept := withheldViolation(v, fromGraph); !seen[*kept] {
 				seen[*kept] = true
 				short.Violations = append(short.Violations, kept)
 			}
 		}
 		return short
+	case from == fromBoth && errors.As(err, &taken):
+		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type}
 	case errors.As(err, &one):
-		return withheldViolation(one, applies)
+		return withheldViolation(one, from)
 	}
 	return err
 }
 
 // ownRules are the rules about the values of a single entity. An actor that may not read
-// can break them only with values that it sent, so the detail may repeat them.
+// can break them only with values that it sent, so the detail may repeat them. The exception is a
+// mutation that computes with stored values.
 var ownRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
 
 // withheldViolation keeps the rule and the values that the caller sent. It drops the id,
 // because a stored update finds entities that the caller did not name.
-func withheldViolation(v *engine.ConstraintViolation, applies bool) *engine.ConstraintViolation {
+func withheldViolation(v *engine.ConstraintViolation, from origin) *engine.ConstraintViolation {
 	short := &engine.ConstraintViolation{Entity: v.Entity, Type: v.Type, Property: v.Property, Rule: v.Rule, Detail: v.Detail}
 	switch {
-	case applies:
+	case from == fromGraph:
 		short.Detail = "stored data breaks the rule"
+	case from == fromBoth && ownRules[v.Rule]:
+		short.Detail = "a value that the query computes breaks the rule"
+	case from == fromBoth && v.Rule == "endpoint" && v.ID == "":
+		short.Detail = "the node at this end of the edge does not exist"
 	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"

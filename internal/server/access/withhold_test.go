@@ -40,7 +40,7 @@ func TestWithheld(t *testing.T) {
 			"node Person, property p: stored data breaks the rule (range)\n(there are more)"},
 		{fmt.Errorf("wrapped: %w", violation("unique", "STORED", "STORED")), "node Person, property p: another entity has the same values (unique)"},
 	} {
-		got := access.Withheld(nil, tt.err)
+		got := access.Withheld(nil, false, tt.err)
 		if got.Error() != tt.want {
 			t.Errorf("%v\ngot  %s\nwant %s", tt.err, got, tt.want)
 		}
@@ -50,7 +50,40 @@ func TestWithheld(t *testing.T) {
 		}
 	}
 	unsure := &engine.Indeterminate{Err: violation("unique", "STORED", "STORED")}
-	if got := access.Withheld(nil, unsure); got != error(unsure) {
+	if got := access.Withheld(nil, false, unsure); got != error(unsure) {
 		t.Errorf("an unknown outcome became %v", got)
+	}
+}
+
+// TestComputedWithheld checks the errors of a mutation that computes with stored values, as an actor
+// without the right to read gets them. STORED stands for stored data.
+func TestComputedWithheld(t *testing.T) {
+	violation := func(rule, id string) error {
+		return &engine.ConstraintViolation{Entity: "edge", Type: "Knows", ID: id, Property: "p", Rule: rule, Detail: "found STORED"}
+	}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{violation("required", "STORED"), "edge Knows, property p: a value that the query computes breaks the rule (required)"},
+		{violation("type", "STORED"), "edge Knows, property p: a value that the query computes breaks the rule (type)"},
+		{violation("range", "STORED"), "edge Knows, property p: a value that the query computes breaks the rule (range)"},
+		{violation("check", ""), "edge Knows, property p: a value that the query computes breaks the rule (check)"},
+		{violation("enum", ""), "edge Knows, property p: a value that the query computes breaks the rule (enum)"},
+		{violation("key", ""), "edge Knows, property p: a value that the query computes breaks the rule (key)"},
+		{violation("endpoint", ""), "edge Knows, property p: the node at this end of the edge does not exist (endpoint)"},
+		{violation("endpoint", "STORED"), "edge Knows, property p: the write would remove a node that an edge joins (endpoint)"},
+		{violation("unique", "STORED"), "edge Knows, property p: another entity has the same values (unique)"},
+		{violation("conflict", "STORED"), "edge Knows, property p: the write breaks the rule (conflict)"},
+		{&engine.KeyConflict{Entity: "edge", Type: "Knows", ID: "STORED"}, "an entity with the id exists already: edge Knows"},
+	} {
+		got := access.Withheld(nil, true, tt.err)
+		if got.Error() != tt.want {
+			t.Errorf("%v\ngot  %s\nwant %s", tt.err, got, tt.want)
+		}
+		before, after := wireerror.Explain(tt.err), wireerror.Explain(got)
+		if before.Outcome != after.Outcome || before.Body.Code != after.Body.Code {
+			t.Errorf("%v: outcome and code are %s %s, and %s %s for an actor that may read", tt.err, after.Outcome, after.Body.Code, before.Outcome, before.Body.Code)
+		}
 	}
 }

@@ -50,8 +50,8 @@ func (c *AdHoc) Grants() []tool.Grant {
 
 // Run compiles the text and executes the query. Faults in the text give a *wireerror.Rejected.
 // Faults in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
-// mutation that updates or deletes also requires permission to read; without it the error is a
-// *wireerror.Forbidden.
+// mutation that updates, deletes, upserts or has a match also requires permission to read; without it
+// the error is a *wireerror.Forbidden.
 func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Options.Check(c.Write, c.Branch); err != nil {
 		return nil, err
@@ -196,8 +196,8 @@ func readsStored(m *plan.Mutation) bool {
 	return reads
 }
 
-// mutateAdHoc runs a mutation that the caller wrote. A mutation that finds entities by a condition
-// requires permission to read the branch as well as to change it; without it the error is a
+// mutateAdHoc runs a mutation that the caller wrote. A mutation that reads stored data requires
+// permission to read the branch as well as to change it; without it the error is a
 // *wireerror.Forbidden.
 func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
 	if readsStored(q.Mutation) {

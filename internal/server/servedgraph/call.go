@@ -153,7 +153,8 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	if err != nil {
 		err = g.withSetting(err)
 		if !reads {
-			err = access.Withheld(grants, err)
+			stored, ok := call.(*queryrun.Call)
+			err = access.Withheld(grants, ok && stored.Query.Plan().Mutation.UsesStored(), err)
 		}
 		return "", g.access.HelpFor(actor, err)
 	}

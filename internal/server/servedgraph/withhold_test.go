@@ -8,9 +8,11 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -70,5 +72,48 @@ func TestParentsWithheld(t *testing.T) {
 	c.Authorizer = unreadable{}
 	if a := load(c).Commit; a == nil || a.GraphCommitID == "" || a.ParentCommitID != nil || a.MergedParentCommitID != nil {
 		t.Errorf("an actor that may not read gets the commit %+v, want no parents", a)
+	}
+}
+
+// TestComputedWithheld runs stored mutations that compute with stored values and break a rule. Only an
+// actor that may read may get an error with such a value.
+func TestComputedWithheld(t *testing.T) {
+	const schema = `node Person {
+  name: String @key
+  age: I32?
+  @range(age, 0..150)
+}
+edge Knows: Person -> Person
+`
+	c := servedtest.Config(t)
+	g := naive.New(schema, servedtest.SchemaOf(t, schema), naive.Sound)
+	t.Cleanup(func() { g.Close() })
+	lines := `{"type":"Person","data":{"name":"zelda","age":137}}
+{"edge":"Knows","from":"zelda","to":"zelda","data":{"id":"zelda!"}}
+`
+	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	queries := servedtest.Queries(t, `
+query grow() { update Person set { age: age + 100 } where age > 0 }
+query copy_age() { match { $p: Person } { insert Person { name: "new" age: $p.age + 100 } } }
+query join() { match { $p: Person } { insert Knows { from: $p.name + "?" to: $p } } }
+query repeat() { match { $p: Person } { insert Knows { id: $p.name + "!" from: $p to: $p } } }
+`)
+	c.Graph, c.Catalog = g, &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: queries}
+	for i, want := range []struct{ stored, rule string }{{"237", "range"}, {"237", "range"}, {"zelda?", "endpoint"}, {"zelda!", "exists already"}} {
+		run := func() error {
+			_, err := servedtest.Graph(t, c).Do(t.Context(), servedtest.Writer, queries[i].Info().Name, &queryrun.Call{Query: queries[i]}, encoding.Options{})
+			return err
+		}
+		name := queries[i].Info().Name
+		c.Authorizer = servedtest.Policy{}
+		if err := run(); err == nil || !strings.Contains(err.Error(), want.stored) {
+			t.Errorf("%s: an actor that may read gets %v", name, err)
+		}
+		c.Authorizer = unreadable{}
+		if err := run(); err == nil || !strings.Contains(err.Error(), want.rule) || strings.Contains(err.Error(), "zelda") || strings.Contains(err.Error(), "37") {
+			t.Errorf("%s: an actor that may not read gets %v", name, err)
+		}
 	}
 }

@@ -19,8 +19,9 @@ type Write struct {
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
-	Memory  int64         // bytes that each match of a block may use; 0 for no limit
+	Memory  int64         // bytes that each match of a block may use, and its rows together; 0 for no limit
 	Shared  *Memory       // limit for all runs together; nil for no limit
+	Visits  int64         // entities that the subqueries of each match, and the statements in blocks, may examine; 0 for plan.MaxVisited
 	Nodes   int64         // nodes affected so far
 	Edges   int64         // edges affected so far
 	Row     []value.Value // the row that the mutation returns; see [engine.Change]
@@ -29,6 +30,9 @@ type Write struct {
 	ctx   context.Context // of the call
 	named [][]string      // by plan.VarID: the ids of the inserted entities, one for each row
 	ended bool            // all statements have run; from now on, a deleted entity has a null id
+	held  budget          // counts the bytes of the rows of the block that runs
+
+	visited int64 // entities that statements in blocks have examined
 
 	// The row for which expressions are evaluated.
 	at    int           // its index
@@ -56,10 +60,13 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	if err := w.checkPatterns(); err != nil {
 		return err
 	}
+	defer w.held.release()
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		w.held.release() // the rows of the block before
+		w.held.begin(w.Memory, w.Shared)
 		rows, statements := oneRow, []plan.Statement{s}
 		if each, ok := s.(plan.ForEach); ok {
 			var err error

@@ -20,7 +20,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared})
+	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,37 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 				return nil, tooManyRows("rows of a match block", plan.MaxRows+1)
 			}
 			row := make([]value.Value, len(batch.Columns))
+			bytes := rowHeaderBytes
 			for c := range batch.Columns {
 				row[c] = version.Detached(batch.Columns[c].Value(i))
+				bytes += heldBytes(row[c])
+			}
+			if err := w.held.spend(bytes); err != nil {
+				return nil, err
 			}
 			rows = append(rows, row)
 		}
 	}
+}
+
+// rowHeaderBytes is the size in bytes of the header of a row of a block.
+const rowHeaderBytes = 24
+
+// heldBytes returns the number of bytes that a value takes.
+func heldBytes(v value.Value) int {
+	n := valueBytes
+	switch {
+	case v.IsNull():
+	case v.IsList():
+		for _, e := range v.Elems() {
+			n += heldBytes(e)
+		}
+	case v.Kind().Storage() == value.InText:
+		n += len(v.Str())
+	case v.Kind().Storage() == value.InVector:
+		n += 4 * len(v.Vector())
+	}
+	return n
 }
 
 // matchQuery returns the match of a ForEach as a query. If the match has no limit, the query gets a

@@ -1,14 +1,30 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // This file finds the entities that an update or a delete selects.
+
+// examined counts entities that a statement examines. It counts only those of the statements in blocks, which may
+// examine them again for each row. The error is a *engine.TooLarge, or that of the context.
+func (w *Write) examined(n int) error {
+	if w.cells == nil {
+		return nil
+	}
+	most := cmp.Or(w.Visits, plan.MaxVisited)
+	if w.visited += int64(n); w.visited > most {
+		return &engine.TooLarge{Resource: "entities that the statements of match and for blocks examine", Limit: most, Actual: w.visited,
+			Hint: "let them find a node by its id or by a key of one property, and an edge by its id, from or to, or let the block run for fewer rows"}
+	}
+	return w.ctx.Err()
+}
 
 // matches returns the ordinals of the entities that satisfy all predicates, for the current row.
 func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
@@ -36,6 +52,9 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 		for i, p := range preds {
 			ords, ok := look(table, p, wants[i])
 			if ok {
+				if err := w.examined(len(ords)); err != nil {
+					return nil, err
+				}
 				return slices.DeleteFunc(ords, func(ord uint32) bool { return !satisfies(ord, i) }), nil
 			}
 		}
@@ -48,6 +67,9 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 		}
 		var n int
 		n, next = table.Scan(next, buf)
+		if err := w.examined(n); err != nil {
+			return nil, err
+		}
 		for _, ord := range buf[:n] {
 			if satisfies(ord, -1) {
 				out = append(out, ord)

@@ -80,8 +80,7 @@ func (w *Write) upsertTarget(t *version.Type, s plan.Insert, u *upserted) (ord u
 		if u.to, err = w.endpointID(t, "to", s.To); err != nil {
 			return 0, false, err
 		}
-		ord, exists = w.edgeBetween(t, u)
-		return ord, exists, nil
+		return w.edgeBetween(t, u)
 	}
 	key := make([]value.Value, len(t.Props))
 	for _, k := range t.Key {
@@ -102,15 +101,19 @@ func (w *Write) upsertTarget(t *version.Type, s plan.Insert, u *upserted) (ord u
 	return ord, exists, nil
 }
 
-// edgeBetween finds the edge of an upsert.
-func (w *Write) edgeBetween(t *version.Type, u *upserted) (ord uint32, ok bool) {
+// edgeBetween finds the edge of an upsert. The error is that of the method examined.
+func (w *Write) edgeBetween(t *version.Type, u *upserted) (ord uint32, ok bool, err error) {
 	table := w.Tx.Table(t)
-	for _, ord := range w.edgesAt(table, false, u.from.Str()) {
+	edges := w.edgesAt(table, false, u.from.Str())
+	if err := w.examined(len(edges)); err != nil {
+		return 0, false, err
+	}
+	for _, ord := range edges {
 		if w.endID(table, ord, true) == u.to.Str() {
-			return ord, true
+			return ord, true, nil
 		}
 	}
-	return 0, false
+	return 0, false, nil
 }
 
 // apply inserts or changes the entities.
@@ -122,7 +125,10 @@ func (a *upserting) apply(w *Write) error {
 		u := &a.rows[i]
 		ord, exists := uint32(0), false
 		if a.Entity == plan.Edge {
-			ord, exists = w.edgeBetween(a.t, u)
+			var err error
+			if ord, exists, err = w.edgeBetween(a.t, u); err != nil {
+				return err
+			}
 		} else {
 			ord, exists = w.Tx.Table(a.t).Lookup(u.id)
 		}

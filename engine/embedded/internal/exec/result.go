@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,6 +19,7 @@ type Result struct {
 	id   string   // id of the commit that was read
 	next int      // index of the next row in the collector's perm
 	more bool     // the limit cut rows off
+	size int      // number of rows to try for the next batch; 0 for frameSize
 }
 
 // Columns returns the plan's columns.
@@ -41,16 +43,21 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	if prof := r.run.matcher.prof; prof != nil {
 		defer prof.phase(returning)()
 	}
-	for n := min(frameSize, len(r.run.collector.perm)-r.next); ; n /= 2 {
+	size := cmp.Or(r.size, frameSize)
+	for n := min(size, len(r.run.collector.perm)-r.next); ; n /= 2 {
 		batch, err := r.run.output.batchOf(r.run.collector.perm[r.next : r.next+n])
 		var many *tooManyRecords
 		switch {
 		case !errors.As(err, &many):
-			r.next += n
+			if r.next += n; r.run.collector.tests.nested < plan.MaxNested/4 {
+				size = min(2*size, frameSize)
+			}
+			r.size = size
 			return batch, err
 		case n == 1:
 			return nil, &many.TooLarge
 		}
+		size = n / 2
 	}
 }
 

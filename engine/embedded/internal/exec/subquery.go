@@ -35,8 +35,8 @@ type arrangedSubquery struct {
 // subqueryRun is the memory of a subquery in one run.
 type subqueryRun struct {
 	sum    accumulator // of a BlockAgg: its value, by marker
-	known  bool        // `value` is set
-	value  value.Value // the value of a BlockAgg that uses no outer variable
+	known  bool        // `value` or `shared` is set
+	value  value.Value // of a BlockAgg that uses no outer variable
 	chosen []uint32    // the memory for rows that the steps choose
 	part   frame       // see evaluator.window
 	gathered

@@ -125,11 +125,12 @@ type gathered struct {
 	window  frame   // a part of the outer frame
 	charged int     // bytes that the run was charged for `kept`
 	once    frame   // the single row of a block that uses no outer variable
+	shared  frame   // of such a block: the rows that become the records of each outer row, in order
 }
 
 // newGathered returns the memory for the rows of a block.
 func newGathered(p *Program) gathered {
-	return gathered{rows: frame{cols: make([][]uint32, p.width())}, kept: frame{cols: make([][]uint32, p.width())}}
+	return gathered{rows: frame{cols: make([][]uint32, p.width())}, kept: frame{cols: make([][]uint32, p.width())}, shared: frame{cols: make([][]uint32, p.width())}}
 }
 
 // rowBytes returns the bytes that each gathered row takes.
@@ -265,18 +266,28 @@ func (m *matcher) records(i int, f *frame) error {
 }
 
 // sharedRecords makes the records of a block that uses no outer variable. All n outer rows have the
-// same records.
+// same records, so the block runs once.
 func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) error {
 	if n == 0 {
 		return nil
 	}
-	run.once.n, run.window.n = 1, 1
-	if err := m.recordsOf(s, run, &run.once); err != nil {
-		return err
+	if !run.known {
+		run.once.n, run.window.n = 1, 1
+		if err := m.recordsOf(s, run, &run.once); err != nil {
+			return err
+		}
+		if err := m.spend(s.rowBytes() * run.kept.n); err != nil { // for the rest of the run
+			return err
+		}
+		run.shared.n = run.kept.n
+		for _, v := range s.keep {
+			run.shared.cols[v] = append(run.shared.cols[v][:0], run.kept.cols[v]...)
+		}
+		run.known = true
+		n--
 	}
-	each := run.kept.n
-	for range n - 1 {
-		if err := m.keepRecords(s, run, each, func(v plan.VarID) []uint32 { return run.kept.cols[v][:each] }); err != nil {
+	for range n {
+		if err := m.keepRecords(s, run, run.shared.n, func(v plan.VarID) []uint32 { return run.shared.cols[v] }); err != nil {
 			return err
 		}
 		run.offsets = append(run.offsets, int32(run.kept.n))

@@ -58,7 +58,7 @@ test-storage: ## run the suite of the engine on each kind of shared storage that
 RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/... ./internal/replica
 # RACE_SKIPS take long and start no goroutines that other tests do not start too.
 RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall|$\
-	TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
+	TestMergeBasesOfMany|TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
 	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
 test-race: ## run the tests of concurrent code with the race detector

@@ -177,6 +177,22 @@ func (f *fleet) writer() int {
 	return 0
 }
 
+// untilReader waits until a server knows that it only reads the graph.
+func (f *fleet) untilReader(server int) {
+	f.t.Helper()
+	for deadline := clock.Now().Add(30 * time.Second); clock.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		a, err := f.ask(server, http.MethodGet, "/readyz", "")
+		var ready client.Readiness
+		if err != nil || json.Unmarshal(a.body, &ready) != nil || ready.Detail == nil {
+			continue
+		}
+		if slices.ContainsFunc(ready.Detail.Graphs, func(g client.GraphReadiness) bool { return g.Role == "reader" }) {
+			return
+		}
+	}
+	f.t.Fatalf("for 30 seconds server %d was no reader", server)
+}
+
 // addNote writes a note with an idempotency key. It tries the servers in turn until one of them
 // acknowledges the write, and returns the id of the commit.
 func (f *fleet) addNote(slug string) (string, error) {
@@ -417,6 +433,7 @@ func TestRollingRestart(t *testing.T) {
 	})
 	t.Run("forwarding", func(t *testing.T) {
 		reader := 1 - f.writer()
+		f.untilReader(reader) // until it knows of the move, it answers writes with 503
 		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"params":{"slug":"over-mcp","symbol":"example.com/p.F2","text":"t"}}}}`
 		a, err := f.ask(reader, http.MethodPost, "/graphs/code/mcp", call, "Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2025-11-25")
 		if err != nil || a.status != http.StatusOK || strings.Contains(string(a.body), "isError") {

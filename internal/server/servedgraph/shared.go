@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 )
 
-// Latest, as the argument of [Graph.Reach], stands for every commit that was acknowledged before
+// Latest is an argument of [Graph.Reach] that stands for every commit that was acknowledged before
 // the call.
 const Latest = "latest"
 

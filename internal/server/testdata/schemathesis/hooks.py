@@ -32,6 +32,7 @@ PARAMS = {
 # What no request of this run can be served by, and why.
 NEVER_SERVED = {
     "POST /graphs/{id}/proposals/{proposal}/merge": "it needs writes to the source between two requests",
+    "POST /graphs/{id}/proposals/{proposal}/review": "it needs a proposal that is still open, which the run seldom has",
     "POST /graphs/{id}/schema/apply": "the schemas of a cluster follow its configuration",
 }
 

@@ -19,7 +19,9 @@ func shrink(open func() *pair, script []step, difference string) ([]step, string
 	for before := -1; before != s.size() && clock.Now().Before(s.end); {
 		before = s.size()
 		for i := len(s.script) - 2; i >= 0; i-- {
-			s.try(slices.Delete(slices.Clone(s.script), i, i+1))
+			if i < len(s.script)-1 { // a script that differs earlier is cut there
+				s.try(slices.Delete(slices.Clone(s.script), i, i+1))
+			}
 		}
 		for i := range s.script {
 			if i < len(s.script) && s.script[i].load != "" {

@@ -113,8 +113,8 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
 			t.Errorf("%s: writes notes and merges: %v, want %v", actor, got, want)
 		}
 	}
-	// The description of add_note mentions remove_note, which the bot must not see.
-	if !strings.Contains(served["act-ada"], "remove_note removes it") || strings.Contains(served["act-bot"], "remove_note") {
+	// The description of add_note's parameter mentions remove_note, which the bot must not see.
+	if !strings.Contains(served["act-ada"], "remove_note takes it") || strings.Contains(served["act-bot"], "remove_note") {
 		t.Errorf("the bot reads: %s", served["act-bot"])
 	}
 	p.stop()

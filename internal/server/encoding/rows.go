@@ -105,7 +105,7 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
 		return n, why, &wireerror.Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
 	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
-		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
+		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(head + over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
 	}
 	if why == whole && e.enc.MaxRows > 0 && r.More() {
 		why = byLimit

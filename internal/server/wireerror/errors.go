@@ -146,10 +146,10 @@ func (e *Oversize) Error() string {
 		return fmt.Sprintf("the answer has %d bytes, expected at most %d; %s", e.Bytes, e.MaxBytes, e.Advice)
 	}
 	if e.SingleRow && e.Stored {
-		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; call with parameters that leave the row out, or ask the author of the query to return fewer columns", e.Bytes, e.MaxBytes)
+		return fmt.Sprintf("an answer with one row has about %d bytes, expected at most %d; call with parameters that leave the row out, or ask the author of the query to return fewer columns", e.Bytes, e.MaxBytes)
 	}
 	if e.SingleRow {
-		return fmt.Sprintf("one row has about %d bytes, expected at most %d for the whole answer; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
+		return fmt.Sprintf("an answer with one row has about %d bytes, expected at most %d; return fewer columns, or leave the row out", e.Bytes, e.MaxBytes)
 	}
 	if e.MaxRows == 0 {
 		return fmt.Sprintf("the first %d rows are larger than the limit of %d bytes for an answer; read the rows in pages with max_rows and page_token, or export them", e.Rows, e.MaxBytes)

@@ -9,10 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// CacheBound bounds the bytes of the segments that the caches of several graphs hold together. When
-// they hold more, it removes the files that nobody has mapped, the least recently used first. A
-// mapped file stays, so the caches may hold more than the bound while much is mapped. A nil
-// *CacheBound bounds nothing.
+// CacheBound bounds the total size of the segments in the caches of several graphs. When they are
+// larger, it removes files that are not mapped, the least recently used first. A mapped file stays, so
+// the caches may be larger than the bound while much is mapped. A nil *CacheBound bounds nothing.
 type CacheBound struct {
 	limit int64 // in bytes
 
@@ -59,7 +58,7 @@ type cachedFile struct {
 	size     int64         // bytes of the file that count towards the bound
 	users    int           // mappings of the file, and calls that need it
 	idle     *list.Element // place in CacheBound.idle; nil while the file has users
-	verified bool          // the file belongs to the graph's segment, and not only to a file of the same name
+	verified bool          // the file is a copy of the graph's segment; an earlier process may have left another one under its name
 }
 
 // newCacheFolder returns the folder of a cache without files.
@@ -139,7 +138,7 @@ func (f *cacheFolder) remove(id SegmentID) error {
 	return err
 }
 
-// unverified returns the segments that an earlier process left and that nobody has verified.
+// unverified returns the files that are not verified.
 func (f *cacheFolder) unverified() (ids []SegmentID) {
 	f.bound.mu.Lock()
 	defer f.bound.mu.Unlock()
@@ -168,7 +167,7 @@ func (f *cacheFolder) close() {
 	f.closed = true
 }
 
-// verify marks a file whose content belongs to the graph.
+// verify marks a file as a copy of the graph's segment.
 func (c *cachedFile) verify() {
 	c.folder.bound.mu.Lock()
 	defer c.folder.bound.mu.Unlock()

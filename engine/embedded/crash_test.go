@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -78,16 +79,27 @@ func (s script) runIn(g *Graph) (acked int) {
 	return len(s.deeds)
 }
 
-// TestCrash cuts the power at every durable operation of the scripts. After a reopen, the change of
+// TestCrash cuts the power at every third durable operation of the scripts, or at every one with
+// -embedded.faults. After a reopen, the change of
 // every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
+	step := 1
+	switch {
+	case raced:
+		step = 11
+	case testing.Short():
+		step = 5
+	case !*everyFault:
+		step = 3
+	}
+	first := rand.IntN(step)
 	for _, s := range scripts() {
 		states := s.states(t)
 		ops, _ := s.ops()
-		t.Logf("%s: %d durable operations", s.name, ops)
+		t.Logf("%s: %d durable operations; the power is cut at each %dth from operation %d on", s.name, ops, step, first)
 		inShares(t, s.name, ops, func(t *testing.T, n int) {
-			if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
+			if n%step != first {
 				return
 			}
 			mem := fs.NewMem()

@@ -90,7 +90,11 @@ func (s *server) run(p *process) {
 			beats++
 			nextBeat = s.w.now + heartbeat
 			sign := binary.LittleEndian.AppendUint64(nil, beats)
-			sign = binary.LittleEndian.AppendUint64(sign, m.covered)
+			if s.w.chance(s.w.trouble.hush) {
+				sign = binary.LittleEndian.AppendUint64(sign, 0)
+			} else {
+				sign = binary.LittleEndian.AppendUint64(sign, m.covered)
+			}
 			_ = leases.Renew(background, s.name, sign) // a sign is only a hint
 		}
 	}

@@ -93,6 +93,7 @@ type trouble struct {
 	stall, powerCut                           float64 // per request
 	clockJump, ambition                       float64 // per round of a server
 	hesitate                                  float64 // per takeover: a stall just before it
+	hush                                      float64 // per sign: it does not state what the server needs
 	checkpoint, rewrite, collect, restore     float64 // per round of the writer or of a server
 
 	// retention is that of sharedlog.Options. The clocks of the servers differ by up to two hours. So
@@ -110,7 +111,7 @@ func draw(rng *rand.Rand) trouble {
 	}
 	return trouble{
 		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: 0.1 + p(0.7), again: p(0.1),
-		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3),
+		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3), hush: []float64{0, 0, 0.3, 1}[rng.IntN(4)],
 		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5), restore: p(0.3),
 		retention: []time.Duration{-1, -1, 200 * time.Millisecond, 400 * time.Millisecond}[rng.IntN(4)],
 	}

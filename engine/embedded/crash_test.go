@@ -84,31 +84,48 @@ func (s script) runIn(g *Graph) (acked int) {
 // every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
-	step := 1
-	switch {
-	case raced:
-		step = 11
-	case testing.Short():
-		step = 5
-	case !*everyFault:
-		step = 3
-	}
-	first := rand.IntN(step)
+	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)
 		ops, _ := s.ops()
-		t.Logf("%s: %d durable operations; the power is cut at each %dth from operation %d on", s.name, ops, step, first)
+		t.Logf("%s: %d durable operations; the power is cut at %v", s.name, ops, some)
 		inShares(t, s.name, ops, func(t *testing.T, n int) {
-			if n%step != first {
+			if !some.has(n) {
 				return
 			}
 			mem := fs.NewMem()
 			mem.CrashAfter(n)
 			acked := s.run(mem)
-			seed := uint64(n % 3) // selects which unsynced writes are lost
+			seed := uint64(n / some.step % 3) // selects which unsynced writes are lost
 			checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
 		})
 	}
+}
+
+// sample selects the operations at which a test lets something fail: each step-th one from `first`
+// on.
+type sample struct{ step, first int }
+
+// sampleOperations selects every third operation, or every one with -embedded.faults. The first is
+// drawn at random. The race detector and -short make the steps longer.
+func sampleOperations() sample {
+	s := sample{step: 3}
+	switch {
+	case raced:
+		s.step = 11
+	case testing.Short():
+		s.step = 5
+	case *everyFault:
+		s.step = 1
+	}
+	s.first = rand.IntN(s.step)
+	return s
+}
+
+func (s sample) has(n int) bool { return n%s.step == s.first }
+
+func (s sample) String() string {
+	return fmt.Sprintf("each operation n with n%%%d = %d", s.step, s.first)
 }
 
 // shares is the number of parallel tests among which inShares distributes the operations.

@@ -122,8 +122,11 @@ func (c *Collection) Delete(ctx context.Context, needed func(context.Context) (u
 			continue
 		}
 		err := all(d.Segments, func(number uint64) error {
-			n.Segments++
-			return c.delete(ctx, SegmentName(number))
+			err := c.delete(ctx, SegmentName(number))
+			if err == nil {
+				n.Segments++
+			}
+			return err
 		})
 		if err != nil {
 			return n, err

@@ -214,6 +214,7 @@ func (s *Shared) logOptions() sharedlog.Options {
 	return sharedlog.Options{
 		Bucket: o.Bucket, Prefix: o.Prefix, State: (*sharedState)(s), Patience: o.Patience,
 		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address, Reload: s.wantsCheckpoint,
+		LeastEpoch: o.leastEpoch,
 	}
 }
 

@@ -63,7 +63,7 @@ func TestQuota(t *testing.T) {
 			if got := dumpAll(g); got != before {
 				t.Fatalf("after a refused load the graph is\n%s\nwant\n%s", got, before)
 			}
-			for n := range (loads-1) * 200 {
+			for n := range (loads - 1) * 200 {
 				if err := mutation(deletePerson, on(""), fmt.Sprintf("p%06d", n)).do(g); err != nil {
 					t.Fatalf("deletion %d: %v", n, err)
 				}

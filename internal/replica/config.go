@@ -31,8 +31,8 @@ func (n *Node) compare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the servers: %w", err)
 	}
-	n.looking.Lock()
-	defer n.looking.Unlock()
+	n.observing.Lock()
+	defer n.observing.Unlock()
 	for _, e := range entries {
 		id := strings.TrimPrefix(e.Name, nodePrefix)
 		if id == n.opts.ID {

@@ -201,6 +201,9 @@ test-s3: ## test storage with S3's protocol against versitygw, which this builds
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
+test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
+	cd test/manifests && $(GO) vet ./... && $(GO) test -count=1 ./...
+
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
 SCHEDULES ?= 100000
@@ -223,6 +226,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
 	$(MAKE) test-s3
+	$(MAKE) test-manifests
 	$(MAKE) test-shared
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
@@ -305,4 +309,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared

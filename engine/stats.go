@@ -15,6 +15,10 @@ type Stats struct {
 	// checkpoint.
 	LogBytes int64
 
+	MaxBytes      int64 // bound on SegmentBytes and LogBytes together; 0 for none
+	MaxBranches   int   // bound on Branches; 0 for none
+	QuotaRefusals int64 // since the graph was opened: writes refused because of these two bounds
+
 	Checkpoints        int64 // since the graph was opened, without rewrites
 	Rewrites           int64 // since the graph was opened: checkpoints that rewrote rows
 	CheckpointFailures int64 // since the graph was opened: failures of checkpoints and rewrites

@@ -178,6 +178,8 @@ var questions = []question{
 var silent = map[string]string{
 	"GET /graphs/{id}/access":    "tells who may do what, for the permission policy_read alone",
 	"omnigraph init":             "makes a store",
+	"omnigraph copy":             "reads the storage as its owner, and no server",
+	"omnigraph restore":          "reads the storage as its owner, and no server",
 	"omnigraph index go":         "reads source code",
 	"omnigraph mcp serve":        "starts the server that the stdio asks use",
 	"omnigraph mcp install":      "sets up a client",
@@ -355,7 +357,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
+	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",

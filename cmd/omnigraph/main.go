@@ -159,7 +159,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
+	root.AddCommand(newInit(), newLoad(), newIndex(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,7 +217,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	}
 	log := o.Log.With("graph", c.ID)
 	options := engine.OpenOptions{
-		Now: o.Now, MaxBranches: limitsOf(o).Branches,
+		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 		BackgroundFailed: func(err error) {
 			log.Error(backgroundFault(s.shared != nil), "error", err)
@@ -246,6 +247,12 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)
 	return served, nil
+}
+
+// maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the
+// server.
+func maxBranches(o *Options, c *cluster.Graph) int {
+	return cmp.Or(c.Quota.Branches, limitsOf(o).Branches)
 }
 
 // backgroundFault returns the log line for work in the background that failed. Only servers with shared

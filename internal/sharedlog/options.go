@@ -75,6 +75,10 @@ type Options struct {
 	// true, the State loads the checkpoint, for example to free the memory of the records before it.
 	Reload func() bool
 
+	// LeastEpoch is the least epoch that a takeover by this server begins. 0 means the epoch after that
+	// of the last writer.
+	LeastEpoch uint64
+
 	// Patience is how long a call repeats requests that the storage does not answer. The default is
 	// 30 s.
 	Patience time.Duration

@@ -30,7 +30,7 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.newEntry(takeover, f.at.epoch+1)
+	e, err := f.newEntry(takeover, max(f.at.epoch+1, f.LeastEpoch))
 	if err != nil {
 		return nil, err
 	}

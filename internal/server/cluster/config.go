@@ -65,6 +65,9 @@ type Graph struct {
 	// Policy is the policy file for the graph, or "".
 	Policy string
 
+	// Quota bounds what the graph stores.
+	Quota Quota
+
 	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding
 
@@ -80,6 +83,12 @@ type Graph struct {
 	// MetaThreshold is a number of stored queries. From this number on, the server offers two tools
 	// that find and run queries, instead of one tool for each query.
 	MetaThreshold int
+}
+
+// Quota bounds what a graph stores. A zero field means no bound of its own.
+type Quota struct {
+	Bytes    int64 // of stored data; see engine.OpenOptions
+	Branches int   // number of branches; overrides server.limits.branches
 }
 
 // The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.

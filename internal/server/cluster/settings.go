@@ -65,7 +65,20 @@ var graphSettings = &setting{
 			}},
 		{Key: "embedding_provider", Default: "none: the graph embeds no texts", Example: "main", Limits: "a name of providers.embedding",
 			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
+		quotaSettings,
 		mcpSettings,
+	},
+}
+
+// quotaSettings describes the section quota of a graph.
+var quotaSettings = &setting{
+	Key: "quota", Type: strictyaml.Mapping, Default: "no quota", Example: "{ bytes: 10737418240, branches: 100 }",
+	Text: "This section bounds what the graph stores.",
+	Keys: []*setting{
+		{Key: "bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: "no bound", Example: "10737418240",
+			Text: "If the graph stores more than this number of bytes, the server refuses writes that add data; deletions and cleanups stay possible."},
+		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: "the value of server.limits.branches", Example: "100",
+			Text: "The graph can have at most this number of branches; this replaces server.limits.branches for the graph."},
 	},
 }
 

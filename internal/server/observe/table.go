@@ -42,10 +42,13 @@ const (
 	queryMemory              // bytes reserved by queries and answers
 	graphBranches
 	graphCommits
-	graphCalls        // calls of the engine in progress
-	graphSegments     // segment files
-	graphSegmentBytes // bytes of the segment files
-	graphLogBytes     // bytes of the log since the last checkpoint
+	graphCalls         // calls of the engine in progress
+	graphSegments      // segment files
+	graphSegmentBytes  // bytes of the segment files
+	graphLogBytes      // bytes of the log since the last checkpoint
+	graphQuotaBytes    // bound on the stored bytes
+	graphQuotaBranches // bound on the branches
+	graphQuotaRefusals // writes refused for one of the two bounds
 	graphCheckpoints
 	graphRewrites // checkpoints that rewrote rows
 	graphCheckpointFailures
@@ -109,8 +112,13 @@ var Metrics = [...]Metric{
 	graphSegments:     {"omnigraph_graph_segments", Gauge, []string{"graph"}, "Segment files, which hold rows and indexes.", ""},
 	graphSegmentBytes: {"omnigraph_graph_segment_bytes", Gauge, []string{"graph"}, "Bytes of the segment files on disk. The engine maps them into memory as it reads them.", "Growth close to the free space of the disk: a checkpoint may need the same amount again."},
 	graphLogBytes:     {"omnigraph_graph_log_bytes", Gauge, []string{"graph"}, "Bytes of the log since the last checkpoint. A start after a crash replays them.", "Far above 8 MiB for minutes: checkpoints fail."},
-	graphCheckpoints:  {"omnigraph_graph_checkpoints_total", Counter, []string{"graph"}, "Checkpoints since the start.", ""},
-	graphRewrites:     {"omnigraph_graph_rewrites_total", Counter, []string{"graph"}, "Checkpoints since the start that rewrote rows, after many deletes.", ""},
+	graphQuotaBytes: {"omnigraph_graph_quota_bytes", Gauge, []string{"graph"}, "The quota of stored bytes: a bound on omnigraph_graph_segment_bytes and omnigraph_graph_log_bytes together. 0 means no quota.",
+		"Usage above 80 % of the quota: delete data and run a cleanup, or raise quota.bytes of the graph."},
+	graphQuotaBranches: {"omnigraph_graph_quota_branches", Gauge, []string{"graph"}, "The largest number of branches that the graph may have. 0 means no bound.", ""},
+	graphQuotaRefusals: {"omnigraph_graph_quota_refusals_total", Counter, []string{"graph"}, "Writes refused since the start because the graph had reached its quota of bytes or branches.",
+		"Any increase: callers get the status 413 until the graph is smaller or its quota is larger."},
+	graphCheckpoints: {"omnigraph_graph_checkpoints_total", Counter, []string{"graph"}, "Checkpoints since the start.", ""},
+	graphRewrites:    {"omnigraph_graph_rewrites_total", Counter, []string{"graph"}, "Checkpoints since the start that rewrote rows, after many deletes.", ""},
 	graphCheckpointFailures: {"omnigraph_graph_checkpoint_failures_total", Counter, []string{"graph"},
 		"Failed background checkpoints. No data is lost: the log keeps it.", "Any failure: the disk is full or broken."},
 

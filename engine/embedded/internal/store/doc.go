@@ -32,6 +32,12 @@
 // acknowledges no more records. A copy of the directory is another store. If two directories share
 // log files by hard links, the next process that opens one of them copies the files.
 //
+// A [View] reads a directory without the lock, while another process writes it. It relies on three
+// rules: a manifest and a segment never change under their names; the files of a manifest, and the
+// log files after it, are removed or recycled only after a newer manifest is there; and a frame that
+// is read while it is written does not match its checksum. An [Image] is the content of a View or a
+// [Shared], from which another store is made. The copy keeps the ids of segments, and has a new log.
+//
 // A temporary file contains data that does not fit into memory while a commit is made. It is a
 // segment to which no record and no manifest refers. Its name is removed as soon as it is written
 // and mapped.

@@ -49,6 +49,8 @@ type SharedOptions struct {
 	// From then on the storage accepts no writes until it is opened again. Failed must not call the
 	// storage.
 	Failed func(error)
+
+	leastEpoch uint64 // LeastEpoch of sharedlog.Options
 }
 
 // Applier builds a graph in memory from the log that its server reads. [Shared] calls the methods one at a

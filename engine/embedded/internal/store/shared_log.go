@@ -217,6 +217,7 @@ func (s *Shared) logOptions() sharedlog.Options {
 	return sharedlog.Options{
 		Bucket: o.Bucket, Prefix: o.Prefix, State: (*sharedState)(s), Patience: o.Patience,
 		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address, Reload: s.wantsCheckpoint, Retention: o.Retention,
+		LeastEpoch: o.leastEpoch,
 	}
 }
 

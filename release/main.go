@@ -177,7 +177,7 @@ type packager struct {
 	release *artifact.Release
 	root    string // the checkout
 
-	bundles []bundle // the bundles for MCP clients that were written
+	bundles []mcpBundle // the bundles for MCP clients that were written
 }
 
 // pack writes the packages and the bundle of a platform.

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/artifact"
 )
 
-// bundle is an MCPB bundle, which a desktop client installs with one click.
-type bundle struct{ name, sum string } // the file name, and the SHA-256 sum of the file
+// mcpBundle is an MCPB bundle, which a desktop client installs with one click.
+type mcpBundle struct{ name, sum string } // the file name, and the SHA-256 sum of the file
 
 // The types below are the manifest of an MCPB bundle, version 0.4.
 type (
@@ -113,7 +113,7 @@ func (p *packager) bundle(platform artifact.Platform, programs, all []artifact.F
 		return err
 	}
 	name := p.release.Stem(platform) + ".mcpb"
-	p.bundles = append(p.bundles, bundle{name, artifact.Sum(archive.Bytes())})
+	p.bundles = append(p.bundles, mcpBundle{name, artifact.Sum(archive.Bytes())})
 	return p.release.Create(name, func(w io.Writer) error { _, err := w.Write(archive.Bytes()); return err })
 }
 
@@ -166,7 +166,7 @@ const registrySchema = "https://static.modelcontextprotocol.io/schemas/2025-12-1
 
 // serverJSON writes the description of the server for the MCP registry. A client that installs one
 // of the packages runs `omnigraph mcp serve` and talks to it over standard input and output.
-func (b *builder) serverJSON(w io.Writer, bundles []bundle) error {
+func (b *builder) serverJSON(w io.Writer, bundles []mcpBundle) error {
 	stdio := registryTransport{"stdio"}
 	args := []registryArgument{
 		{Type: "positional", Value: "mcp"}, {Type: "positional", Value: "serve"},

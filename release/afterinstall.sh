@@ -3,7 +3,7 @@
 # enables its units, because it has no configuration yet.
 set -e
 if command -v systemd-sysusers >/dev/null 2>&1; then
-  systemd-sysusers --root="${DPKG_ROOT:-/}" /usr/lib/sysusers.d/omnigraph.conf
+  systemd-sysusers --root="${DPKG_ROOT:-/}" omnigraph.conf
 fi
 if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then
   systemctl daemon-reload

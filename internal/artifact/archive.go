@@ -15,10 +15,7 @@ import (
 
 // WriteTarGz writes the files as a gzipped tar archive. All files have the modification time `at`.
 func WriteTarGz(w io.Writer, files []File, at time.Time) error {
-	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	z := gzip.NewWriter(w)
 	if err := writeTar(z, files, at); err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -169,12 +169,7 @@ cluster apply would destroy data without approval.`,
 }
 
 // version returns the version of this program.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
+func version() string { return buildversion.Program() }
 
 // group returns a command that only has subcommands.
 func group(name, short string, subs ...*cobra.Command) *cobra.Command {

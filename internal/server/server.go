@@ -71,6 +71,11 @@ type Options struct {
 	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
 	Surface func(g *servedgraph.Graph) mcp.Options
 
+	// SocketOutlivesServer says that another process holds the listening socket too, so that clients
+	// can connect while no server accepts. Before the server closes idle connections, it waits until
+	// their clients have had the time to send one more request, and tells those to connect again.
+	SocketOutlivesServer bool
+
 	// MaxConnections is the limit of simultaneous client connections. If a further client connects,
 	// the server closes the connection that has been idle for longest, or the new one if all others
 	// are busy. 0 means DefaultMaxConnections, or fewer if the process may not open that many
@@ -114,6 +119,7 @@ type Server struct {
 
 	draining                 atomic.Bool   // the server has begun to stop
 	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
+	lingerTimeout            time.Duration // 0 unless the socket outlives the server
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -142,6 +148,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
+	}
+	if o.SocketOutlivesServer {
+		s.lingerTimeout = lingerTimeout
 	}
 	defer func() {
 		if err != nil {

@@ -111,8 +111,10 @@ type Server struct {
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
 
-	draining                 atomic.Bool   // the server has begun to stop
-	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
+	draining                 atomic.Bool        // the server has begun to stop
+	stopping                 context.Context    // ends when the server begins to stop
+	stop                     context.CancelFunc // ends the context stopping
+	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -142,6 +144,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -188,7 +191,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := s.routes(&o, identity, overall, newLimiter(limits, s.metrics))
+	routes, err := s.routes(&o, identity, overall, &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)})
 	if err != nil {
 		return nil, err
 	}

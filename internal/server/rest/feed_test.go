@@ -267,8 +267,13 @@ func (z *zoo) randomCommit(random *rand.Rand, schemas []string, current *int, st
 	}
 	lines := func() string {
 		var all []string
+		used := map[string]bool{} // a load with the mode overwrite takes each id once
 		for range 1 + random.IntN(5) {
 			a, b := name(), name()
+			if used[a] || used[b] {
+				continue
+			}
+			used[a], used[b] = true, true
 			all = append(all, fmt.Sprintf(`{"type":"Ape","data":{"name":%q}}`, a), fmt.Sprintf(`{"type":%q,"data":{"name":%q,"stripes":%d}}`, zebra, b, random.IntN(3)),
 				fmt.Sprintf(`{"edge":%q,"from":%q,"to":%q,"data":{"id":"%s-%s","note":"%d"}}`, sees, a, b, a, b, random.IntN(3)))
 		}

@@ -151,7 +151,6 @@ var questions = []question{
 		}},
 	{name: "a blob", branched: true, tells: []string{"head of {B}"},
 		asks: []transportAsk{
-			{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}, what: "a branch to elsewhere, which needs export"},
 			{ask: ask{route: "GET /graphs/{id}/blob", path: "/blob?entity=node&type=Mensch&id={P}&property=photo&branch={B}"}},
 		}},
 	{name: "nothing", open: anyone,
@@ -256,6 +255,7 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes"}, what: "a commit with its parent", reads: "feature-x"},
+	{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}, what: "a branch to elsewhere, which needs export"},
 	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},

@@ -76,7 +76,7 @@ func (s *subscriber) change(commit string, c *client.EntityChange) {
 	}
 }
 
-// imageOf returns the values of an image that an export has; nil if there is no image.
+// imageOf returns the values of an image that an export has; nil without an image.
 func imageOf(i *client.EntityImage, id string) map[string]any {
 	if i == nil {
 		return nil

@@ -103,6 +103,9 @@ test-hostile: ## hold 10,000 idle connections against the built server, and bodi
 test-shared: ## kill the writer of three built servers on shared storage 20 times, and stop it 10 times for longer than its lease
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^Test(SharedStorage|RollingRestart)$$' -args -shared.kills=20 -shared.stops=10
 
+test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
+	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20
+
 TEXTTIME ?= 60s
 test-texts: ## loop the worst texts in GQ against the built server, TEXTTIME each, and time another client
 	$(GO) test ./test/e2e -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
@@ -239,6 +242,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) test-manifests
 	$(MAKE) test-shared
 	$(MAKE) test-release RELEASE_FLAGS='-args -cold'
+	$(MAKE) test-feed
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
@@ -320,4 +324,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release test-feed

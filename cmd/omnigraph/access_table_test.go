@@ -36,6 +36,10 @@ var questions = []question{
 			{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "changes", more: []string{"{H}", "--format", "json"}}},
 		}},
+	{name: "the changes of a branch", branched: true, tells: []string{"person of {B}", "types", "property", "author of {B}", "head of {B}"},
+		asks: []transportAsk{
+			{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}},
+		}},
 	{name: "the history of a node", branched: true, tells: []string{"person of {B}", "author of {B}", "head of {B}"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}},
@@ -141,6 +145,7 @@ var questions = []question{
 		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"snapshot":"{H}"}`}},
+			{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "export", more: []string{"--branch", "{B}"}}, only: []string{"person of {B}"}},
 			{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, only: []string{"person of {B}"}},
 		}},
@@ -252,6 +257,8 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes"}, what: "a commit with its parent", reads: "feature-x"},
+	{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}, what: "a branch to elsewhere, which needs export"},
+	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},

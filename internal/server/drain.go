@@ -51,12 +51,14 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	select {
 	case err := <-failed:
 		// The server accepts nothing more. In-flight calls must end before the graphs are closed.
+		s.stop()
 		err = errors.Join(err, s.shutdown(srv, cut))
 		running.close()
 		return err
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.stop()
 	s.metrics.Draining()
 	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)
 	_ = ln.Close()

@@ -117,9 +117,11 @@ type Server struct {
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
 
-	draining                 atomic.Bool   // the server has begun to stop
-	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
-	lingerTimeout            time.Duration // 0 unless the socket outlives the server
+	draining                 atomic.Bool        // the server has begun to stop
+	stopping                 context.Context    // ends when the server begins to stop
+	stop                     context.CancelFunc // ends the context stopping
+	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
+	lingerTimeout            time.Duration      // 0 unless the socket outlives the server
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -152,6 +154,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if o.SocketOutlivesServer {
 		s.lingerTimeout = lingerTimeout
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -198,7 +201,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := s.routes(&o, identity, overall, newLimiter(limits, s.metrics))
+	routes, err := s.routes(&o, identity, overall, &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)})
 	if err != nil {
 		return nil, err
 	}

@@ -232,5 +232,9 @@ var limitSettings = &setting{
 			Text: "All calls together may use at most this number of bytes of memory for rows, texts and long answers."},
 		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultBranches), Example: "500",
 			Text: "A graph can have at most this number of branches."},
+		{Key: "per_actor_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorSubscriptions), Example: "4",
+			Text: "One actor can have at most this number of open subscriptions to change feeds; the server answers further ones with 429. They do not count for per_actor_inflight."},
+		{Key: "total_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalSubscriptions), Example: "64",
+			Text: "All actors together can have at most this number of open subscriptions."},
 	},
 }

@@ -85,8 +85,8 @@ var Metrics = [...]Metric{
 		"An increase after a change of the proxy: the Host that the proxy sends matches neither the bind address nor public_hosts."},
 
 	admissionRefused: {"omnigraph_admission_refused_total", Counter, []string{"reason"},
-		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total) or limits.body_bytes (bytes).",
-		"Reason total or bytes: the server is too small for its load. Reason actor: one client sends too much at once."},
+		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total), limits.body_bytes (bytes), or limits.per_actor_subscriptions and limits.total_subscriptions (subscriptions).",
+		"Reason total or bytes: the server is too small for its load. Reason actor: one client sends too much at once. Reason subscriptions: clients leave subscriptions open, or there are more subscribers than the limits allow."},
 	admissionRequests: {"omnigraph_admission_requests", Gauge, nil, "Admitted requests in flight.", ""},
 	admissionWaiting:  {"omnigraph_admission_waiting", Gauge, nil, "Requests that wait for admission. Each waits for at most 0.1 s.", ""},
 	admissionActors:   {"omnigraph_admission_actors", Gauge, nil, "Actors with requests in flight.", ""},

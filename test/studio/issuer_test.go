@@ -36,9 +36,9 @@ type issuer struct {
 
 	mu       sync.Mutex
 	callback string                // the only redirect address; guarded by mu
-	wrong    wrong                 // what the issuer does wrong; guarded by mu
+	wrong    wrong                 // how the issuer breaks the protocol; guarded by mu
 	asked    map[string]url.Values // the authorization requests by code; guarded by mu
-	faults   []string              // what was wrong with the requests of the studio; guarded by mu
+	faults   []string              // the faults in the requests of the studio; guarded by mu
 }
 
 // wrong makes an issuer break the protocol. Its zero value is an issuer without faults.

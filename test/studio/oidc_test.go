@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
@@ -42,13 +43,29 @@ server:
 	return s
 }
 
-// logInAtIssuer clicks through the login, from the login page of the studio to its callback.
+// logInAtIssuer clicks through the login, from the login page of the studio to the page that the studio shows
+// after its callback.
 func (b *tab) logInAtIssuer() {
 	b.t.Helper()
 	b.wait(`document.querySelector("main.login p button:enabled") !== null`)
 	b.run(chromedp.Click("main.login p button", chromedp.ByQuery))
-	b.wait(`document.querySelector("#go") !== null`)
+	b.arrive(`document.querySelector("#go") !== null`)
 	b.run(chromedp.Click("#go", chromedp.ByQuery))
+	b.arrive(`location.pathname.startsWith("/studio/") && document.querySelector("h1") !== null && !document.body.innerText.includes("Logging in…")`)
+}
+
+// arrive waits until a JavaScript condition holds on the page to which the browser is navigating. Unlike the
+// method wait, it does not fail when the navigation ends the evaluation.
+func (b *tab) arrive(condition string) {
+	b.t.Helper()
+	for range 400 {
+		var holds bool
+		if chromedp.Run(b.ctx, chromedp.Evaluate(condition, &holds)) == nil && holds {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("the browser does not arrive where %s; the page is:\n%.2000s", condition, b.text())
 }
 
 // TestLogInAtIssuer logs in at an issuer, and again after the token has expired. Both times the studio

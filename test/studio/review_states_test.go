@@ -86,13 +86,13 @@ func TestReviewExpiredToken(t *testing.T) {
 func TestReviewHostileValues(t *testing.T) {
 	needBrowser(t)
 	s := reviewSite(t)
-	changes := []string{fmt.Sprintf(`insert Item { slug: "<b>0</b>", title: %q }`, harm), `update Item set { title: "theirs javascript:alert(1)" } where slug = "desk-lamp"`,
+	changes := []string{`insert Item { slug: "<b>0</b>", title: "` + harm + `" }`, `update Item set { title: "theirs javascript:alert(1)" } where slug = "desk-lamp"`,
 		`insert Replaces { from: "<b>0</b>", to: "desk-lamp", why: "<script>alert(2)</script>" }`}
 	for i := range 60 {
 		changes = append(changes, fmt.Sprintf(`insert Item { slug: "item-%02d", title: "Item" }`, i))
 	}
 	id := s.propose(t, "try/harm", harm, "javascript:alert(1)\n"+harm, changes...)
-	s.mutate(t, "act-dev", "main", fmt.Sprintf(`update Item set { title: %q } where slug = "desk-lamp"`, harm))
+	s.mutate(t, "act-dev", "main", `update Item set { title: "`+harm+`" } where slug = "desk-lamp"`)
 	comment, _ := json.Marshal(map[string]any{"decision": "comment", "comment": harm, "on": map[string]string{"entity_kind": "node", "type_name": "Item", "id": "<b>0</b>"}})
 	s.send(t, "act-ada", "POST", "/graphs/shop/proposals/"+id+"/review", string(comment))
 	b := openTab(t)
@@ -134,9 +134,9 @@ func TestReviewChecks(t *testing.T) {
 	s := reviewSite(t)
 	id := s.propose(t, "try/one", "A new lamp", "", `insert Item { slug: "wall-lamp", title: "Wall lamp" }`)
 	checks := []map[string]any{
-		{"query": "lamps_have_prices", "title": "Every lamp has a price.", "outcome": "failed", "rows": []any{map[string]any{"slug": "wall-lamp", "title": harm}}},
+		{"query": "lamps_have_prices", "title": "Every lamp has a price.", "outcome": "failed", "rows": []any{map[string]any{"slug": "wall-lamp", "title": harm}}, "more_rows": true},
 		{"query": "no_cycles", "title": "No lamp replaces itself.", "outcome": "passed"},
-		{"query": "slow", "title": harm, "outcome": "unfinished"},
+		{"query": nil, "title": harm, "outcome": "unfinished", "reason": "The query reached its time limit."},
 	}
 	b := openTab(t)
 	b.logIn(s, "act-ada", "/studio/shop/review")
@@ -164,7 +164,7 @@ func TestReviewChecks(t *testing.T) {
 	})
 	b.run(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/graphs/shop/proposals/" + id, RequestStage: fetch.RequestStageResponse}}))
 	b.open(s, "/studio/shop/review/"+id)
-	b.wantText("Every lamp has a price.", "failed", "passed", "unfinished", "The check reached its limit", "U+202E")
+	b.wantText("Every lamp has a price.", "failed", "passed", "unfinished", "The query reached its time limit. An unfinished check counts as not passed.", "The query returned more rows.", "U+202E")
 	if got := eval[string](b, `document.querySelector(".checks td").innerText`); got != "wall-lamp" {
 		t.Errorf("the first row of the failed check begins with %q", got)
 	}

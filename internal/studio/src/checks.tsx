@@ -13,16 +13,23 @@ export function Checks(props: { graph: string; proposal: Proposal; checks: Check
       <h2>Checks</h2>
       {checks.length === 0 && <p class="empty">The graph has no checks.</p>}
       <ul class="checks">
-        {checks.map((c) => (
-          <li key={c.query}>
+        {checks.map((c, i) => (
+          <li key={i}>
             <p>
               <span class={"badge " + c.outcome}>{c.outcome}</span> <Text value={c.title} />{" "}
-              <a href={href(graph, "run", [c.query], { branch: proposal.target, at: "" })}>
-                <Text value={c.query} plain />
-              </a>
+              {c.query && (
+                <a href={href(graph, "run", [c.query], { branch: proposal.target, at: "" })}>
+                  <Text value={c.query} plain />
+                </a>
+              )}
             </p>
-            {c.outcome === "unfinished" && <p class="hint">The check reached its limit, so its outcome is not known. It counts as not passed.</p>}
-            {c.rows && c.rows.length > 0 && <Table label={c.query} rows={c.rows} columns={columnsOf(c.rows)} />}
+            {c.outcome === "unfinished" && (
+              <p class="hint">
+                {c.reason && <Text value={c.reason} />} An unfinished check counts as not passed.
+              </p>
+            )}
+            {c.rows && c.rows.length > 0 && <Table label={c.query ?? c.title} rows={c.rows} columns={columnsOf(c.rows)} />}
+            {c.more_rows && <p class="empty">The query returned more rows.</p>}
           </li>
         ))}
       </ul>

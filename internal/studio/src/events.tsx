@@ -37,7 +37,7 @@ export function Events(props: { graph: string; proposal: Proposal; types: Type[]
       <h2>What happened</h2>
       {hidden > 0 && <a href={withQuery({ events: "all" })}>Show {hidden} earlier events</a>}
       <ol class="events">
-        {p.events.map((e, i) => i < hidden ? null : (
+        {p.events.slice(hidden).map((e, i) => (
           <li key={i}>
             <p>
               {e.actor_id ? <Text value={e.actor_id} /> : "An unknown actor"} <span class={"badge " + e.kind}>{names[e.kind]}</span> <Moment micros={e.created_at} />
@@ -48,7 +48,7 @@ export function Events(props: { graph: string; proposal: Proposal; types: Type[]
               </p>
             )}
             {e.comment && <Text value={e.comment} />}
-            {isReview(e) && <Standing graph={graph} proposal={p} index={i} commits={commits} />}
+            {isReview(e) && <Standing graph={graph} proposal={p} index={hidden + i} commits={commits} />}
           </li>
         ))}
       </ol>
@@ -56,7 +56,7 @@ export function Events(props: { graph: string; proposal: Proposal; types: Type[]
   );
 }
 
-// Says whether a review counts. If it does not, it lists what has changed since.
+// Says whether a review counts. If it does not, it lists the later commits and edits.
 function Standing(props: { graph: string; proposal: Proposal; index: number; commits: Loaded<Commit[]> }) {
   const { graph, proposal: p, index, commits } = props;
   const review = p.events[index] as ProposalEvent;

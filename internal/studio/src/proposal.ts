@@ -52,10 +52,12 @@ export interface ProposalEvent {
 }
 
 export interface Check {
-  query: string;
+  query: string | null; // null if the user may not invoke the query
   title: string;
   outcome: "passed" | "failed" | "unfinished";
+  reason?: string | null; // why the check is unfinished
   rows?: Row[];
+  more_rows?: boolean;
 }
 
 export interface Counts {
@@ -83,7 +85,7 @@ export interface Proposal extends ProposalSummary {
   checks?: Check[];
 }
 
-/** Changes the proposal on the server. The promise is true if the server did what it was asked. */
+/** Changes the proposal on the server. The promise is true if the server accepted the request. */
 export type Send = (route: "" | "/review" | "/merge" | "/close", body: Record<string, unknown>, done: string) => Promise<boolean>;
 
 /** Reports whether two places are the same entity. */

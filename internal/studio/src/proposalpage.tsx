@@ -1,5 +1,5 @@
-// The page of a proposal: its conflicts, checks and changes, and on its side the decision and what has
-// happened so far.
+// The page of a proposal: its conflicts, checks and changes, and to the right of them the decision and
+// the events.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get, pathOf, post } from "./api";
@@ -76,7 +76,7 @@ function Loaded(props: { graph: string; first: Proposal }) {
           {/* The key drops the chosen sides when a branch moves or a resolution is stored. */}
           <Conflicts key={[proposal.source_commit_id, proposal.target_commit_id, proposal.digest].join(" ")} {...shared} />
           {proposal.resolutions.length > 0 && <Resolutions {...shared} />}
-          {proposal.checks && <Checks graph={graph} proposal={proposal} checks={proposal.checks} />}
+          {proposal.checks && proposal.state === "open" && <Checks graph={graph} proposal={proposal} checks={proposal.checks} />}
           <ProposedChanges {...shared} />
         </div>
         <div class="side">

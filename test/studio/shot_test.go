@@ -36,7 +36,7 @@ func (b *tab) shoot(name string) {
 
 // mostColours is the maximum number of colours in a screenshot. Text on a background of one colour
 // needs few.
-const mostColours = 48
+const mostColours = 128
 
 // reduced returns the screenshot as a PNG that has only its most frequent colours. It takes a third
 // of the bytes.

@@ -98,7 +98,7 @@ export function Conflicts(props: Props) {
         {editable && (
           <div class="row">
             <button type="submit" disabled={busy} aria-describedby={tried && picked === 0 ? "no-side" : undefined}>
-              {picked === 1 ? "Store 1 resolution" : `Store ${picked} resolutions`}
+              {picked === 0 ? "Store the resolutions" : picked === 1 ? "Store 1 resolution" : `Store ${picked} resolutions`}
             </button>
             {tried && picked === 0 && (
               <p id="no-side" class="fault" role="alert">

@@ -174,3 +174,47 @@ func TestReviewChecks(t *testing.T) {
 	b.looks("review-checks")
 	b.quiet()
 }
+
+// TestReviewKindsOfConflict resolves a conflict about a whole entity, next to one that no resolution can
+// resolve, and then chooses another side for a stored resolution.
+func TestReviewKindsOfConflict(t *testing.T) {
+	needBrowser(t)
+	s := reviewSite(t)
+	id := s.propose(t, "try/clean", "Remove two lamps", "", `delete Item where slug = "night-light"`, `delete Item where slug = "floor-lamp"`,
+		`update Item set { price: 5400 } where slug = "desk-lamp"`)
+	s.mutate(t, "act-dev", "main", `update Item set { price: 2100 } where slug = "night-light"`)
+	s.mutate(t, "act-dev", "main", `insert Replaces { from: "desk-lamp", to: "floor-lamp" }`)
+	s.mutate(t, "act-dev", "main", `update Item set { price: 5000 } where slug = "desk-lamp"`)
+	b := openTab(t)
+	b.logIn(s, "act-ada", "/studio/shop/review/"+id)
+	b.wantText("delete vs update", "orphan edge", "divergent update", "No resolution can resolve this conflict. Write to the branch try/clean, or merge main into it.")
+	whole := `[...document.querySelectorAll(".conflict")].find(e => e.innerText.includes("delete vs update"))`
+	for side, want := range map[string]string{"base": "1900", "ours": "2100", "theirs": "does not exist"} {
+		if got := eval[string](b, fmt.Sprintf("%s.querySelector('.side-%s').innerText", whole, side)); !strings.Contains(got, want) {
+			t.Errorf("the side %s shows %q, want %s", side, got, want)
+		}
+	}
+	if n := eval[int](b, whole+`.querySelectorAll("input[type=radio]").length`); n != 2 {
+		t.Errorf("a conflict about a whole entity has %d sides to choose from, want ours and theirs", n)
+	}
+	b.looks("review-conflicts")
+	b.click(`form[aria-label="Conflicts"] button[type=submit]`)
+	b.shows("Choose a side first.")
+	b.run(chromedp.Click(`//button[normalize-space()="Choose ours everywhere"]`, chromedp.BySearch))
+	b.shows("Store 2 resolutions")
+	b.click(`form[aria-label="Conflicts"] button[type=submit]`)
+	b.shows("2 resolutions are stored.")
+	b.wantText("resolve the conflicts: 1 have no resolution", "orphan edge")
+
+	// The stored resolution of the price: first theirs, then no value.
+	price := `.checks li:has(input[value=none]) `
+	for _, step := range []struct{ side, want string }{{"theirs", "theirs, the state on try/clean"}, {"none", "desk-lamp · price: null"}} {
+		b.click(price + "summary")
+		b.click(price + "input[value=" + step.side + "]")
+		b.click(price + "button[type=submit]")
+		b.shows(step.want)
+		b.shows("The resolution is stored.")
+	}
+	b.accessible()
+	b.quiet()
+}

@@ -28,7 +28,8 @@ func TestPages(t *testing.T) {
 	}{
 		{"code-all", code, "act-dev", []page{
 			{"graphs", "/studio/", []string{"Graphs", "code"}},
-			{"review", "/studio/code/review", []string{"There are no open proposals."}},
+			{"review", "/studio/code/review", []string{"Correct a note", "act-dev"}},
+			{"proposal", "/studio/code/review/" + code.proposal, []string{"Correct a note", "Read me twice", "See https://example.com/why", "Nothing blocks the merge.", "Merge into main"}},
 			{"run", "/studio/code/run", []string{"heaviest_packages", "add_note"}},
 			{"query", "/studio/code/run/heaviest_packages?p.limit=5&run=1", []string{"5 rows", "github.com/omnigraph-go/omnigraph/client", "The default is 25."}},
 			{"mutation", "/studio/code/run/add_note", []string{"Try without writing", "slug"}},
@@ -45,6 +46,7 @@ func TestPages(t *testing.T) {
 		{"code-little", code, "act-ada", []page{
 			{"graphs", "/studio/", []string{"You may not list the graphs"}},
 			{"review", "/studio/code/review?state=any&author=act-bot", []string{"No proposal matches the filters."}},
+			{"proposal", "/studio/code/review/" + code.proposal, []string{"Read me twice", "Decision"}},
 			{"run", "/studio/code/run", []string{"heaviest_packages"}},
 			{"entity", node, []string{"Neighbours", "signature"}},
 			{"schema", "/studio/code/schema", []string{"Symbol"}},

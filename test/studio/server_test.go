@@ -86,6 +86,8 @@ type site struct {
 	token map[string]string // token by actor
 	dev   string            // what the server printed at its start
 
+	proposal string // the id of an open proposal of the graph, if the site has one
+
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the server has ended
 }
@@ -211,6 +213,9 @@ func codeSite(t *testing.T) *site {
 	s.send(t, "act-dev", "POST", "/graphs/code/queries/add_note", `{"params":{"slug":"first","symbol":"`+symbol+`","text":"See https://example.com/why"}}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/branches", `{"name":"review"}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/mutate", `{"query":"query m() { update Note set { text: \"Read me twice\" } where slug = \"first\" }","branch":"review"}`)
+	var p struct{ ID string }
+	s.ask(t, "act-dev", "POST", "/graphs/code/proposals", `{"source":"review","title":"Correct a note"}`, &p)
+	s.proposal = p.ID
 	return s
 }
 

@@ -94,8 +94,15 @@ func TestReviewByMouse(t *testing.T) {
 	}
 	b.open(s, "/studio/shop/review?state=merged&author=act-bot&reviewer=act-ada&into=main")
 	b.wantText("Correct the prices of two lamps")
-	b.open(s, "/studio/shop/review?state=any&into=other")
-	b.wantText("No proposal matches the filters.")
+	if got := eval[string](b, `document.querySelector("select[name=state]").value`); got != "merged" {
+		t.Errorf("the filter for the state shows %s, want merged", got)
+	}
+	b.run(chromedp.SendKeys("input[name=reviewer]", "x", chromedp.ByQuery))
+	b.click("form[aria-label=Filters] button")
+	b.shows("No proposal matches the filters.")
+	if got := eval[string](b, "location.search"); got != "?state=merged&author=act-bot&reviewer=xact-ada&into=main" {
+		t.Errorf("the filters lead to %s", got)
+	}
 	b.quiet()
 }
 

@@ -55,7 +55,7 @@ function ProposalList(props: { graph: string }) {
       >
         <label>
           State
-          <select name="state" defaultValue={state}>
+          <select name="state">
             {[...states, anyState].map((s) => (
               <option key={s} value={s} selected={s === state}>
                 {s}

@@ -27,4 +27,8 @@ type SharedStats struct {
 	Writer bool          // this server writes the graph; otherwise it only reads it
 	Epoch  uint64        // of the writer: the number of takeovers so far, as far as this server knows
 	Lag    time.Duration // time since this server last knew every commit
+
+	CacheBytes int64 // bytes of the copies of segments that this server holds on its disk
+	Collected  int64 // objects that this server deleted from the storage since it started
+	Pinned     int64 // segments that its last collection kept because a server needed them
 }

@@ -49,6 +49,10 @@ type Sign struct {
 type GraphSign struct {
 	Role  Role   `json:"role"`  // whether the node writes the graph
 	Epoch uint64 `json:"epoch"` // epoch of the writer, as far as the node knows
+
+	// Needs is the number of the last log object that is covered by the oldest checkpoint that the node
+	// needs; 0 if it needs none. The collector spares what this checkpoint needs, for a limited time.
+	Needs uint64 `json:"needs,omitempty"`
 }
 
 // Wish asks a node to become the writer of a graph.
@@ -201,7 +205,7 @@ func (n *Node) renew(ctx context.Context) error {
 	n.mu.Unlock()
 	for id, g := range graphs {
 		state := g.State()
-		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch}
+		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs()}
 	}
 	if put && n.opts.Twin != nil {
 		if other, err := ReadSign(ctx, n.opts.Bucket, n.opts.ID); err == nil && other.Incarnation != n.incarnation {

@@ -22,10 +22,17 @@ type Storage struct {
 	Cache  string // folder for copies of segments, used by this process alone
 	Node   *Node  // the node of this process
 
+	// Bound bounds the cache of all graphs together; nil means no bound.
+	Bound *embedded.CacheBound
+
 	// Command says that the process runs one command. The process becomes the writer of a graph
 	// with its first write, and leaves the graph to others when it ends. By contrast, a server
 	// becomes the writer when no other server writes the graph.
 	Command bool
+
+	// Retention is how long objects that a graph does not need any more stay in the storage. 0 means
+	// 24 hours. All servers have the same retention.
+	Retention time.Duration
 
 	// MaxStaleness is how long a server that cannot reach the storage still answers reads. 0 means
 	// without a time limit.
@@ -36,6 +43,9 @@ type Storage struct {
 
 	// Failed, if set, is called with the error of each takeover that failed.
 	Failed func(graph string, err error)
+
+	// Collected, if set, is called after each collection that deleted or spared objects, or failed.
+	Collected func(graph string, n embedded.Collected, err error)
 }
 
 var _ engine.Engine = (*Storage)(nil)
@@ -75,8 +85,9 @@ func (s *Storage) Graphs(ctx context.Context) ([]string, error) {
 // place returns where an incarnation of a graph is stored.
 func (s *Storage) place(graph, incarnation string) embedded.SharedPlace {
 	return embedded.SharedPlace{
-		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation),
+		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation), Bound: s.Bound,
 		Node: s.Node.opts.ID, Incarnation: s.Node.incarnation, Address: s.Node.opts.Address, Patience: s.Node.opts.Lease,
+		Retention: s.Retention, Needed: func(ctx context.Context) (uint64, error) { return s.needed(ctx, graph) },
 	}
 }
 
@@ -162,5 +173,6 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 		g.changed()
 	}
 	g.running.Go(func() { g.run(ctx) })
+	g.running.Go(func() { g.collect(ctx) })
 	return g, nil
 }

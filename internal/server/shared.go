@@ -73,12 +73,19 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 		},
 	})
 	storage := &replica.Storage{
-		Bucket: bucket, Cache: c.Cache, Node: node, MaxStaleness: c.MaxStaleness,
+		Bucket: bucket, Cache: c.Cache, Bound: embedded.NewCacheBound(c.CacheBytes), Node: node, MaxStaleness: c.MaxStaleness, Retention: c.Retention,
 		Changed: func(graph string, st replica.State) {
 			o.Log.Info("role of this server", "graph", graph, "role", string(st.Role), "epoch", st.Epoch, "writer", st.Writer.Node, "lag", st.Lag)
 		},
 		Failed: func(graph string, err error) {
 			o.Log.Warn("the server could not become the writer of the graph; it tries again", "graph", graph, "error", err)
+		},
+		Collected: func(graph string, n embedded.Collected, err error) {
+			if err != nil {
+				o.Log.Warn("the server could not delete all unneeded objects of the graph; it tries again", "graph", graph, "error", err)
+				return
+			}
+			o.Log.Info("deleted unneeded objects of the graph", "graph", graph, "log", n.LogObjects, "checkpoints", n.Checkpoints, "segments", n.Segments, "kept", n.Pinned)
 		},
 	}
 	s.shared = &shared{storage: storage, graphs: map[string]*replica.Graph{}, done: done}

@@ -30,8 +30,10 @@ type Config struct {
 type Shared struct {
 	URL          string        // where the storage is; package address opens it
 	Cache        string        // folder of this server for copies of stored data
+	CacheBytes   int64         // bound on the size of these copies, except the mapped ones; 0 for none
 	Lease        time.Duration // how long other servers take this one for alive after its last sign of life
 	MaxStaleness time.Duration // how long the server goes on answering reads when it cannot reach the storage
+	Retention    time.Duration // how long objects that no graph needs any more stay in the storage
 }
 
 // Folder returns the folder for the files that only this server uses. It is the data folder, or the

@@ -52,6 +52,9 @@ const (
 	graphWriter      // whether this server writes the graph, in shared storage
 	graphEpoch       // number of takeovers, in shared storage
 	graphLag         // seconds since the server last knew all commits, in shared storage
+	graphCacheBytes  // bytes of the server's copies of segments, in shared storage
+	graphCollected   // objects that the server deleted from shared storage
+	graphPinned      // unneeded segments that stay because a server reads them, in shared storage
 	embeddings       // calls of the embedding provider
 	embeddingTexts   // texts sent to the embedding provider
 	embeddingSeconds // time of a call of the embedding provider
@@ -116,6 +119,13 @@ var Metrics = [...]Metric{
 	graphEpoch: {"omnigraph_graph_epoch", Gauge, []string{"graph"}, "With shared storage: the number of takeovers of the graph, as far as this server knows.", "A steady increase: the servers take the graph from each other; look at the latency of the storage."},
 	graphLag: {"omnigraph_graph_lag_seconds", Gauge, []string{"graph"}, "With shared storage: the time since this server last knew every commit.",
 		"More than a few seconds: the server cannot reach the storage. At storage.max_staleness it stops answering reads."},
+	graphCacheBytes: {"omnigraph_graph_cache_bytes", Gauge, []string{"graph"}, "With shared storage: the bytes of the copies of segments in the cache of this server.",
+		"The sum over all graphs stays above storage.cache_bytes: the server uses more at the same time, so raise the setting if the disk has room."},
+
+	graphCollected: {"omnigraph_graph_collected_objects_total", Counter, []string{"graph"}, "With shared storage: the objects without use that this server deleted since its start. Only the writer deletes.",
+		"No increase on any server for days while the graph is written: the log says why, or storage.retention is long."},
+	graphPinned: {"omnigraph_graph_pinned_segments", Gauge, []string{"graph"}, "With shared storage: the segments that the last collection of this server kept because a server still read them.",
+		"Above 0 for hours: a server has a very long read, or stopped without removing its sign. A day after the retention the segments are deleted in any case."},
 
 	embeddings: {"omnigraph_embedding_calls_total", Counter, []string{"graph", "outcome"},
 		"Calls of the embedding provider, by outcome ok or failed.", "Outcome failed: the provider is down, or its key has expired."},

@@ -159,8 +159,7 @@
 //
 //	log/…                         the log; see package sharedlog
 //	checkpoint/…                  the checkpoints of the log
-//	segment/00001099511627777     a segment, with the bytes of a segment file. Segment n of the
-//	                              writer of epoch e has the number e·2^40 + n
+//	segment/…                     a segment, with the bytes of a segment file; see package sharedlog
 //
 // A record in a log object is its kind, one byte, and its payload. The state in a checkpoint is:
 //
@@ -179,8 +178,16 @@
 //
 // A server that follows the log applies each record in memory. It loads a checkpoint of [Store.Rewrite]
 // in any case. It loads another checkpoint only after many records, to free their memory, and before
-// it takes over. Therefore its state may need segments that the checkpoint in force does not list.
+// it takes over. Therefore its state may need segments that the checkpoint in force does not list. If
+// that is so for half of the retention, or an object is missing, the server opens the log again.
 //
-// Nothing deletes log objects, checkpoints and segments that are superfluous: no process collects
-// them yet. RemoveSegment deletes the object of a segment that was never named.
+// A checkpoint condemns the segments that its manifest does not list and that no later record is the
+// first to name. Shared.Collect deletes them; package sharedlog has the rules. A writer also looks for
+// segments that former writers stored and that it does not know. It does so after its first checkpoint
+// that lists everything it needs of their time, and condemns what it finds with its next checkpoint.
+// A [Hold] stands for the use of a checkpoint, and Shared.Needs tells other servers about it.
+// RemoveSegment deletes the object of a segment that was never named.
+//
+// A [CacheBound] limits the caches of all graphs of a server. It removes only files that are not mapped,
+// so the states in use keep their files.
 package store

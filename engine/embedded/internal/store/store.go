@@ -56,6 +56,7 @@ type Recovered struct {
 	ManifestLSN uint64      // LSN of the last record that the manifest contains
 	Segments    []SegmentID // the segments that the manifest names, in order
 	Records     []Record    // durable, after ManifestLSN, in order; they hold entire log files in RAM
+	Hold        *Hold       // for shared storage: the user of the segments keeps it
 }
 
 // Store is the open directory of one graph. Its methods may be called concurrently, but

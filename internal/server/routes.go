@@ -87,11 +87,11 @@ func studioOf(o *Options, authenticator *auth.Authenticator) (http.Handler, erro
 	if !o.Cluster.Server.Studio {
 		return nil, nil
 	}
-	issuer := ""
-	if authenticator != nil && authenticator.Metadata != nil {
-		issuer = authenticator.Metadata.Issuer
+	var login *studio.Login
+	if oidc := o.Cluster.Server.OIDC; authenticator != nil && oidc != nil && oidc.Studio != nil {
+		login = &studio.Login{Issuer: oidc.Issuer, ClientID: oidc.Studio.ClientID, Scopes: oidc.Studio.Scopes}
 	}
-	return studio.Handler(issuer)
+	return studio.Handler(login)
 }
 
 // onStudio reports whether a path belongs to the studio. The path of the studio without its last

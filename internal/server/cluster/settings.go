@@ -207,6 +207,21 @@ var oidcSettings = &setting{
 			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the name of the group in the policies."},
 			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
 			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
+		studioClientSettings,
+	},
+}
+
+// studioClientSettings describes the section server.oidc.studio.
+var studioClientSettings = &setting{
+	Key: "studio", Type: strictyaml.Mapping, Default: "users of the studio can only paste a token", Example: "{ client_id: omnigraph-studio, scopes: [openid, graph] }",
+	Text: "This section lets users of the studio log in at the issuer.",
+	Keys: []*setting{
+		{Key: "client_id", Required: true, Example: "omnigraph-studio", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
+			Text: "The issuer knows the studio by this id, as a public client without a secret, with the redirect address https://HOST/studio/callback."},
+		{Key: "scopes", Type: strictyaml.List, Default: "[openid]", Example: "[openid, graph]",
+			Each:   &setting{Example: "openid", Pattern: scopePattern, Limits: "a scope, but not offline_access, because the studio takes no refresh token", Text: "This is a scope."},
+			Limits: "scopes; offline_access is refused, because the studio takes no refresh token",
+			Text:   "The studio asks the issuer for these scopes, and always for openid. With them, the issuer must give an access token whose audience is this server."},
 	},
 }
 

@@ -37,7 +37,7 @@ const (
 func TestAnswers(t *testing.T) {
 	n := generate(t, *scale, seed)
 	t.Log(n)
-	base, updates := n.Split(n.Until(0.95))
+	base, updates := n.Split(n.Until(0.8))
 	schema, plans, err := stored.Compile()
 	if err != nil {
 		t.Fatal(err)

@@ -182,7 +182,7 @@ func (g *generator) makePersons() {
 	for i := range g.persons {
 		home := pick(g, weighted)
 		g.homes = append(g.homes, home)
-		created := firstInstant + Millis(g.rng.Int64N(int64(lastInstant-firstInstant)*9/10))
+		created := firstInstant + Millis(g.rng.Int64N(int64(lastInstant-firstInstant)*97/100))
 		birth := 3650 + g.rng.IntN(4000) // 1980 to 1990
 		p := Person{
 			ID: serial(created, i), FirstName: firstNames[g.skewed(len(firstNames))], LastName: lastNames[g.skewed(len(lastNames))],
@@ -260,7 +260,10 @@ func (g *generator) makeFriendships() {
 				continue
 			}
 			known[pair] = true
-			since := g.between(max(g.network.Persons[a].Created, g.network.Persons[b].Created) + day)
+			since, ok := g.soon(max(g.network.Persons[a].Created, g.network.Persons[b].Created)+day, 100*day)
+			if !ok {
+				continue
+			}
 			g.friends[a] = append(g.friends[a], friend{b, since})
 			g.friends[b] = append(g.friends[b], friend{a, since})
 			g.network.Friendships = append(g.network.Friendships, Friendship{g.network.Persons[a].ID, g.network.Persons[b].ID, since})

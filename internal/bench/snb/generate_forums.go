@@ -17,15 +17,15 @@ func (g *generator) makeForums() {
 		p := &g.network.Persons[person]
 		friends := g.friends[person]
 		wall := g.addForum("Wall of "+p.FirstName+" "+p.LastName, p.Created+second, person)
-		g.fill(wall, g.join(wall, person, friends), float64(len(friends)), false)
+		g.fill(wall, g.join(wall, person, friends), float64(len(friends))*3, false)
 		if g.chance(0.4) {
 			album := g.addForum(fmt.Sprintf("Album %d of %s %s", person, p.FirstName, p.LastName), g.between(p.Created+second), person)
-			g.fill(album, g.join(album, person, friends[:len(friends)/2]), float64(len(friends))*0.8, true)
+			g.fill(album, g.join(album, person, friends[:len(friends)/2]), float64(len(friends))*2.5, true)
 		}
 		if g.chance(0.25) {
 			tag := pick(g, p.Interests)
 			group := g.addForum(fmt.Sprintf("Group for %s in %s", g.network.Tags[tag].Name, p.LastName), g.between(p.Created+second), person)
-			g.fill(group, g.join(group, person, g.around(person, tag)), g.degree*2.5, false)
+			g.fill(group, g.join(group, person, g.around(person, tag)), g.degree*8, false)
 		}
 	}
 }
@@ -82,7 +82,8 @@ func (g *generator) join(forum, moderator int, candidates []friend) []friend {
 	return authors
 }
 
-// fill makes about the given number of posts in a forum, with their comments and likes.
+// fill makes the posts of a forum, with their comments and likes. A forum that existed from the beginning
+// would have about the given number of posts.
 func (g *generator) fill(forum int, authors []friend, posts float64, album bool) {
 	f := &g.network.Forums[forum]
 	for range int(posts*0.5 + g.rng.Float64()*posts) {
@@ -90,7 +91,8 @@ func (g *generator) fill(forum int, authors []friend, posts float64, album bool)
 		if !album && g.chance(0.7) {
 			author = pick(g, authors)
 		}
-		created := g.between(author.since + second)
+		// Posts are spread evenly, so that young forums, and young members, have few of them.
+		created := g.between(firstInstant)
 		if created <= author.since {
 			continue
 		}

@@ -1,5 +1,6 @@
 // Command peers compares the engine with SQLite, DuckDB and PostgreSQL in one run, on the same
-// graph and the same machine, and prints the figures as Markdown.
+// graph and the same machine, and prints the figures as Markdown. With -snb it runs the Social Network
+// Benchmark instead, on the engine, DuckDB, PostgreSQL and Neo4j.
 package main
 
 import (

@@ -34,25 +34,25 @@ type networkDatabase struct {
 	// prepare returns the statement of a read. The statement takes the arguments in the form that
 	// convert returns.
 	prepare func(ctx context.Context, read string) (statement, error)
-	convert func(read string, args []any) []any
+	convert func(read string, args []any) []any // for the statement
 	// countsOnly is true if only the number of rows of an answer can be compared.
 	countsOnly bool
-	close      func() error
+	close      func() error // ends the database
 }
 
 // networkRead is a read or a count, with its arguments and the expected rows of the first ones.
 type networkRead struct {
 	name, label string
-	goal        float64 // maximum ratio of this engine's p50 to that of each other database
-	args        [][]any
-	want        [][][]string
+	goal        float64      // maximum ratio of this engine's p50 to that of each other database
+	args        [][]any      // sets of arguments
+	want        [][][]string // rows of the first sets, as texts
 }
 
 const (
 	networkGraph   = "snb" // id of the graph, and name of its folder
 	networkDraws   = 100   // sets of arguments of a read
 	networkCompare = 20    // so many answers are compared before the read is measured
-	networkRuns    = 2000
+	networkRuns    = 2000  // runs of a read end at this number, or when the time is over
 )
 
 // run measures all databases, one at a time, and prints the table.
@@ -171,7 +171,7 @@ func (n *network) readings(data *snb.Network) []*networkRead {
 		out = append(out, read)
 	}
 	for _, c := range expected.Counts {
-		out = append(out, &networkRead{name: c.Name, goal: 1, args: [][]any{nil}, want: [][][]string{{{fmt.Sprint(c.Count(x))}}}})
+		out = append(out, &networkRead{name: c.Name, label: c.Label, goal: 1, args: [][]any{nil}, want: [][][]string{{{fmt.Sprint(c.Count(x))}}}})
 	}
 	return out
 }

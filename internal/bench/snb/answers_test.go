@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,6 +91,34 @@ func TestAnswers(t *testing.T) {
 				compare(t, "PostgreSQL", nil, sqlRows(t, database, c.Name, nil), want)
 			}
 		})
+	}
+}
+
+// TestStatements checks that the stored queries and the SQL statements are those of the reads, the counts
+// and, for the stored queries, the updates.
+func TestStatements(t *testing.T) {
+	var reads, all []string
+	for _, r := range plain.Reads {
+		reads = append(reads, r.Name)
+	}
+	for _, c := range plain.Counts {
+		reads = append(reads, c.Name)
+	}
+	all = append(all, reads...)
+	for i := range 8 {
+		all = append(all, fmt.Sprintf("iu%d", i+1))
+	}
+	_, plans, err := stored.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(reads)
+	slices.Sort(all)
+	if got := slices.Sorted(maps.Keys(relational.Reads)); !slices.Equal(got, reads) {
+		t.Errorf("there is SQL for %v, expected %v", got, reads)
+	}
+	if got := slices.Sorted(maps.Keys(plans)); !slices.Equal(got, all) {
+		t.Errorf("the stored queries are %v, expected %v", got, all)
 	}
 }
 

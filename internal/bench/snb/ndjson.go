@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
-	"time"
 )
 
 // WriteNDJSON writes the network as NDJSON that the engine loads: one line per node and per edge,
@@ -220,15 +219,3 @@ func appendJSON(to []byte, s string) []byte {
 	}
 	return append(append(append(to, '"'), s...), '"')
 }
-
-// Time returns the instant in UTC.
-func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
-
-// String returns the instant as RFC 3339 with milliseconds.
-func (m Millis) String() string { return m.Time().Format("2006-01-02T15:04:05.000Z") }
-
-// Time returns the beginning of the day in UTC.
-func (d Day) Time() time.Time { return time.Unix(int64(d)*86_400, 0).UTC() }
-
-// String returns the day as YYYY-MM-DD.
-func (d Day) String() string { return d.Time().Format(time.DateOnly) }

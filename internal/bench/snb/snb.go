@@ -35,22 +35,6 @@ func Queries() (map[string]string, error) {
 	return out, nil
 }
 
-// Millis is an instant in milliseconds since 1970-01-01T00:00:00Z.
-type Millis int64
-
-// Day is a number of days since 1970-01-01.
-type Day int32
-
-const (
-	second = Millis(1000)
-	minute = 60 * second
-	hour   = 60 * minute
-	day    = 24 * hour
-)
-
-// AddDays returns the instant that is n days later.
-func (m Millis) AddDays(n int64) Millis { return m + Millis(n)*day }
-
 // Network is a social network. The elements of each slice have the order of the CSV files.
 type Network struct {
 	Continents, Countries, Cities []Place

@@ -5,13 +5,18 @@ import "github.com/omnigraph-go/omnigraph/internal/bench/snb"
 // Counts are the nine counts of the Labelled Subgraph Query Benchmark, by the names of their stored
 // queries.
 var Counts = []struct {
-	Name  string
-	Count func(*Index) int64
+	Name, Label string
+	Count       func(*Index) int64
 }{
-	{"lsqb1", (*Index).count1}, {"lsqb2", (*Index).count2}, {"lsqb3", (*Index).count3},
-	{"lsqb4", func(x *Index) int64 { return x.aroundMessages(0) }}, {"lsqb5", func(x *Index) int64 { return x.tagPairs(false) }},
-	{"lsqb6", func(x *Index) int64 { return x.interestChains(false) }}, {"lsqb7", func(x *Index) int64 { return x.aroundMessages(1) }},
-	{"lsqb8", func(x *Index) int64 { return x.tagPairs(true) }}, {"lsqb9", func(x *Index) int64 { return x.interestChains(true) }},
+	{"lsqb1", "chains from a country to a class of tags", (*Index).count1},
+	{"lsqb2", "comments on posts of friends", (*Index).count2},
+	{"lsqb3", "triangles of friends in a country", (*Index).count3},
+	{"lsqb4", "tags, likes and comments of a message", func(x *Index) int64 { return x.aroundMessages(0) }},
+	{"lsqb5", "tags of a message and of a comment", func(x *Index) int64 { return x.tagPairs(false) }},
+	{"lsqb6", "interests of friends of friends", func(x *Index) int64 { return x.interestChains(false) }},
+	{"lsqb7", "tags, and optional likes and comments", func(x *Index) int64 { return x.aroundMessages(1) }},
+	{"lsqb8", "tags of a message without those of the comment", func(x *Index) int64 { return x.tagPairs(true) }},
+	{"lsqb9", "interests of friends of friends who are no friends", func(x *Index) int64 { return x.interestChains(true) }},
 }
 
 // count1 counts the chains country, city, person, forum, post, comment, tag, class. Each person has one
@@ -85,7 +90,7 @@ func (x *Index) aroundMessages(missing int) int64 {
 }
 
 // tagPairs counts the pairs of different tags of a message and of a comment on it. If `lacking` is true,
-// the comment must not have the tag of the message.
+// it leaves out the pairs in which the comment also has the tag of the message.
 func (x *Index) tagPairs(lacking bool) int64 {
 	sum := int64(0)
 	for i := range x.network.Messages {

@@ -65,45 +65,56 @@ func (n *network) run(ctx context.Context) error {
 		runtime.Version(), runtime.NumCPU(), measure.LoadAverages(), data, n.seed)
 	reads := n.readings(data)
 	figures := map[string][]time.Duration{} // by the name of the database
-	for _, d := range []struct {
-		name string
-		open func(context.Context, *snb.Network) (*networkDatabase, error)
-	}{
+	for _, d := range []networkPeer{
 		{inProcess, n.openEngine}, {"DuckDB", n.openDuckDB}, {asServer, n.openServer}, {"PostgreSQL", n.openPostgres},
 		{"Neo4j", n.openNeo4j},
 	} {
-		// Each database gets a network of its own, so that the collector need not scan one while the
-		// reads are measured.
-		if data, err = snb.Generate(n.scale, n.seed); err != nil {
-			return err
-		}
-		start := time.Now()
-		db, err := d.open(ctx, data)
-		data = nil
-		var why *absentError
-		if asAbsent(err, &why) {
-			fmt.Printf("%s is left out: %s\n", d.name, why.reason)
-			continue
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", d.name, err)
-		}
-		fmt.Printf("%s: ready in %.1f s; load average %s.\n", d.name, time.Since(start).Seconds(), measure.LoadAverages())
-		runtime.GC()
-		for _, r := range reads {
-			p50, err := n.measure(ctx, db, r)
-			if err != nil {
-				return errors.Join(fmt.Errorf("%s, %s: %w", d.name, r.name, err), db.close())
-			}
-			figures[d.name] = append(figures[d.name], p50)
-		}
-		if err := db.close(); err != nil {
-			return err
+		if figures[d.name], err = n.measureAll(ctx, d, reads); err != nil {
+			err = fmt.Errorf("%s: %w", d.name, err)
+			break // the table still has the figures of the databases before
 		}
 	}
 	fmt.Println()
 	networkTable(reads, figures)
 	fmt.Printf("Load averages at the end: %s.\n", measure.LoadAverages())
-	return nil
+	return err
+}
+
+// networkPeer is a database that a run can open.
+type networkPeer struct {
+	name string
+	open func(context.Context, *snb.Network) (*networkDatabase, error) // loads the network
+}
+
+// measureAll opens a database and returns the median time of each read, or nil if the database is
+// absent.
+func (n *network) measureAll(ctx context.Context, p networkPeer, reads []*networkRead) (figures []time.Duration, err error) {
+	// Each database gets a network of its own, so that the collector need not scan one while the reads
+	// are measured.
+	data, err := snb.Generate(n.scale, n.seed)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	d, err := p.open(ctx, data)
+	var why *absentError
+	if asAbsent(err, &why) {
+		fmt.Printf("%s is left out: %s\n", p.name, why.reason)
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	fmt.Printf("%s: ready in %.1f s; load average %s.\n", p.name, time.Since(start).Seconds(), measure.LoadAverages())
+	runtime.GC()
+	for _, r := range reads {
+		p50, err := n.measure(ctx, d, r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		figures = append(figures, p50)
+	}
+	return figures, nil
 }
 
 // The engine takes part twice: called in this process, and as a server that this process calls.

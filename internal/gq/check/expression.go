@@ -348,7 +348,7 @@ func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 		return t, false
 	}
 	if t.shared {
-		return c.typeName(t, o.Args[0].Source().Tokens[0].Value[1:]), true
+		return typeName(t), true
 	}
 	name := plan.Lit{Value: value.OfString(t.node)}
 	w, whole := t.expr.(plan.Whole)

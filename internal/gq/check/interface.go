@@ -127,21 +127,14 @@ func (c *checker) neverSame(l, r typed) bool {
 	return l.node != r.node
 }
 
-// typeName returns the name of a node's type, where the node is of an interface. In a statement of a
-// mutation, the node is the variable `name` of the block.
-func (c *checker) typeName(t typed, name string) typed {
+// typeName returns the name of a node's type. The node is that of a variable over an interface.
+func typeName(t typed) typed {
 	text := value.Of(value.String)
+	out := typed{expr: plan.Prop{Var: t.expr.(plan.Whole).Var, Name: catalog.TypeProperty, Type: text}, typ: text}
 	if t.typ.Nullable {
-		text = text.Optional()
+		out.typ = text.Optional()
 	}
-	prop := func(id plan.VarID) plan.Prop {
-		return plan.Prop{Var: id, Name: catalog.TypeProperty, Type: value.Of(value.String)}
-	}
-	if w, ok := t.expr.(plan.Whole); ok {
-		return typed{expr: prop(w.Var), typ: text}
-	}
-	id, _ := c.each.scope.find(name)
-	return typed{expr: c.each.cell(prop(id), "$"+name+"."+catalog.TypeProperty, text), typ: text}
+	return out
 }
 
 // searchable reports whether a function that searches an index can take a property. If the variable is over an

@@ -103,6 +103,9 @@ test-hostile: ## hold 10,000 idle connections against the built server, and bodi
 test-shared: ## kill the writer of three built servers on shared storage 20 times, and stop it 10 times for longer than its lease
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^Test(SharedStorage|RollingRestart)$$' -args -shared.kills=20 -shared.stops=10
 
+test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
+	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20
+
 TEXTTIME ?= 60s
 test-texts: ## loop the worst texts in GQ against the built server, TEXTTIME each, and time another client
 	$(GO) test ./test/e2e -count=1 -v -timeout 0 -run '^TestHostileTexts$$' -args -texts=$(TEXTTIME)
@@ -122,6 +125,16 @@ test-clients: build ## drive the built server with the official MCP clients and 
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
+
+# The builder of releases is a module of its own, so that its many dependencies stay out of this one.
+# VERSION is the version to build. SOURCE_DATE_EPOCH sets the time of all files.
+release: ## build every artifact of VERSION=v0.1.0 into dist/
+	cd release && $(GO) run . build -version '$(VERSION)' -commit "$$(git rev-parse HEAD 2>/dev/null)" -out ../dist
+
+# RELEASE_FLAGS=-args -cold builds the second release with an empty cache.
+test-release: ## build a release of this platform twice, install its packages and serve from each; the same for gq release
+	cd release && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 40m ./... $(RELEASE_FLAGS)
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestReleaseOfAModule$$' -count=1 -v -timeout 30m
 
 # The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
 # targets need npm and the network: dist is committed.
@@ -201,6 +214,9 @@ test-s3: ## test storage with S3's protocol against versitygw, which this builds
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
+test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
+	cd test/manifests && $(GO) vet ./... && $(GO) test -count=1 ./...
+
 # Only schedules in which a server takes over while another one's log object is in flight count.
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
 SCHEDULES ?= 100000
@@ -223,7 +239,10 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
 	$(MAKE) test-s3
+	$(MAKE) test-manifests
 	$(MAKE) test-shared
+	$(MAKE) test-release RELEASE_FLAGS='-args -cold'
+	$(MAKE) test-feed
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi
@@ -305,4 +324,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release test-feed

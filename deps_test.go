@@ -58,6 +58,8 @@ var imports = []struct {
 	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/**", nil},
+	{"internal/buildversion", nil},
+	{"internal/artifact", nil}, // also for the module in the folder release
 
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
 	// text with the type that the language uses for them, and they run generated functions, which take
@@ -89,7 +91,7 @@ var imports = []struct {
 	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
 	{"internal/server/rest/resttest", []string{"internal/server/rest"}}, // for tests only
-	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/gq/**", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
@@ -103,20 +105,21 @@ var imports = []struct {
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "internal/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/object/address", "internal/server/hostcheck", "internal/strictyaml"}},
-	{"server/launch", []string{"server/tool", "engine", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
+	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
-	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/postgres", "internal/object/s3"}},
+	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/gcs", "internal/object/postgres", "internal/object/s3"}},
 	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/object", "internal/object/address", "internal/sharedlog"}},
 	{"internal/object/objecttest", []string{"internal/object"}},                     // for tests only
 	{"internal/object/postgres/postgrestest", []string{"internal/object/postgres"}}, // for tests only
 	{"internal/object/s3/s3test", []string{"internal/object/s3"}},                   // for tests only
+	{"internal/object/gcs", []string{"internal/object"}},
 	{"internal/object/postgres", []string{"internal/object"}},
 	{"internal/object/s3", []string{"internal/object"}},
 	{"internal/object", []string{"internal/fs"}},

@@ -112,7 +112,7 @@ const (
 // read, because a cleanup reclaimed it.
 type ChangeFeedGap struct {
 	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"` // id of the commit
-	Cursor                  *string `json:"cursor" jsonschema_description:"Null: the changes of a single commit have no cursor."`
+	Cursor                  *string `json:"cursor" jsonschema_description:"Null: only a new baseline gives a cursor that continues after the gap."`
 }
 
 // The sentinel errors that match an [*Error] with [errors.Is]. Several may match the same error.

@@ -32,7 +32,7 @@ type GraphEntry struct {
 // Readiness is the answer of /readyz: whether the server serves everything in its
 // configuration.
 type Readiness struct {
-	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, and after the server received the signal to stop."`
+	Status      string `json:"status" jsonschema:"enum=ready,enum=not_ready" jsonschema_description:"not_ready, with status 503, while a graph is quarantined or refuses writes because its storage fails, after the server received the signal to stop, and, with shared storage, while its configuration differs from that of a server that was started earlier."`
 	Graphs      int    `json:"graphs" jsonschema_description:"How many graphs are served."`
 	Quarantined int    `json:"quarantined" jsonschema_description:"How many graphs could not be opened."`
 	LeftOut     int    `json:"left_out" jsonschema_description:"How many stored queries do not fit the live schema of their graph."`
@@ -45,6 +45,7 @@ type ReadinessDetail struct {
 	Revision *uint64          `json:"revision" jsonschema_description:"The applied revision that the server booted from; null for none."`
 	Pending  []string         `json:"pending" jsonschema_description:"The changes in cluster.yaml that are not applied."`
 	Graphs   []GraphReadiness `json:"graphs"` // the state of each graph
+	Differs  string           `json:"differs,omitempty" jsonschema_description:"Only with shared storage: which other server has another configuration, and what to do; absent if all servers have the same."`
 }
 
 // GraphReadiness is the state of one graph.

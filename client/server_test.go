@@ -387,6 +387,18 @@ func TestEveryRoute(t *testing.T) {
 		{"list_commits", func() (any, error) { return g.Commits(ctx, client.CommitQuery{Limit: 2}) }, nil},
 		{"get_commit", func() (any, error) { return g.Commit(ctx, head(), client.OnBranch("main")) }, nil},
 		{"list_changes", func() (any, error) { return g.Changes(ctx, head(), client.ChangeQuery{Limit: 1}) }, nil},
+		{"get_change_feed", func() (any, error) { return g.ChangeFeed(ctx, client.FeedQuery{Branch: "main", Limit: 2}) }, nil},
+		{"get_change_feed", func() (any, error) {
+			return g.ChangeFeed(ctx, client.FeedQuery{Cursor: head(), Types: []string{"Package"}, Kinds: []string{client.KindNode}, Ops: []string{client.OpInsert}})
+		}, nil},
+		{"get_change_feed", func() (any, error) { return g.ChangeFeed(ctx, client.FeedQuery{Cursor: "none"}) }, client.ErrNotFound},
+		{"get_change_baseline", func() (any, error) {
+			text, err := streamed(g.Baseline(ctx, client.BaselineBody{Type: []string{"Package"}}))
+			if last := text[strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n')+1:]; !strings.HasPrefix(last, `{"baseline":`) {
+				t.Errorf("the last line of the baseline is %s", last)
+			}
+			return nil, err
+		}, nil},
 		{"list_types", func() (any, error) {
 			list, err := g.Types(ctx)
 			if err == nil && len(list.Types) == 0 {

@@ -27,7 +27,7 @@ type Engine interface {
 }
 
 // OpenOptions configure an open graph. The zero OpenOptions are the engine's defaults. An engine
-// honours Now, MaxBranches and the two callbacks. It honours the options about memory if it keeps
+// honours Now, MaxBranches, MaxBytes and the two callbacks. It honours the options about memory if it keeps
 // rows in memory while a query runs.
 type OpenOptions struct {
 	// Now is the clock for dates, commit times and expiries. It must be safe for concurrent use.
@@ -37,6 +37,11 @@ type OpenOptions struct {
 	// MaxBranches bounds the live branches. Creating one more fails with a *TooLarge. A graph that
 	// has more can still be opened. 0 means the engine's default, a negative value no bound.
 	MaxBranches int
+
+	// MaxBytes bounds the stored data of the graph, in bytes: its segments, and the log since the last
+	// checkpoint. A write that adds data to a graph with more fails with a *TooLarge; a mutation
+	// that only deletes entities, the deletion of a branch, and a cleanup do not. 0 means no bound.
+	MaxBytes int64
 
 	// QueryMemory bounds the memory, in bytes, for the rows that one query collects. A query that
 	// needs more fails with a *TooLarge. 0 means the engine's default, a negative value no bound.

@@ -15,6 +15,10 @@ type Stats struct {
 	// checkpoint.
 	LogBytes int64
 
+	MaxBytes      int64 // bound on SegmentBytes and LogBytes together; 0 for none
+	MaxBranches   int   // bound on Branches; 0 for none
+	QuotaRefusals int64 // since the graph was opened: writes refused because of these two bounds
+
 	Checkpoints        int64 // since the graph was opened, without rewrites
 	Rewrites           int64 // since the graph was opened: checkpoints that rewrote rows
 	CheckpointFailures int64 // since the graph was opened: failures of checkpoints and rewrites
@@ -27,4 +31,8 @@ type SharedStats struct {
 	Writer bool          // this server writes the graph; otherwise it only reads it
 	Epoch  uint64        // of the writer: the number of takeovers so far, as far as this server knows
 	Lag    time.Duration // time since this server last knew every commit
+
+	CacheBytes int64 // bytes of the copies of segments that this server holds on its disk
+	Collected  int64 // objects that this server deleted from the storage since it started
+	Pinned     int64 // segments that its last collection kept because a server needed them
 }

@@ -49,7 +49,7 @@ var moreExamples = map[diag.Code]string{
 	strictyaml.BadValue:    "version: 2\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
 	strictyaml.MissingFile: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: scheme.pg, queries: queries/ }\n",
 	strictyaml.ClearSecret: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\nproviders:\n  embedding:\n    mine: { kind: gemini, base_url: \"https://example.org\", model: m, api_key: hunter2 }\n",
-	strictyaml.Unsupported: "version: 1\nstorage: { url: 'gs://bucket/data', cache: ./cache }\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
+	strictyaml.Unsupported: "version: 1\nstorage: { url: 'azblob://bucket/data', cache: ./cache }\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
 	strictyaml.Contradicts: "version: 1\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\npolicies:\n  one: { file: policy.yaml, applies_to: [people] }\n  two: { file: policy.yaml, applies_to: [people] }\n",
 	strictyaml.Accepted:    "version: 1\nstorage: ./data\nstate: {}\ngraphs:\n  people: { schema: schema.pg, queries: queries/ }\n",
 	strictyaml.TooLarge:    longNested,

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
@@ -129,8 +130,10 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 		return nil, err
 	}
 	if i.replace == "" {
-		info, _ := debug.ReadBuildInfo()
-		m.Version, err = released(info)
+		if m.Version = buildversion.Release(); m.Version == "" {
+			info, _ := debug.ReadBuildInfo()
+			m.Version, err = released(info)
+		}
 		return m, err
 	}
 	if m.Replace, err = filepath.Abs(i.replace); err != nil {
@@ -143,8 +146,8 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	return m, nil
 }
 
-// released returns the version of Omnigraph that this binary was built from. It succeeds only if
-// the version came from a module proxy, so that other users can fetch it too.
+// released returns the version of Omnigraph that the go command recorded in this binary. It succeeds
+// only if the version came from a module proxy, so that other users can fetch it too.
 func released(info *debug.BuildInfo) (string, error) {
 	if info != nil {
 		// A main module that was built from a local folder has no checksum.

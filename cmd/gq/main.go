@@ -67,6 +67,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(catalogCommand())
 	root.AddCommand(initCommand())
 	root.AddCommand(lspCommand())
+	root.AddCommand(releaseCommand())
 	completions(root)
 	return root
 }

@@ -36,6 +36,10 @@ var questions = []question{
 			{ask: ask{tool: "change_list", args: `{"commit":"{H}","branch":"{B}"}`}},
 			{ask: ask{verb: "changes", more: []string{"{H}", "--format", "json"}}},
 		}},
+	{name: "the changes of a branch", branched: true, tells: []string{"person of {B}", "types", "property", "author of {B}", "head of {B}"},
+		asks: []transportAsk{
+			{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}},
+		}},
 	{name: "the history of a node", branched: true, tells: []string{"person of {B}", "author of {B}", "head of {B}"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}},
@@ -141,6 +145,7 @@ var questions = []question{
 		asks: []transportAsk{
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}","type_names":["Mensch"]}`}},
 			{ask: ask{route: "POST /graphs/{id}/export", path: "/export", body: `{"snapshot":"{H}"}`}},
+			{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "export", more: []string{"--branch", "{B}"}}, only: []string{"person of {B}"}},
 			{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, only: []string{"person of {B}"}},
 		}},
@@ -178,6 +183,8 @@ var questions = []question{
 var silent = map[string]string{
 	"GET /graphs/{id}/access":    "tells who may do what, for the permission policy_read alone",
 	"omnigraph init":             "makes a store",
+	"omnigraph copy":             "reads the storage as its owner, and no server",
+	"omnigraph restore":          "reads the storage as its owner, and no server",
 	"omnigraph index go":         "reads source code",
 	"omnigraph mcp serve":        "starts the server that the stdio asks use",
 	"omnigraph mcp install":      "sets up a client",
@@ -250,6 +257,8 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes"}, what: "a commit with its parent", reads: "feature-x"},
+	{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}, what: "a branch to elsewhere, which needs export"},
+	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},
@@ -355,7 +364,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph init": "makes a store", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
+	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",

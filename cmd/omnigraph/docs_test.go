@@ -36,8 +36,11 @@ func TestFlagsAreExplained(t *testing.T) {
 var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
 
-	"omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people": "needs an S3 bucket",
-	"omnigraph cluster move people og-2":                                               "needs shared storage and a server",
+	"omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people":                                          "needs an S3 bucket",
+	"omnigraph copy data/people 's3://team-graphs/prod?region=eu-central-1' --graph people":                                     "needs an S3 bucket",
+	"omnigraph copy 's3://team-graphs/prod?region=eu-central-1' data/people --graph people":                                     "needs an S3 bucket",
+	"omnigraph restore --at 2026-11-23T09:30:00Z 's3://team-graphs/prod?region=eu-central-1' data/people-before --graph people": "needs an S3 bucket",
+	"omnigraph cluster move people og-2": "needs shared storage and a server",
 }
 
 // TestExamples runs every example of the help texts in a shell. The folder contains the files in

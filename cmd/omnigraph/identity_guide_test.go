@@ -134,7 +134,7 @@ func TestIdentityGuide(t *testing.T) {
 			t.Errorf("the key %s: %v", m[1], err)
 		}
 	}
-	if len(rows) != 7 {
+	if len(rows) != 8 {
 		t.Errorf("the table has %d keys", len(rows))
 	}
 }

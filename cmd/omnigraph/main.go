@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -159,7 +159,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newMCP(), newPolicy(), newCluster())
+	root.AddCommand(newInit(), newLoad(), newIndex(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}
@@ -169,12 +169,7 @@ cluster apply would destroy data without approval.`,
 }
 
 // version returns the version of this program.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
+func version() string { return buildversion.Program() }
 
 // group returns a command that only has subcommands.
 func group(name, short string, subs ...*cobra.Command) *cobra.Command {

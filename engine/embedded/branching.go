@@ -64,7 +64,7 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 		r.checkpoints.request()
 	}
 	if err != nil {
-		return engine.Branch{}, err
+		return engine.Branch{}, r.refused(err)
 	}
 	r.checkpoints.countLogged(made.bytes)
 	made.out.err = r.store.Wait(made.ticket)

@@ -22,17 +22,31 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if err != nil {
 		return nil, err
 	}
-	d, err := version.Compare(ctx, was, is)
-	if err != nil {
-		return nil, err
+	d := g.partRead.Load()
+	if d == nil || !d.Between(was, is) {
+		if d, err = version.Compare(ctx, was, is); err != nil {
+			return nil, err
+		}
 	}
 	out := &engine.Changes{Commit: is.Commit, Nodes: d.Nodes, Edges: d.Edges}
 	out.List, out.More, err = d.Page(&r)
 	if err != nil {
 		return nil, err
 	}
+	if n := d.Len(); out.More && minPartRead <= n && n <= maxPartRead {
+		g.partRead.Store(d)
+	} else if !out.More {
+		g.partRead.CompareAndSwap(d, nil)
+	}
 	return out, nil
 }
+
+// A difference that was read in part is kept for the next page if its number of changed entities is
+// between these bounds. A small difference is computed fast, and a large one takes too much memory.
+const (
+	minPartRead = 1_000
+	maxPartRead = 2_000_000
+)
 
 // before returns two states: that of the commit's first parent (nil for the first commit) and that
 // of the commit.

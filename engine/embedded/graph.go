@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
@@ -30,6 +31,10 @@ type Graph struct {
 	checkpoints checkpoints     // runs checkpoints, rewrites and cleanups
 	vectors     vectorBuilds    // builds approximate indexes
 	writer      writer          // writes the records of the log
+
+	// partRead is the last difference of which Changes returned only a part, or nil. With it, a
+	// reader of the pages of a large commit makes the graph compare the two states once.
+	partRead atomic.Pointer[version.Difference]
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends

@@ -15,10 +15,14 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 	}
 	defer done()
 	var all []engine.Commit
-	g.history.Line(snap.Commit.ID, func(c engine.Commit) bool {
-		if r.Before == 0 || c.Seq < r.Before {
-			all = append(all, c)
+	first := snap.Commit.ID
+	if r.Before > 0 && r.Before <= snap.Commit.Seq {
+		if first = g.history.Before(first, snap.Commit.Seq-r.Before+1); first == "" {
+			return nil, nil
 		}
+	}
+	g.history.Line(first, func(c engine.Commit) bool {
+		all = append(all, c)
 		return (r.Limit <= 0 || len(all) < r.Limit) && ctx.Err() == nil
 	})
 	if err := ctx.Err(); err != nil {

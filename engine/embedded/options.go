@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -34,6 +35,9 @@ type Options struct {
 	// graph that has more can still be opened. 0 means DefaultMaxBranches, a negative value no
 	// bound.
 	MaxBranches int
+	// MaxBytes bounds the stored data of the graph, in bytes; see [engine.OpenOptions]. 0 means no
+	// bound.
+	MaxBytes int64
 	// Failed, if set, is called with the error of a checkpoint that failed, in the background
 	// or in Close. No data is lost: the log still has everything that the checkpoint would have
 	// stored, and the next checkpoint tries again.
@@ -105,6 +109,9 @@ const (
 	defaultSpillIndexes = 2 << 20
 )
 
+// Format returns the number of the format in which this program writes graphs.
+func Format() int { return format.Current }
+
 // time returns the time of a commit made now.
 func (o *Options) time() time.Time { return o.Now().UTC().Truncate(time.Microsecond) }
 
@@ -159,6 +166,9 @@ func (o Options) with(opts engine.OpenOptions) Options {
 	}
 	if opts.MaxBranches != 0 {
 		o.MaxBranches = opts.MaxBranches
+	}
+	if opts.MaxBytes != 0 {
+		o.MaxBytes = opts.MaxBytes
 	}
 	if opts.QueryMemory != 0 {
 		o.QueryMemory = opts.QueryMemory

@@ -20,7 +20,10 @@ import (
 
 // segmentFiles writes, opens and removes the segments of a graph. It has no state of its own:
 // package store owns the files.
-type segmentFiles struct{ store store.Segments }
+type segmentFiles struct {
+	store store.Segments
+	hold  *store.Hold // keeps the segments of a graph in shared storage from the collector; nil if none
+}
 
 // write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
 // segment are read from the mapped file, and the memory that they occupied is freed.

@@ -22,6 +22,7 @@ type SharedPlace struct {
 	Prefix string        // of the names of the graph's objects; ends with "/", or is empty
 	FS     fs.FS         // file system of the cache; nil means fs.OS()
 	Cache  string        // folder for copies of the graph's segments, for this process and graph alone
+	Bound  *CacheBound   // of the caches of all graphs that share it; nil for no bound
 
 	// Node, Incarnation and Address identify this server in the log, for operators.
 	Node, Incarnation, Address string
@@ -33,8 +34,26 @@ type SharedPlace struct {
 	// DefaultPoll. With a negative value it reads only in Follow and CatchUp.
 	Poll time.Duration
 
+	// Retention is how long objects that the graph does not need any more stay in the storage. 0 means
+	// 24 hours; a negative value means that they may be deleted at once. All servers of the graph have
+	// the same retention.
+	Retention time.Duration
+
+	// Needed asks all servers what they need and returns the least number that Needs of one of their
+	// graphs returned, without the zeros; 0 if there is none. Nil means that no other server uses the
+	// graph.
+	Needed func(context.Context) (uint64, error)
+
 	reload uint64 // Reload of store.SharedOptions
 }
+
+// CacheBound bounds the caches of several graphs together.
+type CacheBound = store.CacheBound
+
+// NewCacheBound returns a bound of `bytes`, or nil, which is no bound, if bytes is 0. Only files that
+// are not mapped are removed from a cache, the least recently used first. So the caches may hold
+// more while much is mapped.
+func NewCacheBound(bytes int64) *CacheBound { return store.NewCacheBound(bytes) }
 
 // DefaultPoll is one second.
 const DefaultPoll = time.Second
@@ -114,6 +133,17 @@ func (g *Graph) Current() time.Time {
 	return time.Time{}
 }
 
+// CacheBytes returns the bytes of the copies of segments in the cache of a graph in shared storage.
+func (g *Graph) CacheBytes() int64 {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.CacheBytes()
+	}
+	return 0
+}
+
+// CacheBytes returns the bytes of the copies of segments in the cache of the graph.
+func (f *Follower) CacheBytes() int64 { return f.store.CacheBytes() }
+
 // Epoch returns the epoch that began when this server became the writer of a graph in shared
 // storage. It is 0 for a graph in a folder.
 func (g *Graph) Epoch() uint64 {
@@ -138,8 +168,9 @@ func (at *SharedPlace) options(opts Options, a store.Applier) store.SharedOption
 		fsys = fs.OS()
 	}
 	return store.SharedOptions{
-		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Node: at.Node, Incarnation: at.Incarnation,
-		Address: at.Address, Patience: at.Patience, Reload: at.reload, Applier: a, Failed: opts.LogFailed,
+		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Bound: at.Bound,
+		Node: at.Node, Incarnation: at.Incarnation, Address: at.Address,
+		Patience: at.Patience, Retention: at.Retention, Needed: at.Needed, Reload: at.reload, Applier: a, Failed: opts.LogFailed,
 	}
 }
 
@@ -155,6 +186,7 @@ type applier struct {
 func (a *applier) Load(ctx context.Context, st *store.Shared, found *store.Recovered) error {
 	g := newGraph(a.opts)
 	g.attachStore(st)
+	g.files.hold = found.Hold
 	if err := g.recovery(ctx, found); err != nil {
 		return err
 	}

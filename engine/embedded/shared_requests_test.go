@@ -3,7 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +16,7 @@ import (
 )
 
 // TestSharedRequests counts the requests that each kind of work sends to the storage, and compares
-// the counts with the table in testdata. Requests cost money and, in a remote storage, time.
+// the counts with the table in docs/scale.md. Requests cost money and, in a remote storage, time.
 func TestSharedRequests(t *testing.T) {
 	ctx := t.Context()
 	memory := &object.Memory{}
@@ -29,7 +29,7 @@ func TestSharedRequests(t *testing.T) {
 		if err := do(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		fmt.Fprintf(&table, "%s: %s\n", what, countsText(from.take()))
+		fmt.Fprintf(&table, "| %s | %s |\n", what, countsText(from.take()))
 	}
 	var g *Graph
 	var f *Follower
@@ -47,6 +47,7 @@ func TestSharedRequests(t *testing.T) {
 		}
 		return send()
 	}}), placeIn(readers)
+	at.Retention, cold.Retention = -1, -1
 	row("create a graph", bucket, func() (err error) {
 		g, err = CreateShared(ctx, at, "// people", people(), opts)
 		return err
@@ -66,6 +67,9 @@ func TestSharedRequests(t *testing.T) {
 	row("load of 2,000 people with 1,999 edges", bucket, func() error { return loading("", engine.Merge, manyPeople(0, 2000)).do(g) })
 	row("checkpoint", bucket, func() error { return g.checkpoints.make(ctx) })
 	row("checkpoint without a change", bucket, func() error { return g.checkpoints.make(ctx) })
+	collect := func() error { _, err := g.Collect(ctx); return err }
+	row("delete what the checkpoint does not need", bucket, collect)
+	row("look for objects to delete when there are none", bucket, collect)
 	must(insert("", "cat", 32).do(g))
 	row("open for reading with an empty cache", readers, func() (err error) {
 		f, err = Follow(ctx, cold, opts)
@@ -90,7 +94,24 @@ func TestSharedRequests(t *testing.T) {
 		return errors.Join(former.Close())
 	})
 	row("first commit after that", readers, func() error { return insert("", "eve", 34).do(g) })
-	golden.Check(t, filepath.Join("testdata", "shared_requests.golden"), []byte(table.String()))
+	const page = "../../docs/scale.md"
+	text, err := os.ReadFile(page)
+	must(err)
+	golden.Check(t, page, withRequests(t, text, table.String()))
+}
+
+// withRequests returns the text of the guide with other rows in its table of requests.
+func withRequests(t *testing.T, guide []byte, rows string) []byte {
+	t.Helper()
+	const header = "| Work | Requests |\n|---|---|\n"
+	before, rest, ok := strings.Cut(string(guide), header)
+	if !ok {
+		t.Fatalf("docs/scale.md has no table that begins with %q", header)
+	}
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	return []byte(before + header + rows + rest)
 }
 
 // waitForRecords waits until n records have their place in the log and are not durable yet.

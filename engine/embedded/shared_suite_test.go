@@ -92,6 +92,7 @@ func openServersIn(t testing.TB, b object.Bucket, prefix, source string, schema 
 	fsys.PoisonMappings()
 	s := &twoServers{t: t, opts: conformanceOptions, place: embedded.SharedPlace{Bucket: b, Prefix: prefix, FS: fsys, Poll: -1}}
 	s.wrote = s.exchange
+	s.place.Retention, s.place.Needed = -1, s.needed
 	s.opts.CheckpointBytes = 20_000
 	s.opts.Failed = func(err error) {
 		var lost *engine.Unavailable
@@ -125,8 +126,17 @@ func (s *twoServers) follow() {
 	s.Graph, s.follower = f, f
 }
 
-// exchange lets the follower catch up, and after every fourth write makes it the writer. REQUIRES: s.mu
-// is locked.
+// needed returns what the two servers need.
+func (s *twoServers) needed(context.Context) (uint64, error) {
+	needs := s.writer.(*embedded.Graph).Needs()
+	if other := s.follower.Needs(); other != 0 && (needs == 0 || other < needs) {
+		needs = other
+	}
+	return needs, nil
+}
+
+// exchange lets the follower catch up, and after every fourth write makes it the writer. After
+// the other writes, one of the servers deletes what no server needs. REQUIRES: s.mu is locked.
 func (s *twoServers) exchange() {
 	s.t.Helper()
 	ctx := context.Background()
@@ -134,6 +144,13 @@ func (s *twoServers) exchange() {
 		s.t.Fatalf("catch up: %v", err)
 	}
 	if s.writes++; s.writes%4 != 0 {
+		collect := s.writer.(*embedded.Graph).Collect
+		if s.writes%4 == 2 {
+			collect = s.follower.Collect
+		}
+		if _, err := collect(ctx); err != nil {
+			s.t.Errorf("collect: %v", err)
+		}
 		return
 	}
 	former := s.writer

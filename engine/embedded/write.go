@@ -24,6 +24,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	call := newWrite(opts)
+	call.deletes = q.Mutation != nil && onlyDeletes(q.Mutation.Statements)
 	if call.receipt != nil {
 		call.receipt.Body = mutationDigest(q, args)
 	}

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -22,6 +23,7 @@ type writer struct {
 	branches    *branches        // the tips of the branches
 	restorer    *restorer        // restores states of old commits
 	checkpoints *checkpoints     // make checkpoints when the log is long
+	refusals    atomic.Int64     // writes refused because of Options.MaxBytes or Options.MaxBranches
 }
 
 // write holds the parameters of a commit, apart from its transaction.
@@ -34,6 +36,7 @@ type write struct {
 	source   *version.Snapshot // for a merge, the state of from
 	base     string            // for a merge, the id of the merge base
 	merging  *proposalMerge    // for the merge of a proposal, that proposal; else nil
+	deletes  bool              // the call only deletes entities, so MaxBytes does not refuse it
 	staged   func()            // if set, called once stage has returned or panicked
 }
 
@@ -160,6 +163,11 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	if err := tx.Room(); err != nil {
 		return nil, nil, nil, err
+	}
+	if !w.deletes {
+		if err := r.checkBytes(); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err

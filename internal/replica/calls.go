@@ -122,11 +122,13 @@ func (g *Graph) Verify(ctx context.Context) error {
 // Stats implements [engine.Graph].
 func (g *Graph) Stats() engine.Stats {
 	var s engine.Stats
+	state := g.State()
+	shared := &engine.SharedStats{Writer: state.Role == Writer, Epoch: state.Epoch, Lag: state.Lag, Collected: g.collected.Load(), Pinned: g.pinned.Load()}
 	if eg := g.current.Load().graph(); eg != nil {
 		s = eg.Stats()
+		shared.CacheBytes = eg.(interface{ CacheBytes() int64 }).CacheBytes()
 	}
-	state := g.State()
-	s.Shared = &engine.SharedStats{Writer: state.Role == Writer, Epoch: state.Epoch, Lag: state.Lag}
+	s.Shared = shared
 	return s
 }
 

@@ -47,7 +47,10 @@ type Graph struct {
 	changing sync.Mutex         // held while the role changes
 	failed   chan struct{}      // capacity 1; holds an element after the log of the writer failed
 	stop     context.CancelFunc // ends the goroutine that decides about the role; nil for a command
-	running  sync.WaitGroup     // waits for that goroutine
+	running  sync.WaitGroup     // waits for that goroutine and the one that collects
+
+	collected atomic.Int64 // objects that this server deleted
+	pinned    atomic.Int64 // segments that its last collection spared
 
 	closing  sync.Once
 	closeErr error

@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -43,12 +44,21 @@ type Sign struct {
 	Beat        uint64               `json:"beat"`        // grows with each sign, so that no two signs are equal
 	Renewed     time.Time            `json:"renewed_at"`  // time of the sign by the node's clock; only for people
 	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node serves
+
+	// Config is the digest of the configuration of a server, and Started is the time at which the
+	// server was started, by its own clock. Both are absent from the sign of a command.
+	Config  string    `json:"config_digest,omitempty"`
+	Started time.Time `json:"started_at,omitzero"`
 }
 
 // GraphSign is the state of one graph on a node.
 type GraphSign struct {
 	Role  Role   `json:"role"`  // whether the node writes the graph
 	Epoch uint64 `json:"epoch"` // epoch of the writer, as far as the node knows
+
+	// Needs is the number of the last log object that is covered by the oldest checkpoint that the node
+	// needs; 0 if it needs none. The collector spares what this checkpoint needs, for a limited time.
+	Needs uint64 `json:"needs,omitempty"`
 }
 
 // Wish asks a node to become the writer of a graph.
@@ -80,6 +90,10 @@ type NodeOptions struct {
 	// is less.
 	Renew time.Duration
 
+	// Config is the digest of the configuration of this server; see [Node.Differs]. It is empty for a
+	// command.
+	Config string
+
 	// Twin, if set, is called when another process uses the same id.
 	Twin func()
 
@@ -94,6 +108,9 @@ const DefaultLease = 10 * time.Second
 type Node struct {
 	opts        NodeOptions
 	incarnation string
+	started     time.Time // time of NewNode
+
+	differs atomic.Pointer[Sign] // see Differs; nil for none
 
 	leases    *sharedlog.Leases
 	observing sync.Mutex      // held while `leases` observes a node; guards `observed`
@@ -121,7 +138,7 @@ func NewNode(o NodeOptions) *Node {
 		o.Renew = min(maxRenew, o.Lease/3)
 	}
 	return &Node{
-		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, observed: map[string]look{}, urgent: make(chan struct{}, 1),
+		opts: o, incarnation: strings.ToLower(rand.Text()), started: clock.Now().UTC(), graphs: map[string]*Graph{}, observed: map[string]look{}, urgent: make(chan struct{}, 1),
 		leases: sharedlog.NewLeases(o.Bucket, "", o.Lease, clock.Now),
 	}
 }
@@ -148,7 +165,11 @@ func (n *Node) Start(ctx context.Context) error {
 	case n.stop != nil:
 		return nil
 	}
-	if err := n.renew(ctx); err != nil {
+	err := n.renew(ctx)
+	if err == nil {
+		err = n.compare(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("storing the first sign of this server in the shared storage: %w", err)
 	}
 	running, stop := context.WithCancel(context.Background())
@@ -178,7 +199,11 @@ func (n *Node) run(ctx context.Context) {
 		}
 		if now := clock.Now(); urgent || now.Sub(renewed) >= n.opts.Renew {
 			renewed = now
-			if err := n.renew(ctx); err != nil && ctx.Err() == nil && n.opts.Failed != nil {
+			err := n.renew(ctx)
+			if err == nil {
+				err = n.compare(ctx)
+			}
+			if err != nil && ctx.Err() == nil && n.opts.Failed != nil {
 				n.opts.Failed(err)
 			}
 		}
@@ -193,6 +218,9 @@ func (n *Node) renew(ctx context.Context) error {
 	n.mu.Lock()
 	n.beat++
 	s := Sign{Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
+	if n.opts.Config != "" {
+		s.Config, s.Started = n.opts.Config, n.started
+	}
 	graphs := make(map[string]*Graph, len(n.graphs))
 	for id, g := range n.graphs {
 		graphs[id] = g
@@ -201,7 +229,7 @@ func (n *Node) renew(ctx context.Context) error {
 	n.mu.Unlock()
 	for id, g := range graphs {
 		state := g.State()
-		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch}
+		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs()}
 	}
 	if put && n.opts.Twin != nil {
 		if other, err := ReadSign(ctx, n.opts.Bucket, n.opts.ID); err == nil && other.Incarnation != n.incarnation {

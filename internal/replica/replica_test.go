@@ -120,9 +120,22 @@ func serve(t *testing.T, b object.Bucket, id string, maxStaleness time.Duration)
 // serveFor starts a server with another lease.
 func serveFor(t *testing.T, b object.Bucket, id string, lease, maxStaleness time.Duration) *server {
 	t.Helper()
+	return serveLeased(t, b, id, lease, func(s *Storage) { s.MaxStaleness = maxStaleness })
+}
+
+// serveWith starts a server with options that the function `set` sets.
+func serveWith(t *testing.T, b object.Bucket, id string, set func(*Storage)) *server {
+	t.Helper()
+	return serveLeased(t, b, id, lease, set)
+}
+
+// serveLeased starts a server with a lease and other options.
+func serveLeased(t *testing.T, b object.Bucket, id string, lease time.Duration, set func(*Storage)) *server {
+	t.Helper()
 	s := &server{cable: &cable{Bucket: b}}
 	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
-	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node, MaxStaleness: maxStaleness}
+	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node}
+	set(storage)
 	if err := s.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,17 @@ type Storage struct {
 	Cache  string // folder for copies of segments, used by this process alone
 	Node   *Node  // the node of this process
 
+	// Bound bounds the cache of all graphs together; nil means no bound.
+	Bound *embedded.CacheBound
+
 	// Command says that the process runs one command. The process becomes the writer of a graph
 	// with its first write, and leaves the graph to others when it ends. By contrast, a server
 	// becomes the writer when no other server writes the graph.
 	Command bool
+
+	// Retention is how long objects that a graph does not need any more stay in the storage. 0 means
+	// 24 hours. All servers have the same retention.
+	Retention time.Duration
 
 	// MaxStaleness is how long a server that cannot reach the storage still answers reads. 0 means
 	// without a time limit.
@@ -36,6 +43,9 @@ type Storage struct {
 
 	// Failed, if set, is called with the error of each takeover that failed.
 	Failed func(graph string, err error)
+
+	// Collected, if set, is called after each collection that deleted or spared objects, or failed.
+	Collected func(graph string, n embedded.Collected, err error)
 }
 
 var _ engine.Engine = (*Storage)(nil)
@@ -75,15 +85,16 @@ func (s *Storage) Graphs(ctx context.Context) ([]string, error) {
 // place returns where an incarnation of a graph is stored.
 func (s *Storage) place(graph, incarnation string) embedded.SharedPlace {
 	return embedded.SharedPlace{
-		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation),
+		Bucket: s.Bucket, Prefix: "graph/" + graph + "/" + incarnation + "/", Cache: filepath.Join(s.Cache, graph, incarnation), Bound: s.Bound,
 		Node: s.Node.opts.ID, Incarnation: s.Node.incarnation, Address: s.Node.opts.Address, Patience: s.Node.opts.Lease,
+		Retention: s.Retention, Needed: func(ctx context.Context) (uint64, error) { return s.needed(ctx, graph) },
 	}
 }
 
 // options returns the options of a graph.
 func options(g *Graph, o engine.OpenOptions) embedded.Options {
 	return embedded.Options{
-		Now: o.Now, MaxBranches: o.MaxBranches, QueryMemory: o.QueryMemory, SharedMemory: o.SharedMemory, Embedder: o.Embedder,
+		Now: o.Now, MaxBranches: o.MaxBranches, MaxBytes: o.MaxBytes, QueryMemory: o.QueryMemory, SharedMemory: o.SharedMemory, Embedder: o.Embedder,
 		Failed: o.BackgroundFailed, LogFailed: func(err error) {
 			g.logFailed(err)
 			if o.StorageFailed != nil {
@@ -105,13 +116,21 @@ func (s *Storage) newGraph(id, incarnation string, o engine.OpenOptions) *Graph 
 
 // Create implements [engine.Engine]. This process is then the writer of the graph.
 func (s *Storage) Create(ctx context.Context, id, source string, schema *catalog.Schema, o engine.OpenOptions) (engine.Graph, error) {
+	return s.publish(ctx, id, o, func(g *Graph) (*embedded.Graph, error) {
+		return embedded.CreateShared(ctx, g.at, source, schema, g.opts)
+	})
+}
+
+// publish makes a graph with the function `create`. The graph exists for other processes once `create`
+// has returned and publish has stored the incarnation of the graph.
+func (s *Storage) publish(ctx context.Context, id string, o engine.OpenOptions, create func(g *Graph) (*embedded.Graph, error)) (engine.Graph, error) {
 	exists := &engine.Conflict{Reason: "the shared storage already holds a graph " + id}
 	if _, err := s.Bucket.Read(ctx, incarnationPrefix+id, 0, object.Whole); err == nil {
 		return nil, exists
 	}
 	incarnation := strings.ToLower(rand.Text())[:16]
 	g := s.newGraph(id, incarnation, o)
-	w, err := embedded.CreateShared(ctx, g.at, source, schema, g.opts)
+	w, err := create(g)
 	if err != nil {
 		return nil, err
 	}
@@ -128,23 +147,33 @@ func (s *Storage) Create(ctx context.Context, id, source string, schema *catalog
 
 // Open implements [engine.Engine]. The graph is a reader at first.
 func (s *Storage) Open(ctx context.Context, id string, o engine.OpenOptions) (engine.Graph, error) {
-	incarnation, err := s.Bucket.Read(ctx, incarnationPrefix+id, 0, object.Whole)
-	switch {
-	case errors.Is(err, object.ErrNotFound):
-		return nil, &engine.NotFound{What: "graph in the shared storage", Name: id}
-	case errors.Is(err, object.ErrBusy), errors.Is(err, object.ErrUnknown):
-		return nil, fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the shared storage does not answer", RetryAfter: retryAfter}, err)
-	case err != nil:
-		return nil, fmt.Errorf("finding the graph %s in the shared storage: %w", id, err)
+	incarnation, err := s.incarnation(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	if object.CheckName(string(incarnation)) != nil || strings.Contains(string(incarnation), "/") {
-		return nil, &engine.Corrupt{Object: incarnationPrefix + id, Detail: "it does not name an incarnation of the graph"}
-	}
-	g := s.newGraph(id, string(incarnation), o)
+	g := s.newGraph(id, incarnation, o)
 	if err := g.follow(ctx); err != nil {
 		return nil, err
 	}
 	return s.begin(g)
+}
+
+// incarnation returns the present incarnation of a graph. The error is a *engine.NotFound if there is no
+// such graph.
+func (s *Storage) incarnation(ctx context.Context, id string) (string, error) {
+	incarnation, err := s.Bucket.Read(ctx, incarnationPrefix+id, 0, object.Whole)
+	switch {
+	case errors.Is(err, object.ErrNotFound):
+		return "", &engine.NotFound{What: "graph in the shared storage", Name: id}
+	case errors.Is(err, object.ErrBusy), errors.Is(err, object.ErrUnknown):
+		return "", fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the shared storage does not answer", RetryAfter: retryAfter}, err)
+	case err != nil:
+		return "", fmt.Errorf("finding the graph %s in the shared storage: %w", id, err)
+	}
+	if object.CheckName(string(incarnation)) != nil || strings.Contains(string(incarnation), "/") {
+		return "", &engine.Corrupt{Object: incarnationPrefix + id, Detail: "it does not name an incarnation of the graph"}
+	}
+	return string(incarnation), nil
 }
 
 // begin starts the background work for an open graph. If begin fails, it closes the graph.
@@ -162,5 +191,6 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 		g.changed()
 	}
 	g.running.Go(func() { g.run(ctx) })
+	g.running.Go(func() { g.collect(ctx) })
 	return g, nil
 }

@@ -177,6 +177,9 @@ func (s *Server) readiness() client.Readiness {
 	if s.Draining() {
 		r.Status = client.StatusNotReady
 	}
+	if err := s.configFault(); err != nil {
+		r.Status, r.Detail.Differs = client.StatusNotReady, err.Error()
+	}
 	return r
 }
 

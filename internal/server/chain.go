@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -50,10 +51,37 @@ func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
 	return limiter
 }
 
+// newSubscriptionLimiter returns the limiter for streams of events. A stream lasts for hours, so it must
+// not take one of the few slots for requests.
+func newSubscriptionLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
+	return admission.New(admission.Options{
+		PerActor: l.PerActorSubscriptions, Total: l.TotalSubscriptions, MaxBody: maxBody, Counted: "open subscriptions",
+		Refused: func(admission.Reason) { set.Refused(string(admission.BySubscriptions)) },
+	})
+}
+
+// limiters are the two limiters of admission.
+type limiters struct {
+	requests      *admission.Limiter // for all other requests
+	subscriptions *admission.Limiter // for streams of events
+}
+
+// wrap passes each request through the limiter that counts it.
+func (l *limiters) wrap(next http.Handler) http.Handler {
+	requests, subscriptions := l.requests.Wrap(next), l.subscriptions.Wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest.IsSubscription(r) {
+			subscriptions.ServeHTTP(w, r)
+			return
+		}
+		requests.ServeHTTP(w, r)
+	})
+}
+
 // withActor records the actor of a request. It serves the paths in the map `watched` directly, and
 // passes all other requests through admission to the handler `next`.
-func withActor(next http.Handler, limiter *admission.Limiter, watched map[string]http.Handler) http.Handler {
-	admitted := limiter.Wrap(next)
+func withActor(next http.Handler, limit *limiters, watched map[string]http.Handler) http.Handler {
+	admitted := limit.wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := requestinfo.From(r.Context()); rec != nil {
 			if actor := access.ActorFrom(r.Context()); actor != nil {

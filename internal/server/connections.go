@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // DefaultMaxConnections is the default limit of simultaneous client connections.
@@ -38,6 +39,27 @@ type connections struct {
 // newConnections returns a limit of `most` connections.
 func newConnections(most int) *connections {
 	return &connections{max: most, open: map[net.Conn]*list.Element{}, idle: list.New()}
+}
+
+// linger waits until no connection is open, but no longer than d.
+func (c *connections) linger(d time.Duration) {
+	timeout := time.After(d)
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for c.count() > 0 {
+		select {
+		case <-poll.C:
+		case <-timeout:
+			return
+		}
+	}
+}
+
+// count returns the number of open connections.
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
 }
 
 // state is the ConnState hook of a server.

@@ -14,6 +14,10 @@ const (
 	// drainTimeout is how long in-flight calls may take after the server is asked to stop.
 	drainTimeout = 15 * time.Second
 
+	// lingerTimeout is how long idle connections stay open after the server is asked to stop. A client
+	// that sends calls in succession reuses its connection within this time.
+	lingerTimeout = time.Second
+
 	// cutTimeout is how long calls may take to return after their contexts are cancelled.
 	cutTimeout = 2 * time.Second
 )
@@ -32,6 +36,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 				panic(http.ErrAbortHandler) // the server is closing this connection
 			}
 			defer running.leave()
+			if s.Draining() {
+				w.Header().Set("Connection", "close") // the client opens another connection for its next call
+			}
 			s.handler.ServeHTTP(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return calls }, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
@@ -44,16 +51,20 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	select {
 	case err := <-failed:
 		// The server accepts nothing more. In-flight calls must end before the graphs are closed.
+		s.stop()
 		err = errors.Join(err, s.shutdown(srv, cut))
 		running.close()
 		return err
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.stop()
 	s.metrics.Draining()
 	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)
+	_ = ln.Close()
+	<-failed // http.Server.Serve has returned; clients that connect from here on wait for the next server, or are refused
+	s.conns.linger(s.lingerTimeout)
 	err := s.shutdown(srv, cut)
-	<-failed
 	running.close() // wait for the handlers, because the caller closes the graphs next
 	return err
 }

@@ -134,6 +134,8 @@ var restRows = []restRow{
 	// the branch where it was made.
 	{route: "GET /graphs/{id}/commits/{commit}", path: "/commits/{H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
+	{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`, main: "ag", feature: "ag", branched: true},
 	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
 	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},

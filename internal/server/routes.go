@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/admission"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -23,7 +22,7 @@ import (
 // issuer and the files of the studio need no authentication; /readyz accepts requests without
 // credentials. If authenticator is
 // nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limiter *admission.Limiter) (http.Handler, error) {
+func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limit *limiters) (http.Handler, error) {
 	b := s.booted
 	pages, err := studioOf(o, authenticator)
 	if err != nil {
@@ -42,7 +41,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{
 		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
-		Forward: s.forwardOverREST(),
+		Forward: s.forwardOverREST(), Stopping: s.stopping, Now: o.Now,
 	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
@@ -54,7 +53,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = withActor(b.refuse(s.tellAge(known)), limiter, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
+	known = withActor(b.refuse(s.tellAge(known)), limit, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
 	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
@@ -88,11 +87,11 @@ func studioOf(o *Options, authenticator *auth.Authenticator) (http.Handler, erro
 	if !o.Cluster.Server.Studio {
 		return nil, nil
 	}
-	issuer := ""
-	if authenticator != nil && authenticator.Metadata != nil {
-		issuer = authenticator.Metadata.Issuer
+	var login *studio.Login
+	if oidc := o.Cluster.Server.OIDC; authenticator != nil && oidc != nil && oidc.Studio != nil {
+		login = &studio.Login{Issuer: oidc.Issuer, ClientID: oidc.Studio.ClientID, Scopes: oidc.Studio.Scopes}
 	}
-	return studio.Handler(issuer)
+	return studio.Handler(login)
 }
 
 // onStudio reports whether a path belongs to the studio. The path of the studio without its last

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,6 +71,11 @@ type Options struct {
 	// Surface returns what a graph offers over MCP in addition to its own tools; nil adds nothing.
 	Surface func(g *servedgraph.Graph) mcp.Options
 
+	// SocketOutlivesServer says that another process holds the listening socket too, so that clients
+	// can connect while no server accepts. Before the server closes idle connections, it waits until
+	// their clients have had the time to send one more request, and tells those to connect again.
+	SocketOutlivesServer bool
+
 	// MaxConnections is the limit of simultaneous client connections. If a further client connects,
 	// the server closes the connection that has been idle for longest, or the new one if all others
 	// are busy. 0 means DefaultMaxConnections, or fewer if the process may not open that many
@@ -111,8 +117,11 @@ type Server struct {
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
 
-	draining                 atomic.Bool   // the server has begun to stop
-	drainTimeout, cutTimeout time.Duration // the values of the constants with these names
+	draining                 atomic.Bool        // the server has begun to stop
+	stopping                 context.Context    // ends when the server begins to stop
+	stop                     context.CancelFunc // ends the context stopping
+	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
+	lingerTimeout            time.Duration      // 0 unless the socket outlives the server
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -142,6 +151,10 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
 	}
+	if o.SocketOutlivesServer {
+		s.lingerTimeout = lingerTimeout
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -188,7 +201,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	routes, err := s.routes(&o, identity, overall, newLimiter(limits, s.metrics))
+	routes, err := s.routes(&o, identity, overall, &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)})
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +229,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	}
 	log := o.Log.With("graph", c.ID)
 	options := engine.OpenOptions{
-		Now: o.Now, MaxBranches: limitsOf(o).Branches,
+		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 		BackgroundFailed: func(err error) {
 			log.Error(backgroundFault(s.shared != nil), "error", err)
@@ -246,6 +259,12 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	s.engines = append(s.engines, g)
 	s.metrics.Watch(served)
 	return served, nil
+}
+
+// maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the
+// server.
+func maxBranches(o *Options, c *cluster.Graph) int {
+	return cmp.Or(c.Quota.Branches, limitsOf(o).Branches)
 }
 
 // backgroundFault returns the log line for work in the background that failed. Only servers with shared

@@ -63,8 +63,13 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("the shared storage %s: %w", address.Redacted(c.URL), err)
 	}
+	digest, err := configDigest(o)
+	if err != nil {
+		done()
+		return fmt.Errorf("reading the files of the configuration: %w", err)
+	}
 	node := replica.NewNode(replica.NodeOptions{
-		Bucket: bucket, ID: o.Node, Address: own, Lease: c.Lease,
+		Bucket: bucket, ID: o.Node, Address: own, Lease: c.Lease, Config: digest,
 		Twin: func() {
 			o.Log.Error("another running server has the same name; give each server another name with --node", "node", o.Node)
 		},
@@ -73,12 +78,19 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 		},
 	})
 	storage := &replica.Storage{
-		Bucket: bucket, Cache: c.Cache, Node: node, MaxStaleness: c.MaxStaleness,
+		Bucket: bucket, Cache: c.Cache, Bound: embedded.NewCacheBound(c.CacheBytes), Node: node, MaxStaleness: c.MaxStaleness, Retention: c.Retention,
 		Changed: func(graph string, st replica.State) {
 			o.Log.Info("role of this server", "graph", graph, "role", string(st.Role), "epoch", st.Epoch, "writer", st.Writer.Node, "lag", st.Lag)
 		},
 		Failed: func(graph string, err error) {
 			o.Log.Warn("the server could not become the writer of the graph; it tries again", "graph", graph, "error", err)
+		},
+		Collected: func(graph string, n embedded.Collected, err error) {
+			if err != nil {
+				o.Log.Warn("the server could not delete all unneeded objects of the graph; it tries again", "graph", graph, "error", err)
+				return
+			}
+			o.Log.Info("deleted unneeded objects of the graph", "graph", graph, "log", n.LogObjects, "checkpoints", n.Checkpoints, "segments", n.Segments, "kept", n.Pinned)
 		},
 	}
 	s.shared = &shared{storage: storage, graphs: map[string]*replica.Graph{}, done: done}
@@ -231,6 +243,18 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// configFault returns an error while the configuration of this server differs from that of another server
+// that shares the storage; see replica.Node.Differs.
+func (s *Server) configFault() error {
+	if s.shared == nil {
+		return nil
+	}
+	if other, found := s.shared.storage.Node.Differs(); found {
+		return replica.ConfigError(other)
+	}
+	return nil
 }
 
 // tellRole adds to the readiness of a graph whether this server writes the graph, and how far

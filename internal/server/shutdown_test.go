@@ -50,7 +50,7 @@ func TestShutdown(t *testing.T) {
 			ctx, stop := context.WithCancel(context.Background())
 			inside := make(chan struct{})
 			var running atomic.Bool
-			s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 200 * time.Millisecond, cutTimeout: 100 * time.Millisecond}
+			s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), stop: func() {}, drainTimeout: 200 * time.Millisecond, cutTimeout: 100 * time.Millisecond}
 			s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				running.Store(true)
 				defer running.Store(false)
@@ -127,7 +127,7 @@ func (l *broken) Accept() (net.Conn, error) {
 // TestListenerFails makes the listener fail. Serve must not return while a call is in flight,
 // because the caller closes the graphs when Serve returns.
 func TestListenerFails(t *testing.T) {
-	s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), drainTimeout: 10 * time.Second, cutTimeout: time.Second}
+	s := &Server{log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections), stop: func() {}, drainTimeout: 10 * time.Second, cutTimeout: time.Second}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 // TestStudio checks which requests receive the studio. They need no token. But the configuration
@@ -50,6 +52,40 @@ func TestStudio(t *testing.T) {
 			}
 			if has := strings.Contains(w.Header().Get("Content-Security-Policy"), "script-src 'self'"); has != (tt.want == http.StatusOK && strings.HasPrefix(tt.path, "/studio/")) {
 				t.Errorf("the policy of the content is %q", w.Header().Get("Content-Security-Policy"))
+			}
+		})
+	}
+}
+
+// TestStudioLogin checks that the pages learn at which issuer their users log in, and that they may call
+// that issuer, only if the configuration has a client for them.
+func TestStudioLogin(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		client *cluster.StudioClient
+	}{
+		{"no client", nil},
+		{"a client", &cluster.StudioClient{ClientID: "studio", Scopes: []string{"openid"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			i := newIdentity(t, func(o *server.Options) {
+				o.Cluster.Server.Studio, o.Cluster.Server.OIDC.Studio = true, tt.client
+			})
+			login, connect := `{"oidc":null}`, "connect-src 'self';"
+			if tt.client != nil {
+				login = `{"oidc":{"issuer":"` + i.issuer.URL + `","client_id":"studio","scopes":["openid"]}}`
+				connect = "connect-src 'self' " + i.issuer.URL + ";"
+			}
+			res, err := http.Get(strings.TrimSuffix(i.url, "/graphs/people") + "/studio/login.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || string(text) != login {
+				t.Errorf("status %d, %s, %v, want %s", res.StatusCode, text, err, login)
+			}
+			if got := res.Header.Get("Content-Security-Policy"); !strings.Contains(got, connect) {
+				t.Errorf("the policy of the content is %q, want %s", got, connect)
 			}
 		})
 	}

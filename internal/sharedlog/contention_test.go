@@ -62,10 +62,10 @@ func storeOnce(ctx context.Context, b object.Bucket, record string, checkpoint b
 		if err == nil && checkpoint {
 			var c *sharedlog.Checkpoint
 			if c, err = w.Checkpoint(ctx, state.encode()); err == nil {
-				err = w.Announce(ctx, c)
+				err = w.Announce(ctx, c, nil)
 			}
 			if err == nil {
-				_, err = f.Collect(ctx, 0)
+				_, err = f.Collect(ctx, nil)
 			}
 		}
 		if err != nil && !errors.Is(err, sharedlog.ErrLost) && !errors.Is(err, sharedlog.ErrBehind) {

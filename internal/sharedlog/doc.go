@@ -15,6 +15,8 @@
 //	checkpoint/<A>-<E>-<random>  a checkpoint; A is 2^64-1 minus the last log number that it covers,
 //	                             as 20 decimal digits, so that the newest checkpoint comes first in
 //	                             a list; E is the epoch of its writer, as 16 hexadecimal digits
+//	segment/00000001099511627777 an object of the caller, which records and checkpoints may name.
+//	                             Segment n of the writer of epoch e has the number e·2^40 + n
 //
 // # Protocol
 //
@@ -43,9 +45,18 @@
 //     of the row layout for which it was written. A follower whose rows have another layout must not
 //     apply the group. If an announcement changes the layout, a follower loads the checkpoint.
 //   - The announcement of a checkpoint condemns the log objects that the checkpoint covers, except
-//     takeovers, and all older checkpoints. Any server may delete the condemned objects after the
-//     retention. If the retention is too short, slow readers have to open the log again, and nothing
-//     worse happens.
+//     takeovers, and all older checkpoints. It also lists segments that it condemns: those that the
+//     graph does not need any more, and orphans. An orphan is a segment of an earlier epoch that no
+//     checkpoint needs. A segment of the current epoch is never an orphan, because the writer may
+//     still name it. What is condemned stays condemned.
+//   - Any server may delete condemned objects once the retention has passed since the time of the
+//     announcement. Each announcement repeats what is not deleted yet, so no server has to read
+//     log objects that a checkpoint covers. If the retention is too short, or the clock of a
+//     server is wrong, slow readers have to open the log again, and nothing worse happens.
+//   - A server announces, outside of the log, the oldest checkpoint that it needs. Before a server
+//     deletes segments, it asks what the others need. A checkpoint that covers less than the
+//     condemning one keeps the segments, for at most a day after the retention. After that, a
+//     read that needs such a segment fails, and its server opens the log again.
 //   - Leases only decide which server tries to take over; see [Leases].
 //   - A missing log object is the end of the log only if a list of checkpoints, made after the read,
 //     shows no checkpoint that covers its number. [Follower.CatchUp] always makes this check;
@@ -71,7 +82,13 @@
 //	112       body
 //	          checksum of all bytes before it
 //
-// The body of a group is a u32 length and the bytes of each record. The other bodies are JSON.
+// The body of a group is a u32 length and the bytes of each record. The other bodies are JSON. In an
+// announcement, the member `condemned` lists what waits for its deletion, the oldest first. What
+// announcements condemn within a 64th of the retention shares an element:
+//
+//	{"begun": …, "time": …,          times of the first and the last announcement in milliseconds since 1970
+//	 "covered": 42,                  number of the last log object that the last checkpoint covers
+//	 "segments": [[1099511627777, 3]]}  the first number of each run of segments, and their count
 //
 // # Checkpoint
 //

@@ -143,4 +143,8 @@ type announcementBody struct {
 	Sum     []byte `json:"sum"`     // checksum of the checkpoint
 	Covered uint64 `json:"covered"` // number of the last log object that it covers
 	Layout  uint64 `json:"layout"`  // number of its row layout
+
+	// Condemned lists what the announcements so far have condemned and the writer has not deleted.
+	// The last element is of this announcement.
+	Condemned []condemnation `json:"condemned,omitempty"`
 }

@@ -19,12 +19,13 @@ type Follower struct {
 	storage
 	at position
 
-	inForce      *Checkpoint // the checkpoint of the last announcement that the Follower has applied; nil if none
-	inForceSince time.Time   // when the Follower applied that announcement
-	loaded       string      // name of the last checkpoint that the State loaded; "" if none
-	confirmed    time.Time   // the log had no object after the Follower's position at this time
-	current      time.Time   // when the last request was sent that found no object after the position
-	writer       Takeover    // the takeover of the present writer, if readWriter has read it
+	inForce    *Checkpoint    // the checkpoint of the last announcement that the Follower has applied; nil if none
+	condemned  []condemnation // as that announcement lists them, the oldest first
+	loaded     string         // name of the last checkpoint that the State loaded; "" if none
+	superseded time.Time      // when the Follower applied the first announcement of another checkpoint after that; zero if none
+	confirmed  time.Time      // the log had no object after the Follower's position at this time
+	current    time.Time      // when the last request was sent that found no object after the position
+	writer     Takeover       // the takeover of the present writer, if readWriter has read it
 
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
 	// of takeovers shows which takeover objects, up to the last log object that it covers, are not
@@ -114,6 +115,16 @@ func (f *Follower) Epoch() uint64 { return f.at.epoch }
 // Otherwise the State may consist of data that only earlier checkpoints need, and that the
 // announcement of the checkpoint in force has condemned.
 func (f *Follower) LoadedInForce() bool { return f.inForce == nil || f.inForce.name == f.loaded }
+
+// Superseded returns the time at which the Follower learned that the checkpoint that the State has
+// loaded is no longer in force, or the zero time if it is in force. The retention of segments that
+// only that checkpoint needs began at about this time.
+func (f *Follower) Superseded() time.Time {
+	if f.LoadedInForce() {
+		return time.Time{}
+	}
+	return f.superseded
+}
 
 // NextLSN returns the LSN that the next record will have.
 func (f *Follower) NextLSN() uint64 { return f.at.lsn }
@@ -257,7 +268,13 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
-	f.inForce, f.inForceSince = c, f.Now()
+	f.inForce, f.condemned = c, a.Condemned
+	if len(f.condemned) == 0 { // a version without the collector of segments has written it
+		f.condemned = []condemnation{{Begun: e.time, Time: e.time, Covered: a.Covered}}
+	}
+	if f.superseded.IsZero() && !f.LoadedInForce() {
+		f.superseded = f.Now()
+	}
 	return nil
 }
 
@@ -288,10 +305,10 @@ func (f *Follower) readCheckpoint(ctx context.Context, name string) (*Checkpoint
 
 // load replaces the state and the position by those of a checkpoint.
 func (f *Follower) load(c *Checkpoint) error {
-	if err := f.State.Load(c.state); err != nil {
+	if err := f.State.Load(c.state, c.covered()); err != nil {
 		return err
 	}
-	f.loaded = c.name
+	f.loaded, f.superseded = c.name, time.Time{}
 	f.at = c.at
 	f.at.takeovers = slices.Clone(c.at.takeovers)
 	return nil

@@ -11,7 +11,25 @@ import (
 const (
 	logPrefix        = "log/"        // of the names of log objects
 	checkpointPrefix = "checkpoint/" // of the names of checkpoints
+	segmentPrefix    = "segment/"    // of the names of segments
 )
+
+// SegmentsPerEpoch is the number of segments that the writer of one epoch can make. Segment n of
+// epoch e has the number e * SegmentsPerEpoch + n. So no number is ever given to two segments.
+const SegmentsPerEpoch = 1 << 40
+
+// SegmentName returns the name of a segment, without the prefix of the graph.
+func SegmentName(number uint64) string { return fmt.Sprintf("%s%020d", segmentPrefix, number) }
+
+// segmentNumber returns the number in the name of a segment.
+func segmentNumber(name string) (uint64, error) {
+	digits, ok := strings.CutPrefix(name, segmentPrefix)
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil || SegmentName(n) != name {
+		return 0, &CorruptError{Name: name, Fault: "this is not the name of a segment"}
+	}
+	return n, nil
+}
 
 // logName returns the name of a log object, without the prefix of the graph.
 func logName(number uint64) string { return fmt.Sprintf("%s%020d", logPrefix, number) }

@@ -47,8 +47,9 @@ type State interface {
 	// Reset sets the state to the one before the first record.
 	Reset()
 
-	// Load replaces the state by the state in a checkpoint.
-	Load(checkpoint []byte) error
+	// Load replaces the state by the state in a checkpoint, which covers the log objects up to the
+	// number `covered`.
+	Load(checkpoint []byte, covered uint64) error
 
 	// Apply applies one record.
 	Apply(r Record) error
@@ -74,6 +75,10 @@ type Options struct {
 	// true, the State loads the checkpoint, for example to free the memory of the records before it.
 	Reload func() bool
 
+	// LeastEpoch is the least epoch that a takeover by this server begins. 0 means the epoch after that
+	// of the last writer.
+	LeastEpoch uint64
+
 	// Patience is how long a call repeats requests that the storage does not answer. The default is
 	// 30 s.
 	Patience time.Duration
@@ -82,11 +87,18 @@ type Options struct {
 	// the log. The default is one minute.
 	Recheck time.Duration
 
+	// Retention is how long condemned objects stay. The default is 24 hours; a negative value means
+	// that they may be deleted at once.
+	Retention time.Duration
+
 	Now    func() time.Time                           // nil means clock.Now
 	Sleep  func(ctx context.Context, d time.Duration) // returns early when the context ends; nil means a timer
 	Random io.Reader                                  // for ids and pauses; nil means crypto/rand.Reader
 	Faults Faults                                     // for tests only
 }
+
+// DefaultRetention is 24 hours.
+const DefaultRetention = 24 * time.Hour
 
 // Faults leaves out single steps of the protocol, so that a test can show that the simulation notices
 // their absence. Everywhere else it is the zero value, which leaves out nothing.
@@ -96,6 +108,8 @@ type Faults struct {
 	AcknowledgeEarly bool // the writer acknowledges a group when the reply is lost, before it knows that the object exists
 	GuessLayout      bool // a follower adopts the number of an announced layout without loading the checkpoint
 	SkipSecondLook   bool // a candidate does not list the checkpoints after it created its takeover object
+	IgnorePins       bool // the collector also deletes condemned segments that a server needs
+	EarlyOrphans     bool // the writer takes segments of its own epoch, which it has not named yet, for orphans
 }
 
 // withDefaults returns the options, with defaults in the fields that are not set.
@@ -105,6 +119,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Recheck == 0 {
 		o.Recheck = time.Minute
+	}
+	if o.Retention == 0 {
+		o.Retention = DefaultRetention
 	}
 	if o.Now == nil {
 		o.Now = clock.Now

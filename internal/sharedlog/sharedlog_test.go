@@ -24,7 +24,7 @@ type texts struct {
 
 func (s *texts) Reset() { *s = texts{} }
 
-func (s *texts) Load(checkpoint []byte) error {
+func (s *texts) Load(checkpoint []byte, _ uint64) error {
 	s.records = nil
 	if len(checkpoint) > 0 {
 		s.records = strings.Split(string(checkpoint), ",")
@@ -63,7 +63,8 @@ func open(t *testing.T, b object.Bucket) node {
 func options(b object.Bucket, state sharedlog.State) sharedlog.Options {
 	return sharedlog.Options{
 		Bucket: b, Prefix: "graph/", State: state, Node: "n1", Address: "https://n1.example",
-		Patience: 50 * time.Millisecond, Recheck: time.Nanosecond, Sleep: func(context.Context, time.Duration) {},
+		Patience: 50 * time.Millisecond, Recheck: time.Nanosecond, Retention: -1,
+		Sleep: func(context.Context, time.Duration) {},
 	}
 }
 
@@ -89,7 +90,7 @@ func checkpoint(t *testing.T, w *sharedlog.Writer, n node) {
 	t.Helper()
 	c, err := w.Checkpoint(t.Context(), n.state.encode())
 	must(t, err)
-	must(t, w.Announce(t.Context(), c))
+	must(t, w.Announce(t.Context(), c, nil))
 }
 
 // want checks the state of a node.
@@ -189,7 +190,7 @@ func TestUnfinishedCatchUp(t *testing.T) {
 	unlisted.after = 1 // the list for the takeover succeeds; the list at the end of the log fails
 	wantIs(t, w.CatchUp(t.Context()), sharedlog.ErrUnavailable)
 	wantIs(t, w.Append(t.Context(), [][]byte{[]byte("a")}), sharedlog.ErrLost)
-	wantIs(t, w.Announce(t.Context(), staged), sharedlog.ErrLost)
+	wantIs(t, w.Announce(t.Context(), staged, nil), sharedlog.ErrLost)
 	appendAll(t, w2, "b")
 }
 
@@ -234,8 +235,8 @@ func TestVoidTakeover(t *testing.T) {
 	candidate, reader := open(t, &b), open(t, &b)
 	appendAll(t, w, "b", "c")
 	checkpoint(t, w, writer)
-	if n, err := writer.Collect(t.Context(), 0); n != 3 || err != nil {
-		t.Fatalf("collected %d objects, %v; want the 3 groups", n, err)
+	if n, err := writer.Collect(t.Context(), nil); n.LogObjects != 3 || err != nil {
+		t.Fatalf("collected %+v, %v; want the 3 groups", n, err)
 	}
 	_, err := candidate.TakeOver(t.Context())
 	wantIs(t, err, sharedlog.ErrBehind)
@@ -245,8 +246,12 @@ func TestVoidTakeover(t *testing.T) {
 
 	appendAll(t, w, "d")
 	open(t, &b).want(t, "a", "b", "c", "d")
-	if n, err := writer.Collect(t.Context(), 0); n != 1 || err != nil {
-		t.Errorf("collected %d objects, %v; want the void takeover", n, err)
+	if n, err := writer.Collect(t.Context(), nil); n.Deleted() != 0 || err != nil {
+		t.Errorf("collected %+v, %v; nothing has been condemned since", n, err)
+	}
+	checkpoint(t, w, writer)
+	if n, err := writer.Collect(t.Context(), nil); n.LogObjects != 3 || err != nil {
+		t.Errorf("collected %+v, %v; want the void takeover, an announcement and a group", n, err)
 	}
 }
 
@@ -267,10 +272,14 @@ func TestCollectKeepsTakeovers(t *testing.T) {
 	if got := len(names(t, &b, "checkpoint/")); got != 3 {
 		t.Fatalf("%d checkpoints; want 3", got)
 	}
-	if n, err := two.Collect(t.Context(), time.Hour); n != 0 || err != nil {
-		t.Errorf("before the retention: %d objects, %v", n, err)
+	patient := options(&b, &texts{})
+	patient.Retention = time.Hour
+	three, err := sharedlog.Open(t.Context(), patient)
+	must(t, err)
+	if n, err := three.Collect(t.Context(), nil); n.Deleted() != 0 || err != nil {
+		t.Errorf("before the retention: %+v, %v", n, err)
 	}
-	_, err = two.Collect(t.Context(), 0)
+	_, err = two.Collect(t.Context(), nil)
 	must(t, err)
 	want := []string{"log/00000000000000000001", "log/00000000000000000003", "log/00000000000000000007"}
 	if got := names(t, &b, "log/"); !slices.Equal(got, want) {
@@ -293,14 +302,14 @@ func TestCollectOrphan(t *testing.T) {
 	appendAll(t, w, "b")
 	_, err := w.Checkpoint(t.Context(), one.state.encode())
 	must(t, err)
-	_, err = one.Collect(t.Context(), 0)
+	_, err = one.Collect(t.Context(), nil)
 	must(t, err)
 	if got := len(names(t, &b, "checkpoint/")); got != 2 {
 		t.Errorf("%d checkpoints in the epoch of their writer; want 2", got)
 	}
 	two := open(t, &b)
 	two.takeOver(t)
-	_, err = two.Collect(t.Context(), 0)
+	_, err = two.Collect(t.Context(), nil)
 	must(t, err)
 	if got := len(names(t, &b, "checkpoint/")); got != 1 {
 		t.Errorf("%d checkpoints in the next epoch; want 1", got)
@@ -328,7 +337,7 @@ func TestUnannounced(t *testing.T) {
 	w3, err := three.TakeOver(t.Context())
 	must(t, err)
 	silent.down = true
-	wantIs(t, w3.Rewrite(t.Context(), []byte("wrong,layout,x")), sharedlog.ErrIndeterminate)
+	wantIs(t, w3.Rewrite(t.Context(), []byte("wrong,layout,x"), nil), sharedlog.ErrIndeterminate)
 
 	four := open(t, &b)
 	four.want(t, "a", "b", "c")
@@ -362,7 +371,7 @@ func TestLayout(t *testing.T) {
 	if reader.state.loads != 0 {
 		t.Errorf("the reader loaded %d checkpoints with the layout that it had", reader.state.loads)
 	}
-	must(t, w.Rewrite(t.Context(), []byte("b,a")))
+	must(t, w.Rewrite(t.Context(), []byte("b,a"), nil))
 	appendAll(t, w, "c")
 	must(t, reader.CatchUp(t.Context()))
 	reader.want(t, "b", "a", "c")
@@ -383,14 +392,14 @@ func TestAnnounceOrder(t *testing.T) {
 	must(t, err)
 	appendAll(t, w, "b")
 	checkpoint(t, w, n)
-	if err := w.Announce(t.Context(), old); err == nil {
+	if err := w.Announce(t.Context(), old, nil); err == nil {
 		t.Error("an older checkpoint can be announced after a newer one")
 	}
 	appendAll(t, w, "c")
 	before, err := w.Checkpoint(t.Context(), n.state.encode())
 	must(t, err)
-	must(t, w.Rewrite(t.Context(), n.state.encode()))
-	if err := w.Announce(t.Context(), before); err == nil {
+	must(t, w.Rewrite(t.Context(), n.state.encode(), nil))
+	if err := w.Announce(t.Context(), before, nil); err == nil {
 		t.Error("a checkpoint of an older layout can be announced")
 	}
 	appendAll(t, w, "d")
@@ -507,8 +516,8 @@ func TestCommitTime(t *testing.T) {
 // timesState keeps the times of all records.
 type timesState []int64
 
-func (s *timesState) Reset()            { *s = nil }
-func (s *timesState) Load([]byte) error { return nil }
+func (s *timesState) Reset()                    { *s = nil }
+func (s *timesState) Load([]byte, uint64) error { return nil }
 func (s *timesState) Apply(r sharedlog.Record) error {
 	*s = append(*s, r.Time)
 	return nil
@@ -559,7 +568,7 @@ func TestReload(t *testing.T) {
 		must(t, w.Append(t.Context(), [][]byte{fmt.Appendf(nil, "record %d", i)}))
 		c, err := w.Checkpoint(t.Context(), n.state.encode())
 		must(t, err)
-		must(t, w.Announce(t.Context(), c))
+		must(t, w.Announce(t.Context(), c, nil))
 		must(t, f.CatchUp(t.Context()))
 		if got := state.loads > before; got != want || f.LoadedInForce() != want || len(state.records) != i+1 {
 			t.Errorf("checkpoint %d: loaded %t, the one in force is loaded %t, %d records; want %t, %t, %d", i, got, f.LoadedInForce(), len(state.records), want, want, i+1)

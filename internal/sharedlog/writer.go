@@ -30,7 +30,7 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.newEntry(takeover, f.at.epoch+1)
+	e, err := f.newEntry(takeover, max(f.at.epoch+1, f.LeastEpoch))
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,21 @@ func (f *Follower) TakeOver(ctx context.Context) (*Writer, error) {
 	}
 	return &Writer{f: f, epoch: e.epoch}, nil
 }
+
+// Covered returns the number of the last log object that the checkpoint in force covers; 0 if there
+// is none.
+func (w *Writer) Covered() uint64 {
+	if w.f.inForce == nil {
+		return 0
+	}
+	return w.f.inForce.covered()
+}
+
+// Collection returns what may be deleted now; see [Follower.Collection].
+func (w *Writer) Collection() *Collection { return w.f.Collection() }
+
+// Finish notes what a Collection has deleted; see [Follower.Finish].
+func (w *Writer) Finish(c *Collection) { w.f.Finish(c) }
 
 // Current returns the time at which this server sent its last request that showed that it was the
 // writer; see [Writer.CatchUp].
@@ -120,9 +135,9 @@ func (w *Writer) Checkpoint(ctx context.Context, state []byte) (*Checkpoint, err
 	return w.checkpoint(ctx, state, w.f.at.layout)
 }
 
-// Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force. The
-// Follower then loads the State from that checkpoint. The errors are those of Append.
-func (w *Writer) Rewrite(ctx context.Context, state []byte) error {
+// Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force, as Announce
+// does. The Follower then loads the State from that checkpoint. The errors are those of Append.
+func (w *Writer) Rewrite(ctx context.Context, state []byte, condemned []uint64) error {
 	if w.layouts++; w.layouts >= maxLayouts {
 		return fmt.Errorf("the writer has made %d layouts, the most of one epoch; take over again", w.layouts)
 	}
@@ -131,7 +146,7 @@ func (w *Writer) Rewrite(ctx context.Context, state []byte) error {
 	if err != nil {
 		return err
 	}
-	return w.Announce(ctx, c)
+	return w.Announce(ctx, c, condemned)
 }
 
 // checkpoint stores a checkpoint whose rows have the given layout.
@@ -149,9 +164,10 @@ func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*
 	return c, w.f.upload(ctx, c.name, c.encode())
 }
 
-// Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it.
-// The errors are those of Append.
-func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
+// Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it. It
+// also condemns the given segments: the graph needs them neither in the state of the checkpoint nor
+// for a record that the checkpoint does not cover. The errors are those of Append.
+func (w *Writer) Announce(ctx context.Context, c *Checkpoint, condemned []uint64) error {
 	if err := w.Check(); err != nil {
 		return err
 	}
@@ -161,15 +177,16 @@ func (w *Writer) Announce(ctx context.Context, c *Checkpoint) error {
 	case c.at.layout != w.f.at.layout && c.covered() != w.f.at.next-1:
 		return fmt.Errorf("checkpoint %s changes the layout, so no log object may come between it and its announcement; make another one", c.name)
 	}
-	body, err := json.Marshal(announcementBody{Name: c.name, Sum: c.sum[:], Covered: c.covered(), Layout: c.at.layout})
-	if err != nil {
-		return err
-	}
 	e, err := w.newEntry(announcement)
 	if err != nil {
 		return err
 	}
-	e.body = body
+	e.body, err = json.Marshal(announcementBody{
+		Name: c.name, Sum: c.sum[:], Covered: c.covered(), Layout: c.at.layout, Condemned: w.f.condemn(e.time, c.covered(), condemned),
+	})
+	if err != nil {
+		return err
+	}
 	return w.write(ctx, e)
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"mime"
 	"net/http"
 	"net/url"
@@ -40,11 +41,28 @@ type handler struct {
 // which page to show.
 const index = "index.html"
 
+// loginFile is the file that tells the pages at which issuer users log in.
+const loginFile = "login.json"
+
+// Login is the public client of the studio at an OpenID Connect issuer. Users of the studio log in there.
+type Login struct {
+	Issuer   string   `json:"issuer"`    // the URL of the issuer
+	ClientID string   `json:"client_id"` // identifies the studio at the issuer
+	Scopes   []string `json:"scopes"`    // the scopes that the studio asks for
+}
+
 // Handler returns the handler of all paths below [Path]. It needs no authentication, because the
-// files are the same for everyone and contain no data of any graph. The argument `issuer` is the
-// URL of the token issuer, to which the pages may connect; it is empty if there is none.
-func Handler(issuer string) (http.Handler, error) {
-	h := &handler{files: map[string]*file{}, policy: contentPolicy(issuer)}
+// files are the same for everyone and contain no data of any graph. If `login` is nil, users can only
+// paste tokens.
+func Handler(login *Login) (http.Handler, error) {
+	h := &handler{files: map[string]*file{}, policy: contentPolicy(login)}
+	public, err := json.Marshal(map[string]*Login{"oidc": login})
+	if err != nil {
+		return nil, err
+	}
+	if h.files[loginFile], err = newFile(loginFile, public); err != nil {
+		return nil, err
+	}
 	entries, err := dist.ReadDir("dist")
 	if err != nil {
 		return nil, err
@@ -79,11 +97,13 @@ func newFile(name string, b []byte) (*file, error) {
 }
 
 // contentPolicy returns the Content-Security-Policy of all files. It allows scripts, styles and
-// connections only of the server itself, and also connections to the issuer.
-func contentPolicy(issuer string) string {
+// connections only of the server itself, and also connections to the issuer at which users log in.
+func contentPolicy(login *Login) string {
 	connect := "'self'"
-	if u, err := url.Parse(issuer); err == nil && u.Host != "" {
-		connect += " " + u.Scheme + "://" + u.Host
+	if login != nil {
+		if u, err := url.Parse(login.Issuer); err == nil && u.Host != "" {
+			connect += " " + u.Scheme + "://" + u.Host
+		}
 	}
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src " + connect, "worker-src 'self'",

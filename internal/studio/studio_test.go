@@ -15,7 +15,7 @@ import (
 // response.
 func answer(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
-	h, err := Handler("https://id.example.com/realms/staff")
+	h, err := Handler(&Login{Issuer: "https://id.example.com/realms/staff", ClientID: "studio", Scopes: []string{"openid"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,8 @@ func TestHeaders(t *testing.T) {
 		{"HEAD", "/studio/app.js", http.StatusOK, "text/javascript; charset=utf-8"},
 		{"GET", "/studio/app.css", http.StatusOK, "text/css; charset=utf-8"},
 		{"GET", "/studio/icon.svg", http.StatusOK, "image/svg+xml"},
+		{"GET", "/studio/login.json", http.StatusOK, "application/json"},
+		{"GET", "/studio/callback?code=1&state=2", http.StatusOK, "text/html; charset=utf-8"},
 		{"POST", "/studio/", http.StatusMethodNotAllowed, ""},
 	} {
 		res := answer(t, tt.method, tt.path, http.Header{})
@@ -58,8 +60,31 @@ func TestHeaders(t *testing.T) {
 			}
 		}
 	}
-	if got := contentPolicy(""); !strings.Contains(got, "connect-src 'self';") {
+	if got := contentPolicy(nil); !strings.Contains(got, "connect-src 'self';") {
 		t.Errorf("without an issuer the policy is %q", got)
+	}
+}
+
+// TestLogin checks what the pages learn about the issuer of the server. Without a client at the issuer,
+// they learn nothing.
+func TestLogin(t *testing.T) {
+	for _, tt := range []struct {
+		login *Login
+		want  string
+	}{
+		{nil, `{"oidc":null}`},
+		{&Login{Issuer: "https://id.example.com", ClientID: "studio", Scopes: []string{"openid", "graph"}},
+			`{"oidc":{"issuer":"https://id.example.com","client_id":"studio","scopes":["openid","graph"]}}`},
+	} {
+		h, err := Handler(tt.login)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/studio/login.json", nil))
+		if got := w.Body.String(); got != tt.want {
+			t.Errorf("login.json is %s, want %s", got, tt.want)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
@@ -119,7 +120,7 @@ func needsParams(q tool.StoredQuery) bool {
 
 // showQuery calls a stored query over MCP at the `url` and prints the first rows.
 func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {
-	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: version()}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: buildversion.Program()}, nil)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
 		HTTPClient:           &http.Client{Transport: c},

@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
@@ -90,13 +89,15 @@ The server serves the graphs of the revision that omnigraph cluster apply record
 the settings of cluster.yaml. If it cannot open a graph, it quarantines the graph: it
 answers requests to the graph with 503 until it is restarted, and /readyz lists the graph.
 
-The server accepts the bearer tokens of the file that OMNIGRAPH_TOKENS_FILE names, of the
-variables OMNIGRAPH_TOKEN_<ACTOR>, and of the issuer that cluster.yaml names under
-server.oidc. It prints the address that it listens on as OMNIGRAPH_LISTEN_ADDR=host:port;
-with port 0 it chooses a free port. It tries to use no more memory than GOMEMLIMIT, such
-as 2GiB; the default is four fifths of the memory that is available.`,
+The server accepts the bearer tokens of the file that OMNIGRAPH_TOKENS_FILE names, of
+the variables OMNIGRAPH_TOKEN_<ACTOR>, and of the issuer that cluster.yaml names under
+server.oidc. It prints the address that it listens on as
+OMNIGRAPH_LISTEN_ADDR=host:port; with port 0 it chooses a free port. If systemd passes a
+socket (LISTEN_FDS), the server serves on it, and --bind may be absent. The server tries
+to use no more memory than GOMEMLIMIT, such as 2GiB; the default is four fifths of the
+memory that is available.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
-		Version:       version(),
+		Version:       buildversion.Program(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
@@ -145,7 +146,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if err != nil {
 		return usageError{err}
 	}
-	tracer, flush, err := observe.Tracing(cmd.Context(), version(), os.Getenv, log)
+	tracer, flush, err := observe.Tracing(cmd.Context(), buildversion.Program(), os.Getenv, log)
 	if err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 			return fmt.Errorf("the development token in %s: %w", config.Folder(), err)
 		}
 	}
-	ln, err := net.Listen("tcp", o.bind)
+	ln, passed, err := listen(&o, cmd.Flags().Changed("bind"))
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,8 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		Engine:         p.Engine,
 		MaxConnections: o.connections,
 		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens, Node: o.node, Advertise: o.advertise,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: version(), SourceVersion: sourceVersion(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
+		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: buildversion.Program(), SourceVersion: buildversion.Commit(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
+		SocketOutlivesServer: passed,
 	})
 	if err != nil {
 		return err
@@ -236,31 +238,4 @@ func sources(faults diag.List) map[string]string {
 		}
 	}
 	return texts
-}
-
-// version returns the version of the program's module, or "(devel)" if it is not known.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
-// sourceVersion returns the commit of the source code that the program was built from, or "" if the
-// build does not record it.
-func sourceVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	return revision(info)
-}
-
-// revision returns the commit that the program was built from, or "" if it is not known.
-func revision(info *debug.BuildInfo) string {
-	if info == nil {
-		return ""
-	}
-	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
-	if i < 0 {
-		return ""
-	}
-	return info.Settings[i].Value
 }

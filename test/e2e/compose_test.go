@@ -111,3 +111,49 @@ func TestGoMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestServersFiles reads the two configurations of several servers in docs/deployment/servers: the file for
+// Compose, and the one inside the Kubernetes file. Each server in the files must be one of the peers.
+func TestServersFiles(t *testing.T) {
+	const folder = "../../docs/deployment/servers/"
+	read := func(name string) string {
+		t.Helper()
+		b, err := os.ReadFile(folder + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	inMap := ""
+	for _, document := range strings.Split(read("kubernetes.yaml"), "\n---\n") {
+		var object struct {
+			Kind string
+			Data map[string]string
+		}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		if object.Kind == "ConfigMap" {
+			inMap = object.Data["cluster.yaml"]
+		}
+	}
+	for name, text := range map[string]string{"cluster.yaml": read("cluster.yaml"), "kubernetes.yaml": inMap} {
+		// The configuration is in the root of the image, beside the folder with the queries.
+		c, err := cluster.Parse("../../cluster.yaml", []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if c.Shared == nil || len(c.Peers) != 3 || c.Graph("code") == nil || c.Graph("code").Policy == "" || c.ServerPolicy == "" {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if name == "kubernetes.yaml" {
+			continue
+		}
+		for _, peer := range c.Peers {
+			host := strings.TrimPrefix(peer, "https://")
+			if !strings.Contains(read("compose.yaml"), `--advertise, "`+peer+`"`) || !strings.Contains(read("Caddyfile"), "\n"+host+" {") {
+				t.Errorf("compose.yaml or the Caddyfile does not have the peer %s", peer)
+			}
+		}
+	}
+}

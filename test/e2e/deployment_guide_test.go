@@ -142,6 +142,9 @@ func TestDeploymentGuideShows(t *testing.T) {
 			}
 		case b.language == "ini" && b.name == "loopback.conf":
 			// TestUnit tests this drop-in together with the unit.
+		case b.language == "ini" && b.name == "apply.conf":
+			// TestUnit tests the rest of this drop-in.
+			parsed(t, regexp.MustCompile(`(?m)^ExecStartPre=/usr/local/bin/(.*)$`).FindStringSubmatch(b.text)[1])
 		case b.language == "sh" && slices.Contains(marked, b.name):
 			for _, m := range regexp.MustCompile(`(?m)(?:^|-- /usr/local/bin/)((?:omnigraph|gq|omnigraph-server) .*)$`).FindAllStringSubmatch(b.text, -1) {
 				seen["commands"]++
@@ -157,7 +160,7 @@ func TestDeploymentGuideShows(t *testing.T) {
 			t.Errorf("an example in %s %s, which nothing checks:\n%s", b.language, b.name, b.text)
 		}
 	}
-	if seen["nginx"] != 2 || seen["ini"] != 2 || seen["yaml"] != 2 || seen["commands"] != 7 {
+	if seen["nginx"] != 2 || seen["ini"] != 3 || seen["yaml"] != 2 || seen["commands"] != 7 {
 		t.Errorf("blocks: %v", seen)
 	}
 	for _, m := range regexp.MustCompile(`\]\((deployment/[^)]*)\)`).FindAllStringSubmatch(guide, -1) {

@@ -81,7 +81,7 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 		t.Fatal(err)
 	}
 	text := strings.Replace(string(config), "storage: ./data\n", fmt.Sprintf(
-		"storage: { url: \"%s\", cache: ./cache, lease: %v, max_staleness: 10s }\npeers: [%s]\n", storage, sharedLease, strings.Join(peers, ", ")), 1)
+		"storage: { url: \"%s\", cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }\npeers: [%s]\n", storage, sharedLease, strings.Join(peers, ", ")), 1)
 	for range n {
 		dir := t.TempDir()
 		if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {

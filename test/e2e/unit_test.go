@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestUnit checks that the guide's systemd unit fits the server, and that `systemd-analyze security`
-// computes the exposure score that the guide states.
+// TestUnit checks that the guide's systemd units fit the server and each other, and that
+// `systemd-analyze security` computes the exposure score that the guide states.
 func TestUnit(t *testing.T) {
 	b, err := os.ReadFile("../../docs/deployment/omnigraph.service")
 	if err != nil {
@@ -36,6 +36,17 @@ func TestUnit(t *testing.T) {
 		t.Errorf("the guide has another storage folder than %s", dir)
 	}
 
+	b, err = os.ReadFile("../../docs/deployment/omnigraph.socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := string(b)
+	// The server refuses a socket on another address than --bind.
+	listen := regexp.MustCompile(`(?m)^ListenStream=(.*)$`).FindStringSubmatch(socket)
+	if listen == nil || !strings.HasSuffix(setting("ExecStart"), " --bind "+listen[1]) {
+		t.Errorf("the socket listens on %v, and the service runs %s", listen, setting("ExecStart"))
+	}
+
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
@@ -53,13 +64,24 @@ func TestUnit(t *testing.T) {
 	if out := analyze(unit, "--man=no", "verify"); strings.Contains(out, "omnigraph") {
 		t.Errorf("systemd-analyze verify: %s", out)
 	}
-	i := slices.IndexFunc(blocks, func(b block) bool { return b.name == "loopback.conf" })
-	if i < 0 {
-		t.Fatal("the guide has no drop-in")
+	dropIn := func(name string) string {
+		i := slices.IndexFunc(blocks, func(b block) bool { return b.name == name })
+		if i < 0 {
+			t.Fatalf("the guide has no drop-in %s", name)
+		}
+		return blocks[i].text
+	}
+	if out := analyze(strings.Replace(unit, "[Install]", dropIn("apply.conf")+"[Install]", 1), "--man=no", "verify"); strings.Contains(out, "omnigraph") {
+		t.Errorf("systemd-analyze verify with apply.conf: %s", out)
+	}
+	socketFile := filepath.Join(dir, "omnigraph.socket")
+	write(t, socketFile, socket)
+	if out, err := exec.Command("systemd-analyze", "--man=no", "verify", socketFile).CombinedOutput(); err != nil || strings.Contains(string(out), "omnigraph") {
+		t.Errorf("systemd-analyze verify omnigraph.socket: %v, %s", err, out)
 	}
 	for _, x := range []struct{ unit, says string }{
 		{unit, "exposure of %s of 10"},
-		{strings.Replace(unit, "[Install]", blocks[i].text+"[Install]", 1), "closes the network too (%s)"},
+		{strings.Replace(unit, "[Install]", dropIn("loopback.conf")+"[Install]", 1), "closes the network too (%s)"},
 	} {
 		out := analyze(x.unit, "--offline=yes", "security")
 		m := regexp.MustCompile(`Overall exposure level for omnigraph.service: (\d+\.\d)`).FindStringSubmatch(out)

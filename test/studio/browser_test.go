@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // browserPath returns the path of Chromium, or "" if there is none.
@@ -156,6 +159,20 @@ func (b *tab) wantText(texts ...string) {
 	}
 }
 
+// expire answers every request about a graph with status 401, as if the token had expired, until the test
+// calls fetch.Disable.
+func (b *tab) expire() {
+	b.t.Helper()
+	chromedp.ListenTarget(b.ctx, func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			go func() { // a listener must not wait for the browser
+				_ = chromedp.Run(b.ctx, fetch.FulfillRequest(e.RequestID, http.StatusUnauthorized))
+			}()
+		}
+	})
+	b.run(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/graphs/*"}}))
+}
+
 // scheme selects the light or the dark colours.
 func (b *tab) scheme(name string) {
 	b.t.Helper()
@@ -207,4 +224,48 @@ func (b *tab) accessible() {
 func (b *tab) resize(width, height int64) {
 	b.t.Helper()
 	b.run(chromedp.EmulateViewport(width, height))
+}
+
+// shows waits until the page shows a text.
+func (b *tab) shows(text string) {
+	b.t.Helper()
+	b.wait(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// click clicks the element that a CSS selector selects.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.run(chromedp.ScrollIntoView(selector, chromedp.ByQuery), chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// looks checks the page in light and in dark colours, and on a wide and on a narrow screen.
+func (b *tab) looks(name string) {
+	b.t.Helper()
+	for _, colours := range []string{"light", "dark"} {
+		b.scheme(colours)
+		b.resize(1280, 900)
+		b.run(chromedp.Evaluate("scrollTo(0, 0)", nil))
+		b.accessible()
+		b.fits(1280)
+		b.colours(colours)
+		b.shoot(name + "-" + colours)
+	}
+	b.scheme("light")
+	b.resize(360, 800)
+	b.accessible()
+	b.fits(360)
+	b.shoot(name + "-narrow")
+	b.resize(1280, 900)
+}
+
+// tabTo presses Tab until an element has the focus that matches a CSS selector.
+func (b *tab) tabTo(selector string) {
+	b.t.Helper()
+	for range 150 {
+		if eval[bool](b, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
+			return
+		}
+		b.run(chromedp.KeyEvent(kb.Tab))
+	}
+	b.t.Fatalf("150 presses of Tab do not reach %s", selector)
 }

@@ -28,6 +28,8 @@ func TestPages(t *testing.T) {
 	}{
 		{"code-all", code, "act-dev", []page{
 			{"graphs", "/studio/", []string{"Graphs", "code"}},
+			{"review", "/studio/code/review", []string{"Correct a note", "act-dev"}},
+			{"proposal", "/studio/code/review/" + code.proposal, []string{"Correct a note", "Read me twice", "See https://example.com/why", "Nothing blocks the merge.", "Merge into main"}},
 			{"run", "/studio/code/run", []string{"heaviest_packages", "add_note"}},
 			{"query", "/studio/code/run/heaviest_packages?p.limit=5&run=1", []string{"5 rows", "github.com/omnigraph-go/omnigraph/client", "The default is 25."}},
 			{"mutation", "/studio/code/run/add_note", []string{"Try without writing", "slug"}},
@@ -43,6 +45,8 @@ func TestPages(t *testing.T) {
 		}},
 		{"code-little", code, "act-ada", []page{
 			{"graphs", "/studio/", []string{"You may not list the graphs"}},
+			{"review", "/studio/code/review?state=any&author=act-bot", []string{"No proposal matches the filters."}},
+			{"proposal", "/studio/code/review/" + code.proposal, []string{"Read me twice", "Decision"}},
 			{"run", "/studio/code/run", []string{"heaviest_packages"}},
 			{"entity", node, []string{"Neighbours", "signature"}},
 			{"schema", "/studio/code/schema", []string{"Symbol"}},
@@ -50,6 +54,7 @@ func TestPages(t *testing.T) {
 			{"access", "/studio/code/access?actor=act-dev", []string{"Not allowed", "the policy does not allow policy_read"}},
 		}},
 		{"brain-all", brain, "act-ada", []page{
+			{"review", "/studio/brain/review", []string{"There are no open proposals."}},
 			{"run", "/studio/brain/run", []string{"find_documents"}},
 			{"query", "/studio/brain/run/find_documents?p.words=price&run=1", []string{"pricing-study"}},
 			{"search", "/studio/brain/entity/Decision", []string{"price-by-invoice", "Charge by the invoice"}},
@@ -60,6 +65,8 @@ func TestPages(t *testing.T) {
 			{"explained", "/studio/brain/access?actor=act-bot", []string{"rule bots-call-two-queries", "find_documents", "no rule allows it"}},
 		}},
 		{"brain-little", brain, "act-bot", []page{
+			{"review", "/studio/brain/review", denied},
+			{"proposal", "/studio/brain/review/01M7", []string{"Not found"}},
 			{"run", "/studio/brain/run", append([]string{"Name of a stored query"}, denied...)},
 			{"query", "/studio/brain/run/find_documents?p.words=price&run=1", []string{"pricing-study"}},
 			{"hidden", "/studio/brain/run/why", []string{"Not found"}},

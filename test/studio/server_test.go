@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -85,6 +86,8 @@ type site struct {
 	token map[string]string // token by actor
 	dev   string            // what the server printed at its start
 
+	proposal string // the id of an open proposal of the graph, if the site has one
+
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the server has ended
 }
@@ -158,6 +161,13 @@ func (s *site) link() string {
 // send sends a request as an actor. It fails the test unless the status means success.
 func (s *site) send(t *testing.T, actor, method, path, body string) {
 	t.Helper()
+	s.ask(t, actor, method, path, body, nil)
+}
+
+// ask sends a request as an actor, and decodes the answer unless `answer` is nil. It fails the test
+// unless the status means success.
+func (s *site) ask(t *testing.T, actor, method, path, body string, answer any) {
+	t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -169,10 +179,17 @@ func (s *site) send(t *testing.T, actor, method, path, body string) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if res.StatusCode != http.StatusOK {
-		var text bytes.Buffer
-		_, _ = text.ReadFrom(res.Body)
-		t.Fatalf("%s %s: %s %s", method, path, res.Status, text.String())
+		t.Fatalf("%s %s: %s %s", method, path, res.Status, text)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(text, answer); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -196,6 +213,9 @@ func codeSite(t *testing.T) *site {
 	s.send(t, "act-dev", "POST", "/graphs/code/queries/add_note", `{"params":{"slug":"first","symbol":"`+symbol+`","text":"See https://example.com/why"}}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/branches", `{"name":"review"}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/mutate", `{"query":"query m() { update Note set { text: \"Read me twice\" } where slug = \"first\" }","branch":"review"}`)
+	var p struct{ ID string }
+	s.ask(t, "act-dev", "POST", "/graphs/code/proposals", `{"source":"review","title":"Correct a note"}`, &p)
+	s.proposal = p.ID
 	return s
 }
 
@@ -263,17 +283,5 @@ func write(t *testing.T, name, text string) {
 // get sends a GET request as an actor, and decodes the answer.
 func (s *site) get(t *testing.T, actor, path string, answer any) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodGet, s.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+s.token[actor])
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(answer); err != nil {
-		t.Fatal(err)
-	}
+	s.ask(t, actor, http.MethodGet, path, "", answer)
 }

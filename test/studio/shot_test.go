@@ -34,12 +34,12 @@ func (b *tab) shoot(name string) {
 	}
 }
 
-// mostColours is the maximum number of colours in a screenshot. Text on a background of one colour
-// needs few.
-const mostColours = 48
+// mostColours is the maximum number of colours in a screenshot: as many as an index of one byte can
+// distinguish.
+const mostColours = 256
 
-// reduced returns the screenshot as a PNG that has only its most frequent colours. It takes a third
-// of the bytes.
+// reduced returns the screenshot as a PNG that has only its most frequent colours. It is smaller than
+// the PNG of the browser.
 func reduced(shot []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {

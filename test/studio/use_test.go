@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -51,15 +50,8 @@ func TestExpiredToken(t *testing.T) {
 	s := codeSite(t)
 	b := openTab(t)
 	b.logIn(s, "act-dev", "/studio/code/run")
-	chromedp.ListenTarget(b.ctx, func(event any) {
-		if e, ok := event.(*fetch.EventRequestPaused); ok {
-			go func() { // a listener must not wait for the browser
-				_ = chromedp.Run(b.ctx, fetch.FulfillRequest(e.RequestID, http.StatusUnauthorized))
-			}()
-		}
-	})
-	b.run(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/graphs/*"}}))
-	b.run(chromedp.Click("nav a:nth-child(3)", chromedp.ByQuery))
+	b.expire()
+	b.run(chromedp.Click(`nav a[href$="/schema"]`, chromedp.ByQuery))
 	b.wait("document.querySelector('main.login') !== null")
 	b.wantText("The server does not accept the token any more.")
 	b.accessible()

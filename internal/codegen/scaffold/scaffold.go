@@ -136,7 +136,7 @@ func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	goMinor := goVersion[:strings.LastIndex(goVersion, ".")]
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Module": m.Path, "Name": m.name(), "Image": m.image(), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
+		"Module": m.Path, "Name": m.name(), "Image": m.Image(), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
 		"Go": goVersion, "GoMinor": goMinor, "Fill": m.fillStore(), "Graph": m.graph(), "Package": model.PackageName(m.graph()), "Steps": m.Steps(), "CompileNote": CompileNote, "Call": m.Call(),
 	})
 	return b.Bytes(), err
@@ -151,9 +151,10 @@ func (m *Module) name() string {
 	return path.Base(prefix)
 }
 
-// image returns the name in the form that docker requires for an image: lower-case letters, digits,
-// and single separators between them.
-func (m *Module) image() string {
+// Image returns the name of the module's container image and of its release artifacts. It is the
+// last element of the module path in the form that docker requires: lower-case letters, digits, and
+// single separators between them.
+func (m *Module) Image() string {
 	words := strings.FieldsFunc(strings.ToLower(m.name()), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
 	return cmp.Or(strings.Join(words, "-"), defaultGraph)
 }

@@ -166,7 +166,7 @@ func TestImage(t *testing.T) {
 	for path, want := range map[string]string{
 		"example.com/acme/Brain/v2": "brain", "my-brain": "my-brain", "_brain": "brain", "a+b": "a-b", "x~y..z_": "x-y-z", "example.com/_": defaultGraph,
 	} {
-		if got := (&Module{Path: path}).image(); got != want {
+		if got := (&Module{Path: path}).Image(); got != want {
 			t.Errorf("%q: the image is %q, expected %q", path, got, want)
 		}
 	}

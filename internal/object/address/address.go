@@ -11,12 +11,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/object/gcs"
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/object/s3"
 )
 
 // Forms lists the URLs that Open accepts.
-const Forms = "s3://bucket/prefix?region=eu-central-1, postgres://user@host/database?schema=omnigraph, or file:///path/of/a/folder for servers on one machine"
+const Forms = "s3://bucket/prefix?region=eu-central-1, gs://bucket/prefix, postgres://user@host/database?schema=omnigraph, or file:///path/of/a/folder for servers on one machine"
 
 // Is reports whether text is a URL and not the path of a folder.
 func Is(text string) bool { return strings.Contains(text, "://") }
@@ -38,6 +39,8 @@ func Check(text string) error {
 	case "s3":
 		_, err := s3.Open(text)
 		return err
+	case "gs":
+		return gcs.Check(text)
 	case "postgres", "postgresql":
 		if u.Host == "" && u.Query().Get("host") == "" {
 			return errors.New("the address of the database names no host; write postgres://user@host/database?schema=omnigraph")
@@ -110,6 +113,12 @@ func Open(ctx context.Context, text string) (object.Bucket, func(), error) {
 			return nil, nil, err
 		}
 		return b, nothing, nil
+	case "gs":
+		b, err := gcs.Open(ctx, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		return b, b.Close, nil
 	case "file":
 		dir, err := folderOf(u)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
@@ -35,19 +36,14 @@ type Bucket struct {
 
 // Open returns the Bucket of a URL of the form s3://bucket/prefix?region=eu-central-1. The parameter
 // `endpoint`, such as http://127.0.0.1:7070, names a server other than AWS. Credentials come from the
-// environment variables of AWS, its shared file, or the role of the machine or pod. Open sends no
-// request.
+// environment variables of AWS, a profile of its shared files, a web identity, or the role of the machine;
+// the first of them that exists counts. Open sends no request.
 func Open(address string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" {
 		return nil, errors.New("the address of the storage is not a URL such as s3://bucket/prefix?region=eu-central-1")
 	}
-	options := &minio.Options{
-		Secure: true, Region: defaultRegion, MaxRetries: 1,
-		Creds: credentials.NewChainCredentials([]credentials.Provider{
-			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
-		}),
-	}
+	options := &minio.Options{Secure: true, Region: defaultRegion, MaxRetries: 1, Creds: fromEnvironment()}
 	host := "s3.amazonaws.com"
 	for name, values := range u.Query() {
 		switch value := values[len(values)-1]; name {
@@ -75,6 +71,16 @@ func Open(address string) (*Bucket, error) {
 		return nil, fmt.Errorf("the address of the storage: %w", err)
 	}
 	return &Bucket{client: client, bucket: u.Host, prefix: prefix}, nil
+}
+
+// fromEnvironment returns the credentials of this process. They are read at the first request, and again
+// before they expire.
+func fromEnvironment() *credentials.Credentials {
+	role := &credentials.IAM{}
+	if os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" {
+		role.Endpoint = os.Getenv("AWS_ENDPOINT_URL_STS") // "" means the service of AWS in the region
+	}
+	return credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, role})
 }
 
 // Create implements object.Bucket.

@@ -3,7 +3,11 @@
 // actor that may not read.
 package access
 
-import "github.com/omnigraph-go/omnigraph/server/tool"
+import (
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
 
 // Actor is the sender of a request. Authentication determines it once, before any transport handles
 // the request.
@@ -12,6 +16,10 @@ type Actor struct {
 	Groups []string // from the actor's token
 	Tenant string   // distinguishes actors with the same id; empty unless an authenticator sets it
 	Source string   // how the actor was authenticated: "token", "oidc", "local" or "none"
+
+	// Expires is when the server stops accepting the actor's token; zero for a token that never
+	// expires. Only requests that outlive their token need it.
+	Expires time.Time
 }
 
 // Authorizer decides what actors may do on one graph. Implementations must be safe for

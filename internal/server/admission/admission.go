@@ -21,6 +21,10 @@ type Options struct {
 	// queue builds up. Zero refuses at once.
 	Wait time.Duration
 
+	// Counted names what the limiter counts, in plural and for messages; empty means requests in
+	// flight.
+	Counted string
+
 	// Refused, if not nil, is called for each refusal.
 	Refused func(Reason)
 }
@@ -33,10 +37,14 @@ const (
 	ByActor Reason = "actor" // the limit on the requests of one actor
 	ByTotal Reason = "total" // the limit on the requests of all actors
 	ByBytes Reason = "bytes" // a limit on the bytes of request bodies
+
+	// BySubscriptions is either limit of the Limiter that counts open subscriptions. That Limiter
+	// itself refuses by ByActor or ByTotal.
+	BySubscriptions Reason = "subscriptions"
 )
 
 // Reasons lists all reasons.
-var Reasons = []Reason{ByActor, ByTotal, ByBytes}
+var Reasons = []Reason{ByActor, ByTotal, ByBytes, BySubscriptions}
 
 // Actor is the key for counting requests.
 type Actor struct{ Tenant, ID string }
@@ -53,6 +61,7 @@ type Load struct {
 type Refusal struct {
 	Reason        Reason // the limit that was exceeded
 	Limit, Actual int64  // requests or bytes; Actual includes the refused request
+	Counted       string // see [Options]
 }
 
 // Limiter admits and counts requests. It is safe for concurrent use. It keeps an entry for an
@@ -174,20 +183,20 @@ func (g *Limiter) admitWaiting() {
 func (g *Limiter) exceeded(a Actor, bytes int64) *Refusal {
 	o := &g.opts
 	if o.Total > 0 && g.load.Requests >= o.Total {
-		return &Refusal{ByTotal, int64(o.Total), int64(g.load.Requests) + 1}
+		return &Refusal{ByTotal, int64(o.Total), int64(g.load.Requests) + 1, o.Counted}
 	}
 	s := g.actors[a]
 	if s != nil && o.PerActor > 0 && s.requests >= o.PerActor {
-		return &Refusal{ByActor, int64(o.PerActor), int64(s.requests) + 1}
+		return &Refusal{ByActor, int64(o.PerActor), int64(s.requests) + 1, o.Counted}
 	}
 	if o.Bytes <= 0 || bytes == 0 {
 		return nil
 	}
 	if g.load.Bytes > 0 && g.load.Bytes+bytes > o.Bytes {
-		return &Refusal{ByBytes, o.Bytes, g.load.Bytes + bytes}
+		return &Refusal{ByBytes, o.Bytes, g.load.Bytes + bytes, o.Counted}
 	}
 	if s != nil && s.bytes > 0 && s.bytes+bytes > o.Bytes/2 {
-		return &Refusal{ByBytes, o.Bytes / 2, s.bytes + bytes}
+		return &Refusal{ByBytes, o.Bytes / 2, s.bytes + bytes, o.Counted}
 	}
 	return nil
 }

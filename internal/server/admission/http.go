@@ -104,6 +104,14 @@ func (r *Refusal) write(w http.ResponseWriter) {
 		resource = "bytes of request bodies at once"
 		message = fmt.Sprintf("the request bodies in flight have %d bytes, expected at most %d; send fewer or smaller bodies at once, or try again later", r.Actual, r.Limit)
 	}
+	if r.Counted != "" {
+		resource = r.Counted + " of one actor"
+		message = fmt.Sprintf("the actor has %d %s, expected at most %d; close one of them, or try again later", r.Actual, r.Counted, r.Limit)
+		if r.Reason == ByTotal {
+			resource = r.Counted + " of all actors"
+			message = fmt.Sprintf("the server keeps at most %d %s; try again later", r.Limit, r.Counted)
+		}
+	}
 	f := envelope.New(wireerror.Overloaded, client.CodeTooManyRequests, message)
 	f.Body.ResourceLimit = &client.Limit{Resource: resource, Limit: r.Limit, Actual: r.Actual}
 	w.Header().Set("Retry-After", strconv.Itoa(r.retryAfter()))

@@ -208,7 +208,7 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access.Actor{ID: name, Groups: groups, Source: "oidc"}, nil
+	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway)}, nil
 }
 
 // groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its

@@ -79,6 +79,8 @@ func decided(t testing.TB, v *OIDC, token string) string {
 		return "failed: " + err.Error()
 	case actor == nil:
 		return "unknown"
+	case actor.Expires.IsZero() || v.o.Now().After(actor.Expires):
+		t.Errorf("the verifier accepts a token of %s, whose expiry is %v", actor.ID, actor.Expires)
 	}
 	return strings.Join(append([]string{actor.Source, actor.ID}, actor.Groups...), " ")
 }

@@ -96,7 +96,21 @@ type OIDC struct {
 
 	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
+
+	Studio *StudioClient // lets users of the studio log in at the issuer; nil means that they cannot
 }
+
+// StudioClient is the studio as a public client of the issuer: it has an id and no secret.
+type StudioClient struct {
+	ClientID string
+	Scopes   []string // the scopes that the studio asks for; the first is openidScope
+}
+
+// The scopes that OpenID Connect defines for the flow of the studio.
+const (
+	openidScope  = "openid"         // makes the issuer send an ID token, which the studio checks
+	offlineScope = "offline_access" // would make the issuer send a refresh token
+)
 
 // TokenGroup maps the name of a group in tokens to its name in policies.
 type TokenGroup struct {
@@ -117,7 +131,11 @@ var tokenWord = regexp.MustCompile(tokenWordPattern)
 // actorPrefix keeps a prefix much shorter than the longest name of an actor.
 var actorPrefix = regexp.MustCompile(actorPrefixPattern)
 
+// scopeToken matches a scope (RFC 6749, section 3.3).
+var scopeToken = regexp.MustCompile(scopePattern)
+
 const (
+	scopePattern       = `^[!#-\[\]-~]{1,256}$`
 	tokenWordPattern   = `^[!-~](?:[ -~]{0,254}[!-~])?$` // 1 to 256 characters
 	actorPrefixPattern = `^[!-~]{1,32}$`
 )
@@ -150,6 +168,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 		}
 	}
 	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
+	o.Studio = studioClient(f["studio"])
 	groups, _ := f["groups"].Entries(oidcSection + ".groups")
 	for _, g := range groups {
 		if !tokenWord.MatchString(g.Key) {
@@ -159,6 +178,34 @@ func (p *reader) oidc(n *strictyaml.Node) {
 			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
 		}
 	}
+}
+
+// studioClient reads the section server.oidc.studio. It returns nil if there is none.
+func studioClient(n *strictyaml.Node) *StudioClient {
+	const what = oidcSection + ".studio"
+	f, ok := n.Mapping(what, studioClientSettings)
+	if !ok {
+		return nil
+	}
+	c := &StudioClient{Scopes: []string{openidScope}}
+	if n := n.AtKey().Require(f, "client_id", what); n != nil {
+		c.ClientID, _ = n.Text("client_id")
+		if c.ClientID != "" && !tokenWord.MatchString(c.ClientID) {
+			n.Fault(strictyaml.BadValue, "client_id must be at most 256 ASCII characters", "write the id that the issuer has for the studio")
+		}
+	}
+	scopes, _ := f["scopes"].Texts("scopes")
+	for _, e := range scopes {
+		switch {
+		case !scopeToken.MatchString(e.Key):
+			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("scope %.80q is not a scope: expected ASCII characters without blanks, quotes and backslashes", e.Key), "write each scope as an entry of its own")
+		case e.Key == offlineScope:
+			e.At.Fault(strictyaml.BadValue, "scope offline_access asks for a refresh token, which the studio must not have", "remove the scope")
+		case !slices.Contains(c.Scopes, e.Key):
+			c.Scopes = append(c.Scopes, e.Key)
+		}
+	}
+	return c
 }
 
 // checkIssuer reports a fault unless s has the form of an issuer.

@@ -30,8 +30,10 @@ type Config struct {
 type Shared struct {
 	URL          string        // where the storage is; package address opens it
 	Cache        string        // folder of this server for copies of stored data
+	CacheBytes   int64         // bound on the size of these copies, except the mapped ones; 0 for none
 	Lease        time.Duration // how long other servers take this one for alive after its last sign of life
 	MaxStaleness time.Duration // how long the server goes on answering reads when it cannot reach the storage
+	Retention    time.Duration // how long objects that no graph needs any more stay in the storage
 }
 
 // Folder returns the folder for the files that only this server uses. It is the data folder, or the
@@ -63,6 +65,9 @@ type Graph struct {
 	// Policy is the policy file for the graph, or "".
 	Policy string
 
+	// Quota bounds what the graph stores.
+	Quota Quota
+
 	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding
 
@@ -78,6 +83,12 @@ type Graph struct {
 	// MetaThreshold is a number of stored queries. From this number on, the server offers two tools
 	// that find and run queries, instead of one tool for each query.
 	MetaThreshold int
+}
+
+// Quota bounds what a graph stores. A zero field means no bound of its own.
+type Quota struct {
+	Bytes    int64 // of stored data; see engine.OpenOptions
+	Branches int   // number of branches; overrides server.limits.branches
 }
 
 // The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.

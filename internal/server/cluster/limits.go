@@ -22,6 +22,9 @@ type Limits struct {
 	// long answers.
 	MemoryBytes int64
 	Branches    int // number of live branches of each graph
+
+	PerActorSubscriptions int // open subscriptions of one actor
+	TotalSubscriptions    int // open subscriptions of all actors
 }
 
 // The defaults of the limits if cluster.yaml does not set them.
@@ -32,6 +35,9 @@ const (
 	DefaultBodyBytes        = 256 << 20        // bytes of all request bodies held at once
 	DefaultMemoryBytes      = 2 << 30          // bytes for the rows and texts of all calls
 	DefaultBranches         = 10_000           // live branches of one graph
+
+	DefaultPerActorSubscriptions = 16  // open subscriptions of one actor
+	DefaultTotalSubscriptions    = 256 // open subscriptions of all actors
 )
 
 // minBodyBytes is large enough for two bodies of the largest size. One actor may use half of the
@@ -57,6 +63,12 @@ func (l Limits) WithDefaults() Limits {
 	}
 	if l.Branches == 0 {
 		l.Branches = DefaultBranches
+	}
+	if l.PerActorSubscriptions == 0 {
+		l.PerActorSubscriptions = DefaultPerActorSubscriptions
+	}
+	if l.TotalSubscriptions == 0 {
+		l.TotalSubscriptions = DefaultTotalSubscriptions
 	}
 	return l
 }
@@ -95,6 +107,12 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 	if v, ok := f["branches"].Number(); ok {
 		l.Branches = int(v)
+	}
+	if v, ok := f["per_actor_subscriptions"].Number(); ok {
+		l.PerActorSubscriptions = int(v)
+	}
+	if v, ok := f["total_subscriptions"].Number(); ok {
+		l.TotalSubscriptions = int(v)
 	}
 	if n := f["request_timeout"]; n != nil {
 		if s, ok := n.Text("request_timeout"); ok {

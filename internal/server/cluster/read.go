@@ -130,7 +130,20 @@ func (p *reader) graph(e strictyaml.Entry) {
 	}
 	p.queries(&g, f["queries"])
 	p.embedding(&g, f["embedding_provider"])
+	p.quota(&g, f["quota"])
 	p.mcp(&g, f["mcp"])
+}
+
+// quota reads the section quota of a graph.
+func (p *reader) quota(g *Graph, n *strictyaml.Node) {
+	f, ok := n.Mapping("quota", quotaSettings)
+	if !ok {
+		return
+	}
+	g.Quota.Bytes, _ = f["bytes"].Number()
+	if v, ok := f["branches"].Number(); ok {
+		g.Quota.Branches = int(v)
+	}
 }
 
 // queries reads a folder, a list of files, or a mapping from query names to files.

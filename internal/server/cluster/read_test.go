@@ -66,13 +66,14 @@ func TestPathsOfAnotherFolder(t *testing.T) {
 func TestSharedStorage(t *testing.T) {
 	const rest = "graphs: { code: { schema: schema.pg } }\n"
 	cfg, err := Parse("testdata/ok/cluster.yaml", []byte(`version: 1
-storage: { url: "s3://graphs/prod?region=eu-central-1", cache: ./cache, lease: 20s }
+storage: { url: "s3://graphs/prod?region=eu-central-1", cache: ./cache, cache_bytes: 50GiB, lease: 20s }
 peers: ["https://og-1.internal:8080", "http://127.0.0.1:8080/"]
 `+rest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Shared{URL: "s3://graphs/prod?region=eu-central-1", Cache: "testdata/ok/cache", Lease: 20 * time.Second, MaxStaleness: DefaultMaxStaleness}
+	want := Shared{URL: "s3://graphs/prod?region=eu-central-1", Cache: "testdata/ok/cache", CacheBytes: 50 << 30, Lease: 20 * time.Second,
+		MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
 	if cfg.Storage != "" || cfg.Shared == nil || *cfg.Shared != want || cfg.Folder() != want.Cache {
 		t.Errorf("read %q and %+v, want %+v", cfg.Storage, cfg.Shared, want)
 	}

@@ -65,7 +65,20 @@ var graphSettings = &setting{
 			}},
 		{Key: "embedding_provider", Default: "none: the graph embeds no texts", Example: "main", Limits: "a name of providers.embedding",
 			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
+		quotaSettings,
 		mcpSettings,
+	},
+}
+
+// quotaSettings describes the section quota of a graph.
+var quotaSettings = &setting{
+	Key: "quota", Type: strictyaml.Mapping, Default: "no quota", Example: "{ bytes: 10737418240, branches: 100 }",
+	Text: "This section bounds what the graph stores.",
+	Keys: []*setting{
+		{Key: "bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: "no bound", Example: "10737418240",
+			Text: "If the graph stores more than this number of bytes, the server refuses writes that add data; deletions and cleanups stay possible."},
+		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: "the value of server.limits.branches", Example: "100",
+			Text: "The graph can have at most this number of branches; this replaces server.limits.branches for the graph."},
 	},
 }
 
@@ -194,6 +207,21 @@ var oidcSettings = &setting{
 			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the name of the group in the policies."},
 			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
 			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
+		studioClientSettings,
+	},
+}
+
+// studioClientSettings describes the section server.oidc.studio.
+var studioClientSettings = &setting{
+	Key: "studio", Type: strictyaml.Mapping, Default: "users of the studio can only paste a token", Example: "{ client_id: omnigraph-studio, scopes: [openid, graph] }",
+	Text: "This section lets users of the studio log in at the issuer.",
+	Keys: []*setting{
+		{Key: "client_id", Required: true, Example: "omnigraph-studio", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
+			Text: "The issuer knows the studio by this id, as a public client without a secret, with the redirect address https://HOST/studio/callback."},
+		{Key: "scopes", Type: strictyaml.List, Default: "[openid]", Example: "[openid, graph]",
+			Each:   &setting{Example: "openid", Pattern: scopePattern, Limits: "a scope, but not offline_access, because the studio takes no refresh token", Text: "This is a scope."},
+			Limits: "scopes; offline_access is refused, because the studio takes no refresh token",
+			Text:   "The studio asks the issuer for these scopes, and always for openid. With them, the issuer must give an access token whose audience is this server."},
 	},
 }
 
@@ -219,5 +247,9 @@ var limitSettings = &setting{
 			Text: "All calls together may use at most this number of bytes of memory for rows, texts and long answers."},
 		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultBranches), Example: "500",
 			Text: "A graph can have at most this number of branches."},
+		{Key: "per_actor_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorSubscriptions), Example: "4",
+			Text: "One actor can have at most this number of open subscriptions to change feeds; the server answers further ones with 429. They do not count for per_actor_inflight."},
+		{Key: "total_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalSubscriptions), Example: "64",
+			Text: "All actors together can have at most this number of open subscriptions."},
 	},
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/object/address"
@@ -17,9 +19,11 @@ import (
 const (
 	DefaultLease        = 10 * time.Second
 	DefaultMaxStaleness = time.Minute
+	DefaultRetention    = 24 * time.Hour
 
 	minLease, maxLease         = time.Second, 5 * time.Minute
 	minStaleness, maxStaleness = 5 * time.Second, 24 * time.Hour
+	minRetention, maxRetention = time.Second, 30 * 24 * time.Hour
 )
 
 // storageSettings describes the mapping of the key storage.
@@ -31,10 +35,14 @@ var storageSettings = &setting{
 			Text: "This is the address of the storage; credentials come from the environment of the process."},
 		{Key: "cache", Default: "none; required unless url is a folder", Example: "/var/lib/omnigraph/cache", Limits: "a path from the folder of cluster.yaml, on a disk of this machine",
 			Text: "Each server keeps copies of stored data in this folder; two servers on one machine need two folders."},
+		{Key: "cache_bytes", Default: "none; the cache grows until it is as large as the graphs", Example: "50GiB", Pattern: sizePattern, Limits: "a whole number of MiB, GiB or TiB, at most 1024TiB",
+			Text: "When the cache is larger, the server removes the copies that it does not use at the moment, the least recently used first."},
 		{Key: "lease", Default: "10s", Example: "20s", Pattern: durationPattern, Limits: "a duration from 1s to 5m",
 			Text: "When the server that writes a graph has given no sign of life for this time, another server takes over."},
 		{Key: "max_staleness", Default: "1m", Example: "5m", Pattern: durationPattern, Limits: "a duration from 5s to 24h",
 			Text: "A server that cannot reach the storage answers reads from its copy for this time, and then refuses them with 503."},
+		{Key: "retention", Default: "24h", Example: "72h", Pattern: durationPattern, Limits: "a duration from 1s to 720h; the same on all servers",
+			Text: "Deleted and replaced data stays in the storage for this time, for servers that still read it; the longest export should be shorter."},
 	},
 }
 
@@ -82,7 +90,7 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 		return
 	}
 	if !address.Is(at) {
-		for _, key := range []string{"cache", "lease", "max_staleness"} {
+		for _, key := range []string{"cache", "cache_bytes", "lease", "max_staleness", "retention"} {
 			if x := f[key]; x != nil {
 				x.AtKey().Fault(strictyaml.Contradicts, fmt.Sprintf("storage.url is a folder, so storage.%s has no effect", key), "remove it; or, to share the folder with other servers on this machine, write its address as file:///path")
 			}
@@ -97,16 +105,49 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 	case err != nil:
 		f["url"].Fault(strictyaml.BadValue, err.Error(), "")
 	}
-	s := &Shared{URL: at, Lease: DefaultLease, MaxStaleness: DefaultMaxStaleness}
+	s := &Shared{URL: at, Lease: DefaultLease, MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
 	if cache, ok := n.Require(f, "cache", "storage").Text("storage.cache"); ok {
 		s.Cache = p.join(cache)
 		if info, err := os.Stat(s.Cache); err == nil && !info.IsDir() {
 			f["cache"].Fault(strictyaml.MissingFile, fmt.Sprintf("storage.cache %q is a file, expected a folder", cache), "")
 		}
 	}
+	size(f["cache_bytes"], "storage.cache_bytes", &s.CacheBytes)
 	duration(f["lease"], "storage.lease", minLease, maxLease, &s.Lease)
 	duration(f["max_staleness"], "storage.max_staleness", minStaleness, maxStaleness, &s.MaxStaleness)
+	duration(f["retention"], "storage.retention", minRetention, maxRetention, &s.Retention)
 	p.cfg.Shared = s
+}
+
+// sizePattern matches a size, such as 50GiB.
+const sizePattern = `^[1-9][0-9]{0,8}(MiB|GiB|TiB)$`
+
+// maxSize is the greatest size in bytes: 1024 TiB.
+const maxSize = 1 << 50
+
+// size reads a size and stores it, in bytes, in *to. It does nothing if n is nil.
+func size(n *strictyaml.Node, what string, to *int64) {
+	s, ok := n.Text(what)
+	if !ok {
+		return
+	}
+	if number, unit, ok := cutUnit(s); ok {
+		if v, err := strconv.ParseInt(number, 10, 64); err == nil && v > 0 && v <= maxSize/unit {
+			*to = v * unit
+			return
+		}
+	}
+	n.Fault(strictyaml.BadValue, fmt.Sprintf("%s is %q, expected a whole number of MiB, GiB or TiB, at most 1024TiB, such as 50GiB", what, s), "")
+}
+
+// cutUnit splits a size into its number and its unit in bytes.
+func cutUnit(s string) (number string, unit int64, ok bool) {
+	for i, name := range []string{"MiB", "GiB", "TiB"} {
+		if number, ok := strings.CutSuffix(s, name); ok {
+			return number, 1 << (20 + 10*i), true
+		}
+	}
+	return "", 0, false
 }
 
 // duration reads a duration and stores it in *to. It reports a fault if the duration is shorter

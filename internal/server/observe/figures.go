@@ -17,6 +17,9 @@ var figures = []struct {
 	{graphSegments, func(s *engine.Stats) float64 { return float64(s.Segments) }},
 	{graphSegmentBytes, func(s *engine.Stats) float64 { return float64(s.SegmentBytes) }},
 	{graphLogBytes, func(s *engine.Stats) float64 { return float64(s.LogBytes) }},
+	{graphQuotaBytes, func(s *engine.Stats) float64 { return float64(s.MaxBytes) }},
+	{graphQuotaBranches, func(s *engine.Stats) float64 { return float64(s.MaxBranches) }},
+	{graphQuotaRefusals, func(s *engine.Stats) float64 { return float64(s.QuotaRefusals) }},
 	{graphCheckpoints, func(s *engine.Stats) float64 { return float64(s.Checkpoints) }},
 	{graphRewrites, func(s *engine.Stats) float64 { return float64(s.Rewrites) }},
 	{graphCheckpointFailures, func(s *engine.Stats) float64 { return float64(s.CheckpointFailures) }},
@@ -35,6 +38,9 @@ var sharedFigures = []struct {
 	}},
 	{graphEpoch, func(s *engine.SharedStats) float64 { return float64(s.Epoch) }},
 	{graphLag, func(s *engine.SharedStats) float64 { return s.Lag.Seconds() }},
+	{graphCacheBytes, func(s *engine.SharedStats) float64 { return float64(s.CacheBytes) }},
+	{graphCollected, func(s *engine.SharedStats) float64 { return float64(s.Collected) }},
+	{graphPinned, func(s *engine.SharedStats) float64 { return float64(s.Pinned) }},
 }
 
 // graphFigures asks the engines for their figures each time the metrics are collected.
@@ -43,6 +49,15 @@ type graphFigures struct{ set *Set }
 // desc returns the description of metric m of the table.
 func (c *graphFigures) desc(m int) *prometheus.Desc {
 	return prometheus.NewDesc(Metrics[m].Name, Metrics[m].Help, Metrics[m].Labels, nil)
+}
+
+// value returns the value of metric m of the table for a graph.
+func (c *graphFigures) value(m int, v float64, graph string) prometheus.Metric {
+	kind := prometheus.GaugeValue
+	if Metrics[m].Kind == Counter {
+		kind = prometheus.CounterValue
+	}
+	return prometheus.MustNewConstMetric(c.desc(m), kind, v, graph)
 }
 
 // Describe implements prometheus.Collector.
@@ -63,17 +78,13 @@ func (c *graphFigures) Collect(ch chan<- prometheus.Metric) {
 	for _, g := range graphs {
 		s := g.Stats()
 		for _, f := range figures {
-			kind := prometheus.GaugeValue
-			if Metrics[f.metric].Kind == Counter {
-				kind = prometheus.CounterValue
-			}
-			ch <- prometheus.MustNewConstMetric(c.desc(f.metric), kind, f.of(&s), g.ID())
+			ch <- c.value(f.metric, f.of(&s), g.ID())
 		}
 		if s.Shared == nil {
 			continue
 		}
 		for _, f := range sharedFigures {
-			ch <- prometheus.MustNewConstMetric(c.desc(f.metric), prometheus.GaugeValue, f.of(s.Shared), g.ID())
+			ch <- c.value(f.metric, f.of(s.Shared), g.ID())
 		}
 	}
 }

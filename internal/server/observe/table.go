@@ -42,16 +42,22 @@ const (
 	queryMemory              // bytes reserved by queries and answers
 	graphBranches
 	graphCommits
-	graphCalls        // calls of the engine in progress
-	graphSegments     // segment files
-	graphSegmentBytes // bytes of the segment files
-	graphLogBytes     // bytes of the log since the last checkpoint
+	graphCalls         // calls of the engine in progress
+	graphSegments      // segment files
+	graphSegmentBytes  // bytes of the segment files
+	graphLogBytes      // bytes of the log since the last checkpoint
+	graphQuotaBytes    // bound on the stored bytes
+	graphQuotaBranches // bound on the branches
+	graphQuotaRefusals // writes refused for one of the two bounds
 	graphCheckpoints
 	graphRewrites // checkpoints that rewrote rows
 	graphCheckpointFailures
 	graphWriter      // whether this server writes the graph, in shared storage
 	graphEpoch       // number of takeovers, in shared storage
 	graphLag         // seconds since the server last knew all commits, in shared storage
+	graphCacheBytes  // bytes of the server's copies of segments, in shared storage
+	graphCollected   // objects that the server deleted from shared storage
+	graphPinned      // unneeded segments that stay because a server reads them, in shared storage
 	embeddings       // calls of the embedding provider
 	embeddingTexts   // texts sent to the embedding provider
 	embeddingSeconds // time of a call of the embedding provider
@@ -79,8 +85,8 @@ var Metrics = [...]Metric{
 		"An increase after a change of the proxy: the Host that the proxy sends matches neither the bind address nor public_hosts."},
 
 	admissionRefused: {"omnigraph_admission_refused_total", Counter, []string{"reason"},
-		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total) or limits.body_bytes (bytes).",
-		"Reason total or bytes: the server is too small for its load. Reason actor: one client sends too much at once."},
+		"Requests answered 429: for limits.per_actor_inflight (actor), limits.total_inflight (total), limits.body_bytes (bytes), or limits.per_actor_subscriptions and limits.total_subscriptions (subscriptions).",
+		"Reason total or bytes: the server is too small for its load. Reason actor: one client sends too much at once. Reason subscriptions: clients leave subscriptions open, or there are more subscribers than the limits allow."},
 	admissionRequests: {"omnigraph_admission_requests", Gauge, nil, "Admitted requests in flight.", ""},
 	admissionWaiting:  {"omnigraph_admission_waiting", Gauge, nil, "Requests that wait for admission. Each waits for at most 0.1 s.", ""},
 	admissionActors:   {"omnigraph_admission_actors", Gauge, nil, "Actors with requests in flight.", ""},
@@ -106,8 +112,13 @@ var Metrics = [...]Metric{
 	graphSegments:     {"omnigraph_graph_segments", Gauge, []string{"graph"}, "Segment files, which hold rows and indexes.", ""},
 	graphSegmentBytes: {"omnigraph_graph_segment_bytes", Gauge, []string{"graph"}, "Bytes of the segment files on disk. The engine maps them into memory as it reads them.", "Growth close to the free space of the disk: a checkpoint may need the same amount again."},
 	graphLogBytes:     {"omnigraph_graph_log_bytes", Gauge, []string{"graph"}, "Bytes of the log since the last checkpoint. A start after a crash replays them.", "Far above 8 MiB for minutes: checkpoints fail."},
-	graphCheckpoints:  {"omnigraph_graph_checkpoints_total", Counter, []string{"graph"}, "Checkpoints since the start.", ""},
-	graphRewrites:     {"omnigraph_graph_rewrites_total", Counter, []string{"graph"}, "Checkpoints since the start that rewrote rows, after many deletes.", ""},
+	graphQuotaBytes: {"omnigraph_graph_quota_bytes", Gauge, []string{"graph"}, "The quota of stored bytes: a bound on omnigraph_graph_segment_bytes and omnigraph_graph_log_bytes together. 0 means no quota.",
+		"Usage above 80 % of the quota: delete data and run a cleanup, or raise quota.bytes of the graph."},
+	graphQuotaBranches: {"omnigraph_graph_quota_branches", Gauge, []string{"graph"}, "The largest number of branches that the graph may have. 0 means no bound.", ""},
+	graphQuotaRefusals: {"omnigraph_graph_quota_refusals_total", Counter, []string{"graph"}, "Writes refused since the start because the graph had reached its quota of bytes or branches.",
+		"Any increase: callers get the status 413 until the graph is smaller or its quota is larger."},
+	graphCheckpoints: {"omnigraph_graph_checkpoints_total", Counter, []string{"graph"}, "Checkpoints since the start.", ""},
+	graphRewrites:    {"omnigraph_graph_rewrites_total", Counter, []string{"graph"}, "Checkpoints since the start that rewrote rows, after many deletes.", ""},
 	graphCheckpointFailures: {"omnigraph_graph_checkpoint_failures_total", Counter, []string{"graph"},
 		"Failed background checkpoints. No data is lost: the log keeps it.", "Any failure: the disk is full or broken."},
 
@@ -116,6 +127,13 @@ var Metrics = [...]Metric{
 	graphEpoch: {"omnigraph_graph_epoch", Gauge, []string{"graph"}, "With shared storage: the number of takeovers of the graph, as far as this server knows.", "A steady increase: the servers take the graph from each other; look at the latency of the storage."},
 	graphLag: {"omnigraph_graph_lag_seconds", Gauge, []string{"graph"}, "With shared storage: the time since this server last knew every commit.",
 		"More than a few seconds: the server cannot reach the storage. At storage.max_staleness it stops answering reads."},
+	graphCacheBytes: {"omnigraph_graph_cache_bytes", Gauge, []string{"graph"}, "With shared storage: the bytes of the copies of segments in the cache of this server.",
+		"The sum over all graphs stays above storage.cache_bytes: the server uses more at the same time, so raise the setting if the disk has room."},
+
+	graphCollected: {"omnigraph_graph_collected_objects_total", Counter, []string{"graph"}, "With shared storage: the objects without use that this server deleted since its start. Only the writer deletes.",
+		"No increase on any server for days while the graph is written: the log says why, or storage.retention is long."},
+	graphPinned: {"omnigraph_graph_pinned_segments", Gauge, []string{"graph"}, "With shared storage: the segments that the last collection of this server kept because a server still read them.",
+		"Above 0 for hours: a server has a very long read, or stopped without removing its sign. A day after the retention the segments are deleted in any case."},
 
 	embeddings: {"omnigraph_embedding_calls_total", Counter, []string{"graph", "outcome"},
 		"Calls of the embedding provider, by outcome ok or failed.", "Outcome failed: the provider is down, or its key has expired."},

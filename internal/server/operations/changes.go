@@ -116,15 +116,24 @@ func typesNamed(ctx context.Context, g engine.Graph, c engine.Commit, names []st
 	}
 	types := make([]string, len(names))
 	for i, name := range names {
-		if n := schema.Catalog.Node(name); n != nil {
-			types[i] = n.Name
-		} else if e := schema.Catalog.Edge(name); e != nil {
-			types[i] = e.Name
-		} else {
+		var ok bool
+		if types[i], ok = TypeNamed(schema.Catalog, name); !ok {
 			return nil, &engine.NotFound{What: "type", Name: name}
 		}
 	}
 	return types, nil
+}
+
+// TypeNamed returns the name of a type in the spelling of the schema; ok is false if the schema lacks
+// the type.
+func TypeNamed(s *catalog.Schema, name string) (spelled string, ok bool) {
+	if n := s.Node(name); n != nil {
+		return n.Name, true
+	}
+	if e := s.Edge(name); e != nil {
+		return e.Name, true
+	}
+	return "", false
 }
 
 // asGap converts the error for a commit with a reclaimed state to a *wireerror.HistoryGap.
@@ -138,13 +147,7 @@ func asGap(err error) error {
 
 // changesAnswer returns the changes of a commit in the form of the answer.
 func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer {
-	cause := encoding.Commit(changes.Commit)
-	a := &client.ChangesAnswer{
-		Cause: client.ChangeCause{
-			GraphCommitID: cause.GraphCommitID, ParentCommitID: cause.ParentCommitID, MergedParentCommitID: cause.MergedParentCommitID,
-			ActorID: cause.ActorID, AuthoredAt: cause.CreatedAt, AuthoredBranch: cause.GraphBranch,
-		},
-	}
+	a := &client.ChangesAnswer{Cause: causeOf(changes.Commit)}
 	var more bool
 	if a.Changes, more = wireChanges(changes.List, changes.More); more {
 		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[len(a.Changes)-1].Position()}.Token(env))

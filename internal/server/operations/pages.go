@@ -45,9 +45,11 @@ type ChangePage struct {
 
 // Token returns the token of the next page.
 func (p ChangePage) Token(env *tool.Env) string {
-	after := p.After.Entity + "/" + p.After.Type + "/" + p.After.ID
-	return env.SealPage(pagetoken.Place{List: pagetoken.Changes, Commit: p.Commit, After: after})
+	return env.SealPage(pagetoken.Place{List: pagetoken.Changes, Commit: p.Commit, After: positionText(p.After)})
 }
+
+// positionText returns the text of a position, which parseChangePosition reads.
+func positionText(p engine.ChangePosition) string { return p.Entity + "/" + p.Type + "/" + p.ID }
 
 // OpenChanges returns a position. A page of the changes of a commit starts after that position. If
 // the token is empty, the position is zero, for the first page. The error is a *tool.ArgumentError.

@@ -128,13 +128,35 @@ func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schem
 func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *client.SchemaApplied {
 	a := &client.SchemaApplied{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]client.SchemaStep, len(change.Steps)), GraphManifestVersion: change.Head.Seq,
+		StepCount: len(change.Steps), Steps: schemaSteps(change.Steps), GraphManifestVersion: change.Head.Seq,
 		Branch: orMain(c.Options.Branch), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
-	for i, s := range change.Steps {
-		a.Steps[i] = client.SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
-	}
 	return a
+}
+
+// schemaSteps returns the steps of a change of the schema in their wire form.
+func schemaSteps(steps []catalog.Step) []client.SchemaStep {
+	list := make([]client.SchemaStep, len(steps))
+	for i, s := range steps {
+		list[i] = client.SchemaStep{Code: string(s.Code), Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
+	}
+	return list
+}
+
+// schemaEvent describes the difference between two schemas for a change feed. The schema `was` is nil
+// for the first commit of a graph.
+func schemaEvent(was, is *engine.Schema) *client.SchemaEvent {
+	e := &client.SchemaEvent{SchemaDigest: is.Digest, SchemaSource: is.Source}
+	before := &catalog.Schema{}
+	if was != nil {
+		before, e.ParentSchemaDigest = was.Catalog, &was.Digest
+	}
+	steps := catalog.Diff(before, is.Catalog).Steps
+	for i := range steps {
+		steps[i].Reason = "" // the stored data permitted the step
+	}
+	e.Steps = schemaSteps(steps)
+	return e
 }
 
 // Outcome returns the outcome of Apply with the given answer.

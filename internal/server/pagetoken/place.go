@@ -14,6 +14,8 @@ const (
 	Commits  List = "commits"  // the commits of Place.Branch
 	Changes  List = "changes"  // the changes of Place.Commit
 
+	Feed List = "change feed" // the changes of Place.Commit in the change feed of Place.Branch
+
 	Proposals       List = "proposals"        // the proposals of a graph
 	ProposalChanges List = "proposal changes" // the changes of the proposal with the id Place.Branch
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,14 @@ import (
 // wantsArrow reports whether the client accepts an Arrow stream, and does not prefer JSON or NDJSON
 // to it.
 func (x *exchange) wantsArrow() bool {
-	columns, other := 0.0, 0.0
-	for _, line := range x.r.Header.Values("Accept") {
+	columns, other := qualities(x.r, client.MediaArrow)
+	return columns > 0 && columns >= other
+}
+
+// qualities returns how much the client wants a media type, and how much it wants JSON or NDJSON: the
+// highest q of each in the Accept headers. 0 means that the headers do not list the media type.
+func qualities(r *http.Request, wanted string) (accepted, other float64) {
+	for _, line := range r.Header.Values("Accept") {
 		for item := range strings.SplitSeq(line, ",") {
 			media, params, err := mime.ParseMediaType(item)
 			if err != nil {
@@ -33,14 +40,14 @@ func (x *exchange) wantsArrow() bool {
 				}
 			}
 			switch media {
-			case client.MediaArrow:
-				columns = max(columns, q)
+			case wanted:
+				accepted = max(accepted, q)
 			case mediaJSON, mediaNDJSON:
 				other = max(other, q)
 			}
 		}
 	}
-	return columns > 0 && columns >= other
+	return accepted, other
 }
 
 // answerRows runs a call and sends its answer. If the client wants an Arrow stream, and the call is a

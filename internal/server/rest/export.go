@@ -13,9 +13,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// export sends a graph while it reads it: the whole graph as NDJSON, or one type as an Arrow
+// exportGraph sends a graph while it reads it: the whole graph as NDJSON, or one type as an Arrow
 // stream.
-func (x *exchange) export() error {
+func (x *exchange) exportGraph() error {
 	var b client.ExportBody
 	o, err := x.body(&b)
 	if err != nil {
@@ -26,22 +26,37 @@ func (x *exchange) export() error {
 		return err
 	}
 	media := mediaNDJSON
-	export := func(ctx context.Context, g engine.Graph, out *stream) error {
+	send := func(ctx context.Context, g engine.Graph, out *stream) error {
 		_, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: b.TypeNames})
 		return err
 	}
 	if x.wantsArrow() {
 		media = client.MediaArrow
-		export = func(ctx context.Context, g engine.Graph, out *stream) error {
+		send = func(ctx context.Context, g engine.Graph, out *stream) error {
 			return exportArrow(ctx, g, out, b.TypeNames)
 		}
 	}
-	out := x.stream(media)
-	_, err = x.do(&exportCall{operations.Look{
-		At: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, Action: tool.Export,
+	return x.export(exportRequest{at: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, media: media, send: send})
+}
+
+// exportRequest describes the answer to a request for all data of a commit.
+type exportRequest struct {
+	at    engine.Target // the branch or the commit
+	media string        // media type of the answer
+
+	// send writes the data at the commit of the stream.
+	send func(ctx context.Context, g engine.Graph, out *stream) error
+}
+
+// export runs the call that needs the right to export, and sends the answer while the call reads the
+// graph.
+func (x *exchange) export(r exportRequest) error {
+	out := x.stream(r.media)
+	_, err := x.do(&exportCall{operations.Look{
+		At: r.at, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
-			err := export(ctx, env.Graph, out)
+			err := r.send(ctx, env.Graph, out)
 			var bad *engine.BadArgument
 			if errors.As(err, &bad) {
 				return nil, &tool.ArgumentError{Path: "type_names", Detail: bad.Detail}
@@ -81,7 +96,7 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController // sets the write deadline
 	media   string                   // media type of the answer
-	commit  string                   // id of the commit that is read
+	commit  string                   // id of the commit that is read; empty if there are several
 	started bool                     // the header was sent
 }
 
@@ -98,7 +113,9 @@ func (s *stream) start() {
 	s.started = true
 	h := s.w.Header()
 	h.Set("Content-Type", s.media)
-	h.Set("ETag", entityTag(s.commit))
+	if s.commit != "" {
+		h.Set("ETag", entityTag(s.commit))
+	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cacheable)
 	s.w.WriteHeader(http.StatusOK)

@@ -3,6 +3,7 @@ package rest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
@@ -49,6 +52,12 @@ type Options struct {
 	SourceVersion string // the commit of the source code that it was built from; empty if unknown
 
 	Logger *slog.Logger // for faults outside of a graph; nil discards them
+
+	// Stopping ends when the server begins to stop. Streams of events then end, so that the server
+	// need not wait for them. Nil means that the server never stops.
+	Stopping context.Context
+
+	Now func() time.Time // the clock for the expiry of tokens and for the time of a page; nil means clock.Now
 }
 
 // Handler serves the graphs, keyed by id, on those [Routes] that are not Elsewhere. The contexts of
@@ -67,6 +76,12 @@ func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.Stopping == nil {
+		opts.Stopping = context.Background()
+	}
+	if opts.Now == nil {
+		opts.Now = clock.Now
 	}
 	s := &server{graphs: graphs, opts: opts, document: sync.OnceValues(Document), describe: GraphDocument}
 	mux := http.NewServeMux()

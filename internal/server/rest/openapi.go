@@ -228,6 +228,9 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 	if r.Columns && status == http.StatusOK {
 		out.Content[client.MediaArrow] = openapi31.MediaType{Schema: map[string]any{}} // the empty schema allows any bytes
 	}
+	if r.Events && status == http.StatusOK {
+		out.Content[mediaEvents] = openapi31.MediaType{Schema: textOf(mediaEvents)}
+	}
 	if status == http.StatusPartialContent {
 		out.Content[mediaRanges] = openapi31.MediaType{} // answers with several ranges have this media type
 	}
@@ -257,6 +260,8 @@ func textOf(media string) map[string]any {
 	switch media {
 	case mediaNDJSON:
 		return map[string]any{"type": "string", "description": "One JSON object per line."}
+	case mediaEvents:
+		return map[string]any{"type": "string", "description": "Server-sent events: changes, with a page; fault, with an error; and end, with the reason and the cursor."}
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}

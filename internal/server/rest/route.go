@@ -45,6 +45,8 @@ type Route struct {
 	ExtraActions []tool.Action
 
 	Writes bool // whether the route may change something
+	// Events is true if the route sends server-sent events to a client that accepts them.
+	Events bool
 	// Columns is true if the route sends the rows of a read as an Arrow stream to a client that
 	// accepts one.
 	Columns bool
@@ -109,6 +111,7 @@ const (
 	headerAtLeast     = "Omnigraph-At-Least"        // a commit that the server must know; see atLeastParam
 	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
 	headerIfMatch     = "If-Match"                  // versions that the client accepts
+	headerLastEvent   = "Last-Event-ID"             // the last event that a subscriber has
 )
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.
@@ -198,4 +201,5 @@ const (
 	mediaNDJSON = "application/x-ndjson"
 	mediaBytes  = "application/octet-stream"
 	mediaText   = "text/plain"
+	mediaEvents = "text/event-stream"
 )

@@ -205,7 +205,7 @@ var routes = []Route{
 		Summary:     "Export the entities of one commit as NDJSON that can be loaded again.",
 		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete. An Arrow stream has one table, so type_names must name exactly one type.",
 		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
-		Action: tool.Export, Tagged: true, Columns: true, handle: (*exchange).export,
+		Action: tool.Export, Tagged: true, Columns: true, handle: (*exchange).exportGraph,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
@@ -294,6 +294,34 @@ var routes = []Route{
 		},
 		Statuses: []int{http.StatusConflict, http.StatusGone},
 		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/changes", Operation: "get_change_feed", Tag: tagHistory,
+		Summary: "List what the commits of a branch changed, the oldest commit first, after a cursor.",
+		Description: "Each block has the changes of one commit against its first parent, with the entities before and after, and the change of the schema if there is one. " +
+			"A page ends after a whole commit and has a cursor, which the subscriber stores and sends with the next request. Only a commit with more changes than the limit takes several pages; page_token continues within it. " +
+			"The answer is 410, with change_feed_gap, when a cleanup has reclaimed a state that the feed needs; the subscriber then gets a new baseline. " +
+			"With `Accept: text/event-stream` the server sends pages as events, and goes on when the branch gets new commits. The id of an event goes into Last-Event-ID to resume after the event. Subscriptions have limits of their own.",
+		Params: []Param{
+			branchParam,
+			{Name: "cursor", In: Query, Kind: Text, Max: 255, Description: "The cursor of the previous page, or the resume_cursor of a baseline."},
+			{Name: "start", In: Query, Kind: Text, Enum: []string{client.StartEarliest, client.StartLatest}, Description: "Where the feed starts without a cursor: before the first commit of the branch (earliest, the default), or after its head (latest)."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of changes in a page; at most 10,000, and 1,000 by default. A page also ends after 1,000 commits."},
+			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
+			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type, by its name before or after the commit; all types by default."},
+			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default. Changes of the schema are always listed."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous page; the server then ignores cursor and start."},
+			{Name: headerLastEvent, In: Header, Kind: Text, Max: maxEventID, Description: "The id of the last event that the subscriber has. The server then ignores cursor, start and page_token. Only for a stream of events."},
+		},
+		Statuses: []int{http.StatusGone},
+		Answer:   client.ChangeFeed{}, Action: tool.Read, Events: true, handle: (*exchange).changeFeed,
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/changes/baseline", Operation: "get_change_baseline", Tag: tagHistory,
+		Summary:     "Export the entities of the head of a branch as NDJSON, with the cursor that continues the change feed after them.",
+		Description: "The lines are those of an export. The last line has the member baseline, with snapshot_commit_id and resume_cursor; an answer without it is incomplete.",
+		Body:        client.BaselineBody{}, AnswerMedia: mediaNDJSON,
+		Action: tool.Export, Tagged: true, handle: (*exchange).baseline,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/node/history", Operation: "get_node_history", Tag: tagHistory,

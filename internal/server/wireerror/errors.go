@@ -63,7 +63,10 @@ type DiffRefused struct {
 
 // HistoryGap reports that the changes of a commit cannot be listed because a cleanup reclaimed a
 // state that they need.
-type HistoryGap struct{ Commit string } // the first commit that cannot be read any more
+type HistoryGap struct {
+	Commit string // the first commit that cannot be read any more
+	Feed   bool   // the caller reads the change feed of a branch
+}
 
 // Overdue reports a call that was stopped because it exceeded its time limit.
 type Overdue struct {
@@ -91,6 +94,9 @@ func (e *DiffRefused) Error() string {
 }
 
 func (e *HistoryGap) Error() string {
+	if e.Feed {
+		return "a cleanup reclaimed the state of commit " + e.Commit + ", which the change feed needs to continue; get the current entities with POST …/changes/baseline and continue from its resume_cursor"
+	}
 	return "a cleanup reclaimed the state of commit " + e.Commit + ", so the changes can no longer be listed; export the head of the branch instead"
 }
 

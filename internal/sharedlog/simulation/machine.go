@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
@@ -20,6 +21,11 @@ type machine struct {
 	rows []row  // the lists
 	lsn  uint64 // of the last record
 	time int64  // of the last record
+
+	bucket  object.Bucket // holds the segments
+	segment uint64        // number of the segment with the rows of the last checkpoint that was loaded or made; 0 if none
+	content []byte        // of that segment
+	covered uint64        // the last log object that this checkpoint covers
 }
 
 // row is one list.
@@ -30,30 +36,38 @@ type row struct {
 
 // Reset implements sharedlog.State.
 func (m *machine) Reset() {
-	*m = machine{}
+	*m = machine{bucket: m.bucket}
 	for _, key := range keys {
 		m.rows = append(m.rows, row{Key: key})
 	}
 }
 
-// stored is the form of a machine in a checkpoint.
+// stored is the content of a segment.
 type stored struct {
 	Rows []row  // the lists
 	LSN  uint64 // of the last record
 	Time int64  // of the last record
 }
 
-// Load implements sharedlog.State.
-func (m *machine) Load(checkpoint []byte) error {
-	var s stored
-	if err := json.Unmarshal(checkpoint, &s); err != nil {
+// Load implements sharedlog.State. A checkpoint contains only the number of a segment.
+func (m *machine) Load(checkpoint []byte, covered uint64) error {
+	number, err := strconv.ParseUint(string(checkpoint), 10, 64)
+	if err != nil {
 		return err
 	}
-	*m = machine{rows: s.Rows, lsn: s.LSN, time: s.Time}
+	content, err := m.bucket.Read(background, sharedlog.SegmentName(number), 0, object.Whole)
+	if err != nil {
+		return fmt.Errorf("%w: segment %d: %w", sharedlog.ErrUnavailable, number, err)
+	}
+	var s stored
+	if err := json.Unmarshal(content, &s); err != nil {
+		return err
+	}
+	*m = machine{rows: s.Rows, lsn: s.LSN, time: s.Time, bucket: m.bucket, segment: number, content: content, covered: covered}
 	return nil
 }
 
-// encode returns the machine's form in a checkpoint.
+// encode returns the content of a segment with the rows of the machine.
 func (m *machine) encode() []byte {
 	b, err := json.Marshal(stored{Rows: m.rows, LSN: m.lsn, Time: m.time})
 	if err != nil {
@@ -62,7 +76,7 @@ func (m *machine) encode() []byte {
 	return b
 }
 
-// rewritten returns the encoded machine with its rows in another order.
+// rewritten returns the content of a segment with the rows in another order.
 func (m *machine) rewritten(rng *rand.Rand) []byte {
 	other := *m
 	n := 1 + rng.IntN(len(m.rows)-1)

@@ -2,8 +2,10 @@ package simulation
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,6 +107,9 @@ func (c connection) Create(_ context.Context, name string, data []byte) error {
 			w.cover(CreatedAgain)
 		}
 		w.created[name] = true
+		if data[kindOffset] == kindAnnouncement {
+			w.announcedIn(data[bodyOffset : len(data)-sha256.Size])
+		}
 		if isTakeover {
 			w.cover(Takeover)
 			for _, other := range w.machines {
@@ -117,11 +122,13 @@ func (c connection) Create(_ context.Context, name string, data []byte) error {
 	})
 }
 
-// The offset of the kind in the bytes of a log object, and the kind of a takeover; see package
-// sharedlog.
+// The offsets of the kind and of the body in the bytes of a log object, and two of the kinds; see
+// package sharedlog.
 const (
-	kindOffset   = 12
-	kindTakeover = 2
+	kindOffset       = 12
+	bodyOffset       = 112
+	kindTakeover     = 2
+	kindAnnouncement = 3
 )
 
 // Upload implements object.Bucket.
@@ -167,13 +174,21 @@ func (c connection) List(_ context.Context, prefix, after string, limit int) (en
 
 // Put implements object.Bucket.
 func (c connection) Put(_ context.Context, name string, data []byte) error {
-	return c.send("put", name, false, func() error { return c.p.w.storage.Put(background, name, data) })
+	return c.send("put", name, false, func() error {
+		c.p.w.signed(name, data)
+		return c.p.w.storage.Put(background, name, data)
+	})
 }
 
 // Delete implements object.Bucket.
 func (c connection) Delete(_ context.Context, name string) error {
 	return c.send("delete", name, false, func() error {
 		c.p.w.cover(Collected)
+		if digits, ok := strings.CutPrefix(name, "segment/"); ok {
+			if number, err := strconv.ParseUint(digits, 10, 64); err == nil {
+				c.p.w.checkDeleted(number)
+			}
+		}
 		return c.p.w.storage.Delete(background, name)
 	})
 }

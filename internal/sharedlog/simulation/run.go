@@ -28,7 +28,7 @@ func Run(seed uint64, faults sharedlog.Faults, trace io.Writer) Result {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w := &world{
 		faults: faults, trace: trace, rng: rng, trouble: draw(rng),
-		created: map[string]bool{}, covered: map[Event]int{},
+		created: map[string]bool{}, covered: map[Event]int{}, pins: map[string]pin{}, condemned: map[uint64]condemnedAt{},
 	}
 	for i := range servers {
 		s := &server{
@@ -46,7 +46,7 @@ func Run(seed uint64, faults sharedlog.Faults, trace io.Writer) Result {
 	violated := func() bool { return w.violation != "" }
 	w.runUntil(troubled, violated)
 
-	w.trouble = trouble{checkpoint: w.trouble.checkpoint, collect: w.trouble.collect, retention: w.trouble.retention}
+	w.trouble = trouble{checkpoint: w.trouble.checkpoint, collect: w.trouble.collect, restore: w.trouble.restore, retention: w.trouble.retention}
 	for _, c := range w.clients {
 		c.left = 0
 	}

@@ -59,41 +59,60 @@ func (s *server) Read(b []byte) (int, error) {
 
 // session is the work of a process from one opening of the log to the next.
 type session struct {
-	p          *process
-	s          *server
-	m          *machine
-	f          *sharedlog.Follower
-	writer     *sharedlog.Writer     // nil for a reader
-	leases     *sharedlog.Leases     // observes the other servers
-	checkpoint *sharedlog.Checkpoint // stored and not announced yet
+	p       *process
+	s       *server
+	m       *machine
+	options sharedlog.Options
+	f       *sharedlog.Follower
+	writer  *sharedlog.Writer // nil for a reader
+	leases  *sharedlog.Leases // observes the other servers
+	storing
+}
+
+// storing is what a writer knows about the segments that it stores.
+type storing struct {
+	made       uint64                // number of segments that it has made
+	checkpoint *sharedlog.Checkpoint // stored and not announced yet; nil if none
+	segment    uint64                // the segment of that checkpoint
+	content    []byte                // of that segment
+	complete   bool                  // it has put a checkpoint into force
+	orphans    []uint64              // segments to condemn with the next checkpoint
 }
 
 // run is the main function of a process.
 func (s *server) run(p *process) {
 	leases := sharedlog.NewLeases(connection{p}, "", lease, s.now)
+	var m *machine                // the state of the current session
 	beats := uint64(s.w.now) << 8 // so that the heartbeats differ from those before the power cut
 	nextBeat := time.Duration(0)
 	beat := func() {
 		if s.w.now >= nextBeat {
 			beats++
 			nextBeat = s.w.now + heartbeat
-			_ = leases.Renew(background, s.name, binary.LittleEndian.AppendUint64(nil, beats)) // a lease is only a hint
+			sign := binary.LittleEndian.AppendUint64(nil, beats)
+			if s.w.chance(s.w.trouble.hush) {
+				sign = binary.LittleEndian.AppendUint64(sign, 0)
+			} else {
+				sign = binary.LittleEndian.AppendUint64(sign, m.covered)
+			}
+			_ = leases.Renew(background, s.name, sign) // a sign is only a hint
 		}
 	}
 	for !p.dead {
-		m := &machine{}
-		f, err := sharedlog.Open(background, sharedlog.Options{
+		m = &machine{bucket: connection{p}}
+		options := sharedlog.Options{
 			Bucket: connection{p}, Prefix: "", State: m,
 			Node: s.name, Incarnation: fmt.Sprint(s.w.now), Address: s.name,
-			Patience: patience, Recheck: lease, Now: s.now, Random: s, Faults: s.w.faults,
+			Patience: patience, Recheck: lease, Retention: s.w.trouble.retention, Now: s.now, Random: s, Faults: s.w.faults,
 			Sleep: func(_ context.Context, d time.Duration) { p.pause(d) },
-		})
+		}
+		f, err := sharedlog.Open(background, options)
 		if err != nil {
 			s.failed(p, err)
 			p.pause(s.w.between(5*time.Millisecond, 50*time.Millisecond))
 			continue
 		}
-		session := &session{p: p, s: s, m: m, f: f, leases: leases}
+		session := &session{p: p, s: s, m: m, options: options, f: f, leases: leases}
 		for err = nil; err == nil && !p.dead; {
 			beat()
 			err = session.round()
@@ -141,7 +160,15 @@ func (x *session) round() error {
 		}
 	}
 	if w.chance(t.collect) {
-		if _, err := x.f.Collect(background, t.retention); err != nil {
+		n, err := x.f.Collect(background, x.needed)
+		w.covered[SegmentCollected] += n.Segments
+		w.covered[SegmentPinned] += n.Pinned
+		if err != nil {
+			return err
+		}
+	}
+	if w.chance(t.restore) {
+		if err := x.restore(); err != nil {
 			return err
 		}
 	}
@@ -280,34 +307,6 @@ func (x *session) read(calls []*attempt) error {
 		x.reply(a, outcomeOK, x.m.list(op.key))
 	}
 	return nil
-}
-
-// maintain stores and announces checkpoints. Groups may be stored between a checkpoint and its
-// announcement, unless the layout changes.
-func (x *session) maintain() error {
-	w, t := x.s.w, x.s.w.trouble
-	var err error
-	switch {
-	case w.chance(t.rewrite):
-		x.checkpoint = nil
-		if err = x.writer.Rewrite(background, x.m.rewritten(w.rng)); err == nil {
-			w.cover(NewLayout)
-		}
-	case x.checkpoint == nil && w.chance(t.checkpoint):
-		x.checkpoint, err = x.writer.Checkpoint(background, x.m.encode())
-		if err != nil {
-			x.checkpoint = nil
-		}
-	case x.checkpoint != nil && w.chance(t.checkpoint):
-		if err = x.writer.Announce(background, x.checkpoint); err == nil {
-			w.cover(Announced)
-		}
-		x.checkpoint = nil
-	}
-	if errors.Is(err, sharedlog.ErrUnavailable) {
-		return nil // nothing was written; the writer can continue
-	}
-	return err
 }
 
 // reply answers a call, unless the power is off.

@@ -110,6 +110,8 @@ func TestFaultsAreFound(t *testing.T) {
 		"acknowledge early": {AcknowledgeEarly: true},
 		"guess layout":      {GuessLayout: true},
 		"skip second look":  {SkipSecondLook: true},
+		"ignore pins":       {IgnorePins: true},
+		"early orphans":     {EarlyOrphans: true},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var found Result

@@ -33,6 +33,10 @@ const (
 	Announced         Event = "checkpoint announced"
 	NewLayout         Event = "layout changed"
 	Collected         Event = "object collected"
+	SegmentCollected  Event = "condemned segment collected"
+	SegmentPinned     Event = "condemned segment kept because a server needed it"
+	SegmentGone       Event = "reader that needed a collected segment"
+	OrphanFound       Event = "orphan found"
 	CreatedAgain      Event = "log object created again after its collection"
 	OutcomeUnknown    Event = "client call with an unknown outcome"
 	WriteAcknowledged Event = "write acknowledged"
@@ -43,7 +47,7 @@ const (
 // Events lists all events, in the order in which a report prints them.
 var Events = []Event{
 	TakeoverInFlight, Takeover, VoidTakeover, RaceLost, Behind, RequestLost, ReplyLost, LateRequest, Repeated, Busy, Stall, PowerCut,
-	ClockJump, Announced, NewLayout, Collected, CreatedAgain, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
+	ClockJump, Announced, NewLayout, Collected, SegmentCollected, SegmentPinned, SegmentGone, OrphanFound, CreatedAgain, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
 }
 
 // The durations of a run, in virtual time.
@@ -69,13 +73,16 @@ type world struct {
 	events  queue            // the events that are still to happen
 	drawn   uint64           // number of events scheduled so far; orders events at the same time
 
-	storage   object.Memory   // the objects that all servers share
-	created   map[string]bool // names of log objects that ever existed
-	machines  []*server       // the servers
-	clients   []*client       // send operations to the servers
-	history   history         // the operations and their answers
-	covered   map[Event]int   // how often each event happened
-	violation string          // the first broken promise; the check of the history comes last
+	storage   object.Memory          // the objects that all servers share
+	created   map[string]bool        // names of log objects that ever existed
+	stored    uint64                 // number of signs and announcements that were stored
+	pins      map[string]pin         // by name of the sign's object
+	condemned map[uint64]condemnedAt // by number of the segment
+	machines  []*server              // the servers
+	clients   []*client              // send operations to the servers
+	history   history                // the operations and their answers
+	covered   map[Event]int          // how often each event happened
+	violation string                 // the first broken promise; the check of the history comes last
 }
 
 // trouble has the probabilities of the faults of one run. They differ from run to run, so that some
@@ -86,9 +93,11 @@ type trouble struct {
 	stall, powerCut                           float64 // per request
 	clockJump, ambition                       float64 // per round of a server
 	hesitate                                  float64 // per takeover: a stall just before it
-	checkpoint, rewrite, collect              float64 // per round of the writer or of a server
+	hush                                      float64 // per sign: it does not state what the server needs
+	checkpoint, rewrite, collect, restore     float64 // per round of the writer or of a server
 
-	// retention is what a server gives to Follower.Collect.
+	// retention is that of sharedlog.Options. The clocks of the servers differ by up to two hours. So
+	// with a positive retention, some servers collect at once and others never.
 	retention time.Duration
 }
 
@@ -102,9 +111,9 @@ func draw(rng *rand.Rand) trouble {
 	}
 	return trouble{
 		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: 0.1 + p(0.7), again: p(0.1),
-		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3),
-		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5),
-		retention: time.Duration(rng.IntN(3)) * 200 * time.Millisecond,
+		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3), hush: []float64{0, 0, 0.3, 1}[rng.IntN(4)],
+		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5), restore: p(0.3),
+		retention: []time.Duration{-1, -1, 200 * time.Millisecond, 400 * time.Millisecond}[rng.IntN(4)],
 	}
 }
 

@@ -10,15 +10,18 @@ import { GraphsPage } from "./graphs";
 import { HistoryPage } from "./history";
 import { useLoad } from "./load";
 import { LoginPage } from "./login";
+import { loggingIn } from "./oidc";
 import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
+import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
-import { loggedOut, logOut } from "./session";
+import { forget, loggedOut } from "./session";
 import { Text } from "./text";
 
-const titles: Record<Page, string> = { run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+const titles: Record<Page, string> = { review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
 
 const views: Record<Page, FunctionComponent> = {
+  review: ReviewPage,
   run: RunPage,
   entity: EntityPage,
   schema: SchemaPage,
@@ -38,6 +41,16 @@ export function App() {
       main.current?.focus(); // so that the keyboard and screen readers start at the new page
     }
   }, [path]);
+  if (loggingIn.value) {
+    return (
+      <main id="main" class="login">
+        <h1>Omnigraph studio</h1>
+        <p class="loading" role="status">
+          Logging in…
+        </p>
+      </main>
+    );
+  }
   if (loggedOut.value !== null) {
     return <LoginPage reason={loggedOut.value} />;
   }
@@ -66,7 +79,7 @@ export function App() {
             <Target key={graph} graph={graph} />
           </>
         )}
-        <button type="button" class="quiet" onClick={() => logOut("")}>
+        <button type="button" class="quiet" onClick={forget}>
           Log out
         </button>
       </header>

@@ -1,8 +1,8 @@
 // History: the commits of a branch, the changes of each commit, and the comparison of two branches.
 
 import { get, pathOf, type Change, type Commit } from "./api";
+import { ChangeHead } from "./changes";
 import { Difference } from "./difference";
-import { nodeHref } from "./entity";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
 import { go, href, route, target, withQuery } from "./route";
@@ -144,6 +144,7 @@ function CommitPage(props: { graph: string; id: string }) {
   const { graph, id } = props;
   const path = "/commits/" + encodeURIComponent(id);
   const page = route.value.query.get("page") ?? "";
+  const types = useTypes(graph);
   const commit = useLoad(`commit ${graph} ${id}`, (signal) => get<Commit>(pathOf(graph, path), signal));
   const changes = useLoad(`changes ${graph} ${id} ${page}`, (signal) =>
     get<Changes>(pathOf(graph, path + "/changes", { limit: pageSize, page_token: page }), signal),
@@ -185,7 +186,7 @@ function CommitPage(props: { graph: string; id: string }) {
               <ol class="versions">
                 {list.changes.map((change) => (
                   <li key={change.kind + change.type.name + change.id}>
-                    <ChangeHead graph={graph} commit={id} change={change} />
+                    <ChangeHead graph={graph} types={types.state === "done" ? types.value : []} change={change} />
                     <Difference before={change.before} after={change.after} />
                   </li>
                 ))}
@@ -196,32 +197,5 @@ function CommitPage(props: { graph: string; id: string }) {
         </Show>
       )}
     </>
-  );
-}
-
-// Shows which entity was changed. A node links to its page, and an edge to the pages of its ends.
-function ChangeHead(props: { graph: string; commit: string; change: Change }) {
-  const { graph, change } = props;
-  const types = useTypes(graph);
-  const link = (type: string, id: string) => (
-    <a href={nodeHref(graph, type, id)}>
-      <Text value={id} most={120} plain />
-    </a>
-  );
-  const edge = types.state === "done" ? types.value.find((t) => t.kind === "edge" && t.name === change.type.name) : undefined;
-  const ends = (change.after ?? change.before)?.endpoints;
-  return (
-    <h3>
-      <span class={"badge " + change.op}>{change.op}</span> <Text value={change.type.name} />{" "}
-      {change.kind === "node" ? (
-        link(change.type.name, change.id)
-      ) : ends && edge ? (
-        <>
-          {link(edge.from ?? "", ends.from)} → {link(edge.to ?? "", ends.to)}
-        </>
-      ) : (
-        <Text value={change.id} most={120} />
-      )}
-    </h3>
   );
 }

@@ -1,16 +1,44 @@
-// The login: the user pastes a token.
+// The login: the user logs in at the issuer of the server, or pastes a token.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { begin, loadIssuer, messageOf, type Issuer } from "./oidc";
 import { logIn } from "./session";
+import { Text } from "./text";
 
 export function LoginPage(props: { reason: string }) {
   const [text, setText] = useState("");
+  const [issuer, setIssuer] = useState<Issuer | null>(null);
+  const [fault, setFault] = useState("");
+  const [leaving, setLeaving] = useState(false);
+  useEffect(() => {
+    const abort = new AbortController();
+    loadIssuer(abort.signal).then(setIssuer, () => undefined); // without an issuer, the user can paste a token
+    return () => abort.abort();
+  }, []);
+  const reason = fault || props.reason;
   return (
     <main id="main" class="login">
       <h1>Omnigraph studio</h1>
-      {props.reason && (
+      {reason && (
         <p class="failure" role="alert">
-          {props.reason}
+          <Text value={reason} plain />
+        </p>
+      )}
+      {issuer && (
+        <p>
+          <button
+            type="button"
+            disabled={leaving}
+            onClick={() => {
+              setLeaving(true);
+              begin(issuer).catch((error: unknown) => {
+                setFault(messageOf(error));
+                setLeaving(false);
+              });
+            }}
+          >
+            Log in at {new URL(issuer.issuer).host}
+          </button>
         </p>
       )}
       <form
@@ -25,10 +53,12 @@ export function LoginPage(props: { reason: string }) {
           Token
           <input type="password" autocomplete="off" required value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <button type="submit">Log in</button>
+        <button type="submit" class={issuer ? "quiet" : undefined}>
+          {issuer ? "Log in with the token" : "Log in"}
+        </button>
       </form>
       <p>
-        Paste a token of this server. The studio keeps it until you close this tab, and sends it to this server only. What you see is what
+        {issuer ? "Or paste" : "Paste"} a token of this server. The studio keeps it until you close this tab, and sends it to this server only. What you see is what
         the policy allows the actor of the token.
       </p>
     </main>

@@ -38,3 +38,9 @@ export function logOut(reason: string) {
   sessionStorage.removeItem(storageKey);
   loggedOut.value = reason;
 }
+
+/** Forgets the token and all texts that the user has typed and not sent, and shows the login page. */
+export function forget() {
+  sessionStorage.clear();
+  logOut("");
+}

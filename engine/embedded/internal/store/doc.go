@@ -32,6 +32,12 @@
 // acknowledges no more records. A copy of the directory is another store. If two directories share
 // log files by hard links, the next process that opens one of them copies the files.
 //
+// A [View] reads a directory without the lock, while another process writes it. It relies on three
+// rules: a manifest and a segment never change under their names; the files of a manifest, and the
+// log files after it, are removed or recycled only after a newer manifest is there; and a frame that
+// is read while it is written does not match its checksum. An [Image] is the content of a View or a
+// [Shared], from which another store is made. The copy keeps the ids of segments, and has a new log.
+//
 // A temporary file contains data that does not fit into memory while a commit is made. It is a
 // segment to which no record and no manifest refers. Its name is removed as soon as it is written
 // and mapped.
@@ -159,8 +165,7 @@
 //
 //	log/…                         the log; see package sharedlog
 //	checkpoint/…                  the checkpoints of the log
-//	segment/00001099511627777     a segment, with the bytes of a segment file. Segment n of the
-//	                              writer of epoch e has the number e·2^40 + n
+//	segment/…                     a segment, with the bytes of a segment file; see package sharedlog
 //
 // A record in a log object is its kind, one byte, and its payload. The state in a checkpoint is:
 //
@@ -179,8 +184,16 @@
 //
 // A server that follows the log applies each record in memory. It loads a checkpoint of [Store.Rewrite]
 // in any case. It loads another checkpoint only after many records, to free their memory, and before
-// it takes over. Therefore its state may need segments that the checkpoint in force does not list.
+// it takes over. Therefore its state may need segments that the checkpoint in force does not list. If
+// that is so for half of the retention, or an object is missing, the server opens the log again.
 //
-// Nothing deletes log objects, checkpoints and segments that are superfluous: no process collects
-// them yet. RemoveSegment deletes the object of a segment that was never named.
+// A checkpoint condemns the segments that its manifest does not list and that no later record is the
+// first to name. Shared.Collect deletes them; package sharedlog has the rules. A writer also looks for
+// segments that former writers stored and that it does not know. It does so after its first checkpoint
+// that lists everything it needs of their time, and condemns what it finds with its next checkpoint.
+// A [Hold] stands for the use of a checkpoint, and Shared.Needs tells other servers about it.
+// RemoveSegment deletes the object of a segment that was never named.
+//
+// A [CacheBound] limits the caches of all graphs of a server. It removes only files that are not mapped,
+// so the states in use keep their files.
 package store

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ type SharedOptions struct {
 	Prefix string        // of the names of this graph's objects; ends with "/", or is empty
 	FS     fs.FS         // file system of the cache
 	Cache  string        // folder for copies of segments; no other graph may use it
+	Bound  *CacheBound   // of the cache; nil for no bound
 
 	// Node, Incarnation and Address identify this server in takeover objects, for operators.
 	Node, Incarnation, Address string
@@ -36,12 +36,21 @@ type SharedOptions struct {
 	// the length of the history.
 	Reload uint64
 
+	// Retention is how long condemned objects stay; see Retention of sharedlog.Options.
+	Retention time.Duration
+
+	// Needed asks all servers for the oldest checkpoint of this graph that one of them needs; see Delete
+	// of sharedlog.Collection. Nil means that no other server uses the graph.
+	Needed func(context.Context) (uint64, error)
+
 	Applier Applier // receives the state of the graph and its changes
 
 	// Failed, if set, is called once when a write of the log fails or another server takes over.
 	// From then on the storage accepts no writes until it is opened again. Failed must not call the
 	// storage.
 	Failed func(error)
+
+	leastEpoch uint64 // LeastEpoch of sharedlog.Options
 }
 
 // Applier builds a graph in memory from the log that its server reads. [Shared] calls the methods one at a
@@ -62,7 +71,8 @@ type Applier interface {
 // server is the writer. The package's documentation draws the objects.
 type Shared struct {
 	opts  SharedOptions
-	cache fs.Dir // the locked folder of the cache
+	cache fs.Dir       // the locked folder of the cache
+	files *cacheFolder // the segments in it
 
 	// following holds an element while a goroutine uses `follower` and calls the Applier. Only its
 	// holder sets `queue` and `ctx`.
@@ -70,6 +80,8 @@ type Shared struct {
 	follower  *sharedlog.Follower             // nil if the log must be opened again
 	broken    bool                            // the state or the follower cannot be used after an error
 	ctx       context.Context                 // of the call that follows the log
+	missed    atomic.Bool                     // an object that the state needs was not there
+	holds     *holds                          // the checkpoints whose states are in use
 	queue     atomic.Pointer[sharedlog.Queue] // the log of the writer; nil while the server only reads
 	durable   atomic.Uint64                   // LSN of the last record that was read or written
 	current   atomic.Pointer[time.Time]       // see Current; nil before the log was read
@@ -82,10 +94,13 @@ type Shared struct {
 	covered     uint64                       // LSN of the last record before the tail
 	recovered   uint64                       // LSN of the last record at the takeover
 	epoch       uint64                       // epoch of this server's takeover; 0 before the takeover
+	outdated    bool                         // the state needs segments that the checkpoint in force does not need
+	orphans     []uint64                     // segments to condemn with the next checkpoint
+	complete    bool                         // a checkpoint of this writer lists all earlier segments that the graph needs
+	swept       bool                         // the writer has looked for orphans
 	nextLSN     uint64                       // of the next record that is enqueued
 	nextSegment SegmentID                    // id of the next segment
 	segments    map[SegmentID]*sharedSegment // the segments that this server knows
-	kept        map[SegmentID]bool           // files in the cache that an earlier process left
 	failed      error                        // if set, why the storage accepts no writes
 	closed      bool                         // Close was called
 }
@@ -113,21 +128,21 @@ func OpenShared(ctx context.Context, opts SharedOptions) (*Shared, error) {
 		return nil, unavailable("locking the folder of the cache", err)
 	}
 	s := &Shared{
-		opts: opts, cache: lock, following: make(chan struct{}, 1), nextSegment: 1,
-		segments: map[SegmentID]*sharedSegment{}, kept: map[SegmentID]bool{},
+		opts: opts, cache: lock, files: newCacheFolder(opts.Bound, lock, opts.Cache), following: make(chan struct{}, 1), nextSegment: 1,
+		segments: map[SegmentID]*sharedSegment{}, holds: newHolds(),
 	}
 	err = s.listCache()
 	if err == nil {
 		err = s.CatchUp(ctx)
 	}
 	if err != nil {
+		s.files.close()
 		return nil, errors.Join(err, lock.Close())
 	}
 	return s, nil
 }
 
-// listCache notes the files that an earlier process left in the cache, and removes its temporary
-// files.
+// listCache notes the files that an earlier process left in the cache.
 func (s *Shared) listCache() error {
 	names, err := s.cache.List(s.opts.Cache)
 	if err != nil {
@@ -137,15 +152,7 @@ func (s *Shared) listCache() error {
 	if len(found.logs)+len(found.manifests) > 0 {
 		return &engine.Conflict{Reason: fmt.Sprintf("the folder %s contains a graph; choose an empty folder for the cache", s.opts.Cache)}
 	}
-	for _, name := range found.temps {
-		if err := s.cache.Remove(filepath.Join(s.opts.Cache, name)); err != nil {
-			return unavailable("removing a temporary file of the cache", err)
-		}
-	}
-	for _, number := range found.segments {
-		s.kept[SegmentID(number)] = true
-	}
-	return nil
+	return s.files.scan(found)
 }
 
 // Exists reports whether the storage contains a graph: whether a checkpoint is in force.
@@ -193,6 +200,7 @@ func (s *Shared) Close() error {
 	s.mu.Unlock()
 	s.following <- struct{}{} // waits for a call that follows the log
 	<-s.following
+	s.files.close()
 	return errors.Join(failed, s.cache.Close())
 }
 

@@ -45,8 +45,9 @@ func decodeShared(b []byte) (m manifest, records []Record, err error) {
 }
 
 // load passes the state of a checkpoint to the Applier, and then forgets the segments that the
-// state does not need. REQUIRES: the caller holds `following`.
-func (s *Shared) load(checkpoint []byte) error {
+// state does not need. The checkpoint covers the log objects up to `covered`. REQUIRES: the caller
+// holds `following`.
+func (s *Shared) load(checkpoint []byte, covered uint64) error {
 	m, records, err := decodeShared(checkpoint)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (s *Shared) load(checkpoint []byte) error {
 	}
 	s.loaded, s.tail, s.covered, s.applied = true, records, m.upTo, 0
 	s.mu.Unlock()
-	rec := &Recovered{Manifest: m.payload, ManifestLSN: m.upTo, Records: records}
+	rec := &Recovered{Manifest: m.payload, ManifestLSN: m.upTo, Records: records, Hold: s.holds.add(covered)}
 	for _, e := range m.segments {
 		rec.Segments = append(rec.Segments, e.id)
 	}
@@ -79,24 +80,26 @@ func (s *Shared) load(checkpoint []byte) error {
 // Checkpoint implements [Storage]. The checkpoint contains the manifest and the durable records
 // after upTo, so that it covers all log objects before it.
 func (s *Shared) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
-	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error {
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte, condemned []uint64) error {
 		c, err := w.Checkpoint(ctx, state)
 		if err != nil {
 			return err
 		}
-		return w.Announce(ctx, c)
+		return w.Announce(ctx, c, condemned)
 	})
 }
 
 // Rewrite implements [Storage]. The checkpoint has a new layout, so every server that follows the
 // log loads it.
 func (s *Shared) Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
-	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte) error { return w.Rewrite(ctx, state) })
+	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte, condemned []uint64) error {
+		return w.Rewrite(ctx, state, condemned)
+	})
 }
 
 // checkpoint does the work of Checkpoint and Rewrite. The function `put` stores the state of the
-// checkpoint and announces it.
-func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(w *sharedlog.Writer, state []byte) error) error {
+// checkpoint and announces it, which condemns segments.
+func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(w *sharedlog.Writer, state []byte, condemned []uint64) error) error {
 	q := s.queue.Load()
 	if q == nil {
 		return ErrReader
@@ -111,11 +114,18 @@ func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, se
 		m.segments = append(m.segments, e)
 	}
 	err := q.Exclusive(func(w *sharedlog.Writer) error {
-		tail, err := s.prepare(&m)
+		tail, condemned, err := s.prepare(&m)
 		if err != nil {
 			return err
 		}
-		return put(w, encodeShared(m, tail))
+		if err := put(w, encodeShared(m, tail), condemned); err != nil {
+			return err
+		}
+		s.holds.advance(w.Covered())
+		s.mu.Lock()
+		s.orphans = nil // they are condemned
+		s.mu.Unlock()
+		return nil
 	})
 	if err != nil {
 		if ended := q.Exclusive(func(w *sharedlog.Writer) error { return w.Check() }); ended != nil {
@@ -126,27 +136,32 @@ func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, se
 	s.mu.Lock()
 	s.tail = slices.DeleteFunc(s.tail, func(r Record) bool { return r.LSN <= upTo })
 	s.loaded, s.covered = true, upTo
+	s.complete = s.complete || upTo >= s.recovered
 	s.mu.Unlock()
-	s.forget(func(state *sharedSegment) bool {
-		return state.manifest != s.round && (state.manifest != 0 ||
-			state.recovered && upTo >= s.recovered ||
-			state.named != 0 && state.named <= upTo)
-	})
+	s.forget(func(state *sharedSegment) bool { return s.unneeded(state, upTo) })
 	return nil
 }
 
-// prepare completes the manifest of a checkpoint, and returns the durable records after it.
-// REQUIRES: no log object is in flight.
-func (s *Shared) prepare(m *manifest) ([]Record, error) {
+// unneeded reports whether the graph does not need a segment once a checkpoint of the records up to
+// upTo is in force. REQUIRES: s.mu is locked, and s.round is that of the checkpoint.
+func (s *Shared) unneeded(state *sharedSegment, upTo uint64) bool {
+	return state.manifest != s.round && (state.manifest != 0 ||
+		state.recovered && upTo >= s.recovered ||
+		state.named != 0 && state.named <= upTo)
+}
+
+// prepare completes the manifest of a checkpoint. It returns the durable records after the manifest,
+// and the segments that the checkpoint condemns. REQUIRES: no log object is in flight.
+func (s *Shared) prepare(m *manifest) (tail []Record, condemned []uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch durable := s.durable.Load(); {
 	case s.closed:
-		return nil, &engine.Unavailable{Reason: "it is closed"}
+		return nil, nil, &engine.Unavailable{Reason: "it is closed"}
 	case m.upTo > durable:
-		return nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover the records up to %d; only the records up to %d are durable", m.upTo, durable)}
+		return nil, nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover the records up to %d; only the records up to %d are durable", m.upTo, durable)}
 	case m.upTo < s.covered:
-		return nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover only the records up to %d; the last one covers the records up to %d", m.upTo, s.covered)}
+		return nil, nil, &engine.Conflict{Reason: fmt.Sprintf("a checkpoint cannot cover only the records up to %d; the last one covers the records up to %d", m.upTo, s.covered)}
 	}
 	m.next = s.nextSegment
 	// Even if the attempt fails, other servers may find this checkpoint, so its segments stay.
@@ -154,11 +169,17 @@ func (s *Shared) prepare(m *manifest) ([]Record, error) {
 	for _, e := range m.segments {
 		s.segments[e.id].manifest = s.round
 	}
+	condemned = slices.Clone(s.orphans)
+	for id, state := range s.segments {
+		if s.unneeded(state, m.upTo) {
+			condemned = append(condemned, uint64(id))
+		}
+	}
 	first := slices.IndexFunc(s.tail, func(r Record) bool { return r.LSN > m.upTo })
 	if first < 0 {
-		return nil, nil
+		return nil, condemned, nil
 	}
-	return s.tail[first:], nil
+	return s.tail[first:], condemned, nil
 }
 
 // entry returns the manifest's entry for a segment.

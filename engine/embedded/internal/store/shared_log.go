@@ -12,9 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// epochSegments is the number of segments that the writer of one epoch can make: segment n of epoch
-// e has the number e * epochSegments + n. So two writers never give one number to two segments.
-const epochSegments = 1 << 40
+// epochSegments is the number of segments that the writer of one epoch can make.
+const epochSegments = sharedlog.SegmentsPerEpoch
 
 // maxTakeovers is how often TakeOver tries to create its takeover object. Each failure means that
 // the writer, or another candidate, has added to the log meanwhile.
@@ -139,6 +138,7 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 	}
 	s.ctx = ctx
 	defer func() { s.ctx = nil }()
+	s.dropOutdated()
 	opened, err := s.reopen(ctx)
 	if err == nil {
 		err = f(opened)
@@ -152,6 +152,9 @@ func (s *Shared) follow(ctx context.Context, f func(opened bool) error) error {
 	if err == nil {
 		s.opts.Applier.Publish()
 		s.setCurrent(s.follower.Current())
+		s.mu.Lock()
+		s.outdated = !s.follower.LoadedInForce()
+		s.mu.Unlock()
 	} else if s.broken || !errors.Is(err, sharedlog.ErrUnavailable) {
 		s.follower = nil
 	}
@@ -213,7 +216,8 @@ func (s *Shared) logOptions() sharedlog.Options {
 	o := s.opts
 	return sharedlog.Options{
 		Bucket: o.Bucket, Prefix: o.Prefix, State: (*sharedState)(s), Patience: o.Patience,
-		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address, Reload: s.wantsCheckpoint,
+		Node: o.Node, Incarnation: o.Incarnation, Address: o.Address, Reload: s.wantsCheckpoint, Retention: o.Retention,
+		LeastEpoch: o.leastEpoch,
 	}
 }
 
@@ -242,11 +246,11 @@ func (s *sharedState) Reset() {
 }
 
 // Load implements [sharedlog.State]. The writer made the checkpoint itself, so it ignores it.
-func (s *sharedState) Load(checkpoint []byte) error {
+func (s *sharedState) Load(checkpoint []byte, covered uint64) error {
 	if s.queue.Load() != nil {
 		return nil
 	}
-	err := (*Shared)(s).load(checkpoint)
+	err := (*Shared)(s).load(checkpoint, covered)
 	s.broken = s.broken || err != nil
 	return err
 }

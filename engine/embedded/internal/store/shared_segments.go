@@ -7,11 +7,13 @@ import (
 	"io"
 	iofs "io/fs"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 // fetchPart is the number of bytes of a segment that one request reads.
@@ -21,13 +23,12 @@ const fetchPart = 8 << 20
 // last checkpoint that lists the segment.
 type sharedSegment struct {
 	segmentState
-	cached   bool          // whether the cache has the file
 	opened   uint64        // the round in which the segment was last opened
 	fetching chan struct{} // closed when the fetch in progress ends; nil if there is none
 }
 
 // objectName returns the name of a segment's object, without the prefix of the graph.
-func objectName(id SegmentID) string { return fmt.Sprintf("segment/%020d", id) }
+func objectName(id SegmentID) string { return sharedlog.SegmentName(uint64(id)) }
 
 // newSegmentID reserves the id of a new segment.
 func (s *Shared) newSegmentID(ctx context.Context) (SegmentID, error) {
@@ -58,11 +59,13 @@ func (s *Shared) WriteSegment(ctx context.Context, write func(w *SegmentWriter) 
 	if err != nil {
 		return 0, err
 	}
+	file := s.files.add(id, state.size, true)
+	defer file.release()
 	if err := s.upload(ctx, id, state.size); err != nil {
-		return 0, errors.Join(err, removeIfThere(s.cache, s.file(id)))
+		return 0, errors.Join(err, s.files.remove(id))
 	}
 	s.mu.Lock()
-	s.segments[id] = &sharedSegment{segmentState: *state, cached: true}
+	s.segments[id] = &sharedSegment{segmentState: *state}
 	s.mu.Unlock()
 	return id, nil
 }
@@ -95,27 +98,31 @@ func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		state, err := s.claim(ctx, id)
+		file, err := s.claim(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if state == nil {
+		if file == nil {
 			continue // the fetch of another call has ended
 		}
 		seg, err := mapSegment(s.cache, s.file(id), id)
-		if errors.Is(err, iofs.ErrNotExist) {
-			s.mu.Lock()
-			state.cached = false // another program has removed the file
-			s.mu.Unlock()
+		switch {
+		case err == nil:
+			runtime.AddCleanup(seg.mapping, (*cachedFile).release, file)
+			return seg, nil
+		case errors.Is(err, iofs.ErrNotExist):
+			file.discard() // another program has removed the file
 			continue
 		}
-		return seg, err
+		file.release()
+		return nil, err
 	}
 }
 
-// claim returns the state of a segment whose file is in the cache. It fetches the file if it must.
-// If another call is fetching it, claim waits for that call and returns nil.
-func (s *Shared) claim(ctx context.Context, id SegmentID) (*sharedSegment, error) {
+// claim returns the verified file of a segment in the cache. It fetches the file if it must. If
+// another call is fetching it, claim waits for that call and returns nil. The caller must release
+// the file.
+func (s *Shared) claim(ctx context.Context, id SegmentID) (*cachedFile, error) {
 	s.mu.Lock()
 	state := s.segments[id]
 	switch {
@@ -127,9 +134,9 @@ func (s *Shared) claim(ctx context.Context, id SegmentID) (*sharedSegment, error
 		s.segments[id] = state
 	}
 	state.opened = s.round
-	if state.cached {
+	if file := s.files.use(id, true); file != nil {
 		s.mu.Unlock()
-		return state, nil
+		return file, nil
 	}
 	if waiting := state.fetching; waiting != nil {
 		s.mu.Unlock()
@@ -142,38 +149,45 @@ func (s *Shared) claim(ctx context.Context, id SegmentID) (*sharedSegment, error
 	}
 	done := make(chan struct{})
 	state.fetching = done
-	want, kept := state.segmentState, s.kept[id]
+	want := state.segmentState
 	s.mu.Unlock()
 
-	size, crc, err := s.fetch(ctx, id, want, kept)
+	file, crc, err := s.fetch(ctx, id, want)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state.fetching = nil
 	close(done)
-	delete(s.kept, id)
 	if err != nil {
 		return nil, err
 	}
-	state.known, state.size, state.crc, state.cached = true, size, crc, true
-	return state, nil
+	state.known, state.size, state.crc = true, file.size, crc
+	return file, nil
 }
 
-// fetch makes sure that the cache has the file of a segment, and returns the file's size and the
-// checksum of its footer. It trusts a file that an earlier process left only if `want` has the same
-// size and checksum. It verifies a fetched file completely before it gives the file its final name.
-func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState, kept bool) (size int64, crc uint32, err error) {
-	if kept && want.known {
-		if seg, err := mapSegment(s.cache, s.file(id), id); err == nil && seg.size == want.size && seg.crc == want.crc {
-			return seg.size, seg.crc, nil
+// fetch makes sure that the cache has the file of a segment. It returns the file, which the caller
+// must release, and the checksum of the file's footer. It trusts a file that an earlier process
+// left only if `want` has the same size and checksum. It verifies a fetched file completely before
+// it gives the file its final name.
+func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (file *cachedFile, crc uint32, err error) {
+	if file := s.files.use(id, false); file != nil {
+		if want.known {
+			if seg, err := mapSegment(s.cache, s.file(id), id); err == nil && seg.size == want.size && seg.crc == want.crc {
+				file.verify()
+				return file, seg.crc, nil
+			}
 		}
+		file.release()
+		_ = s.files.remove(id) // the fetched file takes its name in any case
 	}
 	temp := s.file(id) + tempExt
 	f, err := createTemp(s.cache, temp)
 	if err != nil {
-		return 0, 0, unavailable("making a file in the cache", err)
+		return nil, 0, unavailable("making a file in the cache", err)
 	}
-	if size, err = s.download(ctx, id, f); err == nil {
+	file = s.files.add(id, 0, false)
+	size, err := s.download(ctx, id, f, file)
+	if err == nil {
 		crc, err = s.verifyFile(f, size, id, want)
 	}
 	if err == nil {
@@ -186,13 +200,16 @@ func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState, kep
 		err = s.cache.Rename(temp, s.file(id))
 	}
 	if err != nil {
-		return 0, 0, errors.Join(err, removeIfThere(s.cache, temp))
+		file.discard()
+		return nil, 0, errors.Join(err, removeIfThere(s.cache, temp))
 	}
-	return size, crc, nil
+	file.verify()
+	return file, crc, nil
 }
 
-// download writes the object of a segment to a file, and returns its size.
-func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File) (size int64, err error) {
+// download writes the object of a segment to `f`, and returns its size. It counts each part as part
+// of `file` before it writes the part.
+func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File, file *cachedFile) (size int64, err error) {
 	name := s.opts.Prefix + objectName(id)
 	for {
 		var part []byte
@@ -202,10 +219,11 @@ func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File) (size in
 		})
 		switch {
 		case errors.Is(err, object.ErrNotFound):
-			return 0, &engine.NotFound{What: "segment", Name: name}
+			return 0, s.missing(name)
 		case err != nil:
 			return 0, s.mapped(err)
 		}
+		file.grow(int64(len(part)))
 		if _, err := f.WriteAt(part, size); err != nil {
 			return 0, unavailable("writing a segment to the cache", err)
 		}
@@ -250,7 +268,7 @@ func (s *Shared) RemoveSegment(id SegmentID) error {
 	delete(s.segments, id)
 	s.mu.Unlock()
 	err := s.opts.Bucket.Delete(context.Background(), s.opts.Prefix+objectName(id))
-	return errors.Join(s.mapped(err), removeIfThere(s.cache, s.file(id)))
+	return errors.Join(s.mapped(err), s.files.remove(id))
 }
 
 // forget removes the segments for which f returns true from the cache. Their objects stay in the
@@ -263,16 +281,19 @@ func (s *Shared) forget(f func(*sharedSegment) bool) {
 		if state.fetching == nil && f(state) {
 			delete(s.segments, id)
 			// A file that cannot be removed only takes space until the next process opens the cache.
-			_ = removeIfThere(s.cache, s.file(id))
+			_ = s.files.remove(id)
 		}
 	}
-	for id := range s.kept {
+	for _, id := range s.files.unverified() {
 		if s.segments[id] == nil {
-			delete(s.kept, id)
-			_ = removeIfThere(s.cache, s.file(id))
+			_ = s.files.remove(id)
 		}
 	}
 }
+
+// CacheBytes returns the bytes of the segments in the cache of the graph. Temporary files of loads do
+// not count.
+func (s *Shared) CacheBytes() int64 { return s.files.bytes() }
 
 // WriteScratch implements [Storage]. The file is only in the cache.
 func (s *Shared) WriteScratch(ctx context.Context, write func(w *SegmentWriter) error) (*Segment, error) {
@@ -313,18 +334,23 @@ func (s *Shared) Verify(ctx context.Context) error {
 		state := states[id]
 		name := s.opts.Prefix + objectName(id)
 		switch size, there := stored[name]; {
-		case state.fetching != nil || !state.known && !state.cached:
+		case state.fetching != nil || !state.known:
 			continue // a fetch verifies it
+		case !there && s.isOutdated():
+			return s.missing(name) // it may have been collected
 		case !there && s.knows(id):
 			faults.add(&engine.Corrupt{Object: name, Detail: "the object is missing"})
 		case there && state.known && size != state.size:
 			faults.add(&engine.Corrupt{Object: name, Detail: fmt.Sprintf("the object has %d bytes, expected %d", size, state.size)})
 		}
-		if !state.cached {
+		file := s.files.use(id, true)
+		if file == nil {
 			continue
 		}
 		found := &faultList{}
-		if err := found.segment(ctx, s.cache, s.opts.Cache, id, state.segmentState); err != nil {
+		err := found.segment(ctx, s.cache, s.opts.Cache, id, state.segmentState)
+		file.release()
+		if err != nil {
 			return err
 		}
 		if s.knows(id) {
@@ -334,6 +360,14 @@ func (s *Shared) Verify(ctx context.Context) error {
 		}
 	}
 	return faults.join()
+}
+
+// isOutdated reports whether the state of this server needs segments that the checkpoint in force does
+// not need.
+func (s *Shared) isOutdated() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outdated && s.queue.Load() == nil
 }
 
 // knows reports whether a checkpoint has not removed the segment meanwhile.

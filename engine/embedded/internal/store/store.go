@@ -56,6 +56,7 @@ type Recovered struct {
 	ManifestLSN uint64      // LSN of the last record that the manifest contains
 	Segments    []SegmentID // the segments that the manifest names, in order
 	Records     []Record    // durable, after ManifestLSN, in order; they hold entire log files in RAM
+	Hold        *Hold       // for shared storage: the user of the segments keeps it
 }
 
 // Store is the open directory of one graph. Its methods may be called concurrently, but
@@ -254,6 +255,21 @@ func lockStore(fsys fs.FS, dir string, opts Options) (*Store, error) {
 // create makes the first log file and then the first manifest. The manifest turns the
 // directory into a store.
 func (s *Store) create(opts Options) error {
+	if err := s.clear(); err != nil {
+		return err
+	}
+	if err := s.log.begin(); err != nil {
+		return err
+	}
+	if err := s.noteEnd(0); err != nil {
+		return err
+	}
+	return s.install(manifest{number: 1, next: s.nextSegment, payload: opts.Manifest})
+}
+
+// clear removes the files that an interrupted create left. It returns an error if the directory
+// holds a store, or files of a store that a create cannot have left.
+func (s *Store) clear() error {
 	names, err := s.fsys.List(s.dir)
 	if err != nil {
 		return unavailable("listing the directory", err)
@@ -285,13 +301,7 @@ func (s *Store) create(opts Options) error {
 			return unavailable("removing files that an earlier attempt left", err)
 		}
 	}
-	if err := s.log.begin(); err != nil {
-		return err
-	}
-	if err := s.noteEnd(0); err != nil {
-		return err
-	}
-	return s.install(manifest{number: 1, next: s.nextSegment, payload: opts.Manifest})
+	return nil
 }
 
 // release closes the files and the lock of a store that is closed or was never returned to

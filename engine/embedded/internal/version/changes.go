@@ -79,6 +79,15 @@ func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
 	return d, nil
 }
 
+// Between reports whether d is the difference between these two states.
+func (d *Difference) Between(was, is *Snapshot) bool { return d.was == was && d.is == is }
+
+// Len returns the number of entities that differ.
+func (d *Difference) Len() int64 {
+	n, e := &d.Nodes, &d.Edges
+	return n.Inserted + n.Updated + n.Deleted + e.Inserted + e.Updated + e.Deleted
+}
+
 // Page returns the changes that r selects, and reports whether more follow. The error is a
 // *engine.BadArgument.
 func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {

@@ -168,6 +168,20 @@ func (h *History) LineNumbers(id string, yield func(n int) bool) {
 	}
 }
 
+// Before returns the id of the commit that Line yields after `skip` others. It returns "" if the line is
+// shorter. It is much faster than Line, because it makes no engine.Commit.
+func (h *History) Before(id string, skip uint64) string {
+	v, n, ok := h.find(id)
+	for ; ok && skip > 0; skip-- {
+		first := v.parents(n)[0]
+		n, ok = int(first)-1, first > 0
+	}
+	if !ok {
+		return ""
+	}
+	return v.id(n)
+}
+
 // ID returns the id of commit n.
 func (h *History) ID(n int) string {
 	h.mu.RLock()

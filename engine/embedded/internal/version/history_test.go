@@ -98,6 +98,11 @@ func TestHistoryRoundTrip(t *testing.T) {
 	if !read.InLine(commitID(3), commitID(15)) || read.InLine(commitID(15), commitID(3)) || read.InLine("01ARZ3NDEKTSV4RRFFQ6000003X", commitID(9)) {
 		t.Error("the line of a commit is another")
 	}
+	for skip, want := range map[uint64]string{0: commitID(15), 1: commitID(14), 15: commitID(0), 16: "", 99: ""} {
+		if got := read.Before(commitID(15), skip); got != want {
+			t.Errorf("%d commits before the sixteenth is %q, want %q", skip, got, want)
+		}
+	}
 	if got := read.Latest(); got != commitID(19) {
 		t.Errorf("the latest is %s", got)
 	}

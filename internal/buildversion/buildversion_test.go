@@ -1,4 +1,4 @@
-package launch
+package buildversion
 
 import (
 	"runtime/debug"
@@ -11,10 +11,10 @@ func TestRevision(t *testing.T) {
 		"":       {Settings: []debug.BuildSetting{{Key: "vcs", Value: "git"}}},
 	} {
 		if got := revision(info); got != want {
-			t.Errorf("the source version is %q, want %q", got, want)
+			t.Errorf("the commit is %q, want %q", got, want)
 		}
 	}
 	if got := revision(nil); got != "" {
-		t.Errorf("a program without build information has the source version %q", got)
+		t.Errorf("a program without build information has the commit %q", got)
 	}
 }

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+)
+
+// dropOutdated makes the next call open the log again if the state needs segments that are about to
+// be collected or are collected already. REQUIRES: the caller holds `following`.
+func (s *Shared) dropOutdated() {
+	missed := s.missed.Swap(false)
+	if s.follower == nil {
+		return
+	}
+	since := s.follower.Superseded()
+	if since.IsZero() {
+		return
+	}
+	retention := cmp.Or(s.opts.Retention, sharedlog.DefaultRetention)
+	if missed || retention > 0 && clock.Now().Sub(since) >= retention/2 {
+		s.follower = nil
+	}
+}
+
+// missing returns the error for an object of the shared storage that is not there.
+func (s *Shared) missing(name string) error {
+	s.missed.Store(true)
+	return &engine.Unavailable{RetryAfter: writerWait, Reason: "the shared storage has no object " + name +
+		"; either the object was deleted because a newer checkpoint does not need it, and then this server is about to read that checkpoint, or the object is lost; repeat the call, and if it fails again, restore the object from a backup"}
+}
+
+// collector plans and notes collections: a Follower or a Writer.
+type collector interface {
+	Collection() *sharedlog.Collection
+	Finish(*sharedlog.Collection)
+}
+
+// Collect deletes what the log condemned a retention ago. On the writer, it also looks for orphans
+// once, and condemns them with the next checkpoint.
+func (s *Shared) Collect(ctx context.Context) (n sharedlog.Collected, err error) {
+	var c *sharedlog.Collection
+	if err := s.withLog(ctx, func(log collector) { c = log.Collection() }); err != nil {
+		return n, err
+	}
+	if c != nil {
+		n, err = c.Delete(ctx, s.opts.Needed)
+		noted := s.withLog(ctx, func(log collector) { log.Finish(c) })
+		if err = s.mapped(err); err == nil {
+			err = noted
+		}
+	}
+	if q := s.queue.Load(); err == nil && q != nil {
+		err = s.sweep(ctx, q)
+	}
+	return n, err
+}
+
+// withLog calls f while no other goroutine uses the log. f must send no requests.
+func (s *Shared) withLog(ctx context.Context, f func(collector)) error {
+	if q := s.queue.Load(); q != nil {
+		return q.Exclusive(func(w *sharedlog.Writer) error {
+			f(w)
+			return nil
+		})
+	}
+	return s.follow(ctx, func(bool) error {
+		f(s.follower)
+		return nil
+	})
+}
+
+// sweep looks for orphans, once this writer has made a checkpoint.
+func (s *Shared) sweep(ctx context.Context, q *sharedlog.Queue) error {
+	s.mu.Lock()
+	ready := s.complete && !s.swept
+	s.mu.Unlock()
+	if !ready {
+		return nil
+	}
+	stored, err := s.logOptions().Segments(ctx)
+	if err != nil {
+		return s.mapped(err)
+	}
+	// While no log object is in flight, a segment that this server has forgotten is condemned.
+	return q.Exclusive(func(w *sharedlog.Writer) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.orphans = w.Orphans(stored, func(number uint64) bool { return s.segments[SegmentID(number)] != nil })
+		s.swept = true
+		return nil
+	})
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+)
+
+// comparedConfig is the part of the configuration that must be the same on all servers that share a
+// storage. It leaves out paths, secrets and the cache, which are a matter of one machine.
+type comparedConfig struct {
+	Format int // of the stored data
+	Graphs []comparedGraph
+	Peers  []string
+	Policy string // content of the policy of the server
+	Lease  string // storage.lease and storage.max_staleness
+	Server cluster.Server
+}
+
+// comparedGraph is the compared part of the configuration of one graph. Files stand for their contents.
+type comparedGraph struct {
+	ID        string
+	Schema    string
+	Queries   []string          // contents of the .gq files
+	Selected  map[string]string // by name of the query: the content of its file
+	Policy    string
+	Catalog   string // digests of the schema and of the stored queries that the program contains
+	Embedding string // kind, address and model of the provider
+	Quota     cluster.Quota
+	Limits    [3]int  // MaxRows, MaxBytes and MetaThreshold
+	Flags     [2]bool // RefuseOversize and OutputSchemas
+}
+
+// configDigest returns the digest of the configuration that this server compares with other servers.
+func configDigest(o *Options) (string, error) {
+	c := o.Cluster
+	read := contents{}
+	all := comparedConfig{Format: embedded.Format(), Peers: c.Peers, Policy: read.file(c.ServerPolicy), Server: c.Server}
+	if c.Shared != nil {
+		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String()
+	}
+	for i := range c.Graphs {
+		g := &c.Graphs[i]
+		x := comparedGraph{
+			ID: g.ID, Schema: read.file(g.Schema), Policy: read.file(g.Policy), Quota: g.Quota,
+			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas},
+		}
+		for _, file := range g.QueryFiles {
+			x.Queries = append(x.Queries, read.file(file))
+		}
+		if g.Selected != nil {
+			x.Selected = map[string]string{}
+			for name, file := range g.Selected {
+				x.Selected[name] = read.file(file)
+			}
+		}
+		if e := g.Embedding; e != nil {
+			x.Embedding = e.Kind + " " + e.BaseURL + " " + e.Model
+		}
+		if catalog := catalogOf(o.Catalogs, g.ID); catalog != nil {
+			x.Catalog = catalog.SchemaDigest + " " + catalog.SourceDigest
+		}
+		all.Graphs = append(all.Graphs, x)
+	}
+	if read.err != nil {
+		return "", read.err
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// contents reads files and keeps the first error.
+type contents struct{ err error }
+
+// file returns the content of a file. It returns "" for the path "" and after an error.
+func (c *contents) file(path string) string {
+	if path == "" || c.err != nil {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	c.err = err
+	return string(text)
+}

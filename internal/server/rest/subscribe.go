@@ -1,0 +1,247 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	// heartbeat is how long a subscription sends nothing. Then it asks the policy again and sends a
+	// comment, so that the client and proxies see that the connection is open.
+	heartbeat = 15 * time.Second
+
+	// maxEventBytes limits the values in an event. A subscriber that reads slowly keeps one event in
+	// the memory of the server. An event always has at least one change.
+	maxEventBytes = 256 << 10
+
+	// maxEventID is the longest id of an event in bytes. An event within a commit has no id if its id
+	// would be longer, because many proxies refuse long headers.
+	maxEventID = 4 << 10
+)
+
+// The beginnings of the ids of events.
+const (
+	idOfCommit = "commit:" // a cursor follows
+	idOfPage   = "page:"   // a page token follows
+)
+
+// IsSubscription reports whether a request wants the change feed as a stream of events. The stream goes
+// on until the client or the server ends it, so a client that wants JSON as much gets a page.
+func IsSubscription(r *http.Request) bool {
+	if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/changes") || strings.Count(r.URL.Path, "/") != 3 {
+		return false
+	}
+	events, other := qualities(r, mediaEvents)
+	return events > other
+}
+
+// subscription is a stream of the change feed as server-sent events.
+type subscription struct {
+	*exchange
+	at     operations.FeedRange // selects the next page
+	out    *stream
+	cursor string // the last whole commit that was sent, or the cursor of the request; may be empty
+	sent   string // the cursor in the last event
+}
+
+// subscribe sends the change feed as a stream of events. Each page is a call of its own, so the policy
+// decides about each page.
+func (x *exchange) subscribe(r operations.FeedRange) error {
+	if err := resumeAfter(&r, x.r.Header.Get(headerLastEvent)); err != nil {
+		return err
+	}
+	if err := x.reachCursor(&r); err != nil {
+		return err
+	}
+	r.Select.MaxBytes = maxEventBytes
+	s := &subscription{exchange: x, at: r, out: x.stream(mediaEvents), cursor: r.Cursor}
+	// The limit on the time for reading a request must not end the stream.
+	if err := s.out.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	err := s.run()
+	if err == nil || !s.out.started {
+		return err
+	}
+	if s.ctx().Err() == nil {
+		s.fault(err)
+	} else if errors.Is(s.ctx().Err(), context.DeadlineExceeded) {
+		s.end(client.FeedTimeout)
+	}
+	return nil
+}
+
+// resumeAfter makes the range continue after the event with the given id. If the id is empty, it does
+// nothing.
+func resumeAfter(r *operations.FeedRange, id string) error {
+	if id == "" {
+		return nil
+	}
+	commit, isCommit := strings.CutPrefix(id, idOfCommit)
+	token, isPage := strings.CutPrefix(id, idOfPage)
+	switch {
+	case isCommit && commit != "":
+		r.Cursor, r.PageToken = commit, ""
+	case isPage && token != "":
+		r.PageToken = token
+	default:
+		return &tool.ArgumentError{Path: "header " + headerLastEvent, Detail: "it is not the id of an event of this feed", Help: "send the id of the last event unchanged, or send cursor instead"}
+	}
+	r.Latest = false
+	return nil
+}
+
+// run sends pages until the stream ends. The error is the reason of a failure; it is nil if the stream
+// ended in another way.
+func (s *subscription) run() error {
+	beat := false // nothing was sent for the time of a heartbeat
+	for {
+		if reason := s.over(); reason != "" && s.out.started {
+			s.end(reason)
+			return nil
+		}
+		page, answer, err := s.read()
+		if err != nil {
+			return err
+		}
+		first := !s.out.started
+		s.advance(page)
+		switch {
+		case len(page.Blocks) > 0 || !page.CaughtUp || first || beat && s.cursor != s.sent:
+			err = s.event(client.FeedChanges, s.eventID(), append(answer.Head, answer.JSON)...)
+			s.sent = s.cursor
+		case beat:
+			err = s.write([]byte(":\n\n"))
+		}
+		answer.Release()
+		if err != nil {
+			return nil // the client has gone away, or reads too slowly
+		}
+		if beat = false; page.CaughtUp {
+			if beat, err = s.wait(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// over returns the reason to end the stream, or "" to go on.
+func (s *subscription) over() string {
+	switch {
+	case s.opts.Stopping.Err() != nil:
+		return client.FeedStopping
+	case s.expired():
+		return client.FeedTokenExpired
+	}
+	return ""
+}
+
+// expired reports whether the token of the subscriber has expired.
+func (s *subscription) expired() bool {
+	a := s.actor()
+	return a != nil && !a.Expires.IsZero() && !s.opts.Now().Before(a.Expires)
+}
+
+// read returns the next page and its JSON.
+func (s *subscription) read() (page *client.ChangeFeed, answer *encoding.Answer, err error) {
+	call := operations.ReadFeed(s.at)
+	read := call.Read
+	call.Read = func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		v, err := read(ctx, env, head)
+		page, _ = v.(*client.ChangeFeed)
+		return v, err
+	}
+	answer, err = s.do(call, encoding.Options{})
+	return page, answer, err
+}
+
+// advance moves the range behind a page.
+func (s *subscription) advance(page *client.ChangeFeed) {
+	s.at.PageToken = ""
+	if page.NextPageToken != nil {
+		s.at.PageToken = *page.NextPageToken
+	}
+	if page.Cursor != nil {
+		s.cursor, s.at.Cursor, s.at.Latest = *page.Cursor, *page.Cursor, false
+	}
+}
+
+// eventID returns the id of the event with the last page, or "" if the event has none. After the event,
+// the stream continues at s.at.
+func (s *subscription) eventID() string {
+	id := idOfCommit + s.cursor
+	if s.at.PageToken != "" {
+		id = idOfPage + s.at.PageToken
+	}
+	if len(id) > maxEventID {
+		return ""
+	}
+	return id
+}
+
+// wait waits until the branch has a new commit, the stream must end, or it is time for a heartbeat.
+func (s *subscription) wait() (beat bool, err error) {
+	limit := heartbeat
+	if a := s.actor(); a != nil && !a.Expires.IsZero() {
+		limit = min(limit, max(a.Expires.Sub(s.opts.Now()), 0))
+	}
+	ctx, cancel := context.WithTimeout(s.ctx(), limit)
+	defer cancel()
+	defer context.AfterFunc(s.opts.Stopping, cancel)()
+	err = s.g.AwaitCommit(ctx, s.at.Branch, s.cursor)
+	if err != nil && ctx.Err() != nil && s.ctx().Err() == nil {
+		return true, nil
+	}
+	return false, err
+}
+
+// fault sends the error that ends the stream.
+func (s *subscription) fault(err error) {
+	if body, err := encoding.JSON(s.report(err).Body); err == nil {
+		_ = s.event(client.FeedFault, "", body) // the stream ends in any case
+	}
+}
+
+// end sends the reason why the stream ends, and the cursor from which a subscriber can continue.
+func (s *subscription) end(reason string) {
+	e := client.FeedEnd{Reason: reason}
+	if s.cursor != "" {
+		e.Cursor = &s.cursor
+	}
+	if body, err := encoding.JSON(e); err == nil {
+		_ = s.event(client.FeedEnded, "", body) // the stream ends in any case
+	}
+}
+
+// event sends an event. Its data is one line, because JSON has no line breaks.
+func (s *subscription) event(name, id string, data ...[]byte) error {
+	head := "event: " + name + "\n"
+	if id != "" {
+		head += "id: " + id + "\n"
+	}
+	if !s.out.started {
+		s.w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+		head = "retry: 1000\n" + head
+	}
+	parts := append([][]byte{[]byte(head + "data: ")}, data...)
+	return s.write(append(parts, []byte("\n\n"))...)
+}
+
+// write sends bytes at once.
+func (s *subscription) write(parts ...[]byte) error {
+	for _, p := range parts {
+		if _, err := s.out.Write(p); err != nil {
+			return err
+		}
+	}
+	return s.out.control.Flush()
+}

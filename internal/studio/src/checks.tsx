@@ -1,0 +1,42 @@
+// The checks of a proposal: stored queries that must find nothing in the result of the merge.
+
+import type { Row } from "./api";
+import type { Check, Proposal } from "./proposal";
+import { href } from "./route";
+import { Table } from "./table";
+import { Text } from "./text";
+
+export function Checks(props: { graph: string; proposal: Proposal; checks: Check[] }) {
+  const { graph, proposal, checks } = props;
+  return (
+    <section>
+      <h2>Checks</h2>
+      {checks.length === 0 && <p class="empty">The graph has no checks.</p>}
+      <ul class="checks">
+        {checks.map((c, i) => (
+          <li key={i}>
+            <p>
+              <span class={"badge " + c.outcome}>{c.outcome}</span> <Text value={c.title} />{" "}
+              {c.query && (
+                <a href={href(graph, "run", [c.query], { branch: proposal.target, at: "" })}>
+                  <Text value={c.query} plain />
+                </a>
+              )}
+            </p>
+            {c.outcome === "unfinished" && (
+              <p class="hint">
+                {c.reason && <Text value={c.reason} />} An unfinished check counts as not passed.
+              </p>
+            )}
+            {c.rows && c.rows.length > 0 && <Table label={c.query ?? c.title} rows={c.rows} columns={columnsOf(c.rows)} />}
+            {c.more_rows && <p class="empty">The query returned more rows.</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function columnsOf(rows: Row[]) {
+  return [...new Set(rows.flatMap((row) => Object.keys(row)))].map((name) => ({ name, value: (row: Row) => row[name] ?? null }));
+}

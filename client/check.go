@@ -7,7 +7,7 @@ import (
 
 // CheckResult is the outcome of one check: a stored query that must return no row.
 type CheckResult struct {
-	Query    *string `json:"query" jsonschema_description:"The stored query; null if the caller may not invoke it."`
+	Query    string  `json:"query" jsonschema_description:"The stored query; empty if the caller may not invoke it."`
 	Title    string  `json:"title" jsonschema_description:"What the check demands, such as: Every decision rests on a document."`
 	Outcome  string  `json:"outcome" jsonschema:"enum=passed,enum=failed,enum=unfinished" jsonschema_description:"failed: the query returned rows. unfinished: the query reached a limit or could not run, so the check counts as not passed."`
 	Reason   *string `json:"reason" jsonschema_description:"Why the check is unfinished; null otherwise."`

@@ -136,6 +136,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/commits/{commit}/changes", path: "/commits/{H}/changes", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},
 	{route: "POST /graphs/{id}/proposals", path: "/proposals", body: `{"source":"{A}","target":"{B}","title":"a title"}`, main: "aw", feature: "agw", branched: true,
 		ready: func(m *restMatrix, branch, name string) {

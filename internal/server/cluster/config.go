@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
@@ -62,6 +63,10 @@ type Graph struct {
 
 	// Policy is the policy file for the graph, or "".
 	Policy string
+
+	// Protected are the protected branches and the owners of actors, if Policy is a .cedar file, which
+	// cannot state them.
+	Protected protected.Rules `json:"-"`
 
 	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding

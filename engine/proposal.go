@@ -197,7 +197,8 @@ type Comparison struct {
 }
 
 // Preview is the state that a merge would commit. It does not change when the branches change. It
-// is safe for concurrent use, and keeps the memory of the state until the caller drops it.
+// is safe for concurrent use, and keeps the memory of the state until the caller drops it. After its
+// graph has been closed, Query returns an *Unavailable.
 type Preview interface {
 	// Query runs a read on the state, like [Graph.Query]. In the read, now() returns the argument
 	// `now`, or the current time if `now` is zero. The commit of the result is the one that the merge

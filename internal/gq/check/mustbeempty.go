@@ -47,9 +47,9 @@ func (c *checker) mustBeEmpty(q *syntax.Query) {
 	}
 	switch {
 	case c.read.Limit == 0:
-		c.fault(BadCheck, syntax.SpanOf(*read.Limit), "write a larger limit, or none", "with limit 0, the check passes always")
+		c.fault(BadCheck, syntax.SpanOf(*read.Limit), "write a larger limit, or none", "with limit 0, the check always passes")
 	case read.Having == nil && onlyAggregates(c.read):
-		c.fault(BadCheck, first.Span(), "return the entities instead, or add a having clause", "aggregates without a grouping column always return a row, so the check never passes")
+		c.fault(BadCheck, first.Span(), "return the entities instead, or add a having clause", "aggregates without a grouping column always return one row, so the check never passes")
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,5 +167,32 @@ func TestUnrun(t *testing.T) {
 	w := newWorld(t, checks.Limits{})
 	if got, want := w.text(w.runner.Unrun("no result")), "old unfinished: no result; born_later unfinished: no result; nameless unfinished: no result"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestConcurrentRuns runs the checks of one state many times at once. Only two calls run queries at the
+// same time, and the others use what these remember.
+func TestConcurrentRuns(t *testing.T) {
+	graph := servedtest.Config(t).Graph
+	runner := checks.New(servedtest.Queries(t, queries), checks.Limits{}, nil)
+	var ran atomic.Int32
+	state := tool.CheckedState{Key: "a", Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
+		return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
+			ran.Add(1)
+			return graph.Query(ctx, q, nil, engine.Target{})
+		}, nil
+	}}
+	var calls sync.WaitGroup
+	for range 16 {
+		calls.Go(func() {
+			out := runner.Run(t.Context(), state)
+			if len(out) != 3 || out[0].Result != tool.CheckFailed || out[1].Result != tool.CheckPassed || out[2].Result != tool.CheckPassed {
+				t.Errorf("the outcomes are %+v", out)
+			}
+		})
+	}
+	calls.Wait()
+	if n := ran.Load(); n < 3 || n > 6 {
+		t.Errorf("%d queries ran, want 3 to 6", n)
 	}
 }

@@ -66,7 +66,7 @@ type Graph struct {
 
 	// Protected are the protected branches and the owners of actors, if Policy is a .cedar file, which
 	// cannot state them.
-	Protected protected.Rules `json:"-"`
+	Protected protected.Rules
 
 	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding

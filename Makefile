@@ -218,7 +218,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
 	done; done
 	$(MAKE) test-race RACE_FLAGS='-timeout 60m'
-	$(GO) test ./engine/embedded -run '^TestDiskFaults$$' -embedded.faults -timeout 60m
+	$(GO) test ./engine/embedded -run '^Test(DiskFaults|Crash|FlippedByte|SharedPowerCut|SharedLostReplies)$$' -embedded.faults -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate

@@ -74,7 +74,7 @@ type job struct {
 	schema   string               // the path of the schema
 	queries  []string             // the paths of the .gq files
 	selected map[string]string    // maps query names to files; nil means all queries
-	places   map[string]diag.Span // the place of each name that `selected` lists in cluster.yaml
+	places   map[string]diag.Span // maps each name in `selected` to its position in cluster.yaml
 	out      string               // the folder for the package
 	docs     string               // the folder of the reference page; "" for none
 	strict   bool                 // use the strict profile for the schemas

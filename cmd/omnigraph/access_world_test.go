@@ -59,7 +59,8 @@ query set_mail($older: I32, $mail: String) @description("Gives a mail address to
 `
 )
 
-// accessBranches lists the branches, each with its person and the author of its last commit.
+// accessBranches lists the branches. Each has a person that no other branch has, and the author of
+// its last commit.
 var accessBranches = []struct{ name, person, author string }{
 	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
 }

@@ -99,7 +99,7 @@ func firstArgument(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// among completes with words. The shell drops words that do not match the typed text.
+// among offers the words as completions. The shell drops words that do not match the typed text.
 func among(words []string) ([]string, cobra.ShellCompDirective) {
 	return words, cobra.ShellCompDirectiveNoFileComp
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// proposal makes a call on the local graph whose answer is a proposal.
-func (l *local) proposal(ctx context.Context, name string, call tool.Call) (*client.ProposalAnswer, error) {
+// callForProposal calls a tool that answers with a proposal, on the local graph.
+func (l *local) callForProposal(ctx context.Context, name string, call tool.Call) (*client.ProposalAnswer, error) {
 	a := &client.ProposalAnswer{}
 	if err := l.call(ctx, name, call, a); err != nil {
 		return nil, err
@@ -58,27 +58,27 @@ func (l *local) ProposalChanges(ctx context.Context, id string, q client.ChangeQ
 
 // OpenProposal implements [source].
 func (l *local) OpenProposal(ctx context.Context, b client.ProposalBody) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "open_proposal", operations.OpenProposal(b))
+	return l.callForProposal(ctx, "open_proposal", operations.OpenProposal(b))
 }
 
 // Proposal implements [source]. It hides the method of the engine.
 func (l *local) Proposal(ctx context.Context, id string) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "get_proposal", operations.GetProposal(id))
+	return l.callForProposal(ctx, "get_proposal", operations.GetProposal(id))
 }
 
 // ChangeProposal implements [source].
 func (l *local) ChangeProposal(ctx context.Context, id string, b client.ProposalChangeBody) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "change_proposal", operations.ChangeProposal(id, b))
+	return l.callForProposal(ctx, "change_proposal", operations.ChangeProposal(id, b))
 }
 
 // ReviewProposal implements [source].
 func (l *local) ReviewProposal(ctx context.Context, id string, b client.ProposalReviewBody) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "review_proposal", operations.ReviewProposal(id, b))
+	return l.callForProposal(ctx, "review_proposal", operations.ReviewProposal(id, b))
 }
 
 // MergeProposal implements [source].
 func (l *local) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
-	a, err := l.proposal(ctx, "merge_proposal", operations.MergeProposal(id, b))
+	a, err := l.callForProposal(ctx, "merge_proposal", operations.MergeProposal(id, b))
 	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
 		return nil, conflictsOf(conflicts)
 	}
@@ -87,7 +87,7 @@ func (l *local) MergeProposal(ctx context.Context, id string, b client.ProposalM
 
 // CloseProposal implements [source].
 func (l *local) CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error) {
-	return l.proposal(ctx, "close_proposal", operations.CloseProposal(id, b))
+	return l.callForProposal(ctx, "close_proposal", operations.CloseProposal(id, b))
 }
 
 // Proposals implements [source].

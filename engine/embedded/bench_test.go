@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,15 +28,27 @@ func benchGraph(b *testing.B) *Graph {
 
 func benchText(n int) string {
 	var s strings.Builder
+	if err := writeBenchText(&s, n); err != nil {
+		panic(err)
+	}
+	return s.String()
+}
+
+// writeBenchText writes the lines of benchText.
+func writeBenchText(w io.Writer, n int) error {
 	for i := range n {
-		fmt.Fprintf(&s, `{"type":"Person","data":{"name":"p%06d","age":%d,"city":"c%d"}}`+"\n", i, i%90, i%7)
+		if _, err := fmt.Fprintf(w, `{"type":"Person","data":{"name":"p%06d","age":%d,"city":"c%d"}}`+"\n", i, i%90, i%7); err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		for k := range 10 {
-			fmt.Fprintf(&s, `{"edge":"Knows","from":"p%06d","to":"p%06d"}`+"\n", i, (i*7+k*k*131+1)%n)
+			if _, err := fmt.Fprintf(w, `{"edge":"Knows","from":"p%06d","to":"p%06d"}`+"\n", i, (i*7+k*k*131+1)%n); err != nil {
+				return err
+			}
 		}
 	}
-	return s.String()
+	return nil
 }
 
 func benchQuery(b *testing.B, g *Graph, q *plan.Query) {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -43,6 +44,19 @@ func (l *branches) find(name string) (*branch, error) {
 		return b, nil
 	}
 	return nil, &engine.NotFound{What: "branch", Name: name}
+}
+
+// waitShown waits until the head of a branch is the commit with the record at lsn, or a later one.
+// The record is durable already. There is nothing to wait for if the branch was deleted.
+func (l *branches) waitShown(ctx context.Context, name string, lsn uint64) error {
+	// A replay holds the lock from the entry in the history until the commit is the head.
+	l.mu.Lock()
+	b := l.byName[name]
+	l.mu.Unlock()
+	if b == nil || lsn <= b.head.Load().lsn {
+		return nil
+	}
+	return b.waitDurable(ctx, lsn)
 }
 
 // list lists the live branches by name.

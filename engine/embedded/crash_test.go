@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -78,25 +79,53 @@ func (s script) runIn(g *Graph) (acked int) {
 	return len(s.deeds)
 }
 
-// TestCrash cuts the power at every durable operation of the scripts. After a reopen, the change of
+// TestCrash cuts the power at every third durable operation of the scripts, or at every one with
+// -embedded.faults. After a reopen, the change of
 // every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
+	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)
 		ops, _ := s.ops()
-		t.Logf("%s: %d durable operations", s.name, ops)
+		t.Logf("%s: %d durable operations; the power is cut at %v", s.name, ops, some)
 		inShares(t, s.name, ops, func(t *testing.T, n int) {
-			if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
+			if !some.has(n) {
 				return
 			}
 			mem := fs.NewMem()
 			mem.CrashAfter(n)
 			acked := s.run(mem)
-			seed := uint64(n % 3) // selects which unsynced writes are lost
+			seed := uint64(n / some.step % 3) // selects which unsynced writes are lost
 			checkReopened(t, s, mem.Crash(seed), allowed(states, acked), fmt.Sprintf("crash at operation %d, seed %d, after deed %d", n, seed, acked))
 		})
 	}
+}
+
+// sample selects the operations at which a test lets something fail: each step-th one from `first`
+// on.
+type sample struct{ step, first int }
+
+// sampleOperations selects every third operation, or every one with -embedded.faults. The first is
+// drawn at random. The race detector and -short make the steps longer.
+func sampleOperations() sample {
+	s := sample{step: 3}
+	switch {
+	case raced:
+		s.step = 11
+	case testing.Short():
+		s.step = 5
+	case *everyFault:
+		s.step = 1
+	}
+	s.first = rand.IntN(s.step)
+	return s
+}
+
+func (s sample) has(n int) bool { return n%s.step == s.first }
+
+func (s sample) String() string {
+	return fmt.Sprintf("each operation n with n%%%d = %d", s.step, s.first)
 }
 
 // shares is the number of parallel tests among which inShares distributes the operations.

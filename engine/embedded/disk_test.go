@@ -56,7 +56,7 @@ var diskFaults = []struct {
 	}},
 }
 
-var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way")
+var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way, and damage every byte")
 
 // TestDiskFaults makes the disk fail at every operation of the scripts. A call that fails must
 // leave nothing behind, unless its error says that the outcome is unknown. Readers must continue to

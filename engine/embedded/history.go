@@ -27,8 +27,8 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 	return all, nil
 }
 
-// Commit returns the commit with an id. The error is a *engine.NotFound if the id is unknown or
-// its commit is not durable yet.
+// Commit returns the commit with an id. When it returns, the branch of the commit shows it to
+// readers. The error is a *engine.NotFound if the id is unknown or its commit is not durable yet.
 func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if err := g.enter(ctx); err != nil {
 		return engine.Commit{}, err
@@ -38,5 +38,5 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if !ok || lsn > g.store.Durable() {
 		return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 	}
-	return c, nil
+	return c, g.branches.waitShown(ctx, c.Branch, lsn)
 }

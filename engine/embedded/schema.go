@@ -188,7 +188,7 @@ func refusedSteps(steps []catalog.Step, allowDataLoss bool) error {
 
 // repeatedChange returns the result of a repeated call, computed from the receipt of the first
 // call. All steps of the first call were taken.
-func repeatedChange(first *receipted, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
+func repeatedChange(first *receiptOfCommit, schema *catalog.Schema, to string, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	from, err := catalog.Decode(first.Receipt.Schema)
 	if err != nil {
 		return nil, &engine.Corrupt{Object: "receipt of commit " + first.Commit.ID, Detail: err.Error()}

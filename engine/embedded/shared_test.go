@@ -108,10 +108,11 @@ func TestFollowerEqualsLeader(t *testing.T) {
 	}
 }
 
-// TestSharedPowerCut cuts the power of the writer at every request to the storage, before or after
-// the storage has carried the request out. Another server then takes over. It must find every
+// TestSharedPowerCut cuts the power of the writer at the requests that sampleOperations selects,
+// before or after the storage has carried the request out. Another server then takes over. It must find every
 // acknowledged call, and the interrupted call completely or not at all.
 func TestSharedPowerCut(t *testing.T) {
+	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)
 		requests := 0
@@ -122,9 +123,9 @@ func TestSharedPowerCut(t *testing.T) {
 		if requests < len(s.deeds) {
 			t.Fatalf("%s: %d requests for %d calls", s.name, requests, len(s.deeds))
 		}
-		t.Logf("%s: %d requests", s.name, requests)
+		t.Logf("%s: %d requests; the power is cut at %v of twice as many", s.name, requests, some)
 		inShares(t, s.name, 2*requests, func(t *testing.T, n int) {
-			if testing.Short() && n%5 != 0 || raced && n%11 != 0 {
+			if !some.has(n) {
 				return
 			}
 			memory := &object.Memory{}
@@ -199,16 +200,17 @@ func (s script) checkTakenOver(t *testing.T, b object.Bucket, allowed []string, 
 	}
 }
 
-// TestSharedLostReplies loses the reply to each request once. The calls must succeed as if nothing
+// TestSharedLostReplies loses the reply to each request that sampleOperations selects, once. The calls must succeed as if nothing
 // had happened.
 func TestSharedLostReplies(t *testing.T) {
+	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)
 		requests := 0
 		count := func(_ request, send func() error) error { requests++; return send() }
 		s.runShared(hookedBucket{&object.Memory{}, count}, Options{})
 		inShares(t, s.name, requests, func(t *testing.T, n int) {
-			if testing.Short() && n%9 != 0 || raced && n%11 != 0 {
+			if !some.has(n) {
 				return
 			}
 			synctest.Test(t, func(t *testing.T) { // the pauses between repetitions take no time

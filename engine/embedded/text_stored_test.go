@@ -23,7 +23,7 @@ func TestLoadStoresTexts(t *testing.T) {
 	const notes = 30
 	for _, test := range []struct {
 		name                  string
-		declared              bool // by @index
+		declared              bool // the property is declared with @index
 		rows                  uint32
 		checkpoint, searching bool // before the close
 		stored                bool

@@ -176,7 +176,8 @@ func TestWalkPlans(t *testing.T) {
 	}
 }
 
-// TestWalkLong returns the nodes of walks along a chain of 64 edges and of a way back along a ring.
+// TestWalkLong checks which nodes a walk along a chain of 64 edges reaches, and which a walk around
+// a ring, back to its start, reaches.
 func TestWalkLong(t *testing.T) {
 	ctx := context.Background()
 	g := create(t, fs.NewMem(), Options{})

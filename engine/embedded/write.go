@@ -32,7 +32,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	schema := b.head.Load().snap.Schema
-	var first *receipted
+	var first *receiptOfCommit
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
@@ -109,7 +109,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if call.receipt != nil {
 		digest.Sum(call.receipt.Body[:0])
 	}
-	var first *receipted
+	var first *receiptOfCommit
 	if in.LeftOut() > 0 {
 		if first, err = g.writer.earlierReceipt(ctx, b, call); err == nil && first == nil {
 			err = g.embed(ctx, in)

@@ -46,7 +46,7 @@ func newWrite(opts engine.WriteOptions) *write {
 // `build` changes nothing or in a dry run. It returns once the commit `head` is durable. If the
 // idempotency key was used before, write makes no commit either, and `first` is the receipt of the
 // earlier call.
-func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receipted, made *engine.Commit, head engine.Commit, err error) {
+func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (first *receiptOfCommit, made *engine.Commit, head engine.Commit, err error) {
 	var c *commit
 	var s *staged
 	func() {
@@ -70,20 +70,22 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 	return nil, &commit, commit, nil
 }
 
-// receipted is a receipt and the commit that holds it, which may be in flight.
-type receipted struct {
+// receiptOfCommit is a receipt with the commit that holds it. The commit may still be in flight.
+type receiptOfCommit struct {
 	version.Receipted
 	branch *branch // branch that the call wrote to
 	lsn    uint64  // 0 if recovery restored the commit
 }
 
 // waitDurable waits until the commit of the receipt is durable.
-func (r *receipted) waitDurable(ctx context.Context) error { return r.branch.waitDurable(ctx, r.lsn) }
+func (r *receiptOfCommit) waitDurable(ctx context.Context) error {
+	return r.branch.waitDurable(ctx, r.lsn)
+}
 
 // repeated returns the receipt of the earlier call with the idempotency key of w, or nil if there
 // was no such call. It returns a *engine.Conflict if that call had another body. REQUIRES: the
 // caller holds the write lock of b.
-func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
+func (r *writer) repeated(b *branch, w *write) (*receiptOfCommit, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
 	}
@@ -92,13 +94,13 @@ func (r *writer) repeated(b *branch, w *write) (*receipted, error) {
 		return nil, err
 	}
 	_, lsn, _ := r.history.Get(first.Commit.ID)
-	return &receipted{first, b, lsn}, nil
+	return &receiptOfCommit{first, b, lsn}, nil
 }
 
 // earlierReceipt returns the receipt of the earlier call with the idempotency key of w, or nil. It
 // is for a call that does not hold the write lock yet. It waits until the receipt's commit is
 // durable. The errors include those of repeated.
-func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*receipted, error) {
+func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*receiptOfCommit, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
 	}
@@ -129,7 +131,7 @@ type staged struct {
 //   - Otherwise the new commit and its staged record.
 //
 // stage releases the write lock in every case.
-func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (*receipted, *commit, *staged, error) {
+func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*version.Txn) ([]version.Part, error)) (*receiptOfCommit, *commit, *staged, error) {
 	if err := b.lock(ctx); err != nil {
 		return nil, nil, nil, err
 	}

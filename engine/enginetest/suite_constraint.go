@@ -120,7 +120,7 @@ func constraintCases() []testCase {
 		"edges that the rules allow":                  allowed(0, 2, func(m *mutationPlan) { m.link("Holds", "b1", a2, nil).link("Holds", "b2", a1, set{"slot": 2}) }),
 		"cardinality, one edge too many":              refused("cardinality", "", func(m *mutationPlan) { m.link("Holds", "b1", a2, nil).link("Holds", "b1", b1, nil) }),
 		"cardinality, one more than a maximum of one": refused("cardinality", "", func(m *mutationPlan) { m.link("Near", "b1", "b1", nil) }),
-		"cardinality, the last one removed":           refused("cardinality", "", func(m *mutationPlan) { m.unlink("Holds", "from", plan.Eq, "b1") }),
+		"cardinality, the last edge removed":          refused("cardinality", "", func(m *mutationPlan) { m.unlink("Holds", "from", plan.Eq, "b1") }),
 		"cardinality, the target removed":             refused("cardinality", "", func(m *mutationPlan) { m.remove("Item", "code", plan.Eq, "x-1") }),
 		"cardinality, the source removed too":         allowed(1, 2, func(m *mutationPlan) { m.remove("Box", "id", plan.Eq, "b1") }),
 		"cardinality, target and source removed":      allowed(2, 2, func(m *mutationPlan) { m.remove("Item", "code", plan.Eq, "x-1").remove("Box", "id", plan.Eq, "b1") }),

@@ -125,7 +125,7 @@ func proposalCases() []testCase {
 		"keep a changed entity": resolved(engine.TakeOurs, "ann 42, bob 25, cid 30, dan null, eve 41", func(s *session) { remove(s, "side", "ann") }, main42),
 		"delete a changed entity": resolved(engine.TakeTheirs, "bob 25, cid 30, dan null, eve 41",
 			func(s *session) { remove(s, "side", "ann") }, main42),
-		"resolution that does not fit": func(s *session) {
+		"resolution that does not match a conflict": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", 41)
 			for _, r := range []engine.Resolution{

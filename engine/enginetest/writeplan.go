@@ -205,7 +205,8 @@ func (m *mutationPlan) unlink(typ, name string, op plan.Op, x any) *mutationPlan
 	return m.add(plan.Delete{Entity: plan.Edge, Type: typ, Where: []plan.Pred{m.pred(plan.Edge, typ, name, op, x)}})
 }
 
-// assigns returns the assignments of `props` to properties of the type `typ`.
+// assigns returns an assignment for each entry of `props`, which maps properties of the type `typ`
+// to values.
 func (m *mutationPlan) assigns(kind plan.Entity, typ string, props set) []plan.Assign {
 	var assigns []plan.Assign
 	for _, p := range properties(m.schema, kind, typ) {

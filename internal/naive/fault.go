@@ -168,7 +168,7 @@ const (
 	// History.
 	CommitIsHead       // reading an old commit returns the head
 	ChangesKeepDeleted // the changes omit deleted entities
-	ChangesOfMerged    // the changes of a merge are computed against the source
+	ChangesFromSource  // the changes of a merge are computed against the source, not the target
 	CleanupDropsBases  // a cleanup reclaims merge bases
 	CleanupKeepsLines  // a cleanup reclaims no commits of the branches
 
@@ -225,7 +225,7 @@ var faultNames = [...]string{
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew",
-	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesOfMerged: "ChangesOfMerged",
+	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }
 

@@ -51,7 +51,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	var was moment
 	if len(is.commit.Parents) > 0 {
 		parent := is.commit.Parents[0]
-		if g.fault == ChangesOfMerged {
+		if g.fault == ChangesFromSource {
 			parent = is.commit.Parents[len(is.commit.Parents)-1]
 		}
 		if was, err = g.moment(parent); err != nil {

@@ -95,9 +95,9 @@ type Node struct {
 	opts        NodeOptions
 	incarnation string
 
-	leases  *sharedlog.Leases
-	looking sync.Mutex      // held while `leases` observes a node; guards `looks`
-	looks   map[string]look // by id of the node
+	leases    *sharedlog.Leases
+	observing sync.Mutex      // held while `leases` observes a node; guards `observed`
+	observed  map[string]look // maps the id of a node to what this node last observed of it
 
 	mu     sync.Mutex
 	graphs map[string]*Graph // the open graphs, by id
@@ -121,7 +121,7 @@ func NewNode(o NodeOptions) *Node {
 		o.Renew = min(maxRenew, o.Lease/3)
 	}
 	return &Node{
-		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, looks: map[string]look{}, urgent: make(chan struct{}, 1),
+		opts: o, incarnation: strings.ToLower(rand.Text()), graphs: map[string]*Graph{}, observed: map[string]look{}, urgent: make(chan struct{}, 1),
 		leases: sharedlog.NewLeases(o.Bucket, "", o.Lease, clock.Now),
 	}
 }
@@ -252,10 +252,10 @@ type look struct {
 // gone reports whether the server that made a takeover no longer writes: it has removed its object,
 // it was started again, or its lease has expired. Graphs with the same writer share one request.
 func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
-	n.looking.Lock()
-	defer n.looking.Unlock()
+	n.observing.Lock()
+	defer n.observing.Unlock()
 	now := clock.Now()
-	seen, ok := n.looks[t.Node]
+	seen, ok := n.observed[t.Node]
 	if !ok || now.Sub(seen.at) >= n.tick()/2 {
 		content, expired, err := n.leases.Look(ctx, t.Node)
 		if err != nil {
@@ -264,7 +264,7 @@ func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 		var s Sign
 		_ = json.Unmarshal(content, &s) // an object that cannot be decoded counts as no sign
 		seen = look{at: now, incarnation: s.Incarnation, expired: expired}
-		n.looks[t.Node] = seen
+		n.observed[t.Node] = seen
 	}
 	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
 }

@@ -155,8 +155,8 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }
 
-// restMatrix serves the graph people, with a Blob, under matrixPolicy and a server policy that
-// says which actors may list graphs.
+// restMatrix serves the graph `people`, whose schema also has a Blob property, under matrixPolicy
+// and a server policy that says which actors may list graphs.
 type restMatrix struct {
 	t      *testing.T
 	url    string

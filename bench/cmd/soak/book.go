@@ -113,7 +113,7 @@ func (b *book) enter(o outcome) {
 	}
 }
 
-// complain records a failure that is not visible in a status.
+// complain records a failure that the HTTP status of the answer does not show.
 func (b *book) complain(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Command soak sends the built server calls from many clients that read, write, load, branch and
-// merge over REST and MCP. It stops the server under that load and checks the answers and the
+// Command soak sends calls to the built server. Many clients read, write, load, branch and merge
+// over REST and MCP. It stops the server under that load and checks the answers and the
 // stored data.
 package main
 

@@ -16,7 +16,7 @@ type (
 	}
 	sarifRun struct {
 		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"` // unit in which columns count
+		ColumnKind string        `json:"columnKind"` // the unit of column numbers
 		Results    []sarifResult `json:"results"`
 	}
 	sarifTool struct {

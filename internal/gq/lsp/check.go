@@ -27,7 +27,7 @@ type finding struct {
 type job struct {
 	graph     *graph
 	catalog   gq.Catalog
-	input     model.Input      // the names and settings for the package of the graph
+	input     model.Input      // the names and settings with which the graph's Go package is generated
 	texts     map[string]*text // by path
 	threshold int
 	tools     func(model.Input, int, bool) (*model.Package, *lint.ToolList, diag.List)

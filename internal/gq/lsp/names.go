@@ -204,8 +204,8 @@ func (s *server) documentSymbols(p *documentParams) ([]documentSymbol, error) {
 	return symbols, nil
 }
 
-// declarationEnd returns the end of the declaration with the name at an offset: that of the last token
-// before the next declaration.
+// declarationEnd returns the end of the declaration whose name is at the offset. The declaration
+// ends with the last token before the next declaration.
 func declarationEnd(src *xref.Source, offset int) int {
 	limit := -1
 	for i := range src.Names {

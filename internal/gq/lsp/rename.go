@@ -178,7 +178,7 @@ func (s *server) renameSelected(g *graph, old, name string, edit *workspaceEdit)
 	path := filepath.Join(g.project.dir, clusterFile)
 	t, err := s.read(path)
 	if err != nil || at.End.Offset > len(t.content) || !strings.Contains(t.content[at.Start.Offset:at.End.Offset], old) {
-		return // the file changed since it was read; its fault is reported after the next pause
+		return // the file changed since it was read; the check after the next pause in typing reports its errors
 	}
 	from := at.Start.Offset + strings.Index(t.content[at.Start.Offset:at.End.Offset], old)
 	uri := uriOf(path)

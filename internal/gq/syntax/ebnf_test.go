@@ -189,7 +189,7 @@ func (e *expr) each(visit func(*expr)) {
 	}
 }
 
-// taken is like the method each, but leaves out the expressions inside lookaheads.
+// taken visits the same expressions as `each`, except those inside lookaheads.
 func (e *expr) taken(visit func(*expr)) {
 	if e.kind == ahead || e.kind == notAhead {
 		return

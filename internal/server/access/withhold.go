@@ -114,10 +114,10 @@ func withheld(err error, from origin) error {
 	return err
 }
 
-// ownRules are the rules about the values of a single entity. An actor that may not read
+// singleEntityRules are the rules about the values of a single entity. An actor that may not read
 // can break them only with values that it sent, so the detail may repeat them. The exception is a
 // mutation that computes with stored values.
-var ownRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
+var singleEntityRules = map[string]bool{"required": true, "type": true, "range": true, "check": true, "enum": true, "key": true}
 
 // withheldViolation keeps the rule and the values that the caller sent. It drops the id,
 // because a stored update finds entities that the caller did not name.
@@ -126,11 +126,11 @@ func withheldViolation(v *engine.ConstraintViolation, from origin) *engine.Const
 	switch {
 	case from == fromGraph:
 		short.Detail = "stored data breaks the rule"
-	case from == fromBoth && ownRules[v.Rule]:
+	case from == fromBoth && singleEntityRules[v.Rule]:
 		short.Detail = "a value that the query computes breaks the rule"
 	case from == fromBoth && v.Rule == "endpoint" && v.ID == "":
 		short.Detail = "the node at this end of the edge does not exist"
-	case ownRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
+	case singleEntityRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"
 	case v.Rule == "cardinality":

@@ -97,7 +97,7 @@ func (p *reader) top(n *strictyaml.Node) {
 	}
 }
 
-// graphs reads the section graphs.
+// graphs reads the section `graphs` of cluster.yaml.
 func (p *reader) graphs(n *strictyaml.Node) {
 	entries, ok := n.Entries("graphs")
 	if !ok {

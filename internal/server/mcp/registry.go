@@ -112,7 +112,7 @@ func (s *surface) resourceAt(uri string) (gates []tool.Grant, read mcp.ResourceH
 	return nil, nil, "", false
 }
 
-// granted reports whether the caller has all of the gates.
+// granted reports whether the policy allows the caller each of the gates.
 func (s *surface) granted(ctx context.Context, gates []tool.Grant) bool {
 	actor := access.ActorFrom(ctx)
 	for _, g := range gates {

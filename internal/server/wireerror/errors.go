@@ -128,8 +128,8 @@ func (e *Rejected) Error() string {
 // maxNames is the maximum number of queries that an error names.
 const maxNames = 20
 
-// Others returns the separator and a sentence with the names of the text's queries that have no
-// errors. It returns "" if there are none.
+// Others returns a sentence that names the queries without errors in the text of the call. The
+// sentence begins with the given separator. Others returns "" if there are no such queries.
 func (e *Rejected) Others(separator string) string {
 	switch names := e.Valid; len(names) {
 	case 0:

@@ -208,7 +208,7 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 // adder returns a function that adds an entity by the codes of its vector. The function raises
 // near.least: a vector with a smaller product is certainly too far away. See the method block for
 // the bounds.
-func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
+func (near *candidateSelector) adder(view *index.VectorView) func(index.CodedVector) {
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}
@@ -225,7 +225,7 @@ func (near *nearness) adder(view *index.VectorView) func(index.CodedVector) {
 }
 
 // addNotFinite adds the entities with vectors that have no codes.
-func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
+func (near *candidateSelector) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
 	view.NotFinite(func(ord uint32) {
 		if accept == nil || accept.Get(int(ord)) {
 			near.add(ord, math.Inf(-1), math.Inf(1))
@@ -234,7 +234,7 @@ func (near *nearness) addNotFinite(view *index.VectorView, accept engine.Bitmap)
 }
 
 // end ends a search and drops its target.
-func (near *nearness) end() { near.target = nil }
+func (near *candidateSelector) end() { near.target = nil }
 
 // describe implements [described].
 func (s *nearStep) describe(x *explainer) (name, detail string) {

@@ -4,6 +4,6 @@ package exec
 
 // These constants are explained in fault_subquery.go.
 const (
-	rowLost     = true
-	limitShared = false
+	dropsLastRow = true
+	limitShared  = false
 )

@@ -2,10 +2,10 @@
 
 package exec
 
-// Deliberate faults, which the random comparison must find. The build tag fault_block_row sets rowLost: subqueries find
+// Deliberate faults, which the random comparison must find. The build tag fault_block_row sets dropsLastRow: subqueries find
 // nothing for the last of several rows. The build tag fault_block_limit sets limitShared: the limit of a `collect` block
 // applies to several rows together.
 const (
-	rowLost     = false
-	limitShared = false
+	dropsLastRow = false
+	limitShared  = false
 )

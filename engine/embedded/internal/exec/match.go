@@ -26,7 +26,7 @@ type matcher struct {
 	source  [1]uint32          // the node from which a walk begins
 	best    []uint32           // see topStep
 	weights []int64            // see degrees
-	near    nearness           // see nearStep
+	near    candidateSelector  // see nearStep
 	passing []uint32           // see nearStep
 	vectors index.VectorSearch // memory for searches of vector indexes
 	sweeper sweeper            // memory for sweeps

@@ -91,7 +91,7 @@ func (w *Write) elements(s plan.ForEach) ([][]value.Value, error) {
 	}
 	elems := list.Elems()
 	if len(elems) > plan.MaxRows {
-		return nil, tooManyRows("elements of the list of a for block", int64(len(elems)))
+		return nil, tooManyRows("elements in the list of a `for` block", int64(len(elems)))
 	}
 	rows := make([][]value.Value, len(elems))
 	for i := range elems {

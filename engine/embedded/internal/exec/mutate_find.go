@@ -145,17 +145,5 @@ func (w *Write) edgesAt(edges *version.Table, in bool, id string) []uint32 {
 	if !ok {
 		return nil
 	}
-	var out []uint32
-	base, _ := adj.Base(ord)
-	for _, e := range base {
-		if edges.Alive(e) {
-			out = append(out, e)
-		}
-	}
-	for later := adj.Later(ord); later.Next(); {
-		if edges.Alive(later.Edge) {
-			out = append(out, later.Edge)
-		}
-	}
-	return out
+	return version.LiveEdges(edges, adj, ord)
 }

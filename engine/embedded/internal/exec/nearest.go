@@ -9,12 +9,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// nearness selects candidates for the vectors closest to a target; `limit` is the number of closest
+// candidateSelector selects candidates for the vectors closest to a target; `limit` is the number of closest
 // vectors. Each vector has a lower and an upper bound of its distance. The bounds come from the
 // codes of the vector, or both are its exact distance. If the upper bounds are sorted, the one at
-// position `limit` is the greatest distance that matters: nearness keeps the vectors with a lower
+// position `limit` is the greatest distance that matters: candidateSelector keeps the vectors with a lower
 // bound of at most this distance.
-type nearness struct {
+type candidateSelector struct {
 	target         *target          // the query vector
 	query          []int16          // scale·query approximates the target's direction; empty if it has none
 	scale          float64          // see query
@@ -110,7 +110,7 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 }
 
 // begin prepares for a search of the `limit` vectors closest to t.
-func (near *nearness) begin(t *target, limit int) {
+func (near *candidateSelector) begin(t *target, limit int) {
 	near.target, near.limit = t, limit
 	near.query = near.query[:0]
 	near.upperBounds, near.ords, near.lowerBounds = near.upperBounds[:0], near.ords[:0], near.lowerBounds[:0]
@@ -149,7 +149,7 @@ func (near *nearness) begin(t *target, limit int) {
 // block compares vectors with the target by their codes. Let u be the direction of a vector
 // and a the approximation in its codes; let q be the direction of the target and b the
 // approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ residual + Error·(1+residual).
-func (near *nearness) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
+func (near *candidateSelector) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
 	if len(near.query) == 0 {
 		for _, row := range codes.Rows[first : first+n] {
 			if ord, ok := table.Home(s, row); ok {
@@ -189,7 +189,7 @@ func (near *nearness) block(table *version.Table, s *version.Segment, c *column.
 }
 
 // addExact adds an entity with a vector. It computes the exact distance of the vector.
-func (near *nearness) addExact(ord uint32, v []float32) {
+func (near *candidateSelector) addExact(ord uint32, v []float32) {
 	dist := near.target.distance(v)
 	if math.IsNaN(dist) {
 		near.add(ord, math.Inf(-1), math.Inf(1))
@@ -199,7 +199,7 @@ func (near *nearness) addExact(ord uint32, v []float32) {
 }
 
 // add adds an entity with a distance between two bounds.
-func (near *nearness) add(ord uint32, low, high float64) {
+func (near *candidateSelector) add(ord uint32, low, high float64) {
 	full := len(near.upperBounds) == near.limit
 	if full && low > near.upperBounds[0] {
 		return
@@ -233,7 +233,7 @@ func (near *nearness) add(ord uint32, low, high float64) {
 }
 
 // candidates returns the entities that the bounds do not exclude, in ascending order.
-func (near *nearness) candidates() []uint32 {
+func (near *candidateSelector) candidates() []uint32 {
 	kept := near.ords[:0]
 	for i, ord := range near.ords {
 		if len(near.upperBounds) < near.limit || near.lowerBounds[i] <= near.upperBounds[0] {

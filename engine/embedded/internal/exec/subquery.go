@@ -155,7 +155,7 @@ func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
 	in := m.frame(s.in, s.outer)
 	m.column(in, s.row)
 	for i := range f.n {
-		if f.isNull(s.needs, i) || rowLost && i > 0 && i == f.n-1 {
+		if f.isNull(s.needs, i) || dropsLastRow && i > 0 && i == f.n-1 {
 			continue
 		}
 		for _, v := range s.outer {

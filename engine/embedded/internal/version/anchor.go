@@ -76,7 +76,7 @@ type layoutList struct {
 	stateAt  map[*Snapshot]uint64 // by state: its position in states
 }
 
-// add lists a state, and its tables and schema if they are new.
+// add appends a state to the lists, and its tables and schema if they are new.
 func (l *layoutList) add(s *Snapshot) {
 	if l.stateAt == nil {
 		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}

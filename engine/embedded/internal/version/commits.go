@@ -19,12 +19,12 @@ import (
 type commits struct {
 	chunks []*[chunkSize]packed // each is filled before the next one is allocated
 	n      int                  // number of commits
-	places []uint32             // a hash table of numbers plus one, with linear probing; 0 is free
-	seed   maphash.Seed         // of the hash table
+	places []uint32             // hash table with linear probing; an entry is a commit number plus one, or 0 if it is free
+	seed   maphash.Seed         // seed of the hashes in `places`
 	names  []string             // of branches, actors and schemas, by number
-	nameAt map[string]uint32    // by name: its number in names
-	odd    map[uint32]oddCommit // by number of the commit
-	oddAt  map[string]uint32    // by id: the number of the commit
+	nameAt map[string]uint32    // maps a name to its index in `names`
+	odd    map[uint32]oddCommit // maps a commit number to the commit
+	oddAt  map[string]uint32    // maps the id of an odd commit to its number
 }
 
 // oddCommit is a commit that packed cannot hold: its id is not a ULID, a parent is unknown,

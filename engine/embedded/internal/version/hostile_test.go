@@ -127,7 +127,7 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 		set := engine.NewBitmap(int(s.nodes[table.Type.From].next))
 		other := engine.NewBitmap(int(s.nodes[table.Type.To].next))
 		for node := range s.nodes[table.Type.From].next {
-			for _, edge := range liveEdges(table, table.Out(), node) {
+			for _, edge := range LiveEdges(table, table.Out(), node) {
 				src, dst := s.Ends(table, edge)
 				set.Set(int(src))
 				other.Set(int(dst))

@@ -31,9 +31,9 @@ type IndexFiles struct {
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
 
-	// first is the row number from which on segments are opened anew. The earlier segments of the
-	// table stay as they are: a checkpoint may remove their files meanwhile, and it recognizes the
-	// table by these segments.
+	// Segments that begin at this row or later are opened again. The earlier segments are reused: a
+	// checkpoint that runs at the same time may delete their files, and it identifies the table by
+	// these segments.
 	first uint32
 }
 

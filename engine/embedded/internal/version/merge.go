@@ -259,7 +259,7 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 	list := func(et int, property string, pick func(*Table) *index.Adjacency) {
 		t := m.tx.Schema().Edges[et]
 		edges := m.tx.Table(t)
-		for _, ord := range liveEdges(edges, pick(edges), d.ord) {
+		for _, ord := range LiveEdges(edges, pick(edges), d.ord) {
 			m.conflict(engine.OrphanEdge, t, edges.ID(ord), property, "the edge of the target needs %s %q, which the source deletes", d.t.Name, d.id)
 			out = append(out, orphan{t, ord})
 		}

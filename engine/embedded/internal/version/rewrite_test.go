@@ -29,7 +29,7 @@ func entities(s *Snapshot) string {
 			if t.Type.Entity == 1 {
 				src, dst := t.Ends(ord)
 				line += " " + s.nodes[t.Type.From].ID(src) + " " + s.nodes[t.Type.To].ID(dst)
-				line += fmt.Sprint(" ", len(liveEdges(t, t.Out(), src)), len(liveEdges(t, t.In(), dst)))
+				line += fmt.Sprint(" ", len(LiveEdges(t, t.Out(), src)), len(LiveEdges(t, t.In(), dst)))
 			}
 			line += fmt.Sprint(t.Values(ord))
 			lines[id] = line

@@ -111,7 +111,7 @@ func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
 	remove := func(et int, pick func(*Table) *index.Adjacency) {
 		typ := tx.base.Schema.Edges[et]
 		tab := tx.Table(typ)
-		for _, edge := range liveEdges(tab, pick(tab), ord) {
+		for _, edge := range LiveEdges(tab, pick(tab), ord) {
 			tx.deleteEntity(tx.edit(typ), edge)
 			edges++
 		}
@@ -402,8 +402,8 @@ func (e *edit) changed(ord uint32) bool {
 	return false
 }
 
-// liveEdges lists the live edges at a node.
-func liveEdges(edges *Table, a *index.Adjacency, node uint32) []uint32 {
+// LiveEdges lists the live edges at a node. The parameter `a` is edges.Out() or edges.In().
+func LiveEdges(edges *Table, a *index.Adjacency, node uint32) []uint32 {
 	var out []uint32
 	base, _ := a.Base(node)
 	for _, e := range base {

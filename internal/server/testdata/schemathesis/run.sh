@@ -23,6 +23,8 @@ bin/omnigraph init --schema "$tmp/queries/code/schema.pg" --store "$tmp/data/cod
 (cd internal/source/gocode/testdata/shop && GOWORK=off GOFLAGS=-mod=mod "$root/bin/omnigraph" index go ./... --out "$tmp/code.ndjson")
 echo '{"type":"Attachment","data":{"name":"a","content":"base64:b21uaWdyYXBo"}}' >> "$tmp/code.ndjson"
 bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > "$tmp/loaded.json"
+echo '{"type":"Package","data":{"path":"example.com/proposed","name":"proposed","files":1,"lines":2}}' > "$tmp/proposed.ndjson"
+bin/omnigraph load --store "$tmp/data/code" --data "$tmp/proposed.ndjson" --mode merge --branch proposed --from main > /dev/null
 
 FUZZ_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 export FUZZ_TOKEN

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:e270d36430b68eba353883c5f8ea342e5752470f6d99d3600de67e893101cfb7",
+		SourceDigest: "sha256:d7ac0bc49f0bb6a27c79bb1b03dbaa85cd264ac2b73353aaf6335b4ecb8c8ef2",
 	}
 }
 

@@ -31,7 +31,7 @@ var imports = []struct {
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
 	{"internal/pattern", nil},
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
-	{"internal/gq/lsp", []string{"codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "server/tool"}}, // the language server shows what other commands compute
+	{"internal/gq/lsp", []string{"codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}}, // the language server shows what other commands compute
 	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
@@ -82,11 +82,12 @@ var imports = []struct {
 	{"internal/server/access", []string{"engine", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/textlimit", []string{"engine"}},
+	{"internal/server/checks", []string{"engine", "gq/plan", "internal/clock", "internal/server/encoding", "internal/server/pagetoken", "internal/server/wireerror", "server/tool"}},
 	{"internal/server/operations", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror", "client", "internal/server/pagetoken"}},
 	{"internal/server/metatools", []string{"client", "internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
 	{"internal/server/audit", []string{"engine", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/requestinfo", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/servedgraph/servedtest", []string{"server/tool", "engine", "engine/enginetest/**", "internal/naive", "gq", "gq/**", "internal/gq/**", "internal/server/**"}}, // for tests only
-	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/checks", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/gq/**", "internal/jsonschema", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/source/**"}},
 	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
@@ -101,10 +102,11 @@ var imports = []struct {
 	{"internal/server/hostcheck", []string{"client", "internal/server/rest/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"client", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/rest/envelope", "internal/server/logsample", "internal/strictyaml", "internal/server/wireerror"}},
-	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/strictyaml", "server/tool"}},
+	{"internal/server/policy/protected", []string{"internal/strictyaml"}},
+	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/fs", "internal/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"internal/gq/diag", "internal/object/address", "internal/server/hostcheck", "internal/strictyaml"}},
+	{"internal/server/cluster", []string{"internal/gq/diag", "internal/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml"}},
 	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are
@@ -144,7 +146,7 @@ var imports = []struct {
 // withoutHTTP lists the packages of the server that serve every transport, so that no HTTP status
 // or header may occur in them.
 var withoutHTTP = []string{
-	"internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/builtin", "internal/server/encoding", "internal/server/metatools", "internal/server/notes", "internal/server/operations",
+	"internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/builtin", "internal/server/checks", "internal/server/encoding", "internal/server/metatools", "internal/server/notes", "internal/server/operations",
 	"internal/server/pagetoken/**", "internal/server/policy", "internal/server/queryrun", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror",
 }
 

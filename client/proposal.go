@@ -38,6 +38,8 @@ type ProposalAnswer struct {
 	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The first conflicts without a resolution: at most a hundred, and at most 8 MiB of values."`
 	ConflictCount int                `json:"conflict_count" jsonschema_description:"The number of all conflicts without a resolution."`
 
+	Checks []CheckResult `json:"checks" jsonschema_description:"The outcomes of the graph's checks on the result of the merge, in the order of their queries. Empty if the proposal is not open."`
+
 	ApprovedBy  []string `json:"approved_by" jsonschema_description:"The actors whose approval counts for the digest."`
 	RequestedBy []string `json:"changes_requested_by" jsonschema_description:"The actors who asked for changes to this digest."`
 	Blockers    []string `json:"blockers" jsonschema_description:"What must happen before the merge, as sentences. Empty if the proposal can be merged or is not open."`

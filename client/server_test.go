@@ -359,6 +359,8 @@ func TestEveryRoute(t *testing.T) {
 		{"create_branch", func() (any, error) { return g.CreateBranch(ctx, client.BranchBody{Name: "a/b"}) }, nil},
 		{"list_branches", func() (any, error) { return g.Branches(ctx, client.BranchQuery{Limit: 2}) }, nil},
 		{"delete_branch", func() (any, error) { return g.DeleteBranch(ctx, "a/b") }, nil},
+		{"run_checks", func() (any, error) { return g.Checks(ctx, "review/june") }, nil},
+		{"run_checks", func() (any, error) { return g.Checks(ctx, "none") }, client.ErrNotFound},
 		{"open_proposal", func() (any, error) { return keep(&proposal)(propose("review/june")) }, nil},
 		{"open_proposal", func() (any, error) { return propose("review/june") }, client.ErrConflict},
 		{"list_proposals", func() (any, error) { return g.Proposals(ctx, client.ProposalQuery{State: "open", Limit: 5}) }, nil},

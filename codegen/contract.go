@@ -24,10 +24,11 @@ type Contract struct {
 // ContractQuery is one stored query and its tool.
 type ContractQuery struct {
 	Name         string           `json:"name"`
-	Tool         string           `json:"tool"`                // name of the tool
-	Title        string           `json:"title"`               // title of the tool for people
-	Description  string           `json:"description"`         // what the query does
-	Questions    []string         `json:"questions,omitempty"` // examples of questions that the query answers
+	Tool         string           `json:"tool"`                    // name of the tool
+	Title        string           `json:"title"`                   // title of the tool for people
+	Description  string           `json:"description"`             // what the query does
+	Questions    []string         `json:"questions,omitempty"`     // examples of questions that the query answers
+	MustBeEmpty  string           `json:"must_be_empty,omitempty"` // the query is a check, which demands this
 	Mutation     bool             `json:"mutation"`
 	Exposed      bool             `json:"exposed"`       // MCP clients see the tool
 	ReadOnly     bool             `json:"read_only"`     // the tool changes nothing
@@ -89,7 +90,7 @@ func ContractOf(p *model.Package) *Contract {
 	for _, q := range p.Queries() {
 		t := q.Tool
 		cq := ContractQuery{
-			Name: q.Name, Tool: t.Name, Title: t.Title, Description: t.Description, Questions: q.Questions,
+			Name: q.Name, Tool: t.Name, Title: t.Title, Description: t.Description, Questions: q.Questions, MustBeEmpty: q.MustBeEmpty,
 			Mutation: q.Mutation(), Exposed: q.Exposed,
 			ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent, File: q.File,
 			Params: []ContractParam{}, Columns: contractColumns(q.Columns),

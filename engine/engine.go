@@ -85,6 +85,11 @@ type Graph interface {
 	// fit the schema, or a *NotFound.
 	Compare(ctx context.Context, source, target Target, opts CompareOptions) (*Comparison, error)
 
+	// Preview computes the state that a merge of the first target into the second one would commit,
+	// and commits nothing. The resolutions resolve conflicts of the merge. The errors are those of
+	// Compare, and a *MergeConflicts that lists the conflicts without a resolution.
+	Preview(ctx context.Context, source, target Target, resolutions []Resolution) (Preview, error)
+
 	// Proposals lists proposals, newest first.
 	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -192,6 +194,16 @@ type Comparison struct {
 	More      bool           // the range selects further changes, which come after List
 	Conflicts []MergeConflict
 	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
+}
+
+// Preview is the state that a merge would commit. It does not change when the branches change. It
+// is safe for concurrent use, and keeps the memory of the state until the caller drops it. After its
+// graph has been closed, Query returns an *Unavailable.
+type Preview interface {
+	// Query runs a read on the state, like [Graph.Query]. In the read, now() returns the argument
+	// `now`, or the current time if `now` is zero. The commit of the result is the one that the merge
+	// would have as its first parent.
+	Query(ctx context.Context, q *plan.Query, args Args, now time.Time) (Result, error)
 }
 
 // ChangeHash computes the digest of the changes that a reviewer looks at. A merge of the target

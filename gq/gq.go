@@ -31,6 +31,7 @@ type Query struct {
 
 	Description, Instruction string   // texts of @description and @instruction
 	Questions                []string // texts of @question
+	MustBeEmpty              string   // text of @must_be_empty, or ""
 	ParamDocs                []string // by parameter index; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
 	ToolName, Title          string   // from @mcp, or ""
@@ -191,6 +192,8 @@ func describe(src Source, q *syntax.Query, p *plan.Query, info *check.Info) *Que
 			d.Instruction = syntax.Text(a.Text)
 		case "question":
 			d.Questions = append(d.Questions, syntax.Text(a.Text))
+		case "must_be_empty":
+			d.MustBeEmpty = syntax.Text(a.Text)
 		}
 		for _, arg := range a.MCP {
 			flag := arg.Flag.Value == "true"

@@ -116,7 +116,7 @@ func SameMeaning(schema, src Source, after string) bool {
 	}
 	for i, a := range as {
 		b := bs[i]
-		same := plan.Format(a.Plan) == plan.Format(b.Plan) && a.Description == b.Description && a.Instruction == b.Instruction &&
+		same := plan.Format(a.Plan) == plan.Format(b.Plan) && a.Description == b.Description && a.Instruction == b.Instruction && a.MustBeEmpty == b.MustBeEmpty &&
 			slices.Equal(a.ParamDocs, b.ParamDocs) && slices.Equal(a.Questions, b.Questions) && a.Expose == b.Expose && a.ToolName == b.ToolName && a.Title == b.Title &&
 			(a.Idempotent == nil) == (b.Idempotent == nil) && (a.Idempotent == nil || *a.Idempotent == *b.Idempotent)
 		if !same {

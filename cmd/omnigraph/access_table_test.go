@@ -118,6 +118,11 @@ var questions = []question{
 			{ask: ask{tool: "proposal_get", args: `{"proposal":"{R}"}`}},
 			{ask: ask{verb: "proposal show", more: []string{"{R}", "--format", "json"}}},
 		}},
+	{name: "what the checks find", branched: true, tells: []string{"head of {B}"},
+		asks: []transportAsk{
+			{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}},
+			{ask: ask{verb: "check", more: []string{"--branch", "{B}", "--format", "json"}}},
+		}},
 	{name: "the changes of a proposal", tells: []string{"person of feature-x", "types", "property", "head of feature-x"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes"}},
@@ -261,6 +266,7 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
+	{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},
 	{ask: ask{route: "POST /graphs/{id}/proposals", path: "/proposals", body: `{"source":"{M}","target":"{B}","title":"a title"}`}, what: "one branch with another", reads: "feature-x", writes: true},
 	{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}"}, what: "one branch with main", reads: "feature-x main"},
@@ -329,6 +335,7 @@ var moves = []move{
 	{ask: ask{verb: "branch delete", more: []string{"{M}"}}, writes: true},
 	{ask: ask{verb: "changes", more: []string{"{H}"}}, what: "a commit with its parent", reads: "feature-x"},
 	{ask: ask{verb: "cleanup", more: []string{"--keep", "1000", "--dry-run"}}, writes: true},
+	{ask: ask{verb: "check", more: []string{"--branch", "{B}"}}, reads: "feature-x"},
 	{ask: ask{verb: "commit list", more: []string{"--branch", "{B}"}}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{verb: "commit show", more: []string{"{H}"}}, reads: "feature-x"},
 	{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, what: "a past state to elsewhere, which needs export"},

@@ -149,7 +149,7 @@ func newCompiled(q *model.Query) *tool.Compiled {
 			ReadOnly: q.Tool.ReadOnly, Destructive: q.Tool.Destructive, Idempotent: q.Tool.Idempotent,
 		},
 		Query: tool.QueryInfo{
-			Name: q.Name, Exposed: q.Exposed, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions, Mutation: q.Mutation(), File: q.File,
+			Name: q.Name, Exposed: q.Exposed, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions, MustBeEmpty: q.MustBeEmpty, Mutation: q.Mutation(), File: q.File,
 		},
 		Encoded: plan.Encode(q.Plan),
 	}

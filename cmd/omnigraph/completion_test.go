@@ -44,11 +44,15 @@ func TestCompletion(t *testing.T) {
 		dirs       = ":16"
 		anything   = ":0"
 	)
-	var stored []string
+	var stored, exposed []string
 	for _, q := range catalogs[0].Queries {
 		stored = append(stored, q.Info().Name)
+		if q.Info().Exposed {
+			exposed = append(exposed, q.Info().Name)
+		}
 	}
 	slices.Sort(stored)
+	slices.Sort(exposed)
 	clients := slices.Sorted(slices.Values(clientconfig.Names()))
 	for _, tt := range []struct{ line, want, directive string }{
 		{"branch ", "create delete list", nothing},
@@ -73,7 +77,7 @@ func TestCompletion(t *testing.T) {
 		{"branch delete --store data/people main ", "", nothing},
 		{"merge --store data/people --into m", "feature main", nothing},
 		{"query --server http://127.0.0.1:1 --graph people --branch ", "", nothing},
-		{"queries run --server " + url + " --graph people ", strings.Join(stored, " "), nothing},
+		{"queries run --server " + url + " --graph people ", strings.Join(exposed, " "), nothing},
 		{"query --graph ", "code", nothing},
 		{"policy explain --graph ", "cluster code", nothing},
 		{"policy explain --action ", "admin branch_create branch_delete branch_merge change export graph_list invoke_query policy_read proposal_review protection_bypass read schema_apply", nothing},

@@ -173,6 +173,9 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 				o.Queries = append(o.Queries, q.Info().Name)
 			}
 		}
+		if cfg, err := cluster.Read(clusterFile); err == nil && cfg.Graph(e.graph) != nil {
+			o.Protected = cfg.Graph(e.graph).Protected
+		}
 		if authorizer, err = policy.Read(e.policy, o); err != nil {
 			return nil, err
 		}

@@ -178,6 +178,9 @@ func sameFile(a, b string) bool {
 // these queries from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
 	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
+	if g := cfg.Graph(b.graph); g != nil {
+		o.Protected = g.Protected
+	}
 	for _, id := range o.Graphs {
 		queries, err := storedQueries(cmd, cfg.Graph(id))
 		if err != nil {

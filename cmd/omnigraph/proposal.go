@@ -318,6 +318,10 @@ func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAns
 		for _, b := range a.Blockers {
 			notes = append(notes, "before the merge: "+b)
 		}
+		failed, _ := checkNotes(a.Checks)
+		for _, n := range failed {
+			notes = append(notes, "check "+n)
+		}
 		for _, c := range a.Conflicts {
 			place := strings.TrimSuffix(c.EntityKind+"/"+c.TypeName+"/"+c.ID+"."+c.Property, ".")
 			notes = append(notes, "conflict: "+place+": "+c.Message)

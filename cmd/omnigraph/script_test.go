@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
@@ -150,7 +151,15 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 			t.Fatal(err)
 		}
 	}
-	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{ID: "people", Graph: g, Catalog: catalogs[0], Authorizer: authorizer})
+	schema, err := g.Schema(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := servedgraph.Config{ID: "people", Graph: g, Authorizer: authorizer}
+	if catalogs[0].SchemaDigest == schema.Digest {
+		config.Catalog = catalogs[0]
+	}
+	served, err := servedgraph.NewGraph(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

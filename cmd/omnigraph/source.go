@@ -70,6 +70,9 @@ type source interface {
 	MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error)
 	CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error)
 
+	// Checks runs the checks of the graph on the head of a branch.
+	Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error)
+
 	// Verify returns the faults of the stored data.
 	Verify(ctx context.Context) ([]client.StoredFault, error)
 

@@ -21,22 +21,11 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 		return nil, err
 	}
 	defer g.calls.leave()
-	theirs, err := g.snapshot(ctx, source)
+	base, theirs, ours, err := g.mergedStates(ctx, source, target)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := g.snapshot(ctx, target)
-	if err != nil {
-		return nil, err
-	}
-	id, ok := g.history.CommonAncestor(theirs.Commit.ID, ours.Commit.ID)
-	if !ok {
-		return nil, &engine.Corrupt{Object: "history", Detail: "commits " + theirs.Commit.ID + " and " + ours.Commit.ID + " have no common ancestor"}
-	}
-	base, err := g.snapshot(ctx, engine.Target{Commit: id})
-	if err != nil {
-		return nil, err
-	}
+	id := base.Commit.ID
 	out := &engine.Comparison{Source: theirs.Commit, Target: ours.Commit, Base: base.Commit, Outcome: engine.Merged}
 	d, err := version.Compare(ctx, base, theirs)
 	if err != nil {
@@ -65,6 +54,23 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 		out.Outcome = engine.FastForward
 	}
 	return out, nil
+}
+
+// mergedStates returns the three states that a merge of `source` into `target` starts from: the merge
+// base, the state of the source, and that of the target. REQUIRES: the caller has entered the graph.
+func (g *Graph) mergedStates(ctx context.Context, source, target engine.Target) (base, theirs, ours *version.Snapshot, err error) {
+	if theirs, err = g.snapshot(ctx, source); err != nil {
+		return nil, nil, nil, err
+	}
+	if ours, err = g.snapshot(ctx, target); err != nil {
+		return nil, nil, nil, err
+	}
+	id, ok := g.history.CommonAncestor(theirs.Commit.ID, ours.Commit.ID)
+	if !ok {
+		return nil, nil, nil, &engine.Corrupt{Object: "history", Detail: "commits " + theirs.Commit.ID + " and " + ours.Commit.ID + " have no common ancestor"}
+	}
+	base, err = g.snapshot(ctx, engine.Target{Commit: id})
+	return base, theirs, ours, err
 }
 
 // branchNameOf returns the name of the branch that the target `at` names. If `at` names a commit or

@@ -243,6 +243,11 @@ func (f *Follower) Compare(ctx context.Context, source, target engine.Target, op
 	return reading(ctx, f, source, func(g *Graph) (*engine.Comparison, error) { return g.Compare(ctx, source, target, opts) })
 }
 
+// Preview implements [engine.Graph].
+func (f *Follower) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	return reading(ctx, f, source, func(g *Graph) (engine.Preview, error) { return g.Preview(ctx, source, target, resolutions) })
+}
+
 // Proposals implements [engine.Graph].
 func (f *Follower) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
 	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Proposal, error) { return g.Proposals(ctx, r) })

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -45,6 +46,12 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
+	return g.runOn(ctx, snap, q, args, at)
+}
+
+// runOn runs a read on a state. Of the target `at`, it uses the instant of now(), and shows the rest in
+// traces. REQUIRES: the caller has entered the graph, and catches faults of stored data.
+func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
 	prog, err := g.programs.get(ctx, q, snap)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // branching is a step that creates, deletes or merges a branch.
@@ -256,7 +258,37 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 			resolutions = append(resolutions, r)
 		}
 	}
-	return resolutions, ""
+	return resolutions, p.comparePreviews(ctx, source, target, resolutions)
+}
+
+// comparePreviews compares every node and edge of the states that a merge would commit.
+func (p *pair) comparePreviews(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) string {
+	want, wantErr := p.model.Preview(ctx, source, target, resolutions)
+	got, gotErr := p.engine.Preview(ctx, source, target, resolutions)
+	if wantErr != nil || gotErr != nil {
+		return compareBranchErrors(wantErr, gotErr)
+	}
+	for _, q := range dumps(p.schema) {
+		rows, wantErr := previewRows(ctx, want, q)
+		have, gotErr := previewRows(ctx, got, q)
+		difference := compareErrors(wantErr, gotErr)
+		if difference == "" {
+			difference = compareRows(rows, have)
+		}
+		if difference != "" {
+			return "in the preview of the merge, " + difference + "\nof\n" + planText(q)
+		}
+	}
+	return ""
+}
+
+// previewRows runs a read on a preview and returns its rows.
+func previewRows(ctx context.Context, of engine.Preview, q *plan.Query) ([][]cell, error) {
+	res, err := of.Query(ctx, q, nil, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return drain(ctx, q, res)
 }
 
 // comparisonText describes a comparison. It leaves out messages and the ids of commits.

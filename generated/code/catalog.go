@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:7241d41e5c4f1e55ac553754d2a27c2637c8a0082c6d976efc4a23340859f60a",
+		SourceDigest: "sha256:d7ac0bc49f0bb6a27c79bb1b03dbaa85cd264ac2b73353aaf6335b4ecb8c8ef2",
 	}
 }
 
@@ -28,6 +28,9 @@ var queries = []tool.StoredQuery{
 	&unusedFunctionsTool,
 	&implementationsTool,
 	&interfacesOfTool,
+	&packagesWithoutModuleTool,
+	&symbolsWithoutPackageTool,
+	&notesAboutNothingTool,
 	&addNoteTool,
 	&removeNoteTool,
 	&notesAboutTool,

@@ -158,6 +158,7 @@ const (
 	MergeFirst        // a merge reports only the first conflict
 	MergeUnchecked    // a merge checks no constraints
 	ResolutionIgnored // a merge ignores the resolutions of conflicts
+	PreviewIsTarget   // the preview of a merge lacks the changes of the source
 	MergeOneParent    // the commit of a merge has one parent, so the base of a later merge is too old
 	ExportWithoutID   // an export omits the id of an entity without a key
 	ExportEdgesFlip   // an export swaps the ends of edges
@@ -227,7 +228,7 @@ var faultNames = [...]string{
 	MergeKeeps:       "MergeKeeps", AppendUpserts: "AppendUpserts", OverwriteKeeps: "OverwriteKeeps",
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
-	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",

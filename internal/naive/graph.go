@@ -104,6 +104,11 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	if err != nil {
 		return err
 	}
+	return bind(q, s)
+}
+
+// bind compares the parts of the schema that a plan uses with the schema of a state.
+func bind(q *plan.Query, s *state) error {
 	for _, u := range q.Uses {
 		if detail := misfit(s.schema, u); detail != "" {
 			return &engine.SchemaMismatch{Detail: detail}
@@ -112,34 +117,40 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	return nil
 }
 
-// Query evaluates a read. It computes the whole result before it returns.
-func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+// evaluate evaluates a read on a state. It computes the whole result before it returns.
+func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit string, at time.Time) (engine.Result, error) {
 	if q.Read == nil {
 		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a read"}
 	}
-	if err := g.Bind(ctx, q, at); err != nil {
+	if err := bind(q, s); err != nil {
 		return nil, err
 	}
 	args, err := checkArgs(q, args, g.fault)
 	if err != nil {
 		return nil, err
 	}
-	s, head, err := g.at(ctx, at)
-	if err != nil {
-		return nil, err
-	}
-	ev := newEvaluation(g, s, q, args, instant(at))
-	if g.fault == LateSnapshot {
-		return &result{columns: q.Read.Columns, commit: head.ID, ev: ev, rows: func() ([][]cell, error) {
-			ev.state, _, _ = g.at(ctx, at)
-			return ev.rows()
-		}}, nil
-	}
+	ev := newEvaluation(g, s, q, args, at)
 	rows, err := ev.rows()
 	if err != nil {
 		return nil, err
 	}
-	return &result{columns: q.Read.Columns, commit: head.ID, ev: ev, rows: func() ([][]cell, error) { return rows, nil }}, nil
+	return &result{columns: q.Read.Columns, commit: commit, ev: ev, rows: func() ([][]cell, error) { return rows, nil }}, nil
+}
+
+// Query evaluates a read. It computes the whole result before it returns.
+func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	s, head, err := g.at(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	r, err := g.evaluate(q, args, s, head.ID, instant(at))
+	if late, ok := r.(*result); ok && g.fault == LateSnapshot {
+		late.rows = func() ([][]cell, error) {
+			late.ev.state, _, _ = g.at(ctx, at)
+			return late.ev.rows()
+		}
+	}
+	return r, err
 }
 
 // Verify returns an *engine.Unsupported, because the model stores nothing.

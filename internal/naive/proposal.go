@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -42,23 +43,84 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 			return nil, err
 		}
 	}
-	t := &tx{g: g, line: &line{name: to.Branch, head: to, state: ours}, before: ours, after: ours.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}
-	m := &merge{tx: t, base: base.state, source: theirs, changed: map[*entity]bool{}}
-	if id != from.ID {
-		if err := m.resolveWith(cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch), opts.Resolutions); err != nil {
-			return nil, err
-		}
-		m.run()
+	m, err := g.tryMerge(sides{base.state, theirs, ours, from, to, cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch)}, id, opts.Resolutions)
+	if err != nil {
+		return nil, err
 	}
 	out.Conflicts = m.conflicts
 	switch {
 	case len(m.conflicts) > 0:
-	case t.before.equal(t.after):
+	case m.before.equal(m.after):
 		out.Outcome = engine.AlreadyUpToDate
 	case id == to.ID:
 		out.Outcome = engine.FastForward
 	}
 	return out, nil
+}
+
+// sides are the states, the commits and the names of the branches of a merge.
+type sides struct {
+	base, theirs, ours *state
+	from, to           engine.Commit // the commits of theirs and ours
+	source, target     string
+}
+
+// tryMerge merges into a copy of the target's state. The argument `base` is the id of the merge base.
+func (g *Graph) tryMerge(s sides, base string, resolutions []engine.Resolution) (*merge, error) {
+	t := &tx{g: g, line: &line{name: s.to.Branch, head: s.to, state: s.ours}, before: s.ours, after: s.ours.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}
+	m := &merge{tx: t, base: s.base, source: s.theirs, changed: map[*entity]bool{}}
+	if base != s.from.ID {
+		if err := m.resolveWith(s.source, s.target, resolutions); err != nil {
+			return nil, err
+		}
+		m.run()
+	}
+	return m, nil
+}
+
+// preview is the state that a merge would commit.
+type preview struct {
+	graph  *Graph
+	state  *state
+	commit string // the head of the target
+}
+
+// Preview merges a copy of the target's state and keeps the result.
+func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	theirs, from, err := g.at(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	ours, to, err := g.at(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id := g.lowest(from.ID, to.ID)
+	base, err := g.moment(id)
+	if err != nil {
+		return nil, err
+	}
+	m, err := g.tryMerge(sides{base.state, theirs, ours, from, to, cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch)}, id, resolutions)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.conflicts) > 0 {
+		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
+	}
+	if g.fault == PreviewIsTarget {
+		return &preview{g, ours, to.ID}, nil
+	}
+	return &preview{g, m.after, to.ID}, nil
+}
+
+// Query evaluates a read on the state.
+func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at time.Time) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.graph.evaluate(q, args, p.state, p.commit, instant(engine.Target{Now: at}))
 }
 
 // resolveWith converts the three states of a merge to one schema and stores the resolutions for the

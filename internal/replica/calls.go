@@ -74,6 +74,11 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	return reading(ctx, g, func(eg engine.Graph) (*engine.Comparison, error) { return eg.Compare(ctx, source, target, opts) })
 }
 
+// Preview implements [engine.Graph].
+func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	return reading(ctx, g, func(eg engine.Graph) (engine.Preview, error) { return eg.Preview(ctx, source, target, resolutions) })
+}
+
 // Proposals implements [engine.Graph].
 func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
 	return reading(ctx, g, func(eg engine.Graph) ([]engine.Proposal, error) { return eg.Proposals(ctx, r) })

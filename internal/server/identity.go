@@ -82,10 +82,14 @@ func checkGroups(o *Options) error {
 		if file == "" {
 			return nil
 		}
-		p, err := policy.Read(file, policy.Options{
+		options := policy.Options{
 			Graph: graph, Graphs: o.Cluster.PolicyGraphs(file), AnyQuery: true,
 			TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
-		})
+		}
+		if g := o.Cluster.Graph(graph); g != nil {
+			options.Protected = g.Protected
+		}
+		p, err := policy.Read(file, options)
 		if err == nil {
 			known = append(known, p.Groups()...)
 		}

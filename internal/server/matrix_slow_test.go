@@ -131,6 +131,10 @@ func (g *slowGraph) Compare(ctx context.Context, source, target engine.Target, o
 	return waited(ctx, g, func() (*engine.Comparison, error) { return g.Graph.Compare(ctx, source, target, opts) })
 }
 
+func (g *slowGraph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	return waited(ctx, g, func() (engine.Preview, error) { return g.Graph.Preview(ctx, source, target, resolutions) })
+}
+
 func (g *slowGraph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
 	return waited(ctx, g, func() ([]engine.Proposal, error) { return g.Graph.Proposals(ctx, r) })
 }

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -43,16 +44,27 @@ rules:
 
 // proposalWorld is a server that serves the graph people under proposalPolicy.
 type proposalWorld struct {
-	t   *testing.T
-	url string // of the graph
-	log *lockedBuffer
+	t    *testing.T
+	url  string // of the graph
+	log  *lockedBuffer
+	stop func() // stops the server and closes the graph; the end of the test calls it too
 }
 
 func newProposalWorld(t *testing.T) *proposalWorld {
 	t.Helper()
-	dir := t.TempDir()
-	config := openPeople(t, dir, "")
-	if err := os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(proposalPolicy), 0o644); err != nil {
+	return newProposalWorldWith(t, proposalPolicy, servedtest.Catalog(t))
+}
+
+// newProposalWorldWith returns a world with another policy and other stored queries.
+func newProposalWorldWith(t *testing.T, policy string, catalog *tool.Catalog) *proposalWorld {
+	t.Helper()
+	return startProposalWorld(t, openPeople(t, t.TempDir(), ""), policy, catalog)
+}
+
+// startProposalWorld serves the graph of a cluster under a policy.
+func startProposalWorld(t *testing.T, config *cluster.Config, policy string, catalog *tool.Catalog) *proposalWorld {
+	t.Helper()
+	if err := os.WriteFile(config.Graph("people").Policy, []byte(policy), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tokens := &auth.Tokens{}
@@ -63,20 +75,21 @@ func newProposalWorld(t *testing.T) *proposalWorld {
 	}
 	w := &proposalWorld{t: t, log: &lockedBuffer{}}
 	s, err := server.Open(t.Context(), server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{servedtest.Catalog(t)}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
+		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ts := httptest.NewServer(s.Handler())
-	t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		ts.Close()
 		http.DefaultClient.CloseIdleConnections()
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(w.stop)
 	w.url = ts.URL
 	return w
 }

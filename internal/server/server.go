@@ -363,7 +363,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	}
 	return policy.Read(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
-		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true,
+		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true, Protected: c.Protected,
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -240,6 +241,9 @@ func everyStoredQuery(t *testing.T, storage string) {
 	session := ts.connect(t, devToken)
 	for _, q := range inOrder(code.Catalog().Queries) {
 		name := q.Info().Name
+		if !q.Info().Exposed {
+			continue
+		}
 		c, ok := arguments[name]
 		if !ok && q.Info().Mutation {
 			t.Errorf("the stored mutation %s is called by no test: add its arguments to the table", name)
@@ -271,6 +275,16 @@ func everyStoredQuery(t *testing.T, storage string) {
 			t.Errorf("%s answers %v, want no row", name, got.Rows)
 		case c.column != "" && (got.RowCount == 0 || got.Rows[0][c.column] != c.want):
 			t.Errorf("%s answers %v, want first %s = %v", name, got.Rows, c.column, c.want)
+		}
+	}
+	// An indexed module passes the checks of the graph.
+	var checks client.ChecksAnswer
+	if a := ts.ask(t, "GET", "/graphs/code/checks", ""); a.status != http.StatusOK || json.Unmarshal([]byte(a.body), &checks) != nil || len(checks.Checks) != 3 {
+		t.Errorf("the checks answer %d %s", a.status, a.body)
+	}
+	for _, c := range checks.Checks {
+		if c.Outcome != client.CheckPassed {
+			t.Errorf("the check %s is %s: %s", c.Query, c.Outcome, c.Rows)
 		}
 	}
 }

@@ -37,7 +37,7 @@ var files = []struct {
 	read     func(t *testing.T, dir, text string) diag.List
 }{
 	{"cluster.yaml", cluster.Settings, "cluster.yaml", func(t *testing.T, dir, text string) diag.List {
-		for _, name := range []string{"people.pg", "people.gq", "policy.yaml", "server.yaml"} {
+		for _, name := range []string{"people.pg", "people.gq", "policy.yaml", "policy.cedar", "server.yaml"} {
 			write(t, filepath.Join(dir, name), "")
 		}
 		write(t, filepath.Join(dir, "cluster.yaml"), text)

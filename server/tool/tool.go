@@ -28,6 +28,8 @@ const (
 type Protection struct {
 	Approvals int    // number of approvals that a proposal needs
 	Group     string // the group whose approvals count; if it is empty, the approvals of all reviewers count
+	Checks    bool   // all checks must pass on the result of the merge
+	NoOwners  bool   // the approval of an actor does not count for changes of the actors that it owns
 }
 
 // Grant is a permission that a call requires.
@@ -110,9 +112,15 @@ type Env struct {
 	// in this way.
 	Protection func(branch string) *Protection
 
+	// Owns reports whether an actor is an owner of another actor, such as the person who runs a bot. If
+	// Owns is nil, no actor owns another one.
+	Owns func(owner, actor string) bool
+
 	// InGroup reports whether an actor, with the given groups in its token, is in a group of the
 	// policy. If InGroup is nil, no actor is in any group.
 	InGroup func(actor string, groups []string, group string) bool
+
+	Checks Checks // runs the checks of the graph; nil if it has none
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
@@ -212,6 +220,7 @@ type QueryInfo struct {
 	Description string   // the text of @description only
 	Instruction string   // the text of @instruction
 	Questions   []string // texts of @question: examples of questions that the query answers
+	MustBeEmpty string   // what the query demands if it is a check, which must return no row; else ""
 	Mutation    bool     // the query writes; otherwise it reads
 	ParamDocs   []string // for each parameter of the plan its description, or ""
 	File        string   // path of the source, relative to the module

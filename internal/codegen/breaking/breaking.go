@@ -29,7 +29,7 @@ const (
 	NotDestructive    Kind = "not-destructive"
 	NotIdempotent     Kind = "not-idempotent"
 	BecameIdempotent  Kind = "became-idempotent"
-	TextChanged       Kind = "text-changed" // a title, description or question
+	TextChanged       Kind = "text-changed" // a title, description, question or demand of a check
 
 	ParamAdded         Kind = "param-added"
 	ParamAddedRequired Kind = "param-added-required"
@@ -225,6 +225,9 @@ func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	}
 	if !slices.Equal(was.Questions, is.Questions) {
 		c.add(TextChanged, "the questions that the query answers changed")
+	}
+	if was.MustBeEmpty != is.MustBeEmpty {
+		c.add(TextChanged, "the demand of the check changed")
 	}
 	c.params(was, is)
 	switch {

@@ -123,6 +123,10 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 		}
 		w.line("")
 	}
+	if q.MustBeEmpty != "" {
+		w.line("This is a check: the query must return no row. %s", oneLine(q.MustBeEmpty))
+		w.line("")
+	}
 	if len(q.Params) > 0 {
 		w.line("| Parameter | Type | Required | |")
 		w.line("|---|---|---|---|")

@@ -88,6 +88,9 @@ func infoMembers(q *model.Query) []jen.Code {
 	if len(q.Questions) > 0 {
 		members = append(members, keyValue("Questions", jen.Index().String().Values(stringLiterals(q.Questions)...)))
 	}
+	if q.MustBeEmpty != "" {
+		members = append(members, keyValue("MustBeEmpty", jen.Lit(q.MustBeEmpty)))
+	}
 	if q.Mutation() {
 		members = append(members, keyValue("Mutation", jen.True()))
 	}

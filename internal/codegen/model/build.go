@@ -258,7 +258,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 	p := src.Plan
 	q := &Query{
 		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
-		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions,
+		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions, MustBeEmpty: src.MustBeEmpty,
 		Exposed: src.Expose, Plan: p,
 	}
 	b.declareQuery(q, constantPlace(src.Places.Name))

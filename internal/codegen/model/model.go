@@ -83,6 +83,7 @@ type Query struct {
 	Description string      // text of @description only
 	Instruction string      // text of @instruction
 	Questions   []string    // texts of @question
+	MustBeEmpty string      // text of @must_be_empty, or ""
 	Exposed     bool        // MCP clients see the tool
 	Tool        Tool        // how the query is served as a tool
 	Plan        *plan.Query // the compiled query

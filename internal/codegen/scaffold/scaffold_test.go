@@ -67,7 +67,7 @@ func TestFilesAreFormatted(t *testing.T) {
 			t.Errorf("the formatter would change %s to\n%s", name, want)
 		}
 	}
-	if seen[".go"] < 5 || seen[".gq"] != 3 || seen[".pg"] != 1 {
+	if seen[".go"] < 5 || seen[".gq"] != 4 || seen[".pg"] != 1 {
 		t.Errorf("looked at %v", seen)
 	}
 }
@@ -97,7 +97,7 @@ func TestModuleIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != defaultGraph || len(cfg.Graphs[0].QueryFiles) != 3 {
+	if cfg.Name != "brain" || len(cfg.Graphs) != 1 || cfg.Graphs[0].ID != defaultGraph || len(cfg.Graphs[0].QueryFiles) != 4 {
 		t.Errorf("cluster.yaml says %+v", cfg)
 	}
 	if _, err := policy.Read(cfg.Graphs[0].Policy, policy.Options{Graph: defaultGraph, Queries: []string{"find_documents", "get_document"}}); err != nil {

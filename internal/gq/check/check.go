@@ -82,6 +82,7 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	case *syntax.Mutation:
 		c.mutation(b)
 	}
+	c.mustBeEmpty(q)
 	c.faults.Sort()
 	if c.faults.HasErrors() {
 		return nil, c.faults.Cut(diag.Most)

@@ -41,6 +41,7 @@ const (
 	BadParam          diag.Code = "T40" // annotation of a parameter
 	BadLimit          diag.Code = "T41" // parameter of a limit
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
+	BadCheck          diag.Code = "T43" // misuse of @must_be_empty
 	BadUpsert         diag.Code = "T50" // upsert of a type without a key or unique ends
 	BadBlock          diag.Code = "T51" // `match` or `for` block of a mutation
 	BadReturn         diag.Code = "T52" // column that a mutation cannot return
@@ -128,6 +129,8 @@ var Codes = []diag.Entry{
 		Example: `query q($n: I32) { match { $p: Person } return { $p.name } limit $n }`},
 	{Code: BadQuestion, Title: "empty or repeated question", Explanation: "The text of @question is a question that the query answers. It must not be empty, and a query may have each question only once.",
 		Example: `query q() @question("Who is there?") @question("Who is there?") { match { $p: Person } return { $p.name } }`},
+	{Code: BadCheck, Title: "misuse of @must_be_empty", Explanation: "The annotation @must_be_empty makes a check of a query, and its text says what the check demands. The text must be one line of at most 200 characters. A query may have the annotation once. The query must be a read that can be called without arguments, and that can return no row as well as some rows. Aggregates without a grouping column always return one row, unless having removes it, and limit 0 always returns none.",
+		Example: `query q($age: I32) @must_be_empty("Nobody has this age.") { match { $p: Person { age: $age } } return { $p.name } }`},
 	{Code: BadUpsert, Title: "upsert of a type without a key", Explanation: "An upsert finds a node by its key, and an edge by its two ends. The node type must have a @key, and the edge type a @unique(src, dst). The key must not be computed from the values of the node.",
 		Example: `query q() { upsert WorksAt { from: "ada" to: "acme" } }`},
 	{Code: BadBlock, Title: "misuse of a match or for block in a mutation", Explanation: "A match block and a for block cannot contain another one. A match block runs for at most 10,000 rows, and its conditions have no ?. It cannot use bm25, nearest or rrf. A for block takes a list: a parameter or a literal.",

@@ -165,7 +165,7 @@ func (c *completer) expression() {
 // notInBodies returns the words of the grammar that stand only in the head of a query, and the words that
 // are functions.
 func notInBodies() []string {
-	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "check", "default", "example", "range", "enum"}
+	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum"}
 	return append(words, append(syntax.LiteralFunctions(), "now")...)
 }
 

@@ -93,7 +93,7 @@ func (s *server) policyOf(g *graph) *policy.Policy {
 	if err != nil {
 		return nil
 	}
-	o := policy.Options{Graph: g.id, Graphs: g.shares, AnyQuery: true, TokenGroups: g.project.policyGroups, LooseGroups: true}
+	o := policy.Options{Graph: g.id, Graphs: g.shares, AnyQuery: true, TokenGroups: g.project.policyGroups, LooseGroups: true, Protected: g.protected}
 	compile := policy.Compile
 	if strings.HasSuffix(g.policy, ".cedar") {
 		compile = policy.CompileCedar

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
 // clusterFile is the name of the file that lists the graphs of a project.
@@ -52,6 +53,7 @@ type graph struct {
 	outputs    bool                 // tools/list has output schemas
 	noProvider string               // the id, if the graph has no embedding provider; else ""
 	policy     string               // the path of the policy; "" if there is none
+	protected  protected.Rules      // protected branches and owners in cluster.yaml
 	shares     []string             // the ids of the graphs with the same policy
 	linter     *gq.Linter
 
@@ -165,7 +167,7 @@ func (p *project) loadCluster(cfg *cluster.Config) {
 		c := &cfg.Graphs[i]
 		g := p.graph(c.ID)
 		g.schema, g.queries, g.selected, g.selectedAt = c.Schema, c.QueryFiles, c.Selected, c.SelectedAt
-		g.outputs = c.OutputSchemas
+		g.outputs, g.protected = c.OutputSchemas, c.Protected
 		g.whole, g.meta, g.policy, g.noProvider = true, c.MetaThreshold, c.Policy, ""
 		g.shares = nil
 		if c.Policy != "" {

@@ -28,7 +28,7 @@ type Ends struct {
 // The annotations that the grammar allows on parameters and on queries.
 var (
 	paramAnnotations = []string{"@description", "@range", "@check", "@default", "@example"}
-	queryAnnotations = []string{"@description", "@instruction", "@question", "@mcp"}
+	queryAnnotations = []string{"@description", "@instruction", "@question", "@must_be_empty", "@mcp"}
 )
 
 // annotationsIn returns the annotations that the grammar allows in a setting, such as inParams.

@@ -26,11 +26,11 @@ type Param struct {
 	Annotations []*ParamAnnotation `parser:"@@*"`
 }
 
-// QueryAnnotation is @description, @instruction, @question or @mcp. MCP holds the arguments of
-// @mcp. The other annotations have a Name, without @, and a Text.
+// QueryAnnotation is @description, @instruction, @question, @must_be_empty or @mcp. MCP holds the
+// arguments of @mcp. The other annotations have a Name, without @, and a Text.
 type QueryAnnotation struct {
 	Range
-	Name Token     `parser:"'@' ( @('description' | 'instruction' | 'question')"`
+	Name Token     `parser:"'@' ( @('description' | 'instruction' | 'question' | 'must_be_empty')"`
 	Text Token     `parser:"  '(' @String ')'"`
 	MCP  []*MCPArg `parser:"| 'mcp' '(' @@ ( (?! ',' ')') ',' @@ )* ','? ')' )"`
 }

@@ -32,6 +32,9 @@ type Authorizer interface {
 	// only by merging proposals. It returns nil for other branches.
 	Protection(branch string) *tool.Protection
 
+	// Owns reports whether an actor is an owner of another actor, such as the person who runs a bot.
+	Owns(owner, actor string) bool
+
 	// InGroup reports whether the actor is in a group of the policy.
 	InGroup(actor *Actor, group string) bool
 

@@ -84,6 +84,9 @@ func (c *Control) Bypassed(grants []tool.Grant) string {
 // Protection returns the protection of a branch, or nil if the branch has none.
 func (c *Control) Protection(branch string) *tool.Protection { return c.authorizer.Protection(branch) }
 
+// Owns reports whether an actor is an owner of another actor.
+func (c *Control) Owns(owner, actor string) bool { return c.authorizer.Owns(owner, actor) }
+
 // InGroupAs returns a function that reports whether another actor of the same tenant as `caller` is
 // in a group of the policy.
 func (c *Control) InGroupAs(caller *Actor) func(actor string, groups []string, group string) bool {

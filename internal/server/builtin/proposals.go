@@ -35,13 +35,21 @@ type ProposalStatus struct {
 	Digest        string   `json:"digest"`
 	ConflictCount int      `json:"conflict_count"`
 	ApprovedBy    []string `json:"approved_by"`
+	FailedChecks  []string `json:"failed_checks" jsonschema_description:"Checks that did not pass on the result of the merge."`
 	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
 }
 
 // statusOf converts the answer about a proposal to a ProposalStatus.
 func statusOf(v any) any {
 	p := v.(*client.ProposalAnswer)
-	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy, Blockers: p.Blockers}
+	failed := []string{}
+	for _, c := range p.Checks {
+		if c.Outcome != client.CheckPassed {
+			failed = append(failed, c.Title)
+		}
+	}
+	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy,
+		FailedChecks: failed, Blockers: p.Blockers}
 }
 
 // proposalSubmit returns the tool proposal_submit.
@@ -148,7 +156,7 @@ func proposalGet() tool.Tool {
 		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
 			Name:  "proposal_get",
 			Title: "Get proposals",
-			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the events with the comments of reviewers, and what blocks the merge. " +
+			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the checks that its result fails, the events with the comments of reviewers, and what blocks the merge. " +
 				"With changes it lists what the proposal changes, before and after.",
 		}),
 		gates: gate(tool.Read),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
 // Config is a cluster.yaml that was read without faults. Its paths are the paths of the file,
@@ -67,6 +68,10 @@ type Graph struct {
 
 	// Quota bounds what the graph stores.
 	Quota Quota
+
+	// Protected are the protected branches and the owners of actors, if Policy is a .cedar file, which
+	// cannot state them.
+	Protected protected.Rules
 
 	// Embedding is the provider that computes vectors from texts, or nil.
 	Embedding *Embedding

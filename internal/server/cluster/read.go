@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
@@ -48,7 +50,7 @@ func MetaThresholds(src []byte) map[string]int {
 // the folder of `path`. Faults show `path` as the name of the file.
 func Parse(path string, src []byte) (*Config, error) {
 	r := strictyaml.Read(path, src)
-	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}}
+	p := &reader{dir: filepath.Dir(path), cfg: &Config{File: path}, protectedAt: map[string]*strictyaml.Node{}}
 	if root := r.Root(); root != nil {
 		p.top(root)
 	} else if len(r.Faults()) == 0 {
@@ -67,6 +69,8 @@ type reader struct {
 	dir        string                // folder of the file
 	cfg        *Config               // what was read so far
 	embeddings map[string]*Embedding // providers by name
+	// protectedAt maps the ids of graphs with protected branches or owners to the place of these.
+	protectedAt map[string]*strictyaml.Node
 }
 
 // top reads the whole file.
@@ -87,6 +91,7 @@ func (p *reader) top(n *strictyaml.Node) {
 	p.graphs(n.Require(f, "graphs", "cluster.yaml"))
 	p.policies(f["policies"])
 	p.server(f["server"])
+	p.checkProtected()
 	if s := f["state"]; s != nil {
 		s.AtKey().Note(strictyaml.Accepted, "state has no effect", "remove it")
 	}
@@ -132,6 +137,30 @@ func (p *reader) graph(e strictyaml.Entry) {
 	p.embedding(&g, f["embedding_provider"])
 	p.quota(&g, f["quota"])
 	p.mcp(&g, f["mcp"])
+	if at := cmp.Or(f["protected_branches"], f["owners"]); at != nil {
+		g.Protected = protected.Parse(f["protected_branches"], f["owners"])
+		p.protectedAt[g.ID] = at.AtKey()
+	}
+}
+
+// checkProtected checks that each graph with protected branches or owners has a policy that cannot state
+// them itself, and that the groups exist. REQUIRES: the policies and the server have been read.
+func (p *reader) checkProtected() {
+	var groups []string
+	for _, name := range p.cfg.Server.TokenGroups() {
+		groups = append(groups, name)
+	}
+	for i := range p.cfg.Graphs {
+		g := &p.cfg.Graphs[i]
+		at := p.protectedAt[g.ID]
+		switch {
+		case at == nil:
+		case filepath.Ext(g.Policy) != ".cedar":
+			at.Fault(strictyaml.Contradicts, fmt.Sprintf("graph %s has protected_branches or owners here, but no policy in a .cedar file applies to it", g.ID), "write them into the policy")
+		default:
+			g.Protected.CheckGroups(groups)
+		}
+	}
 }
 
 // quota reads the section quota of a graph.

@@ -150,6 +150,42 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// TestProtected checks the protected branches of a graph whose policy is a .cedar file.
+func TestProtected(t *testing.T) {
+	read := func(policy, graph string) (*Config, error) {
+		t.Helper()
+		dir := t.TempDir()
+		for name, text := range map[string]string{"schema.pg": "", "policy.cedar": "", "policy.yaml": "", "cluster.yaml": "version: 1\nstorage: ./data\n" +
+			"graphs:\n  people: { schema: schema.pg" + graph + " }\n" + policy +
+			"server: { oidc: { issuer: 'https://idp.example', audience: a, groups: { idp-reviewers: reviewers } } }\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return Read(filepath.Join(dir, "cluster.yaml"))
+	}
+	const cedar = "policies: { base: { file: policy.cedar, applies_to: [people] } }\n"
+	const branches = ", protected_branches: [{ name: main, approvals: 2, from: { group: reviewers }, checks: true, owner_approves: false }], owners: { act-bot: [act-ada] }"
+	cfg, err := read(cedar, branches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := cfg.Graphs[0].Protected
+	if n := got.Branches[0].Needs; got.Branches[0].Name != "main" || n.Approvals != 2 || n.Group.Key != "reviewers" || !n.Checks || n.OwnerApproves || got.Owned[0].Owners[0].Key != "act-ada" {
+		t.Errorf("read %+v", got)
+	}
+	for _, tt := range []struct{ policy, graph, want string }{
+		{"policies: { base: { file: policy.yaml, applies_to: [people] } }\n", branches, "no policy in a .cedar file applies to it"},
+		{"", ", owners: { act-bot: [act-ada] }", "no policy in a .cedar file applies to it"},
+		{cedar, ", protected_branches: [{ name: main, from: { group: nosuch } }]", `unknown group "nosuch" in the protection of branch main`},
+		{cedar, ", protected_branches: [main, main]", "branch main is in protected_branches twice"},
+	} {
+		if _, err := read(tt.policy, tt.graph); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s%s: %v, want %s", tt.policy, tt.graph, err, tt.want)
+		}
+	}
+}
+
 // TestMetaThresholds reads a file that refers to missing files, and texts that are not valid
 // configurations.
 func TestMetaThresholds(t *testing.T) {

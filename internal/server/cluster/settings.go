@@ -3,6 +3,7 @@ package cluster
 import (
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
@@ -48,6 +49,13 @@ var metadataSettings = &setting{
 	},
 }
 
+// forCedar returns a setting of a policy as a setting of a graph, whose policy is a .cedar file.
+func forCedar(s *setting) *setting {
+	c := *s
+	c.Limits += "; only if the policy of the graph is a .cedar file, because a policy in YAML has this key itself"
+	return &c
+}
+
 // graphSettings describes one graph of the section graphs.
 var graphSettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ schema: people.pg, queries: queries/ }",
@@ -67,6 +75,8 @@ var graphSettings = &setting{
 			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
 		quotaSettings,
 		mcpSettings,
+		forCedar(protected.BranchesSetting),
+		forCedar(protected.OwnersSetting),
 	},
 }
 

@@ -3,6 +3,7 @@ package encoding
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -113,6 +114,29 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')
 	return n, why, nil
+}
+
+// FirstRows returns the first rows of a result as JSON objects: at most maxRows rows, and only while
+// they have at most maxBytes together. The result `more` reports whether there are further rows.
+func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows []json.RawMessage, more bool, err error) {
+	keys := columnKeys(r.Columns())
+	for {
+		b, err := r.Next(ctx)
+		if b == nil || err != nil {
+			return rows, false, err
+		}
+		for i := range b.Len {
+			if len(rows) == maxRows || least(keys, b.Columns, i) > maxBytes {
+				return rows, true, nil
+			}
+			e := &Writer{}
+			e.object(keys, b.Columns, i)
+			if maxBytes -= len(e.buf); maxBytes < 0 {
+				return rows, true, nil
+			}
+			rows = append(rows, e.buf)
+		}
+	}
 }
 
 // nested returns the number of nested records in row i: the records in the values of `cols`, and

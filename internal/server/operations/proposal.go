@@ -101,7 +101,7 @@ func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.
 	if err != nil {
 		return nil, asArgument("source", err)
 	}
-	out := compareProposal(ctx, env, p).outcome()
+	out := compareProposal(ctx, env, p).outcome(ctx)
 	out.Wrote = &tool.Written{Branch: p.Target}
 	return out, nil
 }
@@ -112,7 +112,7 @@ func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*t
 	if s.fault != nil && !s.lasting() {
 		return nil, s.fault
 	}
-	return s.outcome(), nil
+	return s.outcome(ctx), nil
 }
 
 // readProposal returns a proposal that the caller may read. Otherwise the error is an
@@ -327,7 +327,7 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			if p, err = env.Graph.Proposal(context.WithoutCancel(ctx), id); err != nil {
 				return nil, err
 			}
-			out := compareProposal(ctx, env, p).outcome()
+			out := compareProposal(ctx, env, p).outcome(ctx)
 			out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
 			return out, nil
 		}
@@ -352,6 +352,12 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 	}
 	if len(s.comparison.Conflicts) > 0 {
 		return nil, &engine.MergeConflicts{Conflicts: s.comparison.Conflicts}
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if need := s.protection(); need != nil && need.Checks {
+		s.runChecks(ctx)
 	}
 	if blockers := s.blockers(); len(blockers) > 0 {
 		return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s cannot be merged yet: %s", p.ID, strings.Join(blockers, "; "))}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,14 +68,49 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 	})
 }
 
-// checkApprover returns an *engine.Conflict if the caller opened the proposal or made a commit that the
-// proposal would merge. These commits are the ancestors of the source that are not ancestors of the merge
-// base, on any branch.
+// checkApprover returns an *engine.Conflict if the caller may not approve the proposal because of its
+// contributors: the caller is one of them or, if the protection of the target forbids that, owns one.
 func checkApprover(ctx context.Context, s *comparedProposal) error {
 	actor, p := s.env.Actor, s.proposal
 	if actor == p.Author {
 		return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(actor), p.ID)}
 	}
+	contributors, err := s.readContributors(ctx)
+	if err != nil {
+		return err
+	}
+	if branch, ok := contributors[actor]; ok {
+		return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(actor), branch, p.ID)}
+	}
+	if owned := s.ownedBy(actor); owned != "" {
+		return &engine.Conflict{Reason: fmt.Sprintf("%s owns %s, who contributed to proposal %s, so another actor must approve it: the protection of branch %s says owner_approves: false",
+			name(actor), owned, p.ID, p.Target)}
+	}
+	return nil
+}
+
+// ownedBy returns a contributor that the actor owns, if the protection of the target forbids the
+// approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
+func (s *comparedProposal) ownedBy(actor string) string {
+	if need := s.protection(); need == nil || !need.NoOwners || s.env.Owns == nil {
+		return ""
+	}
+	for _, c := range slices.Sorted(maps.Keys(s.contributors)) {
+		if s.env.Owns(actor, c) {
+			return c
+		}
+	}
+	return ""
+}
+
+// readContributors returns the actors that opened the proposal or made a commit that the proposal would
+// merge, on any branch, each with the branch of one of these commits. The branch is empty for the author
+// without a commit. The commits are the ancestors of the source that are not ancestors of the merge base.
+func (s *comparedProposal) readContributors(ctx context.Context) (map[string]string, error) {
+	if s.contributors != nil {
+		return s.contributors, nil
+	}
+	found := map[string]string{s.proposal.Author: ""}
 	merged := map[string]bool{} // the reached commits; true for an ancestor of the merge base
 	var waiting []string        // reached commits, sorted; the loop has not visited them
 	left := 0                   // number of waiting commits that are not ancestors of the merge base
@@ -101,19 +137,18 @@ func checkApprover(ctx context.Context, s *comparedProposal) error {
 		waiting = waiting[:len(waiting)-1]
 		c, err := s.env.Graph.Commit(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !merged[id] {
 			left--
-			if c.Actor == actor {
-				return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(actor), c.Branch, p.ID)}
-			}
+			found[c.Actor] = c.Branch
 		}
 		for _, parent := range c.Parents {
 			reach(parent, merged[id])
 		}
 	}
-	return nil
+	s.contributors = found
+	return found, nil
 }
 
 // name returns the text for an actor in a sentence.

@@ -23,6 +23,9 @@ type comparedProposal struct {
 	proposal   *engine.Proposal
 	comparison *engine.Comparison // if there is a fault, only the ids of the commits of the last event
 	fault      error              // why the comparison failed, or nil
+	// contributors are the actors whose changes the proposal would merge; nil until readContributors.
+	contributors map[string]string
+	outcomes     []tool.CheckOutcome // of the checks on the result of the merge; nil until runChecks
 }
 
 // compareProposal compares the branches of an open proposal. For a merged or closed proposal, it
@@ -93,15 +96,17 @@ func (s *comparedProposal) protection() *tool.Protection {
 
 // approvers lists the reviewers whose approval counts. They must have approved the current digest,
 // and must still be allowed to review proposals for the target. If the protection of the target
-// names a group, they must also be in that group.
+// names a group, they must also be in that group. If it forbids the approvals of owners, they must not
+// own a contributor. REQUIRES: prepare has run.
 func (s *comparedProposal) approvers() []string {
-	group := ""
+	actors, group := []string{}, ""
 	if p := s.protection(); p != nil {
-		group = p.Group
+		if group = p.Group; p.NoOwners && s.contributors == nil {
+			return actors // the contributors could not be read
+		}
 	}
-	actors := []string{}
 	for _, e := range s.reviews() {
-		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) {
+		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) && s.ownedBy(e.Actor) == "" {
 			actors = append(actors, e.Actor)
 		}
 	}
@@ -161,14 +166,45 @@ func (s *comparedProposal) blockers() []string {
 			add("branch %s needs %d more of %d approvals%s for these changes", p.Target, missing, need.Approvals, from)
 		}
 	}
+	if need := s.protection(); need != nil && need.Checks && len(c.Conflicts) == 0 {
+		list = append(list, s.failedChecks()...)
+	}
 	if by := s.rejecters(); len(by) > 0 {
 		add("%s asked for changes; write to branch %s, or ask for another review", strings.Join(by, ", "), p.Source)
 	}
 	return list
 }
 
-// outcome answers with the proposal.
-func (s *comparedProposal) outcome() *tool.Outcome {
+// failedChecks says in a sentence for each check that did not pass what must happen. REQUIRES: runChecks
+// has run.
+func (s *comparedProposal) failedChecks() (list []string) {
+	for _, o := range s.outcomes {
+		switch title := o.Query.Info().MustBeEmpty; o.Result {
+		case tool.CheckPassed:
+		case tool.CheckFailed:
+			list = append(list, fmt.Sprintf("the result of the merge does not pass the check %q; correct the data on branch %s", title, s.proposal.Source))
+		case tool.CheckUnfinished:
+			list = append(list, fmt.Sprintf("the check %q is unfinished: %s", title, o.Reason))
+		}
+	}
+	return list
+}
+
+// prepare reads what the protection of the target needs to know: the contributors, if the protection
+// forbids the approvals of owners.
+func (s *comparedProposal) prepare(ctx context.Context) error {
+	if need := s.protection(); need == nil || !need.NoOwners || s.fault != nil {
+		return nil
+	}
+	_, err := s.readContributors(ctx)
+	return err
+}
+
+// outcome runs the checks, and answers with the proposal. If the contributors cannot be read, no approval
+// counts in the answer.
+func (s *comparedProposal) outcome(ctx context.Context) *tool.Outcome {
+	s.runChecks(ctx)
+	_ = s.prepare(ctx)
 	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}
 }
 
@@ -180,7 +216,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
 		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: len(c.Conflicts),
-		ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
+		Checks: checkResults(s.env, s.outcomes), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {
 		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}

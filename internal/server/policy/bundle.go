@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
@@ -14,24 +15,16 @@ var ruleID = regexp.MustCompile(ruleIDPattern)
 
 // bundle is a policy file as parsed. The names in it are not resolved.
 type bundle struct {
-	at        *strictyaml.Node  // nil if the file has no usable root
-	groups    []groupClause     // in the order of the file
-	protected []protectedClause // in the order of the file
-	rules     []ruleClause      // in the order of the file
+	at        *strictyaml.Node // nil if the file has no usable root
+	groups    []groupClause    // in the order of the file
+	protected protected.Rules  // protected branches and owners
+	rules     []ruleClause     // in the order of the file
 }
 
 // groupClause is a group of the file, with its actors.
 type groupClause struct {
 	name    strictyaml.Entry   // name of the group
 	members []strictyaml.Entry // names of its actors
-}
-
-// protectedClause is an entry of the list of protected branches.
-type protectedClause struct {
-	name      strictyaml.Entry  // name of the branch
-	proposals bool              // the branch changes only by merging proposals
-	approvals int               // number of approvals that a proposal needs
-	group     *strictyaml.Entry // group whose approvals count; nil if all approvals count
 }
 
 // ruleClause is a rule of the file.
@@ -74,9 +67,7 @@ func parse(r *strictyaml.Reader) *bundle {
 		members, _ := g.Value.Texts("group " + g.Key)
 		b.groups = append(b.groups, groupClause{g, actors(members)})
 	}
-	if f["protected_branches"] != nil {
-		b.protected = parseProtected(f["protected_branches"])
-	}
+	b.protected = protected.Parse(f["protected_branches"], f["owners"])
 	rules, _ := root.Require(f, "rules", "the policy").List("rules")
 	first := map[string]int{}
 	for _, n := range rules {
@@ -92,44 +83,6 @@ func parse(r *strictyaml.Reader) *bundle {
 		b.rules = append(b.rules, rule)
 	}
 	return b
-}
-
-// parseProtected reads the list of protected branches. An element is the name of a branch, or a
-// mapping that also says what a merge into the branch needs.
-func parseProtected(n *strictyaml.Node) (all []protectedClause) {
-	list, _ := n.List("protected_branches")
-	for _, item := range list {
-		if item.IsText() {
-			if s, ok := item.Text("a protected branch"); ok {
-				all = append(all, protectedClause{name: strictyaml.Entry{Key: s, At: item}})
-			}
-			continue
-		}
-		f, ok := item.Fields("a protected branch", "name", "approvals", "from")
-		if !ok {
-			continue
-		}
-		c := protectedClause{proposals: true, approvals: 1}
-		if name := item.Require(f, "name", "the protected branch"); name != nil {
-			s, _ := name.Text("name")
-			c.name = strictyaml.Entry{Key: s, At: name}
-		}
-		if f["approvals"] != nil {
-			if v, ok := f["approvals"].Int("approvals", 0, 100); ok {
-				c.approvals = int(v)
-			}
-		}
-		if f["from"] != nil {
-			from, ok := f["from"].Fields("from", "group")
-			if group := f["from"].Require(from, "group", "from"); ok && group != nil {
-				if s, ok := group.Text("from.group"); ok {
-					c.group = &strictyaml.Entry{Key: s, At: group}
-				}
-			}
-		}
-		all = append(all, c)
-	}
-	return all
 }
 
 // parseRule reads one rule. It returns false if the rule is too broken for further checks.

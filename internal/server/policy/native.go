@@ -28,7 +28,8 @@ const maxNesting = 64
 // policy0, policy1, … in file order. The error is a diag.List of all faults.
 //
 // Such a file declares neither groups nor protected branches. So actors are only in the groups of
-// their tokens, and CompileCedar rejects a policy that reads context.protected.
+// their tokens, and the protected branches are those of o.Protected. Without any, CompileCedar rejects a
+// policy that reads context.protected.
 func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	n := &native{file: file, src: string(src), o: o}
 	all := n.read()
@@ -47,6 +48,10 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 			}
 		}
 	}
+	res := &resolved{}
+	res.protect(&o.Protected)
+	p.protected, p.protections, p.owners = res.protected, res.protections, res.owners
+	p.named = append(p.named, p.protected...)
 	slices.Sort(p.named)
 	p.named = slices.Compact(p.named)
 	slices.Sort(p.groups)
@@ -131,8 +136,9 @@ func (n *native) check(c compiled) {
 		}
 		return
 	}
-	if m.protected {
-		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s uses context.protected, but a .cedar file cannot declare protected branches", c.id), `compare context.branch, as in context.branch == "main"`)
+	if m.protected && len(n.o.Protected.Branches) == 0 {
+		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s uses context.protected, but the graph has no protected branches", c.id),
+			`add protected_branches to the graph in cluster.yaml, or compare context.branch, as in context.branch == "main"`)
 	}
 	var groups []string
 	for _, g := range n.o.TokenGroups {

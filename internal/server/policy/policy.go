@@ -12,6 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -42,6 +43,10 @@ type Options struct {
 	// token that are not in the map are ignored.
 	TokenGroups map[string]string
 
+	// Protected are the protected branches and owners that cluster.yaml states for a policy in Cedar's own
+	// language. A policy in YAML states its own.
+	Protected protected.Rules
+
 	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
 	// policy of the server defines them.
 	LooseGroups bool
@@ -56,10 +61,11 @@ type Policy struct {
 	// protections maps each branch that changes only by merging proposals to what such a merge
 	// needs.
 	protections map[string]*tool.Protection
-	tests       branchTests // how the rules test branch names
-	named       []string    // branches that rules name, sorted
-	groups      []string    // groups that rules may name, sorted
-	all         policies    // in the order of the file
+	owners      map[string][]string // owners by actor
+	tests       branchTests         // how the rules test branch names
+	named       []string            // branches that rules name, sorted
+	groups      []string            // groups that rules may name, sorted
+	all         policies            // in the order of the file
 
 	// byAction has the rules about each action.
 	byAction map[tool.Action]policies
@@ -133,7 +139,7 @@ func compileRules(res *resolved, graph string) *Policy {
 		all = append(all, compile(r, target))
 	}
 	p := newPolicy(all, res.groupsOf, target)
-	p.protected, p.named, p.protections = res.protected, res.protected, res.protections
+	p.protected, p.named, p.protections, p.owners = res.protected, res.protected, res.protections, res.owners
 	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
 	return p
 }
@@ -246,6 +252,9 @@ func (p *Policy) CedarText() string {
 func (p *Policy) Protection(branch string) *tool.Protection {
 	return p.protections[cmp.Or(branch, mainBranch)]
 }
+
+// Owns implements access.Authorizer.
+func (p *Policy) Owns(owner, actor string) bool { return slices.Contains(p.owners[actor], owner) }
 
 // InGroup implements access.Authorizer.
 func (p *Policy) InGroup(actor *access.Actor, group string) bool {

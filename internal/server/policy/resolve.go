@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -45,36 +46,43 @@ type resolved struct {
 	// protections maps each branch that changes only by merging proposals to what such a merge
 	// needs.
 	protections map[string]*tool.Protection
-	rules       []rule // in the order of the file
+	owners      map[string][]string // owners by actor
+	rules       []rule              // in the order of the file
+}
+
+// protect adds protected branches and owners.
+func (res *resolved) protect(rules *protected.Rules) {
+	res.protections, res.owners = map[string]*tool.Protection{}, map[string][]string{}
+	for _, b := range rules.Branches {
+		res.protected = append(res.protected, b.Name)
+		if b.Needs == nil {
+			continue
+		}
+		need := &tool.Protection{Approvals: b.Needs.Approvals, Checks: b.Needs.Checks, NoOwners: !b.Needs.OwnerApproves}
+		if b.Needs.Group != nil {
+			need.Group = b.Needs.Group.Key
+		}
+		res.protections[b.Name] = need
+	}
+	slices.Sort(res.protected)
+	for _, o := range rules.Owned {
+		for _, owner := range o.Owners {
+			res.owners[o.Actor.Key] = append(res.owners[o.Actor.Key], owner.Key)
+		}
+	}
 }
 
 // resolve resolves the names of a bundle and reports names that refer to nothing.
 func resolve(b *bundle, o Options) *resolved {
-	res := &resolved{groupsOf: map[string][]string{}, protections: map[string]*tool.Protection{}}
+	res := &resolved{groupsOf: map[string][]string{}}
 	for _, g := range b.groups {
 		res.groups = append(res.groups, g.name.Key)
 		for _, m := range g.members {
 			res.groupsOf[m.Key] = append(res.groupsOf[m.Key], g.name.Key)
 		}
 	}
-	for i := range b.protected {
-		c := &b.protected[i]
-		if slices.Contains(res.protected, c.name.Key) {
-			c.name.At.Fault(strictyaml.Duplicate, fmt.Sprintf("branch %s is in protected_branches twice", c.name.Key), "keep one of the two")
-		}
-		res.protected = append(res.protected, c.name.Key)
-		if !c.proposals {
-			continue
-		}
-		need := &tool.Protection{Approvals: c.approvals}
-		if c.group != nil {
-			if need.Group = c.group.Key; !slices.Contains(res.groups, need.Group) {
-				c.group.At.Unknown(strictyaml.UnknownName, "group", need.Group, "the protection of branch "+c.name.Key, res.groups)
-			}
-		}
-		res.protections[c.name.Key] = need
-	}
-	slices.Sort(res.protected)
+	b.protected.CheckGroups(res.groups)
+	res.protect(&b.protected)
 	for _, c := range b.rules {
 		res.rules = append(res.rules, c.resolve(res.groups, o))
 	}

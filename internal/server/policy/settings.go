@@ -3,6 +3,7 @@ package policy
 import (
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
@@ -12,7 +13,7 @@ type setting = strictyaml.Setting
 // The patterns of names, and the same limits in words.
 const (
 	ruleIDPattern = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$` // of ids of rules and groups
-	actorPattern  = `^[!-~]{1,128}$`                    // of names of actors
+	actorPattern  = protected.ActorPattern              // of names of actors
 
 	ruleIDLimits = "at most 64 letters, digits and _ . -, of which the first is a letter or a digit"
 	actorLimits  = "at most 128 characters of ASCII without blanks"
@@ -20,19 +21,6 @@ const (
 
 // actorSetting describes one name of an actor.
 var actorSetting = &setting{Example: "act-ada", Pattern: actorPattern, Limits: actorLimits, Text: "This is the name of an actor."}
-
-// protectedBranch describes an entry of the list of protected branches.
-var protectedBranch = &setting{Type: strictyaml.Union, Example: "main", Text: "This is a branch.", Forms: []*setting{
-	{Example: "main", Limits: "a name of a branch", Text: "Only rules tell this branch apart."},
-	{Type: strictyaml.Mapping, Example: "{ name: main, approvals: 1, from: { group: reviewers } }",
-		Text: "This branch changes only by merging a proposal. Every other change, load, merge and deletion is refused, except for actors with protection_bypass.",
-		Keys: []*setting{
-			{Key: "name", Required: true, Example: "main", Limits: "a name of a branch", Text: "This is the branch."},
-			{Key: "approvals", Type: strictyaml.Int, Min: 0, Max: 100, Default: "1", Example: "2", Text: "A proposal needs this number of approvals."},
-			{Key: "from", Type: strictyaml.Mapping, Default: "every actor with proposal_review", Example: "{ group: reviewers }", Text: "Only approvals by these actors count.",
-				Keys: []*setting{{Key: "group", Required: true, Example: "reviewers", Limits: "a group of this file", Text: "This is the group of the approvers."}}},
-		}},
-}}
 
 // Settings describes a policy file in YAML.
 var Settings = &setting{
@@ -45,10 +33,8 @@ var Settings = &setting{
 			Each:   &setting{Type: strictyaml.List, Each: actorSetting, Example: "[act-ada, act-bob]", Text: "These actors are the group."},
 			Limits: "a name is " + ruleIDLimits,
 			Text:   "Each entry is a group, and lists its actors."},
-		{Key: "protected_branches", Type: strictyaml.List, Default: "no branch", Example: "[main]",
-			Each:   protectedBranch,
-			Limits: "different branches, which need not exist",
-			Text:   "These branches are protected. With branch_scope and target_branch_scope, rules can treat them differently from other branches."},
+		protected.BranchesSetting,
+		protected.OwnersSetting,
 		{Key: "rules", Type: strictyaml.List, Required: true, Each: ruleSettings,
 			Limits:  "rules with different ids; the list may be empty",
 			Example: "[{ id: readers-read, allow: { actors: any, actions: [read] } }]",

@@ -34,7 +34,7 @@ func (p *Policy) Standalone() string {
 	}
 	var b bytes.Buffer
 	for _, branch := range slices.Sorted(maps.Keys(p.protections)) {
-		fmt.Fprintf(&b, "// In the bundle, branch %s changes only by merging proposals. A .cedar file cannot say so.\n", branch)
+		fmt.Fprintf(&b, "// In the bundle, branch %s changes only by merging proposals. Say so in cluster.yaml, in protected_branches of the graph.\n", branch)
 	}
 	for i, c := range all {
 		if i > 0 {

@@ -117,6 +117,15 @@ func (r *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	return g.Compare(ctx, source, target, opts)
 }
 
+// Preview implements [engine.Graph]. A preview of a graph that has been closed since reports that.
+func (r *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Preview(ctx, source, target, resolutions)
+}
+
 // Proposals implements [engine.Graph].
 func (r *Graph) Proposals(ctx context.Context, in engine.ProposalRange) ([]engine.Proposal, error) {
 	g, err := r.graph()

@@ -88,6 +88,7 @@ func (allow) Branches() []string                           { return nil }
 func (allow) BranchClass(name string) string               { return name }
 func (allow) Protection(string) *tool.Protection           { return nil }
 func (allow) InGroup(*access.Actor, string) bool           { return false }
+func (allow) Owns(string, string) bool                     { return false }
 
 // TestMergeWithoutDelete checks that a caller who may not delete the source gets 403 before
 // anything is merged.

@@ -98,6 +98,7 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "POST", "/export", "", `{"type_names":["Knows"]}`},
 		{writer, "GET", "/branches", "", ""},
 		{writer, "POST", "/branches", "", `{"name":"other"}`},
+		{writer, "GET", "/checks?branch=draft", "", ""},
 		{writer, "POST", "/proposals", "", `{"source":"draft","title":"Add persons","description":"They were missing."}`},
 		{writer, "GET", "/proposals?state=open", "", ""},
 		{writer, "GET", "/proposals/PROPOSAL", "", ""},

@@ -113,6 +113,7 @@ var examples = map[string]example{
 	},
 	"list_commits":          {params: map[string]string{"limit": "10"}},
 	"get_commit":            {params: map[string]string{"commit": ExampleCommit}},
+	"run_checks":            {params: map[string]string{"branch": "main"}},
 	"list_proposals":        {params: map[string]string{"state": "open", "limit": "50"}},
 	"open_proposal":         {body: `{"source": "draft", "title": "Add a note", "description": "The note says what to read first."}`},
 	"get_proposal":          {params: map[string]string{"proposal": ExampleProposal}},

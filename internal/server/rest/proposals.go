@@ -60,6 +60,11 @@ func (x *exchange) proposalChanges() error {
 	return x.answer(operations.ListProposalChanges(x.proposal(), r, x.query.Get("page_token")), encoding.Options{})
 }
 
+// runChecks runs the checks of the graph on a branch.
+func (x *exchange) runChecks() error {
+	return x.answer(operations.RunChecks(x.query.Get("branch")), encoding.Options{})
+}
+
 // changeProposal changes the title, the description or the resolutions of a proposal.
 func (x *exchange) changeProposal() error {
 	var b client.ProposalChangeBody

@@ -350,6 +350,13 @@ var routes = []Route{
 		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/checks", Operation: "run_checks", Tag: tagProposal,
+		Summary: "Run the checks of the graph, the stored queries that must return no row, on the head of a branch.",
+		Description: "The checks run with the rights of the server. The answer has the name and the rows of a check only if the caller may invoke its query. " +
+			"A check that reaches a limit is unfinished and counts as not passed.",
+		Params: []Param{branchParam}, Answer: client.ChecksAnswer{}, Action: tool.Read, handle: (*exchange).runChecks,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals", Operation: "list_proposals", Tag: tagProposal,
 		Summary: "List the proposals between branches that the caller may read, newest first.",
 		Params: []Param{

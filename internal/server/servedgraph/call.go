@@ -143,10 +143,11 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	defer texts.Release()
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
-		Graph: g.engine, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.access.Protection, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
+		Graph: g.engine, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.access.Protection, Owns: g.access.Owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
 		MayRead: func() bool { return g.access.MayRead(actor, grants) },
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
+		Checks:  g.checks,
 	}
 	reads := g.access.ReadsTargets(actor, grants)
 	out, err := call.Run(ctx, env)

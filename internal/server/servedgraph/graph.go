@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/checks"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
@@ -51,6 +52,8 @@ type Config struct {
 
 	Now func() time.Time // the date of reads; nil means clock.Now
 
+	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
+
 	Observer audit.Observer // is notified of calls; may be nil
 
 	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
@@ -84,6 +87,7 @@ type Graph struct {
 	tools    map[string]tool.Tool        // by tool name: built-ins, and exposed queries or meta tools
 	queries  map[string]tool.StoredQuery // by query name, including hidden queries
 	leftOut  []LeftOut                   // stored queries that do not fit the schema
+	checks   *checks.Runner              // runs the checks, including those that do not fit the schema
 
 	unembedded []tool.StoredQuery // queries in leftOut that need an embedding provider
 	meta       *metatools.Tools   // finds and runs stored queries; nil if each query is a tool
@@ -149,6 +153,11 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if err := g.makeTools(cmp.Or(c.MetaThreshold, DefaultMetaThreshold)); err != nil {
 		return nil, err
 	}
+	var queries []tool.StoredQuery
+	if c.Catalog != nil {
+		queries = c.Catalog.Queries
+	}
+	g.checks = checks.New(queries, c.CheckLimits, c.Now)
 	g.catalogDigest = g.digest()
 	return g, nil
 }

@@ -50,6 +50,9 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	var groups []string
 	for _, p := range policies(cfg) {
 		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
+		if g := cfg.Graph(p.graph); g != nil {
+			o.Protected = g.Protected
+		}
 		if p.graph == "" {
 			o.Graphs = nil
 		}
@@ -142,11 +145,17 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 // bound is a policy file with the id of one graph that it applies to; an empty id means the server.
 type bound struct{ file, graph string }
 
-// policies lists the policy files of graphs, without duplicates, and the server's policy file.
+// policies lists the policy files of graphs and the server's policy file. It lists a file once or, if
+// some of its graphs have protected branches and others have none, twice.
 func policies(cfg *cluster.Config) []bound {
 	var all []bound
 	for _, g := range cfg.Graphs {
-		if g.Policy != "" && cfg.PolicyGraphs(g.Policy)[0] == g.ID {
+		if g.Policy == "" {
+			continue
+		}
+		// A .cedar file can be correct for a graph with protected branches and wrong for one without.
+		first := cfg.Graph(cfg.PolicyGraphs(g.Policy)[0])
+		if first.ID == g.ID || (len(first.Protected.Branches) == 0) != (len(g.Protected.Branches) == 0) {
 			all = append(all, bound{g.Policy, g.ID})
 		}
 	}

@@ -93,6 +93,12 @@ func Queries(t testing.TB, text string) []tool.StoredQuery {
 	return serve(compile(t, Schema(t), text))
 }
 
+// QueriesOf is like [Queries], for another schema.
+func QueriesOf(t testing.TB, s *catalog.Schema, text string) []tool.StoredQuery {
+	t.Helper()
+	return serve(compile(t, s, text))
+}
+
 // serve makes stored queries of compiled queries.
 func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	for _, q := range compiled {
@@ -106,7 +112,7 @@ func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 				ReadOnly: reads, Idempotent: true, Destructive: !reads,
 			},
 			info: tool.QueryInfo{
-				Name: q.Plan.Name, Exposed: q.Expose, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions,
+				Name: q.Plan.Name, Exposed: q.Expose, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions, MustBeEmpty: q.MustBeEmpty,
 				Mutation: !reads, ParamDocs: q.ParamDocs, File: q.File,
 			},
 			plan: q.Plan,

@@ -132,6 +132,11 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	return g.stored.Compare(ctx, source, target, opts)
 }
 
+func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (_ engine.Preview, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Preview(ctx, source, target, resolutions)
+}
+
 func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) (_ []engine.Proposal, err error) {
 	defer g.meter.count(&err)
 	return g.stored.Proposals(ctx, r)

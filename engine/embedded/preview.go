@@ -1,0 +1,52 @@
+package embedded
+
+import (
+	"context"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// preview is the state that a merge would commit.
+type preview struct {
+	graph *Graph
+	state *version.Snapshot
+}
+
+// Preview implements [engine.Graph]. It merges into a fork of the target's state, so it takes no lock
+// of a branch.
+func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (_ engine.Preview, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.leave()
+	base, theirs, ours, err := g.mergedStates(ctx, source, target)
+	if err != nil {
+		return nil, err
+	}
+	tx := version.Begin(ours.Fork())
+	if base.Commit.ID != theirs.Commit.ID {
+		conflicts, _, err := mergeInto(tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, resolutions)
+		if err != nil {
+			return nil, err
+		}
+		if len(conflicts) > 0 {
+			return nil, &engine.MergeConflicts{Conflicts: conflicts}
+		}
+	}
+	return &preview{g, tx.Commit(ours.Commit)}, nil
+}
+
+// Query implements [engine.Preview].
+func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, now time.Time) (_ engine.Result, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := p.graph.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer p.graph.calls.leave()
+	return p.graph.runOn(ctx, p.state, q, args, engine.Target{Now: now})
+}

@@ -1,0 +1,104 @@
+package operations
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// RunChecks returns the call that runs the checks of the graph on the head of a branch. The answer is a
+// *client.ChecksAnswer.
+func RunChecks(branch string) *Look {
+	return &Look{At: engine.Target{Branch: branch}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		a := &client.ChecksAnswer{Branch: orMain(branch), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
+		if env.Checks != nil {
+			a.Checks = checkResults(env, env.Checks.Run(ctx, checkedCommit(env, c.ID)))
+		}
+		return a, nil
+	}}
+}
+
+// checkedCommit returns the state of a commit for checks.
+func checkedCommit(env *tool.Env, commit string) tool.CheckedState {
+	return tool.CheckedState{Key: commit, Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
+		return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
+			return env.Graph.Query(ctx, q, noArguments(q), engine.Target{Commit: commit, Now: env.Now})
+		}, nil
+	}}
+}
+
+// checkedMerge returns the state that the merge of a compared proposal would commit, for checks.
+func (s *comparedProposal) checkedMerge() tool.CheckedState {
+	source, target, resolutions := s.comparison.Source.ID, s.comparison.Target.ID, s.proposal.Resolutions
+	var h engine.ChangeHash
+	for i := range resolutions {
+		h.Resolve(&resolutions[i])
+	}
+	return tool.CheckedState{
+		Key: source + "/" + target + "/" + h.Sum(),
+		Open: func(ctx context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
+			p, err := s.env.Graph.Preview(ctx, engine.Target{Commit: source}, engine.Target{Commit: target}, resolutions)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
+				return p.Query(ctx, q, noArguments(q), s.env.Now)
+			}, nil
+		},
+	}
+}
+
+// noArguments returns the arguments of a call that leaves out every parameter.
+func noArguments(q *plan.Query) engine.Args { return make(engine.Args, len(q.Params)) }
+
+// runChecks runs the checks on the result of the merge. It sets the outcomes of an open proposal;
+// those of another proposal stay empty. Without a result of the merge, all checks are unfinished.
+func (s *comparedProposal) runChecks(ctx context.Context) {
+	if s.env.Checks == nil || s.proposal.State != engine.ProposalOpen {
+		return
+	}
+	reason := ""
+	switch {
+	case s.fault != nil:
+		reason = "the branches cannot be compared"
+	case len(s.comparison.Conflicts) > 0:
+		reason = "the merge has conflicts; resolve them first"
+	default:
+		s.outcomes = s.env.Checks.Run(ctx, s.checkedMerge())
+		return
+	}
+	s.outcomes = s.env.Checks.Unrun(reason)
+}
+
+// checkResults converts outcomes for the caller. The caller sees the name of a check and its rows only if
+// the caller may invoke the query.
+func checkResults(env *tool.Env, outcomes []tool.CheckOutcome) []client.CheckResult {
+	all := make([]client.CheckResult, len(outcomes))
+	for i, o := range outcomes {
+		info := o.Query.Info()
+		w := &all[i]
+		w.Title, w.Outcome = info.MustBeEmpty, checkWords[o.Result]
+		invokes := env.Require != nil && env.Require(tool.Grant{Action: tool.InvokeQuery, Query: info.Name}) == nil
+		if o.Reason != "" {
+			reason := o.Reason
+			if invokes && o.Detail != "" {
+				reason += ": " + o.Detail
+			}
+			w.Reason = &reason
+		}
+		if !invokes {
+			continue
+		}
+		w.Query, w.MoreRows = info.Name, o.More
+		for _, row := range o.Rows {
+			w.Rows = append(w.Rows, client.Row(row))
+		}
+	}
+	return all
+}
+
+// checkWords are the values of client.CheckResult.Outcome.
+var checkWords = map[tool.CheckResult]string{tool.CheckPassed: client.CheckPassed, tool.CheckFailed: client.CheckFailed, tool.CheckUnfinished: client.CheckUnfinished}

@@ -145,6 +145,9 @@ func TestOverNetwork(t *testing.T) {
 	read(n, "get_symbol", 1, code.GetSymbolParams{Path: find}, code.GetSymbol)
 	read(n, "named", 1, code.NamedParams{Name: "Find"}, code.Named)
 	read(n, "symbols_in_file", 1, code.SymbolsInFileParams{File: "stock/stock.go"}, code.SymbolsInFile)
+	read(n, "packages_without_module", 0, code.PackagesWithoutModuleParams{}, code.PackagesWithoutModule)
+	read(n, "symbols_without_package", 0, code.SymbolsWithoutPackageParams{}, code.SymbolsWithoutPackage)
+	read(n, "notes_about_nothing", 0, code.NotesAboutNothingParams{}, code.NotesAboutNothing)
 	read(n, "public_api", 1, code.PublicAPIParams{Package: stock}, code.PublicAPI)
 
 	removed, err := code.RemoveNote(t.Context(), n.far, code.RemoveNoteParams{Slug: "n"}, engine.WriteOptions{DryRun: true})

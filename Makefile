@@ -41,7 +41,7 @@ test: ## regenerate and fail on a difference, then run every test, and those of 
 	@$(MAKE) --no-print-directory test-race
 
 # A build tag puts one fault into the engine. The model holds its own faults.
-FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_upsert fault_block fault_block_row fault_block_limit
+FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit
 test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine or the model
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in $(FAULT_TAGS); do \
@@ -118,6 +118,11 @@ soak: build ## run 16 clients with all they may do against the built server for 
 # run of bench-peers has fetched it.
 test-peers: ## vet and test the comparison with other databases (needs a C compiler)
 	cd bench/peers && CGO_ENABLED=1 $(GO) vet -mod=mod -tags fts5 ./... && CGO_ENABLED=1 $(GO) test -mod=mod -tags fts5 ./...
+
+# SNB is the scale of the network: 1 has 10,000 persons.
+SNB ?= 0.05
+test-snb: ## compare the reads of the Social Network Benchmark with plain Go and with a PostgreSQL server that the test starts
+	$(GO) test ./internal/bench/snb -run '^TestAnswers$$' -count=1 -v -timeout 30m -args -snb.postgres -snb.scale=$(SNB)
 
 test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)
 	internal/server/mcp/testdata/typescript/run.sh
@@ -254,7 +259,11 @@ SIZE ?= 1
 # PROFILE names a folder for CPU profiles of this engine, one for each task. CODE=1 leaves all
 # but the code of this repository out.
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
-	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) bench/peers/run.sh
+	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) SNB= bench/peers/run.sh
+
+bench-snb: SNB = 0.22
+bench-snb: ## measure the Social Network Benchmark and LSQB beside DuckDB, PostgreSQL and Neo4j (SNB=0.02 for a short run)
+	@WORK=$(DATA)/peers SNB=$(SNB) bench/peers/run.sh
 
 bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections
 	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin
@@ -324,4 +333,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release test-feed
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb

@@ -126,9 +126,14 @@ var imports = []struct {
 	{"internal/sharedlog/simulation", []string{"internal/object", "internal/sharedlog"}}, // for tests only
 	{"internal/sharedlog", []string{"internal/clock", "internal/object"}},
 	{"internal/bench/social", nil},
+	{"internal/bench/snb/stored", []string{"engine", "engine/embedded", "gq", "gq/**", "internal/bench/snb", "internal/bench/snb/plain", "internal/fs"}},
+	{"internal/bench/snb/plain", []string{"internal/bench/snb"}},
+	{"internal/bench/snb/relational", []string{"internal/bench/snb"}},
+	{"internal/bench/snb", nil},
 	{"internal/bench/measure", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
+	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},
 	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only

@@ -38,6 +38,14 @@ type ContractQuery struct {
 	Columns      []ContractColumn `json:"columns"`       // columns of the result
 	InputSchema  json.RawMessage  `json:"input_schema"`  // JSON Schema of the tool's input
 	OutputSchema json.RawMessage  `json:"output_schema"` // JSON Schema of the tool's output
+
+	Interfaces []ContractInterface `json:"interfaces,omitempty"` // the interfaces over which the query ranges
+}
+
+// ContractInterface is an interface over which a variable of a query ranges.
+type ContractInterface struct {
+	Name  string   `json:"name"`
+	Types []string `json:"types"` // names of the node types that implement it
 }
 
 // ContractParam is a parameter. Its type is spelled as in a query.
@@ -89,6 +97,9 @@ func ContractOf(p *model.Package) *Contract {
 		}
 		for i, p := range q.Params {
 			cq.Params = append(cq.Params, contractParam(&q.Plan.Params[i], &p))
+		}
+		for _, i := range q.Interfaces {
+			cq.Interfaces = append(cq.Interfaces, ContractInterface{Name: i.Name, Types: append([]string{}, i.Types...)})
 		}
 		c.Queries = append(c.Queries, cq)
 	}

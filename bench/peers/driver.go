@@ -56,8 +56,9 @@ func (p *prepared) exec(ctx context.Context, values ...any) error {
 	return err
 }
 
-// statement prepares a read that returns the given number of columns. The function `argument` may
-// be nil; otherwise it converts an argument to the form that the database accepts.
+// statement prepares a read that returns the given number of columns; with 0, the driver says at
+// each run how many columns there are. The function `argument` may be nil; otherwise it converts an
+// argument to the form that the database accepts.
 func (p *prepared) statement(columns int, argument func(any) any) statement {
 	row := make([]driver.Value, columns)
 	return func(ctx context.Context, args []any, keep *[][]any) (n int, err error) {
@@ -72,6 +73,9 @@ func (p *prepared) statement(columns int, argument func(any) any) statement {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, rows.Close()) }()
+		if columns == 0 {
+			row = make([]driver.Value, len(rows.Columns()))
+		}
 		for {
 			if err := rows.Next(row); errors.Is(err, io.EOF) {
 				return n, nil
@@ -83,7 +87,7 @@ func (p *prepared) statement(columns int, argument func(any) any) statement {
 				readValue(v)
 			}
 			if keep != nil {
-				kept := make([]any, columns)
+				kept := make([]any, len(row))
 				for i, v := range row {
 					kept[i] = plain(v)
 				}

@@ -1,5 +1,6 @@
 // Command peers compares the engine with SQLite, DuckDB and PostgreSQL in one run, on the same
-// graph and the same machine, and prints the figures as Markdown.
+// graph and the same machine, and prints the figures as Markdown. With -snb it runs the Social Network
+// Benchmark instead, on the engine, DuckDB, PostgreSQL and Neo4j.
 package main
 
 import (
@@ -41,6 +42,9 @@ type options struct {
 	profile string        // folder for CPU profiles; "" for none
 	root    string        // folder of this repository; "" for none
 	code    bool          // measure only the code of this repository
+	snb     float64       // scale of the Social Network Benchmark, to measure only that; 0 for not
+	server  string        // the command snb, for that benchmark; "" for none
+	neo4j   string        // folder with the classes of the program for Neo4j, for that benchmark; "" for none
 }
 
 // run runs the command with the given arguments.
@@ -54,6 +58,9 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one for each task")
 	flags.StringVar(&o.root, "root", "", "folder of this repository, to index and query its code; without it, the code is not measured")
 	flags.BoolVar(&o.code, "code", false, "measure only the code of this repository")
+	flags.StringVar(&o.server, "snb-server", "", "the command bench/cmd/snb, which serves the graph of -snb; without it, the server is not measured")
+	flags.StringVar(&o.neo4j, "snb-neo4j", "", "the folder with the classes of the program for Neo4j; without it, Neo4j is not measured")
+	flags.Float64Var(&o.snb, "snb", 0, "measure only the Social Network Benchmark; 1 has 10,000 persons")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -70,6 +77,9 @@ func run(ctx context.Context, args []string) error {
 		if err := os.MkdirAll(o.profile, 0o755); err != nil {
 			return err
 		}
+	}
+	if o.snb > 0 {
+		return (&network{scale: o.snb, seed: o.seed, dir: dir, budget: o.budget, server: o.server, classes: o.neo4j}).run(ctx)
 	}
 	g, err := social.New(o.scale, o.seed)
 	if err != nil {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/snb/relational"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
@@ -158,6 +160,19 @@ func TestDatabasesAgree(t *testing.T) {
 		}
 		if err := b.agree(ctx, w, statements, workArgs(w, b.graph, comparing)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestReadsOfNeo4j checks that each read with an SQL statement also has a Cypher statement.
+func TestReadsOfNeo4j(t *testing.T) {
+	text, err := os.ReadFile("neo4j/reads.cypher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range relational.Reads {
+		if !strings.Contains(string(text), "\n//: "+name+"\n") {
+			t.Errorf("neo4j/reads.cypher has no read %s", name)
 		}
 	}
 }

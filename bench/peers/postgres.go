@@ -194,32 +194,38 @@ func (s *pgSession) prepare(ctx context.Context, w *work) (statement, error) {
 	if _, err := s.conn.Prepare(ctx, w.id, text); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, args []any, keep *[][]any) (n int, err error) {
-		rows, err := s.conn.Query(ctx, w.id, args...)
-		if err != nil {
-			return 0, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			n++
-			// Read the bytes of the values in the binary format. A client cannot do less work than
-			// this.
-			for _, raw := range rows.RawValues() {
-				sink += int64(len(raw))
-			}
-			if keep != nil {
-				values, err := rows.Values()
-				if err != nil {
-					return n, err
-				}
-				for i, v := range values {
-					values[i] = plain(v)
-				}
-				*keep = append(*keep, values)
-			}
-		}
-		return n, rows.Err()
+	return func(ctx context.Context, args []any, keep *[][]any) (int, error) {
+		return pgRead(ctx, s.conn, w.id, args, keep)
 	}, nil
+}
+
+// pgRead runs a prepared statement and reads every value of every row. If `keep` is not nil, pgRead
+// appends the rows to it.
+func pgRead(ctx context.Context, conn *pgx.Conn, name string, args []any, keep *[][]any) (n int, err error) {
+	rows, err := conn.Query(ctx, name, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		n++
+		// Read the bytes of the values in the binary format. A client cannot do less work than
+		// this.
+		for _, raw := range rows.RawValues() {
+			sink += int64(len(raw))
+		}
+		if keep != nil {
+			values, err := rows.Values()
+			if err != nil {
+				return n, err
+			}
+			for i, v := range values {
+				values[i] = plain(v)
+			}
+			*keep = append(*keep, values)
+		}
+	}
+	return n, rows.Err()
 }
 
 // writers returns commit functions that each have their own connection and commit with one

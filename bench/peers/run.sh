@@ -2,7 +2,7 @@
 # Builds and runs the comparison with the peers. DuckDB's shared library comes from its
 # npm package; without npm, or without the package, DuckDB is left out. SIZE is a factor
 # of the full graph, PROFILE a folder for CPU profiles; with CODE the code of this
-# repository is measured alone.
+# repository is measured alone. With SNB, the Social Network Benchmark of that scale is measured.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${WORK:?a folder to build in}
@@ -45,4 +45,19 @@ fi
 # The product's requirements change without this module: its own follow.
 cd "$here"
 CGO_ENABLED=1 CGO_CFLAGS="$cflags" CGO_LDFLAGS="$ldflags" go build -mod=mod -tags "$tags" -o "$work/peers" .
-exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code}
+if [ -n "${SNB:-}" ]; then
+  go build -C "$here/../.." -o "$work/snb" ./bench/cmd/snb
+  neo4j="$work/neo4j"
+  mkdir -p "$neo4j"
+  if ! command -v mvn >/dev/null 2>&1 || ! command -v javac >/dev/null 2>&1; then
+    echo "Neo4j is left out: there is no mvn or no javac" >&2
+    neo4j=
+  elif [ ! -d "$neo4j/lib" ] && ! mvn -q -B -f "$here/../cmd/search/neo4j" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$neo4j/lib"; then
+    echo "Neo4j is left out: Maven does not get it" >&2
+    neo4j=
+  else
+    javac -nowarn -cp "$neo4j/lib/*" -d "$neo4j" neo4j/Network.java
+    cp neo4j/reads.cypher "$neo4j"
+  fi
+fi
+exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-neo4j "$neo4j"}

@@ -20,8 +20,17 @@ func planText(q *plan.Query) string {
 // schemaText prints a schema as .pg source.
 func schemaText(s *catalog.Schema) string {
 	var b strings.Builder
+	for _, i := range s.Interfaces {
+		fmt.Fprintf(&b, "interface %s {\n", i.Name)
+		propertiesText(&b, i.Properties)
+		b.WriteString("}\n")
+	}
 	for _, n := range s.Nodes {
-		fmt.Fprintf(&b, "node %s {\n", n.Name)
+		fmt.Fprintf(&b, "node %s ", n.Name)
+		if len(n.Implements) > 0 {
+			fmt.Fprintf(&b, "implements %s ", strings.Join(n.Implements, ", "))
+		}
+		b.WriteString("{\n")
 		propertiesText(&b, n.Properties)
 		if n.Key != nil {
 			fmt.Fprintf(&b, "  @key(%s)\n", strings.Join(n.Key, ", "))

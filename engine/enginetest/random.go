@@ -239,7 +239,7 @@ func (p *pair) run(s step) (difference string) {
 		return p.hold(ctx, s)
 	case s.query.Read != nil:
 		rows, difference := p.runRead(ctx, s.query, s.args)
-		p.seen.read("read", rows)
+		p.seen.read(readKind(s.query.Read), rows)
 		return difference
 	default:
 		difference = p.runMutation(ctx, s)

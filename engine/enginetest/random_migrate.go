@@ -39,6 +39,9 @@ func (d *drawer) drawMigration() *migration {
 		}
 		s.Index()
 	}
+	if len(s.Interfaces) > 0 {
+		d.evolveInterfaces(s)
+	}
 	if len(s.Edges) == 0 {
 		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
 	}

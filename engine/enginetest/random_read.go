@@ -29,7 +29,7 @@ type readDraw struct {
 // drawRead draws a read with its arguments.
 func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
-	start := r.fresh(pick(d, d.schema.Nodes).Name)
+	start := r.bound(r.start(d.schema.Nodes))
 	r.outer = []plan.VarID{start}
 	clauses := []plan.Clause{plan.Bind{Var: start}}
 	most := 3
@@ -81,10 +81,13 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	return r.query(), r.args
 }
 
-// fresh declares a node variable.
-func (r *readDraw) fresh(typ string) plan.VarID {
-	r.product *= max(1, len(r.ids[key(plan.Node, typ)]))
-	return r.node(r.name(), typ)
+// fresh declares a variable of a node type.
+func (r *readDraw) fresh(typ string) plan.VarID { return r.bound(plan.Node, typ) }
+
+// bound declares a variable that ranges over a node type or an interface.
+func (r *readDraw) bound(kind plan.Entity, typ string) plan.VarID {
+	r.product *= max(1, r.size(kind, typ))
+	return r.declare(r.name(), kind, typ)
 }
 
 // name draws the name of the next variable. Sometimes it is the anonymous one. Otherwise the first
@@ -99,31 +102,34 @@ func (r *readDraw) name() string {
 // affordable reports whether the read may bind another variable of a type. The number of rows is at
 // most the product of the numbers of entities of all variables, and affordable limits that product.
 func (r *readDraw) affordable(kind plan.Entity, typ string) bool {
-	return r.product*max(1, len(r.ids[key(kind, typ)])) <= maxProduct && len(r.q.Read.Vars) < 6
+	return r.product*max(1, r.size(kind, typ)) <= maxProduct && len(r.q.Read.Vars) < 6
 }
 
 // clause draws a binding or a traversal, which may add variables to the scope.
 func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	if depth == 0 && r.percent(12) {
-		if typ := pick(r.drawer, r.schemaNodes()).Name; r.affordable(plan.Node, typ) {
-			v := r.fresh(typ)
+		if kind, typ := r.start(r.schemaNodes()); r.affordable(kind, typ) {
+			v := r.bound(kind, typ)
 			*scope = append(*scope, v)
 			return []plan.Clause{plan.Bind{Var: v}}
 		}
 	}
+	if c := r.narrow(scope); c != nil {
+		return c
+	}
 	var choices []plan.Traverse
 	var nodes []plan.VarID
 	for _, v := range *scope {
-		if r.q.Read.Vars[v].Entity == plan.Node {
+		if r.q.Read.Vars[v].Entity.IsNode() {
 			nodes = append(nodes, v)
 		}
 	}
 	for _, v := range nodes {
 		for _, e := range r.drawer.schema.Edges {
-			if e.From == r.q.Read.Vars[v].Type {
+			if r.fits(v, e.From) {
 				choices = append(choices, plan.Traverse{Edge: e.Name, From: v, To: plan.NoVar})
 			}
-			if e.To == r.q.Read.Vars[v].Type {
+			if r.fits(v, e.To) {
 				choices = append(choices, plan.Traverse{Edge: e.Name, From: plan.NoVar, To: v})
 			}
 		}
@@ -136,7 +142,7 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	fromType, toType := r.alternatives(&t, edge)
 	for end, typ := range map[*plan.VarID]string{&t.From: fromType, &t.To: toType} {
 		if *end == plan.NoVar {
-			v, ok := r.end(nodes, typ)
+			v, ok := r.end(nodes, typ, t.Or == nil)
 			if !ok {
 				return nil
 			}
@@ -178,11 +184,12 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	return clauses
 }
 
-// end draws the other end of a traversal: a variable in scope or a new one.
-func (r *readDraw) end(nodes []plan.VarID, typ string) (plan.VarID, bool) {
+// end draws the other end of a traversal: a variable in scope or a new one. It may be over an interface only if
+// `one` is true, that is, if the traversal follows one edge type.
+func (r *readDraw) end(nodes []plan.VarID, typ string, one bool) (plan.VarID, bool) {
 	if r.percent(25) || !r.affordable(plan.Node, typ) {
 		for _, i := range r.Perm(len(nodes)) {
-			if r.q.Read.Vars[nodes[i]].Type == typ {
+			if r.fits(nodes[i], typ) && (one || !r.shared(nodes[i])) {
 				return nodes[i], true
 			}
 		}
@@ -207,8 +214,15 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	}
 	v := pick(r.drawer, scope)
 	declared := r.q.Read.Vars[v]
-	if declared.Entity == plan.Walk {
+	switch {
+	case declared.Entity == plan.Walk:
 		return r.walkFilter(v)
+	case declared.Entity == plan.Interface && r.percent(20):
+		return r.typeFilter(v)
+	case declared.Entity == plan.Interface && r.percent(20):
+		if c, ok := r.sameNode(scope); ok {
+			return c
+		}
 	}
 	if declared.Optional && r.percent(15) {
 		return plan.Filter{Cond: plan.NullTest{Expr: id(v), Not: r.percent(40)}}
@@ -314,25 +328,25 @@ func (r *readDraw) wildProp(p plan.Prop) bool {
 func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	declared := r.q.Read.Vars[v]
 	var left plan.Expr = id(v)
-	from := key(declared.Entity, declared.Type)
+	have := r.idsOf(declared.Entity, declared.Type)
 	if declared.Entity == plan.Edge && r.percent(50) {
 		e := r.drawer.schema.Edge(declared.Type)
 		end := plan.Endpoint{Var: v, To: r.percent(50)}
-		left, from = end, e.From
+		left, have = end, r.ids[key(plan.Node, e.From)]
 		if end.To {
-			from = e.To
+			have = r.ids[key(plan.Node, e.To)]
 		}
 	}
 	if other := pick(r.drawer, scope); r.q.Read.Vars[other].Entity != plan.Walk && r.percent(35) {
 		return where(left, r.op(), id(other))
 	}
 	x := "n1"
-	if have := r.ids[from]; len(have) > 0 {
+	if len(have) > 0 {
 		x = pick(r.drawer, have)
 	}
 	if r.percent(15) {
 		return plan.Filter{Cond: r.in(left, stringType, func() value.Value {
-			if have := r.ids[from]; len(have) > 0 && r.percent(80) {
+			if len(have) > 0 && r.percent(80) {
 				return value.OfString(pick(r.drawer, have))
 			}
 			return value.OfString("n1")
@@ -396,7 +410,7 @@ func (r *readDraw) column() plan.Expr {
 		return r.walkPart(v, plan.WalkFact(r.IntN(3)))
 	}
 	switch draw := r.IntN(100); {
-	case draw < 20 && declared.Entity == plan.Node:
+	case draw < 20 && declared.Entity.IsNode():
 		return whole(v)
 	case draw < 20:
 		return plan.Endpoint{Var: v, To: draw < 10}
@@ -516,10 +530,10 @@ func (r *readDraw) aggregate() plan.Expr {
 		return r.perhapsDistinct(agg(pick(r.drawer, funcs), prop))
 	}
 	var arg plan.Expr = id(v)
-	if declared.Entity == plan.Node {
+	if declared.Entity.IsNode() {
 		arg = whole(v)
 	}
-	if r.percent(25) {
+	if r.percent(25) && declared.Entity != plan.Interface {
 		return r.perhapsDistinct(agg(plan.Collect, arg))
 	}
 	return r.perhapsDistinct(count(arg))

@@ -30,7 +30,7 @@ type drawer struct {
 	evolving bool
 	schemas  []*catalog.Schema // see evolving
 	named    int               // see evolving
-	// params draws the annotations of parameters. It has its own random numbers, so that other
+	// params draws the annotations of parameters, and the interfaces. It has its own random numbers, so that other
 	// annotations do not change the statements that a seed draws.
 	params *drawer
 }
@@ -38,8 +38,9 @@ type drawer struct {
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
-		params: &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed))}}
+		params: &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}}}
 	d.schema = d.drawSchema()
+	d.drawInterfaces(d.schema)
 	d.names = branchNames[:d.between(1, len(branchNames))]
 	d.evolving = seed%5 == 1 || seed%5 == 2
 	return d

@@ -9,7 +9,8 @@ import (
 )
 
 // alternatives sometimes adds further edge types to a traversal of the given edge, and returns the
-// types of the nodes at the ends. One end of the traversal may still be open. If alternatives sets
+// types of the nodes at the ends. One end of the traversal may still be open. All edges give an end at a variable over an interface
+// the same type. If alternatives sets
 // t.Walk, the further edges may lead between any types. Otherwise they have the same ends as the
 // given edge.
 func (r *readDraw) alternatives(t *plan.Traverse, edge *catalog.Edge) (from, to string) {
@@ -19,7 +20,7 @@ func (r *readDraw) alternatives(t *plan.Traverse, edge *catalog.Edge) (from, to 
 	}
 	t.Walk = r.percent(65)
 	others := slices.DeleteFunc(slices.Clone(r.drawer.schema.Edges), func(e *catalog.Edge) bool {
-		return e.Name == edge.Name || !t.Walk && (e.From != from || e.To != to)
+		return e.Name == edge.Name || (!t.Walk || r.shared(t.From)) && e.From != from || (!t.Walk || r.shared(t.To)) && e.To != to
 	})
 	r.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	alike := from == to

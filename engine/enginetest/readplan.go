@@ -75,7 +75,8 @@ func (p *readPlan) column(name string, e plan.Expr) {
 func (p *readPlan) columnOf(name string, e plan.Expr) plan.Column {
 	c := plan.Column{Name: name, Expr: e, Type: p.typeOf(e)}
 	if w, ok := e.(plan.Whole); ok {
-		c.Fields = wholeFields(p.schema.Node(p.q.Read.Vars[w.Var].Type))
+		v := p.q.Read.Vars[w.Var]
+		c.Fields = wholeFields(properties(p.schema, v.Entity, v.Type))
 		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
 	if b, ok := e.(plan.BlockRows); ok {
@@ -190,9 +191,9 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 }
 
 // wholeFields returns the fields of a whole node: its id and its properties, without blobs.
-func wholeFields(n *catalog.Node) []plan.Field {
+func wholeFields(props []*catalog.Property) []plan.Field {
 	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
-	for _, p := range n.Properties {
+	for _, p := range props {
 		if p.Type.Kind != value.Blob {
 			fields = append(fields, plan.Field{Name: p.Name, Type: p.Type})
 		}
@@ -203,9 +204,12 @@ func wholeFields(n *catalog.Node) []plan.Field {
 // propertyType returns the type of a property of the node or edge type `typ`.
 func propertyType(schema *catalog.Schema, kind plan.Entity, typ, name string) value.Type {
 	var p *catalog.Property
-	if kind == plan.Node {
+	switch kind {
+	case plan.Node:
 		p = schema.Node(typ).Property(name)
-	} else {
+	case plan.Interface:
+		p = schema.Interface(typ).Property(name)
+	default:
 		p = schema.Edge(typ).Property(name)
 	}
 	if p == nil {

@@ -121,7 +121,10 @@ func (s *shrinker) read(last step) {
 		return s.try(append(slices.Clone(s.script[:len(s.script)-1]), last))
 	}
 	without := func(i int) func(r *plan.Read) {
-		return func(r *plan.Read) { r.Match = slices.Delete(slices.Clone(r.Match), i, i+1) }
+		return func(r *plan.Read) {
+			r.Match = slices.Delete(slices.Clone(r.Match), i, i+1)
+			withoutUnbound(r)
+		}
 	}
 	for i := len(last.query.Read.Match) - 1; i >= 0; i-- {
 		with(without(i))
@@ -148,5 +151,19 @@ func (s *shrinker) read(last step) {
 	}
 	if last.query.Read.Limit != plan.NoLimit {
 		with(func(r *plan.Read) { r.Limit, r.LimitBy = plan.NoLimit, nil })
+	}
+}
+
+// withoutUnbound replaces the columns of a read that use unbound variables by the id of a bound one.
+func withoutUnbound(r *plan.Read) {
+	bound := binders(r.Match)
+	if len(bound) == 0 {
+		return
+	}
+	r.Columns = slices.Clone(r.Columns)
+	for i, c := range r.Columns {
+		if slices.ContainsFunc(variables(c.Expr), func(v plan.VarID) bool { return !slices.Contains(bound, v) }) {
+			r.Columns[i] = plan.Column{Name: c.Name, Expr: id(bound[0]), Type: stringType}
+		}
 	}
 }

@@ -108,7 +108,7 @@ func (m *mutationPlan) returns(exprs ...plan.Expr) *mutationPlan {
 	for _, e := range exprs {
 		c := plan.Column{Name: fmt.Sprintf("c%d", len(m.q.Mutation.Returns)), Expr: e, Type: m.columnType(e)}
 		if w, ok := e.(plan.Whole); ok {
-			c.Fields = wholeFields(m.schema.Node(m.q.Mutation.Vars[w.Var].Type))
+			c.Fields = wholeFields(m.schema.Node(m.q.Mutation.Vars[w.Var].Type).Properties)
 		}
 		m.q.Mutation.Returns = append(m.q.Mutation.Returns, c)
 	}
@@ -244,6 +244,8 @@ func properties(schema *catalog.Schema, kind plan.Entity, typ string) []*catalog
 		return schema.Edge(typ).Properties
 	case plan.Node:
 		return schema.Node(typ).Properties
+	case plan.Interface:
+		return schema.Interface(typ).Common()
 	case plan.Walk: // a walk has no properties
 	}
 	return nil
@@ -444,8 +446,9 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	case plan.Prop:
 		u.property(vars[e.Var].Entity, vars[e.Var].Type, e.Name, false)
 	case plan.Whole:
-		for _, f := range wholeFields(u.schema.Node(vars[e.Var].Type))[1:] {
-			u.property(plan.Node, vars[e.Var].Type, f.Name, false)
+		v := vars[e.Var]
+		for _, f := range wholeFields(properties(u.schema, v.Entity, v.Type))[1:] {
+			u.property(v.Entity, v.Type, f.Name, false)
 		}
 	case plan.Agg:
 		u.expr(vars, e.Arg)

@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 	}
 	opts := []cmp.Option{
 		cmp.Comparer(value.Equal),
-		cmpopts.IgnoreUnexported(catalog.Schema{}, catalog.Node{}, catalog.Edge{}),
+		cmpopts.IgnoreUnexported(catalog.Schema{}, catalog.Interface{}, catalog.Node{}, catalog.Edge{}),
 	}
 	if diff := cmp.Diff(s, got, opts...); diff != "" {
 		t.Errorf("-built +decoded:\n%s", diff)

@@ -16,8 +16,9 @@ type Schema struct {
 	Nodes      []*Node      `json:"nodes"`                // node types
 	Edges      []*Edge      `json:"edges"`                // edge types
 
-	nodes map[string]*Node // by name
-	edges map[string]*Edge // by lower-case name
+	nodes      map[string]*Node      // by name
+	edges      map[string]*Edge      // by lower-case name
+	interfaces map[string]*Interface // by name
 }
 
 // Interface is a named set of properties that node types share. Each node type that implements
@@ -25,6 +26,9 @@ type Schema struct {
 type Interface struct {
 	Name       string      `json:"name"`       // name of the interface
 	Properties []*Property `json:"properties"` // in source order
+
+	common []*Property          // see Common
+	byName map[string]*Property // the properties of Common
 }
 
 // Node is a node type.
@@ -114,6 +118,31 @@ func (s *Schema) Node(name string) *Node { return s.nodes[name] }
 // Edge returns the edge type with the given name, ignoring case, or nil.
 func (s *Schema) Edge(name string) *Edge { return s.edges[strings.ToLower(name)] }
 
+// Interface returns the interface with the given name, or nil.
+func (s *Schema) Interface(name string) *Interface { return s.interfaces[name] }
+
+// Implementers returns the node types that implement an interface, in schema order.
+func (s *Schema) Implementers(name string) []*Node {
+	var list []*Node
+	for _, n := range s.Nodes {
+		if slices.Contains(n.Implements, name) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// TypeProperty is the name of the property with which a variable over an interface shows the name of its
+// node's type. So no property of an interface may have this name.
+const TypeProperty = "type"
+
+// Common returns the properties that a variable over the interface has: those of the interface, in
+// source order, and then TypeProperty.
+func (i *Interface) Common() []*Property { return i.common }
+
+// Property returns the property of Common with the given name, or nil.
+func (i *Interface) Property(name string) *Property { return i.byName[name] }
+
 // Property returns the property with the given name, or nil.
 func (n *Node) Property(name string) *Property { return n.byName[name] }
 
@@ -136,6 +165,19 @@ func (s *Schema) Index() {
 		s.edges[strings.ToLower(e.Name)] = e
 		e.IndexProperties()
 	}
+	s.interfaces = make(map[string]*Interface, len(s.Interfaces))
+	for _, i := range s.Interfaces {
+		s.interfaces[i.Name] = i
+		i.IndexProperties()
+	}
+}
+
+// IndexProperties builds the tables that [Interface.Common] and [Interface.Property] read.
+func (i *Interface) IndexProperties() {
+	// A schema that was stored before TypeProperty was reserved may have a property of this name.
+	i.common = slices.DeleteFunc(slices.Clone(i.Properties), func(p *Property) bool { return p.Name == TypeProperty })
+	i.common = append(i.common, &Property{Name: TypeProperty, Type: value.Of(value.String)})
+	i.byName = byName(i.common)
 }
 
 // IndexProperties builds the table that [Node.Property] reads.

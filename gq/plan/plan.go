@@ -6,6 +6,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -52,7 +53,8 @@ func (p *Param) TypeText() string {
 	return p.Node
 }
 
-// Entity distinguishes nodes, edges and walks. Nodes and edges have separate name spaces.
+// Entity distinguishes nodes, edges and walks. Node types, edge types and interfaces have separate name
+// spaces.
 type Entity uint8
 
 // The kinds of entity.
@@ -60,20 +62,35 @@ const (
 	Node Entity = iota // a node
 	Edge               // an edge
 	Walk               // a walk, which only a Var can be; see [WalkPart]
+	// Interface is the entity of a Var that stands for a node of any type that implements an
+	// interface, and of the Use of such an interface.
+	Interface
 )
 
-// String returns node, edge or walk.
-func (e Entity) String() string { return [...]string{"node", "edge", "walk"}[e] }
+// String returns node, edge, walk or interface.
+func (e Entity) String() string { return [...]string{"node", "edge", "walk", "interface"}[e] }
+
+// IsNode reports whether a variable of this entity stands for a node.
+func (e Entity) IsNode() bool { return e == Node || e == Interface }
 
 // Use is a type, or a property of a type, that a query reads or writes. A schema can run the
 // query if it has every Use of the query with the same types.
 type Use struct {
-	Entity   Entity     // whether Type is a node type or an edge type
+	Entity   Entity     // whether Type is a node type, an edge type or an interface
 	Type     string     // type name as in the schema
 	Property string     // empty for the type itself
 	Value    value.Type // type of the property
 	From, To string     // endpoint types; only for an edge type itself
 	Write    bool       // the query may change it
+}
+
+// Covers reports whether the query reads or writes the type `name`. The list `implements` has the
+// interfaces that the type implements: a Use of an interface covers the types that implement it.
+func (u Use) Covers(entity Entity, name string, implements []string) bool {
+	if u.Entity == Interface {
+		return entity == Node && slices.Contains(implements, u.Type)
+	}
+	return u.Entity == entity && u.Type == name
 }
 
 // VarID is the index of a variable in Read.Vars.
@@ -82,11 +99,13 @@ type VarID int
 // NoVar is the VarID of a traversal that binds neither its edge nor its walk.
 const NoVar VarID = -1
 
-// Var is a node, edge or walk variable of a read. Each `$_` is a variable of its own.
+// Var is a variable of a read. Each `$_` is a variable of its own. A variable over an interface ranges over
+// the nodes of all types that implement the interface. Its properties are those of the interface, and
+// the String property `type`, which is the name of the node's type.
 type Var struct {
 	Name   string // without $; "_" for an anonymous variable
-	Entity Entity // node, edge or walk
-	Type   string // type name as in the schema; "" for a walk
+	Entity Entity // node, edge, walk or interface
+	Type   string // name of the type or of the interface as in the schema; "" for a walk
 	// Optional is true if an Optional binds the variable, so that it may be null.
 	Optional bool
 }
@@ -109,7 +128,8 @@ type Read struct {
 	Having []Clause
 	Order  []Order // most significant key first
 	// Ties lists the node and edge variables bound outside blocks and in Optionals. Their entity ids, ascending
-	// and null first, break ties of Order. Named variables come first, by name, and then anonymous ones, in source order. Ties
+	// and null first, break ties of Order. A variable over an interface compares the name of the type before
+	// the id, because ids are unique only within a type. Named variables come first, by name, and then anonymous ones, in source order. Ties
 	// between grouped rows are broken by their grouping values in column order instead.
 	Ties  []VarID
 	Limit int64 // maximum number of rows, or NoLimit
@@ -130,7 +150,8 @@ type Clause interface{ clause() }
 type Bind struct{ Var VarID }
 
 // Traverse says that an edge leads from one node to another, regardless of the direction in
-// which the query was written.
+// which the query was written. If an end is a variable over an interface, all edge types of the
+// clause have the same node type at this end, and nodes of other types do not match.
 //
 // Without EdgeVar, the clause yields a pair of nodes once, however many edges join them. With
 // EdgeVar, each edge is an assignment of its own. With Or, the edge may be of any of several types; such a
@@ -204,7 +225,8 @@ const NoParam = -1
 // Cond is one of Compare, TextMatch and NullTest.
 type Cond interface{ cond() }
 
-// Compare is true if the comparison holds. A comparison with null on either side never holds. If
+// Compare is true if the comparison holds. A comparison with null on either side never holds. If both
+// operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. If
 // the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op

@@ -319,6 +319,6 @@ func (p *printer) use(u Use) {
 	case u.Entity == Edge:
 		p.line("%s edge %s: %s -> %s", verb, u.Type, u.From, u.To)
 	default:
-		p.line("%s node %s", verb, u.Type)
+		p.line("%s %s %s", verb, u.Entity, u.Type)
 	}
 }

@@ -57,6 +57,9 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 	for _, m := range members {
 		ev.env = m
 		v := ev.eval(arg)
+		if w, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count && !v.IsNull() {
+			v = value.OfList(value.String, ev.tie(w.Var, m)) // identifies a node of an interface, too
+		}
 		if v.IsNull() || a.Distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(vals, func(o value.Value) bool { return value.Equal(o, v) }) {
 			continue
 		}

@@ -12,7 +12,7 @@ func (ev *evaluation) inTieOrder(members [][]*entity) [][]*entity {
 	ids := func(m []*entity) []value.Value {
 		var list []value.Value
 		for _, v := range ev.query.Read.Ties {
-			list = append(list, idOf(m[v]))
+			list = append(list, ev.tie(v, m)...)
 		}
 		return list
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -17,6 +18,9 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 	case plan.ParamRef:
 		return ev.args[e.Index]
 	case plan.Prop:
+		if ev.query.Read.Vars[e.Var].Entity == plan.Interface && e.Name == catalog.TypeProperty {
+			return ev.typeName(ev.env[e.Var])
+		}
 		return ev.env[e.Var].props[e.Name]
 	case plan.ID:
 		return idOf(ev.env[e.Var])
@@ -74,6 +78,9 @@ func (ev *evaluation) isTrue(c plan.Cond) bool {
 	case plan.Compare:
 		if c.Unless != plan.NoParam && ev.args[c.Unless].IsNull() && ev.g.fault != OptionalKept {
 			return true
+		}
+		if l, ok := c.Left.(plan.Whole); ok {
+			return ev.sameNode(c.Op, ev.env[l.Var], ev.env[c.Right.(plan.Whole).Var])
 		}
 		return ev.g.compare(c.Op, ev.eval(c.Left), ev.eval(c.Right))
 	case plan.TextMatch:

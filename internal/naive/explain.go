@@ -34,6 +34,8 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 			op.Estimate *= float64(len(s.edges[v.Type]))
 		case plan.Node:
 			op.Estimate *= float64(len(s.nodes[v.Type]))
+		case plan.Interface:
+			op.Estimate *= float64(len(s.sorted(v.Entity, v.Type)))
 		case plan.Walk: // it follows from its ends
 		}
 	}

@@ -60,6 +60,10 @@ const (
 	NullBoundAnew     // an `optional` block over a variable that is null binds the variable anew
 	UnmatchedCounted  // count counts the rows in which an optional variable is null
 
+	// Reads: interfaces.
+	InterfaceShort // a variable over an interface leaves out the nodes of one type
+	TypesIgnored   // nodes of different types are the same node if their ids are equal
+
 	// Reads: subqueries.
 	SubqueryUnbound // a subquery ignores the bindings of outer variables
 	SubqueryOnce    // an aggregate over a block looks only at one match
@@ -201,6 +205,7 @@ var faultNames = [...]string{
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
+	InterfaceShort: "InterfaceShort", TypesIgnored: "TypesIgnored",
 	SubqueryUnbound: "SubqueryUnbound", SubqueryOnce: "SubqueryOnce", FirstIsLast: "FirstIsLast", BlockLimitOff: "BlockLimitOff",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:       "CutUnsaid",

@@ -226,6 +226,12 @@ func misfit(s *catalog.Schema, u plan.Use) string {
 			return "there is no edge type " + u.Type
 		}
 		prop, from, to = e.Property(u.Property), e.From, e.To
+	case plan.Interface:
+		i := s.Interface(u.Type)
+		if i == nil {
+			return "there is no interface " + u.Type
+		}
+		prop = i.Property(u.Property)
 	}
 	switch {
 	case u.Property == "" && (from != u.From || to != u.To):
@@ -359,9 +365,16 @@ func (s *state) of(kind plan.Entity, typ string) map[string]*entity {
 	return s.nodes[typ]
 }
 
-// sorted returns the entities of a type in id order.
+// sorted returns the entities of a type in id order. For an interface it returns the nodes of the types that
+// implement it, one type after the other.
 func (s *state) sorted(kind plan.Entity, typ string) []*entity {
 	var all []*entity
+	if kind == plan.Interface {
+		for _, n := range s.schema.Implementers(typ) {
+			all = append(all, s.sorted(plan.Node, n.Name)...)
+		}
+		return all
+	}
 	for _, e := range s.of(kind, typ) {
 		all = append(all, e)
 	}

@@ -71,7 +71,7 @@ func (ev *evaluation) assignments(clauses []plan.Clause, emit func() bool) {
 		}
 		v := ev.query.Read.Vars[free[level]]
 		defer func() { ev.env[free[level]] = nil }()
-		for _, e := range ev.state.sorted(v.Entity, v.Type) {
+		for _, e := range ev.candidates(v) {
 			ev.env[free[level]] = e
 			if !bind(level + 1) {
 				return false

@@ -228,7 +228,7 @@ func (ev *evaluation) fuse(e plan.RRF, matches [][]*entity) error {
 			}
 			p := place{m, row{keys: []value.Value{score}}}
 			for _, v := range ev.query.Read.Ties {
-				p.ties = append(p.ties, idOf(m[v]))
+				p.ties = append(p.ties, ev.tie(v, m)...)
 			}
 			places = append(places, p)
 		}

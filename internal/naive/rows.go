@@ -144,7 +144,7 @@ func (ev *evaluation) row(env []*entity) row {
 		out.keys = append(out.keys, ev.eval(o.Expr))
 	}
 	for _, v := range ev.query.Read.Ties {
-		out.ties = append(out.ties, idOf(env[v]))
+		out.ties = append(out.ties, ev.tie(v, env)...)
 	}
 	return out
 }
@@ -177,7 +177,7 @@ func (ev *evaluation) whole(w plan.Whole, of []plan.Field) cell {
 	for i, f := range of {
 		switch {
 		case i > 0:
-			fields[i].value = e.props[f.Name]
+			fields[i].value = ev.eval(plan.Prop{Var: w.Var, Name: f.Name, Type: f.Type})
 		case ev.g.fault == WholeWithoutID:
 			fields[i].value = value.OfString("")
 		default:
@@ -209,10 +209,10 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 		ev.env = m
 		var key []value.Value
 		for _, c := range keyColumns {
-			if c := ev.cell(c); c.fields != nil {
-				key = append(key, c.fields[0].value)
+			if w, whole := c.Expr.(plan.Whole); whole {
+				key = append(key, ev.tie(w.Var, m)...)
 			} else {
-				key = append(key, c.value)
+				key = append(key, ev.cell(c).value)
 			}
 		}
 		if ev.g.fault == NullGroupDropped && slices.ContainsFunc(key, value.Value.IsNull) {

@@ -61,7 +61,7 @@ func (ev *evaluation) blockRows(e plan.BlockRows) []cell {
 			r.keys = append(r.keys, inner.eval(o.Expr))
 		}
 		for _, v := range e.Ties {
-			r.ties = append(r.ties, idOf(m[v]))
+			r.ties = append(r.ties, ev.tie(v, m)...)
 		}
 		rows = append(rows, r)
 	}

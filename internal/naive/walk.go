@@ -6,6 +6,9 @@ import "github.com/omnigraph-go/omnigraph/gq/plan"
 // variables.
 func (ev *evaluation) traverses(t plan.Traverse) bool {
 	from, to := ev.env[t.From], ev.env[t.To]
+	if !ev.fitsEnds(t, from, to) {
+		return false
+	}
 	switch {
 	case t.EdgeVar != plan.NoVar && !t.Walk:
 		e := ev.env[t.EdgeVar]

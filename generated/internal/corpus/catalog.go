@@ -14,8 +14,8 @@ func Catalog() *tool.Catalog {
 	return &tool.Catalog{
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:25970e1dc68364ea8f3a248e615a4f43beda00feaaed39dbca0a157fb330e038",
-		SourceDigest: "sha256:e594dc056a43f81ab9f5e752f3fe90d0de741cbe30e9e413ddf32633ffe26cf3",
+		SchemaDigest: "sha256:0f9154854bd25fad3e445bb25b4f47315d9c5c826dcce5617ac7dcf25e7400ca",
+		SourceDigest: "sha256:7da0d3895327726efb0743d07d16604ff7875e86268d22857f1969dcdb684966",
 	}
 }
 
@@ -60,6 +60,8 @@ var queries = []tool.StoredQuery{
 	&knownSamplesTool,
 	&waysTool,
 	&sampleWaysTool,
+	&namedTool,
+	&namedPeopleTool,
 	&befriendTool,
 	&growTool,
 	&addPeopleTool,

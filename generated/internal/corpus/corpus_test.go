@@ -66,6 +66,8 @@ var paramTypes = map[string]reflect.Type{
 	"known_samples":       reflect.TypeFor[corpus.KnownSamplesParams](),
 	"ways":                reflect.TypeFor[corpus.WaysParams](),
 	"sample_ways":         reflect.TypeFor[corpus.SampleWaysParams](),
+	"named":               reflect.TypeFor[corpus.NamedParams](),
+	"named_people":        reflect.TypeFor[corpus.NamedPeopleParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
@@ -104,6 +106,8 @@ var rowTypes = map[string]reflect.Type{
 	"known_samples":   reflect.TypeFor[corpus.KnownSamplesRow](),
 	"ways":            reflect.TypeFor[corpus.WaysRow](),
 	"sample_ways":     reflect.TypeFor[corpus.SampleWaysRow](),
+	"named":           reflect.TypeFor[corpus.NamedRow](),
+	"named_people":    reflect.TypeFor[corpus.NamedPeopleRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -163,7 +167,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("mutations.gq"), source("subqueries.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -259,6 +259,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 
 	runOptional(s)
 	runWalks(s)
+	runInterfaces(s)
 	runColumns(s)
 	runHaving(s)
 	runSubqueries(s)

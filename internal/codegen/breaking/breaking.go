@@ -52,8 +52,10 @@ const (
 	ColumnNotNullable Kind = "column-not-nullable"
 	EnumValueAdded    Kind = "enum-value-added"
 	EnumValueRemoved  Kind = "enum-value-removed"
-	ResultRemoved     Kind = "result-removed" // a member of the answer other than `rows`
-	ResultAdded       Kind = "result-added"   // a member of the answer other than `rows`
+	TypeAdded         Kind = "interface-type-added"   // to an interface over which the query ranges
+	TypeRemoved       Kind = "interface-type-removed" // see TypeAdded
+	ResultRemoved     Kind = "result-removed"         // a member of the answer other than `rows`
+	ResultAdded       Kind = "result-added"           // a member of the answer other than `rows`
 )
 
 // KindDoc explains what a kind of change means for callers.
@@ -100,6 +102,8 @@ var Kinds = []KindDoc{
 	{ColumnNotNullable, false, "clients no longer find null"},
 	{EnumValueAdded, true, "clients may find a value that they do not handle"},
 	{EnumValueRemoved, false, "clients no longer find the value"},
+	{TypeAdded, false, "rows may show nodes of one more type"},
+	{TypeRemoved, false, "rows no longer show nodes of the type"},
 	{ResultRemoved, true, "clients that read the member find nothing"},
 	{ResultAdded, false, "results have one more member"},
 }
@@ -241,6 +245,7 @@ func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	case !was.Idempotent && is.Idempotent:
 		c.add(BecameIdempotent, "the tool is now idempotent")
 	}
+	c.interfaces(was.Interfaces, is.Interfaces)
 	c.columns("", was.Columns, is.Columns)
 	c.results(was, is)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const schema = `
-node Person {
+interface Slugged { slug: String }
+node Person implements Slugged {
   slug: String @key
   name: String
   kind: enum(a, b)
@@ -181,6 +182,8 @@ func TestCompare(t *testing.T) {
 		{"enum of a column grows", read, "", []string{"kind: enum(a, b)\n", "kind: enum(a, b, c)\n"}, []breaking.Kind{breaking.EnumValueAdded}, "kind may now be c"},
 		{"enum of a column shrinks", read, "", []string{"kind: enum(a, b)\n", "kind: enum(b)\n"}, []breaking.Kind{breaking.EnumValueRemoved}, "kind is no longer a"},
 		{"column to a node", replaced(t, read, "$p.age as age", "$p.age as p"), replaced(t, read, "$p.age as age", "$p"), nil, []breaking.Kind{breaking.ColumnRetyped}, "is now the node Person; it was of type I32"},
+		{"a type of an interface added", `query q() { match { $n: Slugged } return { $n } }`, "", []string{"node Pet {", "node Pet implements Slugged {"}, []breaking.Kind{breaking.TypeAdded}, "Pet now implements Slugged"},
+		{"a type of an interface removed", `query q() { match { $n: Slugged } return { $n } }`, "", []string{"node Pet {", "node Pet implements Slugged {", "Person implements Slugged {", "Person {"}, []breaking.Kind{breaking.TypeAdded, breaking.TypeRemoved}, "Pet now implements Slugged"},
 		{"inside a node", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "name: String?  kind"}, []breaking.Kind{breaking.ColumnNullable}, "p.name"},
 		{"member of a node gone", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "kind"}, []breaking.Kind{breaking.ColumnRemoved}, "p.name"},
 	}

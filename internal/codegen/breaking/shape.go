@@ -226,6 +226,26 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	}
 }
 
+// interfaces compares the node types that implement the interfaces over which both versions of the query range.
+func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
+	for _, i := range was {
+		at := slices.IndexFunc(is, func(o codegen.ContractInterface) bool { return o.Name == i.Name })
+		if at < 0 {
+			continue
+		}
+		for _, typ := range is[at].Types {
+			if !slices.Contains(i.Types, typ) {
+				c.add(TypeAdded, "%s now implements %s, over which the query ranges", typ, i.Name)
+			}
+		}
+		for _, typ := range i.Types {
+			if !slices.Contains(is[at].Types, typ) {
+				c.add(TypeRemoved, "%s no longer implements %s, over which the query ranges", typ, i.Name)
+			}
+		}
+	}
+}
+
 // columnType returns the text for the type of a column in a message.
 func columnType(c *codegen.ContractColumn) string {
 	switch {

@@ -265,11 +265,28 @@ func (b *builder) buildQuery(src *gq.Query) {
 	b.buildTool(q, src)
 	b.buildParams(q, src)
 	b.buildColumns(q, src)
+	q.Interfaces = b.interfaces(p)
 	i := slices.IndexFunc(b.pkg.Files, func(f *File) bool { return f.Source == src.File })
 	if i < 0 {
 		panic("codegen: query " + q.Name + " comes from " + src.File + ", which is not a source")
 	}
 	b.pkg.Files[i].Queries = append(b.pkg.Files[i].Queries, q)
+}
+
+// interfaces lists the interfaces over which the variables of a query range.
+func (b *builder) interfaces(p *plan.Query) []Interface {
+	var list []Interface
+	for _, u := range p.Uses {
+		if u.Entity != plan.Interface || u.Property != "" {
+			continue
+		}
+		i := Interface{Name: u.Type}
+		for _, n := range b.schema.Implementers(u.Type) {
+			i.Types = append(i.Types, n.Name)
+		}
+		list = append(list, i)
+	}
+	return list
 }
 
 // declareQuery declares the names of a query. It stops at the first collision, because further
@@ -409,17 +426,18 @@ func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
 // wholeNode returns the struct type for a whole node in a column.
 func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column) *Struct {
 	_, vars := columnsOf(q.Plan)
-	typ := vars[c.Expr.(plan.Whole).Var].Type
+	v := vars[c.Expr.(plan.Whole).Var]
+	typ := v.Type
 	s := &Struct{NodeType: typ, GoName: goName}
 	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), constantPlace(at)})
 	fields := map[string]string{}
 	for i, pf := range c.Fields {
 		f := Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type}
 		if i > 0 || pf.Name != "id" { // the id is not a property
-			if decl := b.property(plan.Node, typ, pf.Name); decl != nil {
+			if decl := b.property(v.Entity, typ, pf.Name); decl != nil {
 				f.Doc = decl.Description
 			}
-			f.Enum = b.enums[propKey{plan.Node, typ, pf.Name}]
+			f.Enum = b.enums[propKey{v.Entity, typ, pf.Name}]
 		}
 		if other, taken := fields[f.GoName]; taken {
 			b.fail(FieldCollides, at, "return the properties one by one and name them with `as`",
@@ -448,6 +466,11 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 		if e := s.Edge(typ); e != nil {
 			return e.Property(name)
 		}
+	case plan.Interface:
+		if i := s.Interface(typ); i != nil {
+			return i.Property(name)
+		}
+	case plan.Walk: // a walk has no properties
 	}
 	return nil
 }

@@ -289,6 +289,9 @@ func (b *builder) flowDoc(f flow) string {
 		if f.entity == plan.Edge {
 			return "The id of " + one(typ) + " edge."
 		}
+		if f.entity == plan.Interface {
+			return "The id of " + one(typ) + " node."
+		}
 	case "@from", "@to":
 		e := b.schema.Edge(typ)
 		if e == nil {

@@ -88,6 +88,13 @@ type Query struct {
 	Plan        *plan.Query // the compiled query
 	Params      []Param     // in the order of the declaration
 	Columns     []Field     // columns of the rows, one for each column of the plan
+	Interfaces  []Interface // the interfaces over which variables of the query range, by first use
+}
+
+// Interface is an interface over which a variable ranges.
+type Interface struct {
+	Name  string
+	Types []string // names of the node types that implement it, in schema order
 }
 
 // Returns reports whether the query has rows: it is a read, or a mutation that returns a row.
@@ -145,7 +152,7 @@ type Field struct {
 
 // Struct is the type of a record in a row.
 type Struct struct {
-	NodeType string  // name in the schema, if the record is a whole node; else empty
+	NodeType string  // name of the node type or of the interface, if the record is a whole node; else empty
 	GoName   string  // name of the Go type
 	Fields   []Field // one for each property, or for each column of the block
 }

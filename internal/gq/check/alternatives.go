@@ -62,24 +62,38 @@ func (c *checker) alternativesFit(st *step, t plan.Traverse) bool {
 	if st.from == plan.NoVar || st.to == plan.NoVar {
 		return false
 	}
+	var ends [2]string // the types of the left and the right end
 	for i, id := range [2]plan.VarID{st.from, st.to} {
-		if c.read.Vars[id].Type != "" {
+		v := [2]syntax.Token{st.src.From, st.src.To}[i]
+		if declared := c.read.Vars[id]; declared.Entity == plan.Interface {
+			if ends[i] = c.oneEnd(st, i == 0, v); ends[i] == "" {
+				return false
+			}
+			if !c.implements(ends[i], declared.Type) {
+				c.fault(WrongEndpoint, syntax.SpanOf(v), c.noEnd(declared, v, ends[i]), "%s is a %s, but the edges %s need a %s", v.Value, declared.Type, st.src.EdgeNames(), ends[i])
+				return false
+			}
+			continue
+		} else if declared.Type != "" {
+			ends[i] = declared.Type
 			continue
 		}
-		v := [2]syntax.Token{st.src.From, st.src.To}[i]
 		types := st.endTypes(i == 0)
 		c.fault(WrongEndpoint, syntax.SpanOf(v), "bind it, as in "+v.Value+": "+types[0],
 			"the edges %s give %s several types: %s", st.src.EdgeNames(), v.Value, strings.Join(types, ", "))
 		return false
 	}
-	from, to := c.read.Vars[t.From].Type, c.read.Vars[t.To].Type
-	starts, ends := map[string]bool{from: true}, map[string]bool{to: true}
+	from, to := ends[0], ends[1]
+	if st.reversed {
+		from, to = to, from
+	}
+	starts, targets := map[string]bool{from: true}, map[string]bool{to: true}
 	if t.Max > 1 {
 		c.chain(st.edges, starts, func(e *catalog.Edge) (string, string) { return e.From, e.To })
-		c.chain(st.edges, ends, func(e *catalog.Edge) (string, string) { return e.To, e.From })
+		c.chain(st.edges, targets, func(e *catalog.Edge) (string, string) { return e.To, e.From })
 	}
 	for i, e := range st.edges {
-		if starts[e.From] && ends[e.To] {
+		if starts[e.From] && targets[e.To] {
 			continue
 		}
 		c.fault(WrongEndpoint, syntax.SpanOf(st.src.Edges()[i]), "remove it, or write another type in the binding of "+st.src.From.Value+" or "+st.src.To.Value,

@@ -107,7 +107,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		switch {
 		case side.t.node != "":
 			help := "compare a property or the id of the node"
-			if op == plan.Eq || op == plan.Ne {
+			if (op == plan.Eq || op == plan.Ne) && !side.t.shared {
 				help += ", or declare a parameter of the type " + side.t.node
 			}
 			c.fault(Incomparable, side.at, help, "a %s node cannot be compared", side.t.node)

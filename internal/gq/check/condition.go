@@ -101,15 +101,17 @@ func (c *checker) nullTest(left syntax.Operand, null *syntax.NullTest, whole dia
 	return cond, true
 }
 
-// sameNode lowers a comparison of two nodes to a comparison of their ids. It returns false if it
-// reported an error.
+// sameNode lowers a comparison of two nodes. It returns false if it reported an error.
 func (c *checker) sameNode(cmp *plan.Compare, l, r typed, at diag.Span) bool {
 	left, right := l.expr.(plan.Whole), r.expr.(plan.Whole)
-	if l.node != r.node {
+	if c.neverSame(l, r) {
 		c.fault(Incomparable, at, "", "a %s and a %s are never the same node", l.node, r.node)
 		return false
 	}
 	cmp.Left, cmp.Right = plan.ID(left), plan.ID(right)
+	if l.shared || r.shared {
+		cmp.Left, cmp.Right = left, right // ids are unique only within a type
+	}
 	return true
 }
 

@@ -14,9 +14,11 @@ import (
 type typed struct {
 	expr plan.Expr       // the operand in the plan
 	typ  value.Type      // the type of a scalar, list or vector
-	node string          // the node type, if the operand is a whole node
+	node string          // the node type or the interface, if the operand is a whole node
 	lit  *syntax.Literal // the source, if the operand is a literal; else nil
 	ref  string          // the node type, if the operand is a parameter that is the id of a node
+
+	shared bool // `node` is an interface
 
 	fields []plan.Field // the fields, if the operand is a record or a list of records
 }
@@ -137,9 +139,9 @@ func (c *checker) variable(o *syntax.VarRef, sc *scope) (typed, bool) {
 	case plan.Walk:
 		c.fault(EdgeBindingMisuse, o.Span(), "use "+tok.Value+".hops, .nodes or .types", "%s binds a walk, which cannot be used as a value", tok.Value)
 		return typed{}, false
-	case plan.Node:
+	case plan.Node, plan.Interface:
 	}
-	return typed{expr: plan.Whole{Var: id}, node: v.Type, typ: c.nullable(id, value.Type{}, sc)}, v.Type != ""
+	return typed{expr: plan.Whole{Var: id}, node: v.Type, shared: v.Entity == plan.Interface, typ: c.nullable(id, value.Type{}, sc)}, v.Type != ""
 }
 
 // unbound reports that no clause binds a variable.
@@ -207,16 +209,16 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 		c.useProp(plan.Edge, e.Name, p, false)
 		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	}
-	n := c.schema.Node(v.Type)
-	p := n.Property(o.Prop.Value)
+	n := c.nodeType(v)
+	p := n.find(o.Prop.Value)
 	switch {
 	case p != nil:
-		c.useProp(plan.Node, n.Name, p, false)
+		c.useNodeProp(n, p)
 		return typed{expr: plan.Prop{Var: id, Name: p.Name, Type: p.Type}, typ: c.nullable(id, p.Type, sc)}, true
 	case o.Prop.Value == "id":
 		return typed{expr: plan.ID{Var: id}, typ: id2}, true
 	}
-	c.noProperty(o, v.Type, func() []string { return propNames(n.Properties) })
+	c.noProperty(o, v.Type, func() []string { return propNames(n.props) })
 	return typed{}, false
 }
 

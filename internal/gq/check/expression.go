@@ -347,6 +347,9 @@ func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 		c.fault(Incomparable, o.Args[0].Source().Span(), "write type($p)", "the argument of type is %s, want a node", t)
 		return t, false
 	}
+	if t.shared {
+		return typeName(t), true
+	}
 	name := plan.Lit{Value: value.OfString(t.node)}
 	w, whole := t.expr.(plan.Whole)
 	if !whole || !t.typ.Nullable {
@@ -364,7 +367,8 @@ func (c *checker) column(name string, at diag.Span, help func() string) (typed, 
 		col := c.read.Columns[i]
 		t := typed{expr: col.Expr, typ: col.Type}
 		if w, whole := col.Expr.(plan.Whole); whole {
-			t.node = c.read.Vars[w.Var].Type
+			v := c.read.Vars[w.Var]
+			t.node, t.shared = v.Type, v.Entity == plan.Interface
 		}
 		return t, true
 	}

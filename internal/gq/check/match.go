@@ -117,34 +117,36 @@ func (c *checker) newVar(t syntax.Token, entity plan.Entity, typ string, sc *sco
 // bind declares the variable of a binding.
 func (c *checker) bind(b *syntax.Binding, sc *scope) plan.VarID {
 	at := syntax.SpanOf(b.Type)
-	typ := ""
+	entity, typ := plan.Node, ""
 	if n := c.schema.Node(b.Type.Value); n != nil {
 		typ = n.Name
-		c.useType(plan.Node, typ, false)
+	} else if i := c.schema.Interface(b.Type.Value); i != nil {
+		entity, typ = plan.Interface, i.Name
+		if names, _ := c.implementers(typ); names == "" {
+			c.fault(UnknownNode, at, "bind the variable to a node type", "%s is an interface that no node type implements", typ)
+		}
 	} else if e := c.schema.Edge(b.Type.Value); e != nil {
 		c.fault(UnknownNode, at, "bind an edge in its traversal: $a "+b.Var.Value+":"+lowerFirst(e.Name)+" $b", "%s is an edge", e.Name)
-	} else if names, ok := c.implementers(b.Type.Value); ok {
-		help := "no node type implements it"
-		if names != "" {
-			help = "write a query for each type that implements it: " + names
-		}
-		c.fault(UnknownNode, at, help, "%s is an interface, but a binding must name a node type", b.Type.Value)
 	} else {
-		c.fault(UnknownNode, at, c.suggest(b.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", b.Type.Value)
+		c.fault(UnknownNode, at, c.suggest(b.Type.Value, c.typeNames), "unknown node type %s", b.Type.Value)
+	}
+	if typ != "" {
+		c.useType(entity, typ, false)
 	}
 	id, ok := sc.find(b.Var.Value[1:])
 	if !ok {
-		return c.newVar(b.Var, plan.Node, typ, sc)
+		return c.newVar(b.Var, entity, typ, sc)
 	}
 	c.info.Vars[id].Uses++
 	v := &c.read.Vars[id]
 	switch {
-	case v.Entity != plan.Node:
+	case !v.Entity.IsNode():
 		c.fault(EdgeBindingMisuse, syntax.SpanOf(b.Var), "", "%s binds %s", b.Var.Value, withArticle(v.Entity))
 	case v.Type == "":
-		v.Type = typ
-	case typ != "" && v.Type != typ:
-		c.fault(WrongEndpoint, at, "use another variable", "%s is already bound as %s", b.Var.Value, v.Type)
+		v.Entity, v.Type = entity, typ
+	case typ != "" && (v.Type != typ || v.Entity != entity):
+		other := b.Var.Value + "2"
+		c.fault(WrongEndpoint, at, "bind another variable and compare the two: "+other+": "+typ+"  "+other+" = "+b.Var.Value, "%s is already bound as %s", b.Var.Value, v.Type)
 	}
 	return id
 }
@@ -197,7 +199,7 @@ func (c *checker) endpoint(t syntax.Token, sc *scope) plan.VarID {
 		return c.newVar(t, plan.Node, "", sc)
 	}
 	c.info.Vars[id].Uses++
-	if v := c.read.Vars[id]; v.Entity != plan.Node {
+	if v := c.read.Vars[id]; !v.Entity.IsNode() {
 		c.fault(EdgeBindingMisuse, syntax.SpanOf(t), "", "%s binds %s, so it cannot be the end of a traversal", t.Value, withArticle(v.Entity))
 		return plan.NoVar
 	}
@@ -263,6 +265,8 @@ func (c *checker) decideDirection(st *step) bool {
 	}
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
+	case c.read.Vars[st.from].Entity == plan.Interface, c.read.Vars[st.to].Entity == plan.Interface:
+		c.interfaceDirection(st)
 	case !slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From != e.To }):
 		c.setDirection(st, false)
 	case left != "":
@@ -288,7 +292,7 @@ func (c *checker) setDirection(st *step, reversed bool) {
 			c.useType(plan.Node, v.Type, false)
 			continue
 		}
-		if len(st.edges) > 1 || v.Type == want[0] {
+		if len(st.edges) > 1 || c.fits(id, want[0]) {
 			continue // alternativesFit checks the ends of alternatives
 		}
 		t := st.src.From
@@ -296,7 +300,7 @@ func (c *checker) setDirection(st *step, reversed bool) {
 			t = st.src.To
 		}
 		e := st.edges[0]
-		c.fault(WrongEndpoint, syntax.SpanOf(t), "", "%s is a %s, but %s goes from %s to %s",
+		c.fault(WrongEndpoint, syntax.SpanOf(t), c.noEnd(*v, t, want[0]), "%s is a %s, but %s goes from %s to %s",
 			t.Value, v.Type, st.src.EdgeNames(), e.From, e.To)
 	}
 }
@@ -367,23 +371,23 @@ func (c *checker) bounds(st *step, t *plan.Traverse) bool {
 // inline lowers the conditions in the braces of a binding.
 func (c *checker) inline(b *syntax.Binding, id plan.VarID) []plan.Clause {
 	v := c.read.Vars[id]
-	n := c.schema.Node(b.Type.Value)
-	if n == nil || v.Type != n.Name {
+	if v.Type == "" || v.Type != b.Type.Value {
 		return nil
 	}
+	n := c.nodeType(v)
 	var out []plan.Clause
 	for _, m := range b.Props {
 		c.step(1)
-		p := n.Property(m.Name.Value)
+		p := n.find(m.Name.Value)
 		if p == nil {
-			help := c.suggest(m.Name.Value, func() []string { return propNames(n.Properties) })
+			help := c.suggest(m.Name.Value, func() []string { return propNames(n.props) })
 			if m.Name.Value == "id" {
 				help = "write it as a filter: " + b.Var.Value + ".id = …"
 			}
-			c.fault(UnknownInline, syntax.SpanOf(m.Name), help, "%s has no property %s", n.Name, m.Name.Value)
+			c.fault(UnknownInline, syntax.SpanOf(m.Name), help, "%s has no property %s", n.name, m.Name.Value)
 			continue
 		}
-		c.useProp(plan.Node, n.Name, p, false)
+		c.useNodeProp(n, p)
 		if cmp, ok := c.inlineCompare(m, p, id); ok {
 			c.info.Compares = append(c.info.Compares, Comparison{Span: m.Span(), Cond: cmp})
 			out = append(out, plan.Filter{Cond: cmp})

@@ -55,7 +55,12 @@ func (c *checker) sameAsRef(cmp *plan.Compare, l, r typed, at diag.Span) (done, 
 	default:
 		return false, false
 	}
-	if v := c.read.Vars[of.Var]; ref.ref == "" || v.Entity != plan.Node {
+	v := c.read.Vars[of.Var]
+	if _, whole := node.expr.(plan.Whole); whole && ref.ref != "" && v.Entity == plan.Interface {
+		c.fault(Incomparable, at, "bind a variable of that type and compare it with both: $"+v.Name+"2: "+ref.ref, "$%s is bound to the interface %s, and cannot be compared with the id of a %s", v.Name, v.Type, ref.ref)
+		return true, false
+	}
+	if ref.ref == "" || v.Entity != plan.Node {
 		return false, false
 	} else if v.Type != ref.ref {
 		c.fault(Incomparable, at, "", "a %s and a %s are never the same node", v.Type, ref.ref)

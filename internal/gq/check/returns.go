@@ -66,11 +66,15 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 		places[name] = at
 		col := plan.Column{Name: name, Expr: t.expr, Type: t.typ}
 		if t.node != "" {
-			n := c.schema.Node(t.node)
-			col.Fields = wholeFields(n)
-			for _, f := range n.Properties {
+			entity := plan.Node
+			if t.shared {
+				entity = plan.Interface
+			}
+			n := c.nodeType(plan.Var{Entity: entity, Type: t.node})
+			col.Fields = wholeFields(n.props)
+			for _, f := range n.props {
 				if f.Type.Kind != value.Blob {
-					c.useProp(plan.Node, n.Name, f, false)
+					c.useNodeProp(n, f)
 				}
 			}
 		}
@@ -84,11 +88,11 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 	c.checkRecords(places)
 }
 
-// wholeFields lists the members of the object that represents a node. A property called id is
+// wholeFields lists the members of the object that represents a node with the given properties. A property called id is
 // the key and therefore equals the id itself, so it is not listed twice.
-func wholeFields(n *catalog.Node) []plan.Field {
+func wholeFields(props []*catalog.Property) []plan.Field {
 	fields := []plan.Field{{Name: "id", Type: value.Of(value.String)}}
-	for _, p := range n.Properties {
+	for _, p := range props {
 		if p.Type.Kind != value.Blob && p.Name != "id" {
 			fields = append(fields, plan.Field{Name: p.Name, Type: p.Type})
 		}

@@ -59,6 +59,9 @@ func (c *checker) document(o *syntax.Call, prop *plan.Prop, query *plan.Expr, co
 		c.fault(code, ref.Span(), "", "the property of %s must be a String, found %s", o.Name.Value, t)
 		return false
 	}
+	if !c.searchable(*prop, o.Name.Value, code, ref.Span()) {
+		return false
+	}
 	*query, ok = c.text(o.Args[1], o.Name.Value, code, sc)
 	return ok
 }
@@ -132,6 +135,9 @@ func (c *checker) nearestCall(o *syntax.Call, sc *scope) (plan.Expr, bool) {
 	prop, ok := t.expr.(plan.Prop)
 	if !ok || t.typ.Kind != value.Vector {
 		c.fault(BadOperand, ref.Span(), "", "the property of nearest must be a Vector, found %s", t)
+		return nil, false
+	}
+	if !c.searchable(prop, "nearest", BadOperand, ref.Span()) {
 		return nil, false
 	}
 	at := o.Args[1].Source().Span()

@@ -66,8 +66,13 @@ func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e pla
 			return nil, false, false
 		}
 		v, ok := c.operand(o, nil)
-		if ok && v.node != want {
-			c.fault(WrongEndpoint, at, "", "%s is a %s, but %s of %s is the id of a %s", o.Tokens[0].Value, v.node, name, t.name, want)
+		if ok && (v.node != want || v.shared) {
+			help := ""
+			if v.shared {
+				name := o.Tokens[0].Value + "2"
+				help = "bind a variable of that type in the match: " + name + ": " + want + "  " + name + " = " + o.Tokens[0].Value
+			}
+			c.fault(WrongEndpoint, at, help, "%s is a %s, but %s of %s is the id of a %s", o.Tokens[0].Value, v.node, name, t.name, want)
 			ok = false
 		}
 		return v.expr, true, ok

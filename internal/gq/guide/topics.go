@@ -20,11 +20,14 @@ name of an edge with a lower-case first letter between two variables. Pass value
 them into the text. Strings need double quotes. Comments are // and /* */.`,
 		cases: []example{{"A read", overviewRead}, {"A mutation", insertNode}}},
 	{Name: "match", Summary: "Binding variables to nodes.",
-		text: `$v: Type binds $v to each node of a node type, not of an interface. { property: value } keeps the nodes whose
+		text: `$v: Type binds $v to each node of a node type or, if Type is an interface, of each type that implements it. { property: value } keeps the nodes whose
 property has that value: a literal, a parameter or now(). A list property must contain the value.
 Bindings that nothing connects form a cross product. $_ is a variable that no other clause can use; each $_ is
 separate from the others, and outside a not block it returns a row for each node that it matches. The id of a node
-with a key of several properties is a JSON array of their values as strings, in the order of the property names: ["7","north"].`,
+with a key of several properties is a JSON array of their values as strings, in the order of the property names: ["7","north"].
+A variable over an interface has the properties of the interface, $v.id, and $v.type, the name of the node's type. An id is unique only
+within a type. To use another property or search a text, bind a variable of one type: $p: Person  $p = $v keeps the nodes that
+are a Person. At the end of a traversal, nodes of other types than the edge needs do not match.`,
 		cases: []example{{"One node by its key", byKey}, {"All nodes of a type", allNodes}, {"A condition that applies only if the parameter is given", optionalInline}}},
 	{Name: "traversal", Summary: "Following edges: direction, distance, properties of the edge.",
 		text: `$a edge $b follows the edge from its source to its target, or backwards if the type of $a can only be the target.
@@ -42,7 +45,7 @@ and $w.types list the ids and the types of the nodes on one shortest walk, both 
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
 are exact and case-sensitive. in tests for one of several values, in brackets or in a list parameter. matches tests for
 a regular expression in RE2 syntax, in any part of the text unless ^ or $ anchors it. is null and is not null test for a
-missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes of one type, or a
+missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes that can have one type, or a
 node with a parameter that has the node type as its type and the id of a node as its argument. If a
 condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},

@@ -137,6 +137,11 @@ func untouchedType(p *pass) {
 	for _, q := range p.stored {
 		for _, u := range q.Plan.Uses {
 			touched[key{u.Entity, u.Type}] = true
+			if u.Entity == plan.Interface && u.Property == "" {
+				for _, n := range p.in.Schema.Implementers(u.Type) {
+					touched[key{plan.Node, n.Name}] = true
+				}
+			}
 		}
 	}
 	for _, d := range p.in.SchemaTree.Decls {

@@ -118,7 +118,7 @@ func (p *queryPass) fanOuts() [][]plan.VarID {
 	}
 	sets := map[plan.VarID][]plan.VarID{}
 	for i, v := range r.Vars {
-		if id := plan.VarID(i); v.Entity == plan.Node && !fixed[id] && !p.inner(id) && reached[id] {
+		if id := plan.VarID(i); v.Entity.IsNode() && !fixed[id] && !p.inner(id) && reached[id] {
 			root := find(id)
 			sets[root] = append(sets[root], id)
 		}

@@ -108,7 +108,7 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 // paramUse records that a parameter is assigned to, or compared with, a property.
 type paramUse struct {
 	param  int         // index in the plan
-	entity plan.Entity // whether typ is a node type or an edge type
+	entity plan.Entity // whether typ is a node type, an edge type or an interface
 	typ    string      // name of the type
 	prop   string      // name of the property
 }
@@ -189,10 +189,14 @@ func readUses(r *plan.Read, add func(e plan.Expr, entity plan.Entity, typ, prop 
 // property returns the property of a type, or nil. The names `id`, `from` and `to` are not
 // properties.
 func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.Property {
-	if entity == plan.Edge {
+	switch entity {
+	case plan.Edge:
 		return s.Edge(typ).Property(name)
+	case plan.Interface:
+		return s.Interface(typ).Property(name)
+	default:
+		return s.Node(typ).Property(name)
 	}
-	return s.Node(typ).Property(name)
 }
 
 // isConstant reports whether an expression has the same value in every row.
@@ -225,7 +229,9 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 			}
 			switch e := sides[0].(type) {
 			case plan.ID:
-				pins[e.Var] = true
+				if r.Vars[e.Var].Entity != plan.Interface { // an id is unique only within a type
+					pins[e.Var] = true
+				}
 			case plan.Prop:
 				if given[e.Var] == nil {
 					given[e.Var] = map[string]bool{}

@@ -95,6 +95,7 @@ func (c *completer) query() {
 		c.properties(ctx.Entity, ctx.Type, 0)
 	case last.Value == ":" && c.before(2).Type == syntax.Var:
 		c.nodeTypes(0)
+		c.interfaces(0)
 		c.edges("", 1)
 	case slices.Contains([]string{"insert", "update", "delete", "upsert"}, last.Value) && last.Type == syntax.Name:
 		c.nodeTypes(0)
@@ -199,6 +200,13 @@ func (c *completer) nodeTypes(rank int) {
 	}
 }
 
+// interfaces adds the interfaces.
+func (c *completer) interfaces(rank int) {
+	for _, i := range c.schema.Interfaces {
+		c.add(rank, i.Name, completionInterface, "interface", "")
+	}
+}
+
 // edgeTypes adds the edge types as statements write them.
 func (c *completer) edgeTypes(rank int) {
 	for _, e := range c.schema.Edges {
@@ -247,7 +255,11 @@ func (c *completer) properties(entity xref.Entity, typ string, rank int) {
 			c.add(rank, "from", completionField, "String", "")
 			c.add(rank, "to", completionField, "String", "")
 		}
-	case xref.Interface, xref.NoEntity:
+	case xref.Interface:
+		if i := c.schema.Interface(typ); i != nil {
+			list = i.Common()
+		}
+	case xref.NoEntity:
 	}
 	for _, p := range list {
 		c.add(rank, p.Name, completionProperty, p.Type.String(), p.Description)
@@ -308,9 +320,7 @@ func (c *completer) types() {
 	case ctx.Bracket == "" && (last.Value == ":" || last.Value == "->"):
 		c.nodeTypes(0)
 	case ctx.Bracket == "" && (last.Value == "implements" || last.Value == ","):
-		for _, i := range c.schema.Interfaces {
-			c.add(0, i.Name, completionInterface, "interface", "")
-		}
+		c.interfaces(0)
 	case ctx.Bracket == "":
 		c.words("implements")
 	}

@@ -61,7 +61,7 @@ func (s *server) inlayHints(p *rangeParams) ([]inlayHint, error) {
 func stated(src *xref.Source, i int) bool {
 	n := &src.Names[i]
 	next := i + 1
-	return next < len(src.Names) && src.Names[next].Kind == xref.Type && src.Names[next].Entity == xref.Node &&
+	return next < len(src.Names) && src.Names[next].Kind == xref.Type && src.Names[next].Entity != xref.Edge &&
 		src.Names[next].Type == n.Type && src.Names[next].Value == n.Type
 }
 

@@ -109,6 +109,8 @@ func (g *graph) describeProperty(n *xref.Name) (code, doc string) {
 		return n.Type + "." + p.Name + ": " + p.Type.String(), p.Description
 	}
 	switch e := g.catalog.Edge(n.Type); {
+	case n.Entity == xref.Interface && n.Text() == catalog.TypeProperty:
+		return n.Type + ".type: String", "The name of the node's type, which every variable over an interface has."
 	case n.Text() == "id":
 		return n.Type + ".id: String", "The id, which every node and edge has."
 	case n.Entity == xref.Edge && e != nil && n.Text() == "from":

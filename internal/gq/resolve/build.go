@@ -158,6 +158,9 @@ func (b *builder) iface(d *syntax.Interface) {
 	for _, p := range d.Properties {
 		if prop := b.property(p, seen); prop != nil {
 			i.Properties = append(i.Properties, prop)
+			if prop.Name == catalog.TypeProperty {
+				b.fault(ReservedName, syntax.SpanOf(p.Name), "choose another name", "type is a reserved name: a variable over %s has it for the name of its node's type", i.Name)
+			}
 		}
 	}
 	b.interfaces[i.Name] = i

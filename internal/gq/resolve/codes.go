@@ -63,7 +63,7 @@ var Codes = []diag.Entry{
 		Example: "node A { x: String }\nedge Knows: A -> A @card(3..1)"},
 	{Code: BadEmbed, Title: "bad embedding", Explanation: `@embed needs a Vector property, and its argument must be a String property of the same type: @embed("text"), @embed("text", model="…").`,
 		Example: `node A { x: Vector(3) @embed("y") }`},
-	{Code: ReservedName, Title: "reserved property name", Explanation: "Every node and edge already has an id. A node type may declare a property id only as its whole key. An edge also has from, to, src and dst, so an edge type must not declare these names.",
+	{Code: ReservedName, Title: "reserved property name", Explanation: "Every node and edge already has an id. A node type may declare a property id only as its whole key. An edge also has from, to, src and dst, so an edge type must not declare these names. An interface must not declare type, because a variable over the interface has this property: the name of the node's type.",
 		Example: "node A { x: String }\nedge Knows: A -> A { from: String }"},
 	{Code: BadAnnotation, Title: "annotation with wrong arguments", Explanation: "@description and @rename_from need one string. @key, @unique and @index on a property have no arguments.",
 		Example: "node A @description(wrong) { x: String }"},

@@ -193,10 +193,10 @@ func (r *queryReader) typeName(n *Name, before syntax.Token) {
 	switch e := r.schema.Edge(n.Value); {
 	case r.schema.Node(n.Value) != nil:
 		n.Entity = Node
+	case r.schema.Interface(n.Value) != nil:
+		n.Entity = Interface
 	case e != nil && e.Name == n.Value:
 		n.Entity = Edge
-	case slices.ContainsFunc(r.schema.Interfaces, func(i *catalog.Interface) bool { return i.Name == n.Value }):
-		n.Entity = Interface
 	case r.head:
 		n.Kind = Scalar
 	}
@@ -233,11 +233,13 @@ func (r *queryReader) isProperty(typ, name string) bool {
 	return PropertyOf(r.schema, entity, typ, name) != nil
 }
 
-// entityOf returns the kind of the type with a name, node or edge, and its name as the schema
-// spells it.
+// entityOf returns the kind of the type with a name, and its name as the schema spells it.
 func (r *queryReader) entityOf(typ string) (Entity, string) {
 	if r.schema.Node(typ) != nil {
 		return Node, typ
+	}
+	if r.schema.Interface(typ) != nil {
+		return Interface, typ
 	}
 	if e := r.schema.Edge(typ); e != nil {
 		return Edge, e.Name

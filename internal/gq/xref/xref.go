@@ -166,12 +166,16 @@ func Read(s *catalog.Schema, name, text string) *Source {
 	return src
 }
 
-// EntityOf converts the entity of a plan, a node or an edge, to the Entity of this package.
+// EntityOf converts the entity of a plan to the Entity of this package. It returns Node for a walk.
 func EntityOf(e plan.Entity) Entity {
-	if e == plan.Edge {
+	switch e {
+	case plan.Edge:
 		return Edge
+	case plan.Interface:
+		return Interface
+	default:
+		return Node
 	}
-	return Node
 }
 
 // PropertyOf returns a property of a type, or nil.

@@ -133,7 +133,7 @@ func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 	v := guide.NodeVariable(n)
 	a := TypeAnswer{
 		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
-		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name),
+		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name, n.Implements),
 	}
 	for _, e := range s.Edges {
 		if e.From == n.Name {
@@ -151,7 +151,7 @@ func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
 	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{
 		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: clause,
-		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(env, plan.Edge, e.Name),
+		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(env, plan.Edge, e.Name, nil),
 	}
 }
 
@@ -179,11 +179,11 @@ func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 	return answers
 }
 
-// using lists the queries that use a type.
-func using(env *tool.Env, entity plan.Entity, name string) []UsingAnswer {
+// using lists the queries that use a type or one of the interfaces that it implements.
+func using(env *tool.Env, entity plan.Entity, name string, implements []string) []UsingAnswer {
 	answers := []UsingAnswer{}
 	for _, q := range env.Queries() {
-		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Entity == entity && u.Type == name }) {
+		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Covers(entity, name, implements) }) {
 			info := q.Info()
 			name, call := queryrun.HowToCall(q, env.RunTool)
 			answers = append(answers, UsingAnswer{Query: info.Name, Tool: name, Call: call, Description: info.Description, Mutation: info.Mutation})
@@ -217,7 +217,7 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 		}
 	}
 	if len(members) > 0 {
-		e.Detail, e.Help = name+" is an interface, and a query cannot name an interface", "name a type that implements it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
+		e.Detail, e.Help = name+" is an interface, which this tool does not describe", "name a type that implements it: "+strings.Join(members[:min(len(members), maxListed)], ", ")
 		return e
 	}
 	var near []string

@@ -424,7 +424,7 @@ func TestSchemaApply(t *testing.T) {
 		{"schema_apply", nil, args{"schema": wider}, 0, `"applied":false,"destructive":false,"step_count":0,"steps":[]`},
 		{"schema_apply", nil, args{"schema": "interface Named { name: String }\n" + strings.Replace(wider, "node Person {", "node Person implements Named {", 1)}, 0, `"applied":true`},
 		{"type_describe", nil, args{"name": "Person"}, 0, `"implements":["Named"]`},
-		{"type_describe", nil, args{"name": "Named"}, 400, `name: Named is an interface, and a query cannot name an interface; name a type that implements it: Person`},
+		{"type_describe", nil, args{"name": "Named"}, 400, `name: Named is an interface, which this tool does not describe; name a type that implements it: Person`},
 		{"schema_apply", nil, args{"schema": narrower}, 409, `allow data loss`},
 		{"schema_apply", nil, args{"schema": narrower, "allow_data_loss": true}, 0, `"applied":true,"destructive":true`},
 		{"schema_apply", nil, args{"schema": "node person {}"}, 400, `the schema has errors`},

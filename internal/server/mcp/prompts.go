@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -94,7 +95,7 @@ func (s *surface) queryGuide(ctx context.Context, intent, listed string) (*mcp.G
 	if err := w.paths(ctx, schema, types); err != nil {
 		return nil, err
 	}
-	s.listQueries(w, queries, wanted)
+	s.listQueries(w, schema, queries, wanted)
 	w.section("The language")
 	w.line(guide.Explain(schema, "overview").Own().String())
 	w.section("Then")
@@ -253,10 +254,10 @@ func (w *prompt) paths(ctx context.Context, s *catalog.Schema, types []string) e
 
 // listQueries writes how to call the stored queries that use one of the node types in `types`, or
 // all stored queries if `types` is empty.
-func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[string]bool) {
+func (s *surface) listQueries(w *prompt, schema *catalog.Schema, queries []tool.StoredQuery, types map[string]bool) {
 	shown := 0
 	for _, q := range queries {
-		if len(types) > 0 && !uses(q.Plan(), types) {
+		if len(types) > 0 && !uses(q.Plan(), schema, types) {
 			continue
 		}
 		if shown == 0 {
@@ -275,9 +276,12 @@ func (s *surface) listQueries(w *prompt, queries []tool.StoredQuery, types map[s
 }
 
 // uses reports whether a query uses one of the node types.
-func uses(q *plan.Query, types map[string]bool) bool {
+func uses(q *plan.Query, s *catalog.Schema, types map[string]bool) bool {
 	for _, u := range q.Uses {
 		if u.Entity == plan.Node && types[u.Type] {
+			return true
+		}
+		if u.Entity == plan.Interface && slices.ContainsFunc(s.Implementers(u.Type), func(n *catalog.Node) bool { return types[n.Name] }) {
 			return true
 		}
 	}

@@ -3,9 +3,12 @@ package operations
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -55,7 +58,7 @@ func (c *ExplainQuery) Grants() []tool.Grant {
 
 // Run explains the query. The query's parameters are needed only with Analyze.
 func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	q, err := c.query(ctx, env)
+	q, schema, err := c.query(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,13 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	}
 	a.GraphCommitID, a.Analyzed, a.Text = e.Commit, e.Analyzed, e.String()
 	for _, u := range q.Plan.Uses {
-		a.Touches = append(a.Touches, Touched{Entity: u.Entity.String(), Type: u.Type, Property: u.Property, Write: u.Write})
+		if u.Entity != plan.Interface {
+			a.touch(u.Entity, u.Type, u)
+			continue
+		}
+		for _, n := range schema.Implementers(u.Type) {
+			a.touch(plan.Node, n.Name, u)
+		}
 	}
 	for _, o := range e.Plan {
 		a.add(o, 0)
@@ -90,18 +99,27 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	return &tool.Outcome{Value: a, Commit: e.Commit, Less: "explain a query with fewer clauses and columns"}, nil
 }
 
-// query compiles the text and returns the query to explain, a read or a mutation.
-func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, error) {
+// touch adds a type, or a property of the type, that the query uses. It adds it once, because a query may use a type
+// through several interfaces.
+func (a *Explained) touch(entity plan.Entity, typ string, u plan.Use) {
+	t := Touched{Entity: entity.String(), Type: typ, Property: u.Property, Write: u.Write}
+	if !slices.Contains(a.Touches, t) {
+		a.Touches = append(a.Touches, t)
+	}
+}
+
+// query compiles the text and returns the query to explain, a read or a mutation, and the schema.
+func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, *catalog.Schema, error) {
 	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	queries, found, err := Compile(ctx, env, c.argument(), schema.Catalog, c.Source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if found.HasErrors() {
-		return nil, &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
+		return nil, nil, &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
 	}
 	either := c.AdHoc
 	for _, q := range queries {
@@ -109,7 +127,8 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, err
 			either.Write = q.Plan.Mutation != nil
 		}
 	}
-	return either.choose(queries)
+	q, err := either.choose(queries)
+	return q, schema.Catalog, err
 }
 
 // add appends an operator at the given depth, and then the operators below it.

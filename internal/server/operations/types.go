@@ -24,13 +24,13 @@ func LookTypes(at engine.Target) *Look {
 		for _, n := range s.Catalog.Nodes {
 			list.Types = append(list.Types, client.TypeEntry{
 				Kind: client.KindNode, Name: n.Name, Description: n.Description, Implements: n.Implements, Key: n.Key,
-				Rules: append([]string{}, n.Rules()...), Properties: propertyEntries(n.Properties), Queries: queriesUsing(queries, plan.Node, n.Name),
+				Rules: append([]string{}, n.Rules()...), Properties: propertyEntries(n.Properties), Queries: queriesUsing(queries, plan.Node, n.Name, n.Implements),
 			})
 		}
 		for _, e := range s.Catalog.Edges {
 			list.Types = append(list.Types, client.TypeEntry{
 				Kind: client.KindEdge, Name: e.Name, Description: e.Description, From: e.From, To: e.To,
-				Rules: append([]string{}, e.Rules()...), Properties: propertyEntries(e.Properties), Queries: queriesUsing(queries, plan.Edge, e.Name),
+				Rules: append([]string{}, e.Rules()...), Properties: propertyEntries(e.Properties), Queries: queriesUsing(queries, plan.Edge, e.Name, nil),
 			})
 		}
 		return list, nil
@@ -48,11 +48,12 @@ func propertyEntries(properties []*catalog.Property) []client.PropertyEntry {
 	return entries
 }
 
-// queriesUsing returns the names of the stored queries that use a type.
-func queriesUsing(queries []tool.StoredQuery, entity plan.Entity, name string) []string {
+// queriesUsing returns the names of the stored queries that use a type or one of the interfaces that it
+// implements.
+func queriesUsing(queries []tool.StoredQuery, entity plan.Entity, name string, implements []string) []string {
 	names := []string{}
 	for _, q := range queries {
-		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Entity == entity && u.Type == name }) {
+		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Covers(entity, name, implements) }) {
 			names = append(names, q.Info().Name)
 		}
 	}

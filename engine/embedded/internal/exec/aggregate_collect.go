@@ -129,6 +129,9 @@ func (ev *evaluator) compareIDs(v plan.VarID, a, b uint32) int {
 	case b == version.NoOrd:
 		return 1
 	}
+	if s := ev.shared(v); s != nil {
+		return s.compare(a, b)
+	}
 	t := ev.table(v)
 	if t.Sorted() {
 		return int(int64(a) - int64(b))

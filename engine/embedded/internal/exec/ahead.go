@@ -48,7 +48,7 @@ const aheadMost = 64
 func (b *binder) returned() {
 	b.reads = make([][]int, b.width())
 	read := func(e *expr) {
-		if e != nil && e.kind == exprProp && !slices.Contains(b.reads[e.v], e.prop) {
+		if e != nil && e.kind == exprProp && !b.isShared(e.v) && !slices.Contains(b.reads[e.v], e.prop) {
 			b.reads[e.v] = append(b.reads[e.v], e.prop)
 		}
 	}

@@ -80,7 +80,7 @@ func (b *binder) part(e plan.Expr) (*expr, error) {
 	switch out.kind {
 	case exprBM25, exprNearest, exprFused:
 		return nil, &engine.Unsupported{Construct: "a score within an expression"}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -17,8 +18,11 @@ type binder struct {
 	// aggregates.
 	composes bool
 
-	textsOf   map[string][]int     // positions in query.texts, by the key of a match
-	groupedBy map[string][]int     // positions in query.columns, by the key of an expression
+	textsOf   map[string][]int // positions in query.texts, by the key of a match
+	groupedBy map[string][]int // positions in query.columns, by the key of an expression
+	// extended is true if the read is a copy of that of the plan, to which the binder adds variables.
+	extended bool
+
 	walkLinks map[plan.VarID]*link // the traversals that bind walks, by the variable of the walk
 }
 
@@ -28,6 +32,16 @@ func (b *binder) bind() error {
 		return mismatch("the query is not a read")
 	}
 	for _, v := range b.read.Vars {
+		var over *version.Interface
+		if v.Entity == plan.Interface {
+			var err error
+			if over, err = b.interfaceOf(v); err != nil {
+				return err
+			}
+			b.types, b.over = append(b.types, over.Type), append(b.over, over)
+			continue
+		}
+		b.over = append(b.over, nil)
 		if v.Entity == plan.Walk {
 			b.types = append(b.types, walkType)
 			continue
@@ -146,7 +160,7 @@ func (b *binder) orders() error {
 		if !b.read.Vars[v].Optional {
 			continue
 		}
-		ex, err := b.expr(plan.ID{Var: v})
+		ex, err := b.tieExpr(v)
 		if err != nil {
 			return err
 		}
@@ -230,7 +244,7 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 		if a.ex, err = b.expr(e.Arg); err != nil {
 			return 0, err
 		}
-		if !row.Arg.Accepts(a.ex.typ) {
+		if !row.Arg.Accepts(a.ex.typ) || a.ex.kind == exprRef && e.Func != plan.Count {
 			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)

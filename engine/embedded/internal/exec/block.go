@@ -13,11 +13,16 @@ type block struct {
 	optionals []*optional // the `optional` blocks, in source order; only in the match of a read
 }
 
-// link is a bound traversal.
+// link is a bound traversal. Its ends are variables of node types.
 type link struct {
 	plan.Traverse
-	edge int   // index of the edge type
-	or   []int // indexes of the further edge types; nil for none
+	src plan.Traverse // the traversal in the plan, whose ends may be variables over interfaces
+	// same is true if the link is no traversal, but says that From, a variable over an interface, and To, a
+	// variable of a node type, are the same node.
+	same    bool
+	narrows []*link // the links of the ends that are variables over interfaces
+	edge    int     // index of the edge type
+	or      []int   // indexes of the further edge types; nil for none
 }
 
 // block binds the clauses of a block.
@@ -29,13 +34,24 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 		case plan.Bind:
 			out.vars = append(out.vars, c.Var)
 		case plan.Traverse:
-			l, err := b.link(c)
-			if err != nil {
-				return nil, err
+			l := b.walkLinks[c.EdgeVar] // nil unless the traversal binds a walk
+			if l == nil {
+				var err error
+				if l, err = b.link(c); err != nil {
+					return nil, err
+				}
 			}
-			out.links = append(out.links, l)
+			out.links = append(append(out.links, l), l.narrows...)
 			out.vars = append(out.vars, c.From, c.To, c.EdgeVar)
+			for _, n := range l.narrows {
+				out.vars = append(out.vars, n.To)
+			}
 		case plan.Filter:
+			if l := b.sameNode(c.Cond, clauses); l != nil {
+				out.links = append(out.links, l)
+				out.vars = append(out.vars, l.From, l.To)
+				continue
+			}
 			bound, err := b.cond(c.Cond)
 			if err != nil {
 				return nil, err
@@ -59,11 +75,16 @@ func (b *binder) link(c plan.Traverse) (*link, error) {
 	if t == nil {
 		return nil, mismatch("there is no edge type %s", c.Edge)
 	}
+	src := c
+	c, narrows, err := b.narrowed(c, t)
+	if err != nil {
+		return nil, err
+	}
 	if c.Or != nil {
-		return b.alternatives(&link{Traverse: c, edge: t.Index})
+		return b.alternatives(&link{Traverse: c, src: src, narrows: narrows, edge: t.Index})
 	}
 	if b.types[c.From].Index != t.From || b.types[c.To].Index != t.To {
 		return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[c.From].Name, b.types[c.To].Name)
 	}
-	return &link{Traverse: c, edge: t.Index}, nil
+	return &link{Traverse: c, src: src, narrows: narrows, edge: t.Index}, nil
 }

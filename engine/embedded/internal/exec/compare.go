@@ -32,6 +32,8 @@ func ascends(list []entry) bool {
 // `exact` reports whether rows with equal heads have equal keys.
 func (k *sortKey) heads(list []entry) (exact bool) {
 	switch v := k.vec; {
+	case v == nil && k.shared != nil:
+		noHeads(list)
 	case v == nil && k.sorted:
 		for i, ord := range k.ords {
 			list[i] = entry{uint64(ord), uint32(i)}
@@ -135,7 +137,9 @@ func (k *sortKey) compare(a, b uint32) int {
 			return 0
 		}
 		c := 0
-		if k.sorted {
+		if k.shared != nil {
+			c = k.shared.compare(x, y)
+		} else if k.sorted {
 			c = cmp.Compare(x, y)
 		} else {
 			c = strings.Compare(k.table.ID(x), k.table.ID(y))

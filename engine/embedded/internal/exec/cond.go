@@ -35,6 +35,13 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 	switch c := c.(type) {
 	case plan.Compare:
 		out.op, out.unless = c.Op, c.Unless
+		left, isNode := c.Left.(plan.Whole)
+		if right, ok := c.Right.(plan.Whole); ok && isNode {
+			if out.left, out.right = b.ref(left), b.ref(right); c.Op != plan.Eq && c.Op != plan.Ne {
+				return nil, mismatch("two nodes are compared with %s", c.Op)
+			}
+			break
+		}
 		if out.left, err = b.expr(c.Left); err != nil {
 			return nil, err
 		}

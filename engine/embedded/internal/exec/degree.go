@@ -23,7 +23,7 @@ func (pl *planner) degrees() *degrees {
 		return nil
 	}
 	l := m.links[0]
-	if l.Walk || l.or != nil || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
+	if l.same || l.Walk || l.or != nil || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
 		return nil
 	}
 	// The traversal must bind every variable.
@@ -52,7 +52,7 @@ func (s *degrees) countsRows(q *query) bool {
 				s.v = e.v
 			}
 			return s.v == e.v
-		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest, exprHolds, exprBlockAgg, exprMember, exprWalk:
+		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest, exprHolds, exprBlockAgg, exprMember, exprWalk, exprRef:
 		}
 		return false
 	}

@@ -10,8 +10,9 @@ import (
 // estimator estimates numbers of rows from the sizes of a snapshot. No histogram exists: the
 // shares that conditions keep are constants.
 type estimator struct {
-	of   []*version.Type   // by variable: its type
-	snap *version.Snapshot // the state whose sizes are used
+	of   []*version.Type      // by variable: its type
+	over []*version.Interface // by variable: see query.over
+	snap *version.Snapshot    // the state whose sizes are used
 }
 
 // The estimated shares of rows that conditions keep.
@@ -65,8 +66,15 @@ func listLength(list *expr) float64 {
 	return usualLength
 }
 
-// live returns the number of entities of a variable's type.
+// live returns the number of entities that a variable can stand for.
 func (e *estimator) live(v plan.VarID) uint32 {
+	if i := e.over[v]; i != nil {
+		n := uint32(0)
+		for _, m := range i.Members {
+			n += e.snap.Nodes(m.Type.Index).Live()
+		}
+		return n
+	}
 	return e.snap.Table(e.of[v].Entity, e.of[v].Index).Live()
 }
 
@@ -75,6 +83,12 @@ func (e *estimator) fanout(l *link, back bool) float64 {
 	from, to := l.From, l.To
 	if back {
 		from, to = to, from
+	}
+	if l.same {
+		if back {
+			return 1
+		}
+		return min(1, float64(e.live(l.To))/max(1, float64(e.live(l.From))))
 	}
 	n := float64(e.snap.Edges(l.edge).Live())
 	for _, edge := range l.or {

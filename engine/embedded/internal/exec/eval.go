@@ -38,6 +38,11 @@ type evaluator struct {
 	presentAt   []uint32   // see present
 	dense       column.Vec // values of an optional variable, where it is not null
 
+	shares       []shared   // by variable; nil without variables over interfaces
+	sharedVec    column.Vec // see evalShared, like the two fields below
+	sharedOrds   []uint32
+	sharedPlaces []uint32
+
 	// results writes the results of an aggregate for some groups into a vector.
 	results   func(agg int, groups []uint32, vec *column.Vec)
 	constants // lists and patterns of the conditions
@@ -65,6 +70,7 @@ type evaluator struct {
 func newEvaluator(p *Program) evaluator {
 	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
 		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
+	ev.shares = newShares(p)
 	if n := len(p.routes) + p.searches; n > 0 {
 		ev.searches = make([]search, n)
 	}
@@ -87,11 +93,12 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 		ev.searches[i].begin()
 	}
 	for v, t := range ev.types {
-		if t == walkType {
+		if t == walkType || ev.isShared(plan.VarID(v)) {
 			continue
 		}
 		ev.tables[v] = snap.Table(t.Entity, t.Index)
 	}
+	ev.beginShared()
 	for i := range ev.queries {
 		ev.queries[i].ready = false
 	}
@@ -108,8 +115,12 @@ func (ev *evaluator) end(vecs bool) {
 	ev.release()
 	ev.ctx, ev.snap, ev.args = nil, nil, nil
 	clear(ev.tables)
+	for i := range ev.shares {
+		clear(ev.shares[i].tables)
+	}
 	if vecs {
 		ev.dense.Forget()
+		ev.sharedVec.Forget()
 		for i := range ev.vecs {
 			ev.vecs[i].Forget()
 		}
@@ -200,10 +211,18 @@ func (ev *evaluator) evalVar(e *expr, f *frame, vec *column.Vec) {
 		for i := range f.n {
 			vec.Set(i, v)
 		}
-	case exprProp:
+	case exprProp, exprID:
+		if s := ev.shared(e.v); s != nil {
+			ev.evalShared(e, s, f, vec)
+			return
+		}
+		if e.kind == exprID {
+			ev.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &ev.scratch)
+			return
+		}
 		ev.table(e.v).Gather(e.prop, f.cols[e.v][:f.n], vec, &ev.scratch)
-	case exprID:
-		ev.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &ev.scratch)
+	case exprRef:
+		ev.evalRef(e, f, vec)
 	case exprEnd:
 		ev.evalEnd(e, f, vec)
 	case exprMatch:
@@ -243,7 +262,7 @@ func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// table returns the table of the entities that variable v is bound to.
+// table returns the table of the entities that variable v is bound to. It returns nil for a variable over an interface.
 func (ev *evaluator) table(v plan.VarID) *version.Table { return ev.tables[v] }
 
 // valueAt evaluates an expression for one row of a frame.
@@ -254,10 +273,14 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 	switch e.kind {
 	case exprConst:
 		return ev.constant(e)
-	case exprProp:
+	case exprProp, exprID:
+		if s := ev.shared(e.v); s != nil {
+			return s.value(e, f.cols[e.v][i])
+		}
+		if e.kind == exprID {
+			return value.OfString(ev.table(e.v).ID(f.cols[e.v][i]))
+		}
 		return ev.table(e.v).Value(f.cols[e.v][i], e.prop)
-	case exprID:
-		return value.OfString(ev.table(e.v).ID(f.cols[e.v][i]))
 	case exprEnd:
 		edges := ev.table(e.v)
 		src, dst := edges.Ends(f.cols[e.v][i])
@@ -267,7 +290,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
 	case exprMatch:
 		// A text match is never equal to a key.
-	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
+	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:
 		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null

@@ -28,6 +28,7 @@ const (
 	exprMember                   // field of the first row of a block
 	exprAgg                      // result of an aggregate, in a column or sort key that computes with it
 	exprWalk                     // fact about a bound walk
+	exprRef                      // text that identifies a node among those of all types
 )
 
 // expr is a bound expression. Its value is either constant during a run or a vector over a
@@ -148,6 +149,9 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.ID:
 		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
 	case plan.Whole:
+		if b.isShared(e.Var) {
+			return b.ref(e), nil
+		}
 		// Outside a projection, a node evaluates to its id.
 		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
 	case plan.Endpoint:

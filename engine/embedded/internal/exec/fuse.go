@@ -135,7 +135,7 @@ func (co *collector) ranked(e *expr) []uint32 {
 			keys = append(keys, sortKey{vec: co.eval(ex, rows)})
 			continue
 		}
-		keys = append(keys, sortKey{table: co.table(v), ords: rows.cols[v]})
+		keys = append(keys, co.idKey(v, rows.cols[v], false))
 	}
 	co.sortBy = keys
 	slices.SortFunc(places, func(a, b uint32) int {

@@ -57,7 +57,7 @@ func (b *binder) groupKey() {
 		default:
 			by = plan.NoVar
 		}
-		if by != plan.NoVar && b.read.Vars[by].Optional {
+		if by != plan.NoVar && (b.read.Vars[by].Optional || b.isShared(by)) {
 			by = plan.NoVar
 		}
 		if by == plan.NoVar || g.by != plan.NoVar && g.by != by {

@@ -172,7 +172,7 @@ func (x *explainer) explainHoldings(e *expr, rows float64) []*engine.Operator {
 		}
 	case exprBlockAgg, exprMember:
 		return append(out, x.explainSubquery(e.subquery, rows))
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprAgg, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprAgg, exprWalk, exprRef:
 	}
 	return out
 }

@@ -70,7 +70,7 @@ func (pl *planner) tests(l *lookup, left, right *expr) bool {
 	case exprProp:
 		member := slices.Index(pl.types[l.v].Key, left.prop)
 		return !l.byID && member >= 0 && sameExpr(right.src, l.exs[member].src)
-	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprWalk:
+	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprWalk, exprRef:
 	}
 	return false
 }

@@ -257,7 +257,7 @@ func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
 		missing = value.OfF64(0)
 	case exprMatch:
 		missing = value.OfBool(false)
-	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprBlockAgg, exprMember, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprBlockAgg, exprMember, exprWalk, exprRef:
 	}
 	next := 0
 	for i := range f.n {

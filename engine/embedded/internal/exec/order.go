@@ -33,7 +33,7 @@ type planner struct {
 
 // newPlanner returns a planner for program p. The sizes in `snap` decide the order of the steps.
 func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
-	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, snap: snap}}
+	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, over: p.over, snap: snap}}
 }
 
 // plan chooses the steps of the program and their order.
@@ -192,12 +192,13 @@ func (pl *planner) settleFilters(s *scope) {
 // accessPath lists the ways in which the filters of a block can bind a variable, when certain other
 // variables are already bound.
 type accessPath struct {
-	lookup *lookup  // nil for none
-	probe  *probe   // nil for none
-	sorted *sorted  // nil for none
-	each   *members // nil for none
-	text   int      // position in query.texts, or -1
-	share  float64  // estimated share of the variable's entities that the filters keep
+	lookup *lookup      // nil for none
+	probe  *probe       // nil for none
+	sorted *sorted      // nil for none
+	each   *members     // nil for none
+	shared *probeShared // nil for none
+	text   int          // position in query.texts, or -1
+	share  float64      // estimated share of the variable's entities that the filters keep
 }
 
 // accessPath finds the access path of a variable. The scope keeps it until it binds another
@@ -206,7 +207,12 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 	if e := s.accessPaths[v]; e != nil {
 		return e
 	}
-	e := &accessPath{lookup: pl.lookup(s, v), text: -1, share: 1}
+	e := &accessPath{text: -1, share: 1}
+	if pl.isShared(v) {
+		e.shared = pl.probeShared(s, v)
+	} else {
+		e.lookup = pl.lookup(s, v)
+	}
 	for w := range pl.filtersOn(s, v) {
 		if w.unbound == 1 {
 			e.share *= w.cond.share()
@@ -215,7 +221,7 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 	if e.lookup != nil {
 		e.share = min(e.share, 1/max(1, float64(pl.live(v))))
 	}
-	if pl.types[v].Entity == plan.Node {
+	if pl.types[v].Entity == plan.Node && !pl.isShared(v) {
 		e.probe, e.sorted, e.each = pl.probe(s, v), pl.sorted(s, v), pl.members(s, v)
 		if t, ok := pl.textFilter(s, v); ok {
 			e.text = t
@@ -263,6 +269,9 @@ func (pl *planner) extend(s *scope) error {
 		if e.probe != nil {
 			offer(probeCost+live*probeShare, live*math.Pow(equalShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
 		}
+		if e.shared != nil {
+			offer(pl.cost(e.shared), pl.found(e.shared), func() { pl.addProbeShared(s, e.shared) })
+		}
 		if e.each != nil {
 			offer(e.each.cost(live), e.each.found(live), func() { pl.addMembers(s, e.each) })
 		}
@@ -272,7 +281,11 @@ func (pl *planner) extend(s *scope) error {
 		if e.sorted != nil {
 			offer(sortedCost+live*e.share, live*e.share, func() { pl.addSorted(s, e.sorted) })
 		}
-		offer(scanCost+live*e.share, live, func() { pl.addScan(s, v) })
+		scan := pl.addScan
+		if pl.isShared(v) {
+			scan = pl.addScanShared
+		}
+		offer(scanCost+live*e.share, live, func() { scan(s, v) })
 	}
 	for i, l := range s.links {
 		pl.step(1)
@@ -329,7 +342,7 @@ func (s *scope) isKnown(e *expr) bool {
 		return true
 	case exprProp, exprID, exprEnd:
 		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk:
+	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:
 	}
 	return false
 }

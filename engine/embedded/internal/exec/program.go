@@ -39,13 +39,14 @@ type Program struct {
 // query is a read bound to a schema: the names are resolved, the types checked. It does not
 // depend on the data. The binder makes it.
 type query struct {
-	read   *plan.Read      // the read as compiled from GQ
-	params []plan.Param    // the parameters of the query
-	schema *version.Schema // the schema that the names refer to
-	types  []*version.Type // by variable
-	match  *block          // the clauses that find the rows
-	vecs   int             // number of vectors that the expressions own
-	texts  []*textMatch    // the text searches in the clauses
+	read   *plan.Read           // the read as compiled from GQ
+	params []plan.Param         // the parameters of the query
+	schema *version.Schema      // the schema that the names refer to
+	types  []*version.Type      // by variable; for an interface, a type of its properties
+	over   []*version.Interface // by variable: the interface, or nil for a node type or an edge type
+	match  *block               // the clauses that find the rows
+	vecs   int                  // number of vectors that the expressions own
+	texts  []*textMatch         // the text searches in the clauses
 	// `lists` contains the constant lists of the `in` conditions. `patterns` contains the patterns
 	// of the `matches` conditions.
 	lists    []*expr
@@ -165,7 +166,13 @@ func (p *Program) UsesNow() bool { return p.usesNow }
 func CheckUses(q *plan.Query, s *version.Schema) error {
 	for _, u := range q.Uses {
 		t := s.Type(u.Entity, u.Type)
-		if t == nil {
+		if u.Entity == plan.Interface {
+			t = s.InterfaceType(u.Type)
+		}
+		switch {
+		case t == nil && u.Entity == plan.Interface:
+			return mismatch("there is no interface %s", u.Type)
+		case t == nil:
 			return mismatch("there is no %s type %s", u.Entity, u.Type)
 		}
 		if u.Property == "" {

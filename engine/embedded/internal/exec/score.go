@@ -136,7 +136,7 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 				vec.SetNull(i)
 			}
 		}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprAgg, exprWalk:
+	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprAgg, exprWalk, exprRef:
 		panic("exec: expression is not a score")
 	}
 }

@@ -219,9 +219,15 @@ func (b *binder) checkNames(e plan.Expr) error {
 	case plan.Whole:
 		return b.checkVariable(e.Var, plan.Node)
 	case plan.BM25:
-		return b.all(e.Prop, e.Query)
+		if err := b.all(e.Prop, e.Query); err != nil {
+			return err
+		}
+		return b.checkSearch(e.Prop)
 	case plan.Nearest:
-		return b.all(e.Prop, e.Vector)
+		if err := b.all(e.Prop, e.Vector); err != nil {
+			return err
+		}
+		return b.checkSearch(e.Prop)
 	case plan.Apply:
 		if row := e.Func.Row(); row == nil || !row.TakesArgs(len(e.Args)) {
 			return mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
@@ -279,6 +285,9 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 		return mismatch("there is no text match %d", m.Kind)
 	}
 	if err := b.all(m.Prop, m.Query); err != nil {
+		return err
+	}
+	if err := b.checkSearch(m.Prop); err != nil {
 		return err
 	}
 	if m.MaxEdits == nil {

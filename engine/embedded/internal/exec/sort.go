@@ -13,7 +13,8 @@ import (
 type sortKey struct {
 	vec    *column.Vec    // the values to compare; nil to compare ids
 	desc   bool           // the order is descending
-	table  *version.Table // the table that has the ids, if vec is nil
+	table  *version.Table // the table that has the ids, if vec and shared are nil
+	shared *shared        // the tables that have the ids, for a variable over an interface; else nil
 	sorted bool           // the table's ids ascend with the ordinals
 	ords   []uint32       // by row: ordinal of the variable's entity
 }
@@ -144,7 +145,7 @@ func (co *collector) sortKeys() []sortKey {
 	n := co.rows.n
 	keys := co.sortBy[:0]
 	ids := func(v plan.VarID, desc bool) {
-		keys = append(keys, sortKey{table: co.table(v), sorted: co.table(v).Sorted(), ords: co.rows.cols[v][:n], desc: desc})
+		keys = append(keys, co.idKey(v, co.rows.cols[v][:n], desc))
 	}
 	for _, o := range co.order {
 		switch {
@@ -166,9 +167,19 @@ func (co *collector) sortKeys() []sortKey {
 }
 
 // isID reports whether an expression is the id of a variable's entity, or the property that
-// holds the id.
+// holds the id. It reports false for a variable over an interface.
 func (q *query) isID(e *expr) bool {
-	return e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop
+	return (e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop) && !q.isShared(e.v)
+}
+
+// idKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the
+// types and ids. The list `ords` has the ordinals of the entities.
+func (ev *evaluator) idKey(v plan.VarID, ords []uint32, desc bool) sortKey {
+	if s := ev.shared(v); s != nil {
+		return sortKey{shared: s, ords: ords, desc: desc}
+	}
+	table := ev.table(v)
+	return sortKey{table: table, sorted: table.Sorted(), ords: ords, desc: desc}
 }
 
 // selectFirst moves the first k rows, in the order of the function `compare`, to the front. Among

@@ -58,7 +58,7 @@ func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
 		t := tie{v: v}
 		if b.read.Vars[v].Optional {
 			var err error
-			if t.id, err = b.expr(plan.ID{Var: v}); err != nil {
+			if t.id, err = b.tieExpr(v); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,9 @@ func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out project
 		out.rows, err = b.subquery(e)
 		return out, err
 	case plan.Whole:
-		if out.ex, err = b.expr(plan.ID(e)); err != nil {
+		if b.isShared(e.Var) {
+			out.ex = b.ref(e)
+		} else if out.ex, err = b.expr(plan.ID(e)); err != nil {
 			return out, err
 		}
 		for i, f := range c.Fields {
@@ -190,8 +192,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 			keys = append(keys, sortKey{vec: m.eval(t.id, &run.rows)})
 			continue
 		}
-		table := m.table(t.v)
-		keys = append(keys, sortKey{table: table, sorted: table.Sorted(), ords: run.rows.cols[t.v][:n]})
+		keys = append(keys, m.idKey(t.v, run.rows.cols[t.v][:n], false))
 	}
 	run.keys = keys
 	if m.textErr != nil {

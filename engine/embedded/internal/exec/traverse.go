@@ -62,6 +62,8 @@ func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 func (pl *planner) addExpand(s *scope, l *link, back bool) {
 	tr := pl.traverse(s, l, back)
 	switch {
+	case l.same:
+		s.pipe.steps = append(s.pipe.steps, &identify{tr, false})
 	case l.explores():
 		s.pipe.steps = append(s.pipe.steps, pl.explore(tr, false))
 	case tr.Walk:
@@ -77,6 +79,8 @@ func (pl *planner) addExpand(s *scope, l *link, back bool) {
 func (pl *planner) check(s *scope, l *link) step {
 	tr := pl.traverse(s, l, false)
 	switch {
+	case l.same:
+		return &identify{tr, true}
 	case l.explores():
 		return pl.explore(tr, true)
 	case tr.Walk:

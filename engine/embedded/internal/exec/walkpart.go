@@ -18,8 +18,8 @@ func (b *binder) walkPart(e plan.WalkPart, out *expr) error {
 	if l == nil {
 		return mismatch("no traversal binds a walk to $%s", b.read.Vars[e.Var].Name)
 	}
-	back := e.From != l.From
-	if from, to := ends(&l.Traverse, back); e.From != from || e.To != to {
+	back := e.From != l.src.From
+	if from, to := ends(&l.src, back); e.From != from || e.To != to {
 		return mismatch("the ends of the walk $%s are not those of its traversal", b.read.Vars[e.Var].Name)
 	}
 	out.kind, out.v, out.typ = exprWalk, e.Var, e.Fact.Type()
@@ -53,7 +53,7 @@ func (ev *evaluator) evalWalk(e *expr, f *frame, vec *column.Vec) {
 			}
 			vec.Ints[i] = int64(hops[i])
 		default:
-			list, err := ev.walkNodes(e, f.cols[e.walk.From][i], f.cols[e.walk.To][i])
+			list, err := ev.walkNodes(e, ev.local(e.walk.From, f.cols[e.walk.From][i]), ev.local(e.walk.To, f.cols[e.walk.To][i]))
 			if err != nil {
 				ev.fail(err)
 				list = value.OfList(value.String, nil)
@@ -255,7 +255,7 @@ func (b *binder) walkLink(c plan.Traverse) error {
 		return err
 	}
 	// The clauses of a block whose truth is a value may be checked several times.
-	if known := b.walkLinks[c.EdgeVar]; known != nil && !reflect.DeepEqual(known.Traverse, c) {
+	if known := b.walkLinks[c.EdgeVar]; known != nil && !reflect.DeepEqual(known.src, c) {
 		return mismatch("two traversals bind the walk $%s", b.read.Vars[c.EdgeVar].Name)
 	}
 	if b.walkLinks == nil {

@@ -32,6 +32,8 @@ type Schema struct {
 
 	nodes map[string]*Type // by name
 	edges map[string]*Type // by name
+
+	interfaces map[string]*Interface // by name
 }
 
 // Decoder decodes the versioned encoding of a catalog.
@@ -105,6 +107,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 		s.Edges = append(s.Edges, t)
 		s.edges[strings.ToLower(e.Name)] = t
 	}
+	s.resolveInterfaces()
 	return s, nil
 }
 

@@ -19,6 +19,8 @@ var elsewhere = map[string]string{
 	"mcp":     "serves a graph to a client",
 	"policy":  "is about files",
 	"cluster": "is about the folder of a server",
+	"copy":    "copies from storage to storage",
+	"restore": "copies from storage to storage",
 	"version": "is about this program",
 	"docs":    "is about this program",
 }

@@ -76,7 +76,7 @@ type copyAnswer struct {
 	Target   string `json:"target"`          // folder or URL of the new graph
 	Graph    string `json:"graph,omitempty"` // id of the new graph, if it is in shared storage
 	Head     string `json:"head"`            // id of the last commit of main
-	Time     int64  `json:"created_at"`      // time of that commit, in Unix microseconds
+	HeadTime int64  `json:"created_at"`      // when the commit Head was made, in Unix microseconds
 	Branches int    `json:"branches"`        // number of branches of the new graph
 	Bytes    int64  `json:"bytes"`           // size of the segments of the source
 }
@@ -211,7 +211,7 @@ func (a *copyAnswer) describe(ctx context.Context, g engine.Graph) error {
 	}
 	for _, b := range branches {
 		if b.Name == engine.MainBranch {
-			a.Head, a.Time = b.Head.ID, b.Head.Time.UnixMicro()
+			a.Head, a.HeadTime = b.Head.ID, b.Head.Time.UnixMicro()
 		}
 	}
 	a.Branches = len(branches)

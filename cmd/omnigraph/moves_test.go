@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// movesPolicy allows everything, except that three actors may each not read one of the branches.
+// movesPolicy allows everything, except that each of three actors may not read a certain branch. The
+// branches are different.
 const movesPolicy = `@id("all")
 permit (principal, action, resource);
 

@@ -74,7 +74,7 @@ func newSchemaApply() *cobra.Command {
 	return cmd
 }
 
-// schemaChangeCommand is the command schema plan or schema apply.
+// schemaChangeCommand is the command `schema plan` or `schema apply`.
 type schemaChangeCommand struct {
 	f            graphFlags
 	w            writeFlags

@@ -9,8 +9,8 @@ import "sync"
 type layout struct {
 	sync.RWMutex
 
-	// merging is held by Merge, DeleteBranch and CreateBranch at a commit that is the tip of no
-	// branch. While one call has it, no other call merges, deletes a branch, or begins a branch in
-	// the past. It is locked after layout.
+	// merging is held by Merge and DeleteBranch, and by CreateBranch if the new branch begins at a
+	// commit that is not the tip of a branch. So only one of these calls runs at a time. It is
+	// locked after layout.
 	merging sync.Mutex
 }

@@ -46,15 +46,15 @@ func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
 // rewriting is the state of a rewrite of one branch.
 type rewriting struct {
 	*branch
-	tip        *commit   // the tip that is laid out anew
-	newCommits []*commit // that tip and the commits after it, in the new layout
-	holdsLock  bool      // whether the rewrite holds the write lock of the branch
+	tip       *commit   // the tip that is laid out anew
+	rewritten []*commit // that tip and the commits after it, in the new layout
+	holdsLock bool      // whether the rewrite holds the write lock of the branch
 }
 
 // rewriteLocked lays out the tips of sparse branches anew, without holes. It works in three steps:
 //
-//  1. It stores the new layout. Rows that branches or the merge bases in memory share are shared
-//     again.
+//  1. It stores the new layout. If branches or the merge bases in memory shared rows before, they
+//     share them in the new layout too.
 //  2. It replays the commits made meanwhile, as Open would.
 //  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
 //
@@ -164,7 +164,7 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		if w.tip == nil {
 			return false, nil // the branch is deleted
 		}
-		w.newCommits = []*commit{{snap: after[w.tip.snap], lsn: w.tip.lsn}}
+		w.rewritten = []*commit{{snap: after[w.tip.snap], lsn: w.tip.lsn}}
 	}
 	for round, calm := 1, false; !calm; round++ {
 		calm = true
@@ -192,8 +192,8 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 	}
 	for _, w := range all {
 		w.stale = false
-		byLSN := make(map[uint64]*version.Snapshot, len(w.newCommits))
-		for _, made := range w.newCommits {
+		byLSN := make(map[uint64]*version.Snapshot, len(w.rewritten))
+		for _, made := range w.rewritten {
 			byLSN[made.lsn] = made.snap
 		}
 		w.replaceLocked(func(old *commit) *version.Snapshot { return byLSN[old.lsn] })
@@ -226,19 +226,19 @@ func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[str
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			w.newCommits = w.needed(w.newCommits)
+			w.rewritten = w.needed(w.rewritten)
 		}
-		tx := version.Begin(w.newCommits[len(w.newCommits)-1].snap)
+		tx := version.Begin(w.rewritten[len(w.rewritten)-1].snap)
 		if err := tx.ApplyOps(e.ops); err != nil {
 			return 0, err
 		}
 		s := tx.Commit(e.commit)
-		w.newCommits = append(w.newCommits, &commit{snap: s, lsn: e.lsn})
+		w.rewritten = append(w.rewritten, &commit{snap: s, lsn: e.lsn})
 		if c.retention.anchored(e.commit.ID) {
 			anchors[e.commit.ID] = s
 		}
 	}
-	w.newCommits = w.needed(w.newCommits)
+	w.rewritten = w.needed(w.rewritten)
 	return len(entries), nil
 }
 

@@ -127,8 +127,8 @@ func TestSpilledLoadOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestSpilledLoadCancelled cancels loads that write their rows to runs, at different bytes of the
-// input.
+// TestSpilledLoadCancelled cancels loads that write their rows to temporary files. It cancels them
+// after different numbers of bytes of the input.
 func TestSpilledLoadCancelled(t *testing.T) {
 	mem := fs.NewMem()
 	g := create(t, mem, spillOptions())

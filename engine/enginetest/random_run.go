@@ -22,7 +22,7 @@ type Options struct {
 	// Differences is the number of graphs that may differ before the comparison stops; 0 means 1.
 	Differences int
 	// Workers is the number of graphs that are compared concurrently; 0 means 1. With one worker,
-	// the seed determines the number of cases before a difference.
+	// the same seed always runs the same number of cases before it finds a difference.
 	Workers int
 	// Progress is the time between two progress lines; 0 means none.
 	Progress time.Duration

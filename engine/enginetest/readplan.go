@@ -257,7 +257,8 @@ func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
 // not returns a `not` block, which holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
 
-// maybe returns an `optional` block. It makes the variables optional that the clauses are the first to bind.
+// maybe returns an `optional` block. The variables that its clauses are the first to bind become
+// optional.
 func (p *readPlan) maybe(clauses ...plan.Clause) plan.Optional {
 	for _, v := range binders(clauses) {
 		if v != plan.NoVar && !slices.Contains(binders(p.q.Read.Match), v) {

@@ -1,7 +1,7 @@
 package plan
 
-// Holds is the truth of a block, as a Bool. It is never null. A block that a run drops is true; see
-// [Dropped].
+// Holds is a Bool that says whether a block holds. It is never null. If a run drops the block, it is
+// true; see [Dropped].
 type Holds struct {
 	Block Clause // a Not, Exists, Any or All
 	// Outer lists the variables that the block uses and that a clause outside the block binds, in

@@ -37,8 +37,8 @@ const (
 // that [Value.Bits] is that integer.
 func (s Storage) IsFixed() bool { return s >= InBits && s <= InUint64 }
 
-// IsSigned reports whether the values are stored as integers or bits, and have the same order as
-// their payloads when these are read as int64.
+// IsSigned reports whether the payload of a value, read as an int64, has the same order as the
+// values.
 func (s Storage) IsSigned() bool { return s >= InBits && s <= InInt64 }
 
 // IsFloat reports whether the values are floats.

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-// TestCSVToGraph generates CSV files and loads them. The graph must contain what the same network holds
-// as NDJSON.
+// TestCSVToGraph generates CSV files and loads them. The graph must contain the same data as
+// after a load of the same network as NDJSON.
 func TestCSVToGraph(t *testing.T) {
 	dir := t.TempDir()
 	csv, lines, graph := filepath.Join(dir, "csv"), filepath.Join(dir, "lines"), filepath.Join(dir, "graph")

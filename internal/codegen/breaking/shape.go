@@ -226,7 +226,8 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 	}
 }
 
-// interfaces compares the node types that implement the interfaces over which both versions of the query range.
+// interfaces looks at each interface that variables of both versions of the query stand for. It
+// compares the node types that implemented the interface with those that implement it now.
 func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
 	for _, i := range was {
 		at := slices.IndexFunc(is, func(o codegen.ContractInterface) bool { return o.Name == i.Name })

@@ -214,8 +214,8 @@ func TestInTheWay(t *testing.T) {
 	}
 }
 
-// TestPrintedLinesAreOneCommand runs the printed commands in a shell, with an address that has
-// special characters of the shell, which Check rejects. Each argument must stay one word, and the
+// TestPrintedLinesAreOneCommand runs the printed commands in a shell. The address contains special
+// characters of the shell; Check would reject such an address. Each argument must stay one word, and the
 // shell must execute nothing in it.
 func TestPrintedLinesAreOneCommand(t *testing.T) {
 	sh, err := exec.LookPath("sh")

@@ -78,7 +78,7 @@ func headAnswer(c engine.Commit) HeadAnswer {
 type branchCreateArgs struct {
 	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /."`
 	From       *string `json:"from,omitempty" jsonschema_description:"Branch whose head it starts at; default main."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Commit of from to start at instead."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Start at this commit of that branch instead of at its head."`
 }
 
 // branchCreate returns the tool branch_create.

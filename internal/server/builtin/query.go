@@ -124,7 +124,7 @@ func mutate() tool.Tool {
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	if !o.Has("queries") {
-		o.Raw("queries") // marks queries as a known member; here it is absent or null
+		o.Raw("queries") // declares the member `queries`, which is absent or null
 		c := adHoc(o)
 		c.Options = queryrun.ReadOptions(o)
 		return c, o.Done()

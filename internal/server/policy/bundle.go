@@ -133,7 +133,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 
 // parseActors reads any, {group: name} or {ids: [actor]}.
 func (c *ruleClause) parseActors(n *strictyaml.Node) bool {
-	const help = "write any, {group: name} or {ids: [actor]}"
+	const help = "write the word any, {group: name} or {ids: [actor]}"
 	if n == nil {
 		return false
 	}

@@ -47,7 +47,7 @@ func (f jsonForm) merge(text []byte, s Server) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("the member %s of the file is not an object", f.at[1:])
 	}
-	value, err := l.value(entry)
+	value, err := l.formatEntry(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (l layout) member(o *hujson.Object, depth int, name string, value func() hu
 	return &o.Members[len(o.Members)-1].Value
 }
 
-// value formats an entry as a member on the second level.
-func (l layout) value(entry []byte) (hujson.ValueTrimmed, error) {
+// formatEntry indents an entry as the value of a member on the second level of the file.
+func (l layout) formatEntry(entry []byte) (hujson.ValueTrimmed, error) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, entry, strings.Repeat(string(l), 2), string(l)); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (m *mutationBinder) forEach(each plan.ForEach) error {
 			return err
 		}
 		if !t.List {
-			return mismatch("a block of a mutation runs for the elements of a value of type %s, expected a list", t)
+			return mismatch("a `for` block of a mutation got a value of type %s, expected a list", t)
 		}
 		m.cells = []value.Type{t.Elem()}
 	}

@@ -101,7 +101,7 @@ func (w *Write) upsertTarget(t *version.Type, s plan.Insert, u *upserted) (ord u
 	return ord, exists, nil
 }
 
-// edgeBetween finds the edge of an upsert. The error is that of the method examined.
+// edgeBetween finds the edge of an upsert. An error can come only from w.examined.
 func (w *Write) edgeBetween(t *version.Type, u *upserted) (ord uint32, ok bool, err error) {
 	table := w.Tx.Table(t)
 	edges := w.edgesAt(table, false, u.from.Str())

@@ -8,7 +8,7 @@ type Adjacency struct {
 	base  *adjacencyBase // nil for none
 	later []*level       // the levels after the base, the oldest first
 	over  heads[Hop]     // the overlay, by node
-	count int            // edges in the overlay
+	overs int            // number of edges in the overlay
 }
 
 // adjacencyBase is a compressed sparse row matrix.
@@ -151,13 +151,13 @@ func startPositions(largest, n uint32, key func(uint32) (uint32, bool)) []uint32
 func (a *Adjacency) Add(owner *Owner, here, other, edge uint32) {
 	p := a.over.edit(owner, here)
 	*p = &Hop{edge, other, *p}
-	a.count++
+	a.overs++
 }
 
 // Remove removes an edge from the overlay if it is among the removeWithin latest of its
 // node; see [Hash.Remove].
 func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
-	if a.count == 0 {
+	if a.overs == 0 {
 		return
 	}
 	n := 0
@@ -181,7 +181,7 @@ func (a *Adjacency) Remove(owner *Owner, here, edge uint32) {
 		*last = &Hop{from.Edge, from.Other, nil}
 		from = from.Next
 	}
-	a.count--
+	a.overs--
 }
 
 // Base returns a node's edges in the base and their other ends, in ascending order of the
@@ -224,7 +224,7 @@ func (a *Adjacency) BaseDegree(node uint32) uint32 {
 // one level. The level lacks the edges that are dead in `rows`.
 func (a *Adjacency) AddLevel(from int, rows *Rows) {
 	merged := a.later[from-1:]
-	recs := make([]uint32, 0, recordSize*(countRecords(merged)+a.count))
+	recs := make([]uint32, 0, recordSize*(countRecords(merged)+a.overs))
 	recs = records(recs, merged)
 	for node, h := range a.over.all {
 		for ; h != nil; h = h.Next {
@@ -247,7 +247,7 @@ type Later struct {
 // Later returns an iterator before the first edge of a node that is not in the base.
 func (a *Adjacency) Later(node uint32) Later {
 	l := Later{node: node, levels: a.later}
-	if a.count > 0 {
+	if a.overs > 0 {
 		l.hop = a.over.get(node)
 	}
 	return l
@@ -290,10 +290,10 @@ func (a *Adjacency) InBase(node uint32) bool {
 }
 
 // AllInBase reports whether all listed edges are in the base.
-func (a *Adjacency) AllInBase() bool { return a.count == 0 && len(a.later) == 0 }
+func (a *Adjacency) AllInBase() bool { return a.overs == 0 && len(a.later) == 0 }
 
 // Overlay returns the number of edges in the overlay.
-func (a *Adjacency) Overlay() int { return a.count }
+func (a *Adjacency) Overlay() int { return a.overs }
 
 // Simple reports whether it is certain that no two listed edges join the same pair of
 // nodes.

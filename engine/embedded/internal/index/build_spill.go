@@ -8,9 +8,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 )
 
-// Scratch creates a temporary file. It calls `write`, which passes each block of the file to `add`.
-// Scratch then returns the file for reading. The space of the file on the disk is free again once
-// nothing refers to the source.
+// Scratch is a function that creates a temporary file. It calls `write`, which passes each block of
+// the file to `add`, and returns a source that reads the file. The space of the file on the disk is
+// free again once nothing refers to this source.
 type Scratch func(write func(add func(name string, data []byte) error) error) (column.Source, error)
 
 // Spilled is the base of an index that was built in temporary files. It becomes an index once its

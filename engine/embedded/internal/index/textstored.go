@@ -203,8 +203,9 @@ func (v *TextView) Parts() []*Text {
 	return parts
 }
 
-// read opens the stored indexes, marks documents that died since as dead, and indexes the
-// rows that were added since. It builds the whole index again if a stored one has an older layout.
+// read opens the stored indexes. It marks the documents that were deleted after the indexes were
+// stored, and indexes the rows that were added after that. It builds the whole index again if a
+// stored one has an older layout.
 func (v *TextView) read(source Source) {
 	v.runs, v.docs, v.sum = nil, 0, 0 // in case an earlier read failed
 	for _, p := range v.stored.parts {

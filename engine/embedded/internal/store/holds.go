@@ -44,8 +44,8 @@ func (h *held) end() {
 	delete(h.holds.all, h)
 }
 
-// advance notes that a checkpoint of this server is in force, so that the state which was loaded last
-// needs no older one.
+// advance notes that a checkpoint of this server is in force. The state that was loaded last needs no
+// older checkpoint any more.
 func (s *holds) advance(covered uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,7 @@ func ReadWhere(b []byte) (segment string, rest []byte, err error) {
 	case w == 1:
 		segment = r.text()
 	default:
-		r.fail(fmt.Sprintf("the record has the unknown code %d for the place of its change", w))
+		r.fail(fmt.Sprintf("the record says with the code %d where its change is stored, expected 0 or 1", w))
 	}
 	return segment, r.b, r.err
 }

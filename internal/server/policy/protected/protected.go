@@ -46,7 +46,7 @@ var BranchesSetting = &strictyaml.Setting{Key: "protected_branches", Type: stric
 
 // branchSetting describes an entry of the list of protected branches.
 var branchSetting = &strictyaml.Setting{Type: strictyaml.Union, Example: "main", Text: "This is a branch.", Forms: []*strictyaml.Setting{
-	{Example: "main", Limits: "a name of a branch", Text: "Only rules tell this branch apart."},
+	{Example: "main", Limits: "a name of a branch", Text: "The branch has no settings of its own; rules with the scope protected apply to it."},
 	{Type: strictyaml.Mapping, Example: "{ name: main, approvals: 1, from: { group: reviewers } }",
 		Text: "This branch changes only by merging a proposal. Every other change, load, merge and deletion is refused, except for actors with protection_bypass.",
 		Keys: []*strictyaml.Setting{

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -33,7 +34,7 @@ func listen(o *options, explicit bool) (ln net.Listener, passed bool, err error)
 	}
 	ln = sockets[0]
 	if ln == nil || ln.Addr().Network() != "tcp" {
-		return nil, false, fmt.Errorf("the server received a socket that does not listen on TCP; give the socket unit a line such as ListenStream=127.0.0.1:8080")
+		return nil, false, errors.New("the server received a socket that does not listen on TCP; give the socket unit a line such as ListenStream=127.0.0.1:8080")
 	}
 	addr := ln.Addr().String()
 	if explicit && addr != o.bind {

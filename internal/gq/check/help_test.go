@@ -48,7 +48,7 @@ func TestForeignNames(t *testing.T) {
 func TestInterfaceHelp(t *testing.T) {
 	const source = "interface Named { name: String } interface Idle { x: I32 } interface Many { name: String } interface Other { name: String }\n" +
 		"node A implements Named, Many { } node B implements Named, Many { } node C implements Many { } node D implements Many { } node E implements Many { } node F implements Many { } node G implements Other { }\n" +
-		"edge Likes: C -> C edge Loves: A -> D edge Hates: A -> D"
+		"edge Likes: C -> C edge Loves: A -> D edge Hates: A -> D edge Fears: D -> E"
 	tree, faults := syntax.ParseSchema("x.pg", source)
 	s, more := resolve.Schema(tree)
 	if faults != nil || more != nil {
@@ -67,6 +67,8 @@ func TestInterfaceHelp(t *testing.T) {
 		{match("$n: Named $n likes $c", "$n"), "bind a variable of type C; the types that implement Named are A, B", WrongEndpoint},
 		{match("$n: Many $n likes|loves{1,3} $c $c: C", "$n"), "bind it as one of these types, as in $n: C", WrongEndpoint},
 		{match("$n: Named $n loves|hates $d", "$n"), "", ""},
+		{match("$n: Many $e: E $x loves $n $x fears $e", "$x"), "", ""},
+		{match("$n: Many $e: E $x fears $e $x loves $n", "$x"), "", ""},
 		{match("$n: Named $c: C $n = $c", "$n"), "", Incomparable},
 		{match("$n: Named $m: Other $n = $m", "$n"), "", Incomparable},
 		{match("$n: Named $n < $n", "$n"), "compare a property or the id of the node", Incomparable},

@@ -65,10 +65,11 @@ func (c *checker) fits(id plan.VarID, node string) bool {
 	return v.Type == node
 }
 
-// interfaceDirection sets the direction of a traversal that has a variable over an interface at an end. It runs
-// from left to right if both ends can then have the types that the edges give them. An end of an
-// unknown type can have any.
-func (c *checker) interfaceDirection(st *step) {
+// interfaceDirection sets the direction of a traversal that has a variable over an interface at an end, and reports
+// whether it did. It runs from left to right if both ends can then have the types that the edges give
+// them. If both directions are possible because the type of an end is not known, interfaceDirection
+// leaves the choice open, because another traversal may determine this type.
+func (c *checker) interfaceDirection(st *step) bool {
 	possible := func(reversed bool) bool {
 		return slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool {
 			left, right := e.From, e.To
@@ -78,7 +79,13 @@ func (c *checker) interfaceDirection(st *step) {
 			return c.mayEnd(st.from, left) && c.mayEnd(st.to, right)
 		})
 	}
-	c.setDirection(st, !possible(false) && possible(true))
+	forward, back := possible(false), possible(true)
+	known := c.read.Vars[st.from].Type != "" && c.read.Vars[st.to].Type != ""
+	if forward && back && !known {
+		return false
+	}
+	c.setDirection(st, !forward && back)
+	return true
 }
 
 // mayEnd reports whether a variable can stand at an end of an edge that has the given node type.

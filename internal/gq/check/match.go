@@ -265,10 +265,10 @@ func (c *checker) decideDirection(st *step) bool {
 	}
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
-	case c.read.Vars[st.from].Entity == plan.Interface, c.read.Vars[st.to].Entity == plan.Interface:
-		c.interfaceDirection(st)
 	case !slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From != e.To }):
 		c.setDirection(st, false)
+	case c.read.Vars[st.from].Entity == plan.Interface, c.read.Vars[st.to].Entity == plan.Interface:
+		return c.interfaceDirection(st)
 	case left != "":
 		starts := slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From == left })
 		c.setDirection(st, !starts && slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.To == left }))

@@ -56,7 +56,7 @@ func (c *checker) sameAsRef(cmp *plan.Compare, l, r typed, at diag.Span) (done, 
 		return false, false
 	}
 	v := c.read.Vars[of.Var]
-	if _, whole := node.expr.(plan.Whole); whole && ref.ref != "" && v.Entity == plan.Interface {
+	if ref.ref != "" && v.Entity == plan.Interface { // nodes of other types may have the same id
 		c.fault(Incomparable, at, "bind a variable of that type and compare it with both: $"+v.Name+"2: "+ref.ref, "$%s is bound to the interface %s, and cannot be compared with the id of a %s", v.Name, v.Type, ref.ref)
 		return true, false
 	}

@@ -103,6 +103,9 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
+	if err := r.evaluator.textErr; err != nil {
+		return err // see beginShared; the steps need all tables of an interface
+	}
 	if err := r.evaluator.beginConstants(); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ var queryProductions = []production{
 		[]wrongText{{"T42", `query q() @question("") { match { $p: Person } return { $p } }`}, {"T42", `query q() @question("a?") @question("a?") { match { $p: Person } return { $p } }`},
 			{"T43", `query q() @must_be_empty(" ") { match { $p: Person } return { $p } }`}, {"T43", `query q() @must_be_empty("a") @must_be_empty("b") { match { $p: Person } return { $p } }`},
 			{"T43", `query q($n: I32) @must_be_empty("a") { match { $p: Person { age: $n } } return { $p } }`}, {"T43", `query q() @must_be_empty("a") { match { $p: Person } return { count($p) as n } }`},
-			{"T43", `query q() @must_be_empty("a") { match { $p: Person } return { $p } limit 0 }`}, {"T43", `query q() @must_be_empty("a") { delete Person where age = 1 }`}}},
+			{"T43", `query q() @must_be_empty("a") { match { $p: Person } return { $p } limit 0 }`}, {"T43", `query q($n: I32 @range(0..10) @default(0)) @must_be_empty("a") { match { $p: Person } return { $p } limit $n }`}, {"T43", `query q() @must_be_empty("a") { delete Person where age = 1 }`}}},
 	{"MCPArg", []string{`query q() @mcp(expose = false, idempotent: true, tool_name: "a", title = "b",) { match { $p: Person } return { $p } }`},
 		[]string{`query q() @mcp(expose: "yes") { match { $p: Person } return { $p } }`, `query q() @mcp(title: true) { match { $p: Person } return { $p } }`}, nil},
 	{"Type", []string{"query q($a: DateTime?) { match { $p: Person } return { $a } }", "query q($v: Vector(3)) { match { $p: Person } return { $v } }"},

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -173,8 +175,8 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 				o.Queries = append(o.Queries, q.Info().Name)
 			}
 		}
-		if cfg, err := cluster.Read(clusterFile); err == nil && cfg.Graph(e.graph) != nil {
-			o.Protected = cfg.Graph(e.graph).Protected
+		if o.Protected, err = e.protected(); err != nil {
+			return nil, err
 		}
 		if authorizer, err = policy.Read(e.policy, o); err != nil {
 			return nil, err
@@ -188,6 +190,25 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKey: key,
 	})
+}
+
+// protected returns what the cluster.yaml in the current folder, if there is one, says about the protected
+// branches of the graph. Only a policy in Cedar's own language needs it.
+func (e *endpoint) protected() (protected.Rules, error) {
+	if filepath.Ext(e.policy) != ".cedar" {
+		return protected.Rules{}, nil
+	}
+	cfg, err := cluster.Read(clusterFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return protected.Rules{}, nil
+	case err != nil:
+		return protected.Rules{}, fmt.Errorf("the protected branches of graph %s are unknown, because %s has errors: %w", e.graph, clusterFile, err)
+	}
+	if g := cfg.Graph(e.graph); g != nil {
+		return g.Protected, nil
+	}
+	return protected.Rules{}, nil
 }
 
 // catalog returns the stored queries of a store. If a graph is named, they are that graph's

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
 // comparedConfig is the part of the configuration that must be the same on all servers that share a
@@ -33,6 +34,7 @@ type comparedGraph struct {
 	Quota     cluster.Quota
 	Limits    [3]int  // MaxRows, MaxBytes and MetaThreshold
 	Flags     [2]bool // RefuseOversize and OutputSchemas
+	Protected protected.Rules
 }
 
 // configDigest returns the digest of the configuration that this server compares with other servers.
@@ -47,7 +49,7 @@ func configDigest(o *Options) (string, error) {
 		g := &c.Graphs[i]
 		x := comparedGraph{
 			ID: g.ID, Schema: read.file(g.Schema), Policy: read.file(g.Policy), Quota: g.Quota,
-			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas},
+			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Protected: g.Protected,
 		}
 		for _, file := range g.QueryFiles {
 			x.Queries = append(x.Queries, read.file(file))

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -70,6 +72,16 @@ func TestConfigDigest(t *testing.T) {
 		"lease":                func(o *Options, _ *cluster.Graph) { o.Cluster.Shared.Lease = time.Minute },
 		"limits":               func(o *Options, _ *cluster.Graph) { o.Cluster.Server.Limits.Branches = 5 },
 		"issuer":               func(o *Options, _ *cluster.Graph) { o.Cluster.Server.OIDC = &cluster.OIDC{Issuer: "https://id"} },
+		"protected branch":     func(_ *Options, g *cluster.Graph) { g.Protected.Branches = []protected.Branch{{Name: "main"}} },
+		"checks": func(_ *Options, g *cluster.Graph) {
+			g.Protected.Branches = []protected.Branch{{Name: "main", Needs: &protected.Needs{Checks: true}}}
+		},
+		"group of approvers": func(_ *Options, g *cluster.Graph) {
+			g.Protected.Branches = []protected.Branch{{Name: "main", Needs: &protected.Needs{Group: &strictyaml.Entry{Key: "reviewers"}}}}
+		},
+		"owners": func(_ *Options, g *cluster.Graph) {
+			g.Protected.Owned = []protected.Owned{{Actor: strictyaml.Entry{Key: "act-bot"}, Owners: []strictyaml.Entry{{Key: "act-ada"}}}}
+		},
 		"another graph": func(o *Options, _ *cluster.Graph) {
 			o.Cluster.Graphs = append(o.Cluster.Graphs, cluster.Graph{ID: "more"})
 		},

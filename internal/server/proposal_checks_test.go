@@ -98,8 +98,9 @@ func TestChecksOnMerge(t *testing.T) {
 		t.Fatal(said)
 	}
 	const failed = `elders failed {"first":"ada","second":"bob"}; ages_of_ada passed`
-	if text := outcomesText(got.Proposal.Checks); text != failed {
-		t.Errorf("over MCP: %s, want %s", text, failed)
+	hidden := strings.Replace(failed, "ages_of_ada", "-", 1) // it has expose: false
+	if text := outcomesText(got.Proposal.Checks); text != hidden {
+		t.Errorf("over MCP: %s, want %s", text, hidden)
 	}
 	seen := func(g *client.Graph) string {
 		t.Helper()

@@ -399,3 +399,47 @@ func TestApproverCommits(t *testing.T) {
 		t.Errorf("an approval after main was merged into staging: %v", err)
 	}
 }
+
+// TestApprovalOfLaterContributor checks that an approval no longer counts once its actor has committed to the source,
+// even if the commits leave the digest as it was.
+func TestApprovalOfLaterContributor(t *testing.T) {
+	w := newProposalWorldWith(t, proposalPolicy, servedtest.Catalog(t))
+	ctx := t.Context()
+	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "try"}); said != "" {
+		t.Fatal(said)
+	}
+	one, bo := w.person("act-one"), w.person("act-bo")
+	write := func(g *client.Graph, age int) {
+		t.Helper()
+		if _, err := g.Mutate(ctx, client.MutateBody{Query: aged("ada", age), Branch: "try"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(one, 40)
+	p, err := one.OpenProposal(ctx, client.ProposalBody{Source: "try", Title: "Ada is 40"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	approved, err := bo.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest})
+	if err != nil || len(approved.ApprovedBy) != 1 || len(approved.Blockers) != 0 {
+		t.Fatalf("the approval: %+v, %v", approved, err)
+	}
+	// The commits of another actor leave the approval as it is, if they restore the digest.
+	write(one, 41)
+	write(one, 40)
+	if now, err := one.Proposal(ctx, p.ID); err != nil || now.Digest != p.Digest || len(now.ApprovedBy) != 1 {
+		t.Errorf("after commits of the author: %+v, %v", now, err)
+	}
+	write(bo, 41)
+	write(bo, 40)
+	now, err := one.Proposal(ctx, p.ID)
+	if err != nil || now.Digest != p.Digest {
+		t.Fatalf("digest %s, want %s, %v", now.Digest, p.Digest, err)
+	}
+	if len(now.ApprovedBy) != 0 || len(now.Blockers) != 1 {
+		t.Errorf("after commits of the approver: approved by %v, blockers %v", now.ApprovedBy, now.Blockers)
+	}
+	if _, err := w.person("act-ada").MergeProposal(ctx, p.ID, client.ProposalMergeBody{}); err == nil || !strings.Contains(err.Error(), "needs 1 more of 1 approvals") {
+		t.Errorf("merge: %v", err)
+	}
+}

@@ -45,8 +45,12 @@ func (c *checker) mustBeEmpty(q *syntax.Query) {
 			c.fault(BadCheck, syntax.SpanOf(q.Params[i].Var), "add a @default, or replace the parameter by a literal", "a check is run without arguments, but $%s is required", p.Name)
 		}
 	}
+	limit := c.read.Limit
+	if by := c.read.LimitBy; by != nil && !c.plan.Params[by.Index].Default.IsNull() {
+		limit = c.plan.Params[by.Index].Default.Int() // a check is run without arguments
+	}
 	switch {
-	case c.read.Limit == 0:
+	case limit == 0:
 		c.fault(BadCheck, syntax.SpanOf(*read.Limit), "write a larger limit, or none", "with limit 0, the check always passes")
 	case read.Having == nil && onlyAggregates(c.read):
 		c.fault(BadCheck, first.Span(), "return the entities instead, or add a having clause", "aggregates without a grouping column always return one row, so the check never passes")

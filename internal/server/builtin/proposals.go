@@ -192,9 +192,36 @@ func proposalGet() tool.Tool {
 					return &ProposalGetResult{Changes: asObjects(page.Changes), NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
-			return shaped(operations.GetProposal(*id), func(v any) any { return &ProposalGetResult{Proposal: asObject(v)} }), nil
+			return &shownProposal{operations.GetProposal(*id)}, nil
 		},
 	}
+}
+
+// shownProposal runs the call that describes a proposal. Its answer has the names of those checks only
+// that the caller may know over MCP: stored queries that the module hides stay nameless.
+type shownProposal struct{ tool.Call }
+
+// Unwrap returns the call that shownProposal runs. The log describes that call.
+func (c *shownProposal) Unwrap() tool.Call { return c.Call }
+
+// Run implements [tool.Call].
+func (c *shownProposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	out, err := c.Call.Run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	p := out.Value.(*client.ProposalAnswer)
+	seen := map[string]bool{}
+	for _, q := range env.Queries() {
+		seen[q.Info().Name] = true
+	}
+	for i := range p.Checks {
+		if !seen[p.Checks[i].Query] {
+			p.Checks[i].Query = ""
+		}
+	}
+	out.Value = &ProposalGetResult{Proposal: asObject(p)}
+	return out, nil
 }
 
 // shapedCall runs a call and converts the answer with the function `shape`.

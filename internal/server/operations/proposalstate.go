@@ -96,16 +96,21 @@ func (s *comparedProposal) protection() *tool.Protection {
 
 // approvers lists the reviewers whose approval counts. They must have approved the current digest,
 // and must still be allowed to review proposals for the target. If the protection of the target
-// names a group, they must also be in that group. If it forbids the approvals of owners, they must not
-// own a contributor. REQUIRES: prepare has run.
+// names a group, they must also be in that group. They must not be contributors, and if the protection
+// forbids the approvals of owners, they must not own a contributor. REQUIRES: prepare has run.
 func (s *comparedProposal) approvers() []string {
 	actors, group := []string{}, ""
+	if s.contributors == nil {
+		return actors // there are no approvals, or the contributors could not be read
+	}
 	if p := s.protection(); p != nil {
-		if group = p.Group; p.NoOwners && s.contributors == nil {
-			return actors // the contributors could not be read
-		}
+		group = p.Group
 	}
 	for _, e := range s.reviews() {
+		// An approver can become a contributor: later commits can restore the digest of the approval.
+		if _, contributes := s.contributors[e.Actor]; contributes {
+			continue
+		}
 		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) && s.ownedBy(e.Actor) == "" {
 			actors = append(actors, e.Actor)
 		}
@@ -190,10 +195,11 @@ func (s *comparedProposal) failedChecks() (list []string) {
 	return list
 }
 
-// prepare reads what the protection of the target needs to know: the contributors, if the protection
-// forbids the approvals of owners.
+// prepare reads the contributors if there is an approval of the current digest, which counts only if its
+// actor is not one of them.
 func (s *comparedProposal) prepare(ctx context.Context) error {
-	if need := s.protection(); need == nil || !need.NoOwners || s.fault != nil {
+	approved := func(e engine.ProposalEvent) bool { return e.Kind == engine.EventApproved }
+	if s.fault != nil || !slices.ContainsFunc(s.reviews(), approved) {
 		return nil
 	}
 	_, err := s.readContributors(ctx)
@@ -203,8 +209,8 @@ func (s *comparedProposal) prepare(ctx context.Context) error {
 // outcome runs the checks, and answers with the proposal. If the contributors cannot be read, no approval
 // counts in the answer.
 func (s *comparedProposal) outcome(ctx context.Context) *tool.Outcome {
+	_ = s.prepare(ctx) // before the checks, which may use up the time of the call
 	s.runChecks(ctx)
-	_ = s.prepare(ctx)
 	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}
 }
 

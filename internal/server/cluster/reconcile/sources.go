@@ -148,14 +148,16 @@ type bound struct{ file, graph string }
 // policies lists the policy files of graphs and the server's policy file. It lists a file once or, if
 // some of its graphs have protected branches and others have none, twice.
 func policies(cfg *cluster.Config) []bound {
+	type use struct {
+		file      string
+		protected bool // a .cedar file can be correct for a graph with protected branches and wrong for one without
+	}
 	var all []bound
+	listed := map[use]bool{}
 	for _, g := range cfg.Graphs {
-		if g.Policy == "" {
-			continue
-		}
-		// A .cedar file can be correct for a graph with protected branches and wrong for one without.
-		first := cfg.Graph(cfg.PolicyGraphs(g.Policy)[0])
-		if first.ID == g.ID || (len(first.Protected.Branches) == 0) != (len(g.Protected.Branches) == 0) {
+		u := use{g.Policy, len(g.Protected.Branches) > 0}
+		if g.Policy != "" && !listed[u] {
+			listed[u] = true
 			all = append(all, bound{g.Policy, g.ID})
 		}
 	}

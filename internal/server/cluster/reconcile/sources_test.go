@@ -3,12 +3,14 @@ package reconcile
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
 // TestCompileFaults compiles a cluster with one fault of each kind. Each fault must be reported
@@ -71,5 +73,18 @@ func TestCompileUnreadable(t *testing.T) {
 		if _, _, err := Compile(cfg); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
+	}
+}
+
+// TestPolicies checks that a policy file is compiled once for its graphs with protected branches, and once
+// for those without.
+func TestPolicies(t *testing.T) {
+	main := protected.Rules{Branches: []protected.Branch{{Name: "main"}}}
+	cfg := &cluster.Config{ServerPolicy: "server.yaml", Graphs: []cluster.Graph{
+		{ID: "a", Policy: "p.cedar"}, {ID: "b", Policy: "p.cedar", Protected: main}, {ID: "c", Policy: "p.cedar", Protected: main},
+		{ID: "d", Policy: "p.cedar"}, {ID: "e"}, {ID: "f", Policy: "q.yaml"},
+	}}
+	if got, want := policies(cfg), []bound{{"p.cedar", "a"}, {"p.cedar", "b"}, {"q.yaml", "f"}, {"server.yaml", ""}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

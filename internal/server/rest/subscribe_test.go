@@ -233,6 +233,24 @@ func TestSubscriptionEnds(t *testing.T) {
 		page, _ := s.page()
 		end(t, b, s, client.FeedTokenExpired, *page.Cursor)
 	})
+	t.Run("within a commit", func(t *testing.T) {
+		b := broadcasting(t)
+		old := b.load(`{"type":"Ape","data":{"name":"old"}}`)
+		b.load(`{"type":"Ape","data":{"name":"seen"}}`)
+		b.load(`{"type":"Ape","data":{"name":"a"}}`, `{"type":"Ape","data":{"name":"b"}}`, `{"type":"Ape","data":{"name":"c"}}`)
+		s := b.subscribe("limit=1&cursor="+old, "", 200)
+		s.page()
+		_, id := s.page()
+		b.expire(clock.Now().Add(-time.Second))
+		s = b.subscribe("limit=1&cursor="+old, id, 200)
+		if page, _ := s.page(); page.NextPageToken == nil {
+			t.Fatalf("the page after %s is %+v", id, page)
+		}
+		var e client.FeedEnd
+		if err := json.Unmarshal([]byte(s.ended(client.FeedEnded)), &e); err != nil || e.Cursor != nil {
+			t.Errorf("the stream has sent no whole commit, and ends with the cursor %v, %v", e.Cursor, err)
+		}
+	})
 	t.Run("denial", func(t *testing.T) {
 		b := broadcasting(t)
 		s := b.subscribe("start=latest", "", 200)

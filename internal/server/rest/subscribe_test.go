@@ -289,6 +289,30 @@ func TestSubscriptionFilter(t *testing.T) {
 	}
 }
 
+// TestLargeSchemas reads commits that change a large schema. The texts of the schemas must count as
+// values when the server ends an event.
+func TestLargeSchemas(t *testing.T) {
+	b := broadcasting(t)
+	const commits = 5
+	source := zooPG + "// " + strings.Repeat("x", 100<<10) + "\n"
+	for i := range commits {
+		source += fmt.Sprintf("node Extra%d { id: String @key }\n", i)
+		b.apply(source)
+	}
+	s, blocks := b.subscribe("", "", 200), 0
+	for done := false; !done; {
+		page, _ := s.page()
+		if len(page.Blocks) > 4 { // the first commit, and three large schemas
+			t.Errorf("an event has %d blocks", len(page.Blocks))
+		}
+		blocks += len(page.Blocks)
+		done = page.CaughtUp
+	}
+	if blocks != commits+1 {
+		t.Errorf("the events have %d blocks, want %d", blocks, commits+1)
+	}
+}
+
 // TestSlowSubscribers opens streams over far more data than the connections can hold, and reads
 // nothing. Each stream must keep no more than about one event in memory.
 func TestSlowSubscribers(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 const mediaEvents = "text/event-stream"
 
 const (
-	// followPause is the time before Follow connects again after a stream that sent no page.
+	// followPause is the shortest time between two connections of Follow. A server or a proxy may end
+	// every stream soon, but each stream begins with a page.
 	followPause = time.Second
 
 	// followSilence is how long a server may send nothing. A server sends something every 15 seconds.
@@ -32,19 +33,22 @@ func (g *Graph) Follow(ctx context.Context, from FeedQuery) iter.Seq2[*ChangeFee
 		for at := from; ; {
 			q := reading(g.path+"/changes", at.values())
 			q.header.Set("Accept", mediaEvents)
-			pages, err := g.followOnce(ctx, q, func(page *ChangeFeed) bool {
+			pause := time.NewTimer(followPause)
+			err := g.followOnce(ctx, q, func(page *ChangeFeed) bool {
 				at.next(page)
 				return yield(page, nil)
 			})
 			if err == errStopped {
+				pause.Stop()
 				return
 			}
-			if err == nil && pages == 0 {
+			if err == nil {
 				select {
 				case <-ctx.Done():
-				case <-time.After(followPause):
+				case <-pause.C:
 				}
 			}
+			pause.Stop()
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
@@ -59,19 +63,19 @@ func (g *Graph) Follow(ctx context.Context, from FeedQuery) iter.Seq2[*ChangeFee
 // errStopped says that the receiver of the pages wants no more.
 var errStopped = errors.New("the receiver wants no more pages")
 
-// followOnce reads one stream to its end and passes its pages to `each`. It returns the number of
-// pages. The error is that of a request that the server refused, or errStopped. The end of the stream
-// is not an error, even if the connection broke: the next request either continues or gets the error.
-func (g *Graph) followOnce(ctx context.Context, q *request, each func(*ChangeFeed) bool) (pages int, err error) {
+// followOnce reads one stream to its end and passes its pages to `each`. The error is that of a request
+// that the server refused, or errStopped. The end of the stream is not an error, even if the connection
+// broke: the next request either continues or gets the error.
+func (g *Graph) followOnce(ctx context.Context, q *request, each func(*ChangeFeed) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp, err := g.c.open(ctx, q)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer resp.Body.Close()
 	if media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || media != mediaEvents {
-		return 0, errors.New("the server's answer is not a stream of events; check that the URL is that of an omnigraph-server")
+		return errors.New("the server's answer is not a stream of events; check that the URL is that of an omnigraph-server")
 	}
 	silent := time.AfterFunc(followSilence, cancel)
 	defer silent.Stop()
@@ -79,14 +83,14 @@ func (g *Graph) followOnce(ctx context.Context, q *request, each func(*ChangeFee
 	for {
 		name, data, err := readEvent(r, func() { silent.Reset(followSilence) })
 		if err != nil || name != FeedChanges {
-			return pages, nil // the stream has ended, or ends with this event
+			return nil // the stream has ended, or ends with this event
 		}
 		page, err := decode[ChangeFeed](data)
 		if err != nil {
-			return pages, err
+			return err
 		}
-		if pages++; !each(page) {
-			return pages, errStopped
+		if !each(page) {
+			return errStopped
 		}
 	}
 }

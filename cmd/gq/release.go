@@ -83,6 +83,12 @@ type releaser struct {
 // commitID matches the ids of commits. The linker takes the id in a list that spaces separate.
 var commitID = regexp.MustCompile(`^[0-9A-Za-z._-]*$`)
 
+// imageTag returns the tag of the image of a version. A tag cannot have the plus sign before the build
+// metadata of a version.
+func imageTag(version string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(version, "v"), "+", "_")
+}
+
 // run runs gq release.
 func (r *releaser) run(cmd *cobra.Command, version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != strings.TrimSuffix(version, semver.Build(version)) {
@@ -124,7 +130,7 @@ func (r *releaser) run(cmd *cobra.Command, version string) error {
 	release := artifact.Release{
 		Name: name, Time: at, Out: out, Configuration: configuration, Authorities: authorities, Log: cmd.OutOrStdout(),
 		Source:  artifact.Source{Root: root, Packages: []string{"./cmd/...", scaffold.Omnigraph + "/cmd/omnigraph"}, Version: version, Commit: r.commit},
-		Image:   artifact.ServerImage(name+":"+strings.TrimPrefix(version, "v"), storage, map[string]string{"org.opencontainers.image.version": version}),
+		Image:   artifact.ServerImage(name+":"+imageTag(version), storage, map[string]string{"org.opencontainers.image.version": version}),
 		InImage: func(string) bool { return true },
 	}
 	for _, s := range r.platforms {

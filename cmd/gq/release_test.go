@@ -260,3 +260,12 @@ func TestReleaseFaults(t *testing.T) {
 		}
 	})
 }
+
+// TestImageTag checks the tags of images for versions with and without build metadata.
+func TestImageTag(t *testing.T) {
+	for version, want := range map[string]string{"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3-rc.1", "v1.2.3+build.5": "1.2.3_build.5"} {
+		if got := imageTag(version); got != want {
+			t.Errorf("imageTag(%q) = %q, want %q", version, got, want)
+		}
+	}
+}

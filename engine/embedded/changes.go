@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -34,7 +35,9 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		return nil, err
 	}
 	if n := d.Len(); out.More && minPartRead <= n && n <= maxPartRead {
-		g.partRead.Store(d)
+		if g.partRead.Swap(d) != d {
+			time.AfterFunc(partReadTime, func() { g.partRead.CompareAndSwap(d, nil) })
+		}
 	} else if !out.More {
 		g.partRead.CompareAndSwap(d, nil)
 	}
@@ -47,6 +50,10 @@ const (
 	minPartRead = 1_000
 	maxPartRead = 2_000_000
 )
+
+// partReadTime is how long such a difference is kept. It keeps its two states, and so their segments,
+// and most readers of a first page never ask for the next one.
+const partReadTime = time.Minute
 
 // before returns two states: that of the commit's first parent (nil for the first commit) and that
 // of the commit.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -60,4 +62,29 @@ func TestChangesInPages(t *testing.T) {
 	if g.partRead.Load() != nil {
 		t.Error("the graph still keeps a difference after its last page")
 	}
+}
+
+// TestChangesReadInPart reads only the first page of a large commit. The graph must not keep its states
+// for good.
+func TestChangesReadInPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		g := create(t, fs.NewMem(), Options{})
+		defer g.Close()
+		if err := loadText(g, engine.Merge, manyPeople(0, 1_500)); err != nil {
+			t.Fatal(err)
+		}
+		head, err := g.Commits(ctx, "", engine.CommitRange{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := g.Changes(ctx, head[0].ID, engine.ChangeRange{Limit: 400})
+		if err != nil || !page.More || g.partRead.Load() == nil {
+			t.Fatalf("more %v, kept %v, %v", page.More, g.partRead.Load() != nil, err)
+		}
+		time.Sleep(2 * partReadTime)
+		if synctest.Wait(); g.partRead.Load() != nil {
+			t.Error("the graph still keeps the difference")
+		}
+	})
 }

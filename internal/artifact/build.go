@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -173,11 +172,13 @@ func (s *Source) Licences(ctx context.Context, p Platform) (text []byte, unlicen
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := s.goCommand(ctx, p, "env", "GOROOT")
+	// The go command may be of another release than the one that compiled this program.
+	env, err := s.goCommand(ctx, p, "env", "GOVERSION", "GOROOT")
 	if err != nil {
 		return nil, nil, err
 	}
-	found = append(found, module{"The Go standard library", runtime.Version(), strings.TrimSpace(string(root))})
+	release, root, _ := strings.Cut(strings.TrimSpace(string(env)), "\n")
+	found = append(found, module{"The Go standard library", strings.TrimSpace(release), strings.TrimSpace(root)})
 	var b strings.Builder
 	for _, m := range found {
 		entries, err := os.ReadDir(m.Dir)

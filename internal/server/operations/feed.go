@@ -116,6 +116,9 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 		}
 		after = engine.ChangePosition{}
 		changes += len(block.Changes)
+		if block.SchemaChange != nil {
+			bytes += len(block.SchemaChange.SchemaSource)
+		}
 		for j := range block.Changes {
 			bytes += valueBytes(block.Changes[j].Before) + valueBytes(block.Changes[j].After)
 		}

@@ -35,14 +35,17 @@ func (x *exchange) changeFeed() error {
 	return x.answer(operations.ReadFeed(r), encoding.Options{})
 }
 
-// reachCursor waits until this server knows the commit of the cursor. A server that follows another
-// one may not have it yet when a subscriber changes the server. An unknown commit is not an error
-// here: the call itself reports it, after the policy allowed the read.
-func (x *exchange) reachCursor(r *operations.FeedRange) error {
-	if r.Cursor == "" || r.PageToken != "" {
-		return nil
+// reachCursor waits until this server knows the commit of the cursor or of the page token. A server
+// that follows another one may not have it yet when a subscriber changes the server. An unknown commit
+// is not an error here: the call itself reports it, after the policy allowed the read.
+func (x *exchange) reachCursor(r *operations.FeedRange) (err error) {
+	switch {
+	case r.PageToken != "":
+		err = x.g.ReachPage(x.ctx(), r.PageToken)
+	case r.Cursor != "":
+		err = x.g.Reach(x.ctx(), r.Cursor)
 	}
-	if err := x.g.Reach(x.ctx(), r.Cursor); err != nil && x.ctx().Err() != nil {
+	if err != nil && x.ctx().Err() != nil {
 		return err
 	}
 	return nil

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,10 +11,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
@@ -371,6 +375,35 @@ func TestFeedPages(t *testing.T) {
 			z.Errorf("a cursor of another branch: %s", e.Message)
 		}
 	})
+}
+
+// behind is a graph that does not know a commit until it catches up.
+type behind struct {
+	engine.Graph
+	commit atomic.Pointer[string]
+}
+
+func (b *behind) Commit(ctx context.Context, id string) (engine.Commit, error) {
+	if c := b.commit.Load(); c != nil && *c == id {
+		return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
+	}
+	return b.Graph.Commit(ctx, id)
+}
+
+// TestFeedOnAnotherServer continues within a commit on a server that does not know the commit yet.
+func TestFeedOnAnotherServer(t *testing.T) {
+	b := broadcasting(t)
+	g := &behind{Graph: b.g}
+	c := servedtest.Config(t)
+	c.Graph, c.CatchUp = g, func(context.Context) error { g.commit.Store(nil); return nil }
+	b.h = rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{})
+	commit := b.load(`{"type":"Ape","data":{"name":"a"}}`, `{"type":"Ape","data":{"name":"b"}}`)
+	before := b.feed("start=earliest").Blocks[0].Cause.GraphCommitID
+	token := *b.feed("limit=1&cursor=" + before).NextPageToken
+	g.commit.Store(&commit)
+	if page := b.feed("limit=1&page_token=" + url.QueryEscape(token)); len(page.Blocks) != 1 || !page.CaughtUp {
+		t.Errorf("the rest of the commit is %+v", page)
+	}
 }
 
 // feedToken returns a page token of a list that is not a feed.

@@ -59,6 +59,9 @@ func (x *exchange) subscribe(r operations.FeedRange) error {
 	if err := resumeAfter(&r, x.r.Header.Get(headerLastEvent)); err != nil {
 		return err
 	}
+	if r.PageToken != "" {
+		r.Cursor = "" // it may be much older than the token, so the end of the stream must not name it
+	}
 	if err := x.reachCursor(&r); err != nil {
 		return err
 	}

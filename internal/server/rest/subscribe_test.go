@@ -233,6 +233,24 @@ func TestSubscriptionEnds(t *testing.T) {
 		page, _ := s.page()
 		end(t, b, s, client.FeedTokenExpired, *page.Cursor)
 	})
+	t.Run("within a commit", func(t *testing.T) {
+		b := broadcasting(t)
+		old := b.load(`{"type":"Ape","data":{"name":"old"}}`)
+		b.load(`{"type":"Ape","data":{"name":"seen"}}`)
+		b.load(`{"type":"Ape","data":{"name":"a"}}`, `{"type":"Ape","data":{"name":"b"}}`, `{"type":"Ape","data":{"name":"c"}}`)
+		s := b.subscribe("limit=1&cursor="+old, "", 200)
+		s.page()
+		_, id := s.page()
+		b.expire(clock.Now().Add(-time.Second))
+		s = b.subscribe("limit=1&cursor="+old, id, 200)
+		if page, _ := s.page(); page.NextPageToken == nil {
+			t.Fatalf("the page after %s is %+v", id, page)
+		}
+		var e client.FeedEnd
+		if err := json.Unmarshal([]byte(s.ended(client.FeedEnded)), &e); err != nil || e.Cursor != nil {
+			t.Errorf("the stream has sent no whole commit, and ends with the cursor %v, %v", e.Cursor, err)
+		}
+	})
 	t.Run("denial", func(t *testing.T) {
 		b := broadcasting(t)
 		s := b.subscribe("start=latest", "", 200)
@@ -268,6 +286,30 @@ func TestSubscriptionFilter(t *testing.T) {
 	page, id := s.page()
 	if len(page.Blocks) != 1 || page.Blocks[0].Cause.GraphCommitID != zebra || id != "commit:"+zebra {
 		t.Errorf("the event %s has %+v", id, page)
+	}
+}
+
+// TestLargeSchemas reads commits that change a large schema. The texts of the schemas must count as
+// values when the server ends an event.
+func TestLargeSchemas(t *testing.T) {
+	b := broadcasting(t)
+	const commits = 5
+	source := zooPG + "// " + strings.Repeat("x", 100<<10) + "\n"
+	for i := range commits {
+		source += fmt.Sprintf("node Extra%d { id: String @key }\n", i)
+		b.apply(source)
+	}
+	s, blocks := b.subscribe("", "", 200), 0
+	for done := false; !done; {
+		page, _ := s.page()
+		if len(page.Blocks) > 4 { // the first commit, and three large schemas
+			t.Errorf("an event has %d blocks", len(page.Blocks))
+		}
+		blocks += len(page.Blocks)
+		done = page.CaughtUp
+	}
+	if blocks != commits+1 {
+		t.Errorf("the events have %d blocks, want %d", blocks, commits+1)
 	}
 }
 

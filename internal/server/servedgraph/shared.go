@@ -22,6 +22,16 @@ func (g *Graph) Reach(ctx context.Context, commit string) error {
 	return overdue(ctx, g.reach(ctx, commit))
 }
 
+// ReachPage is like Reach for the commit of a page token. It does nothing for a token that is not valid:
+// the call that uses the token reports that.
+func (g *Graph) ReachPage(ctx context.Context, token string) error {
+	p, err := g.pages.Open(token)
+	if err != nil {
+		return nil
+	}
+	return g.Reach(ctx, p.Commit)
+}
+
 // reach does what Reach does, without the limit of time.
 func (g *Graph) reach(ctx context.Context, commit string) error {
 	if commit == Latest {

@@ -33,7 +33,7 @@ func TestLinger(t *testing.T) {
 			defer stop()
 			s := &Server{
 				log: slog.New(slog.DiscardHandler), metrics: observe.New("test"), conns: newConnections(DefaultMaxConnections),
-				drainTimeout: 10 * time.Second, cutTimeout: time.Second, lingerTimeout: tt.linger,
+				stop: func() {}, drainTimeout: 10 * time.Second, cutTimeout: time.Second, lingerTimeout: tt.linger,
 				handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "whole") }),
 			}
 			ln, err := net.Listen("tcp", "127.0.0.1:0")

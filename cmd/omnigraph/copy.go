@@ -100,7 +100,7 @@ func (f *copyFlags) run(cmd *cobra.Command, source, target string, at func(conte
 	if err != nil {
 		return err
 	}
-	a := &copyAnswer{Source: address.Redacted(source), Target: address.Redacted(target), Graph: f.targetGraph, Bytes: v.Bytes()}
+	a := &copyAnswer{Source: shownPlace(source), Target: shownPlace(target), Graph: f.targetGraph, Bytes: v.Bytes()}
 	if address.Is(target) {
 		err = f.copyToShared(ctx, v, target, commit, a)
 	} else {
@@ -110,6 +110,14 @@ func (f *copyFlags) run(cmd *cobra.Command, source, target string, at func(conte
 		return err
 	}
 	return f.print(cmd, single(a, "the copy was verified", "target", "head", "created_at", "branches", "bytes"))
+}
+
+// shownPlace returns the folder, or the URL of shared storage without passwords, for the answer.
+func shownPlace(text string) string {
+	if address.Is(text) {
+		return address.Redacted(text)
+	}
+	return text
 }
 
 // checkGraphs checks --graph and --target-graph, and sets the id of the target.

@@ -27,6 +27,7 @@ func (g *Graph) collect(ctx context.Context) {
 		}
 		now := g.current.Load()
 		if now.written == nil {
+			g.pinned.Store(0) // only the writer spares segments
 			continue
 		}
 		n, err := now.written.Collect(ctx)

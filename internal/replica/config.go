@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
@@ -20,6 +21,21 @@ func (n *Node) Differs() (other Sign, found bool) {
 	return Sign{}, false
 }
 
+// runCompare compares the configurations regularly until ctx ends. It has its own goroutine, so that slow
+// reads of many signs do not delay the sign of this server.
+func (n *Node) runCompare(ctx context.Context) {
+	ticker := time.NewTicker(n.opts.Renew)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		_ = n.compare(ctx) // if the storage does not answer, the sign of this server fails, too, and is reported
+	}
+}
+
 // compare looks for the server that Differs returns. A command compares nothing.
 func (n *Node) compare(ctx context.Context) error {
 	if n.opts.Config == "" {
@@ -31,14 +47,14 @@ func (n *Node) compare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the servers: %w", err)
 	}
-	n.observing.Lock()
-	defer n.observing.Unlock()
 	for _, e := range entries {
 		id := strings.TrimPrefix(e.Name, nodePrefix)
 		if id == n.opts.ID {
 			continue
 		}
+		n.observing.Lock()
 		content, expired, err := n.leases.Look(ctx, id)
+		n.observing.Unlock()
 		if err != nil {
 			return err
 		}

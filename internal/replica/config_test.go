@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,5 +55,38 @@ func TestDiffers(t *testing.T) {
 	second.starting.Unlock()
 	for _, n := range []*Node{third, fourth} {
 		eventually(t, "the same configuration", func() bool { _, found := n.Differs(); return !found })
+	}
+}
+
+// silentSign is a Bucket that stops answering reads of the sign of the server "silent".
+type silentSign struct {
+	object.Memory
+	silent atomic.Bool
+}
+
+func (b *silentSign) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if name == nodePrefix+"silent" && b.silent.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return b.Memory.Read(ctx, name, offset, length)
+}
+
+// TestSlowComparison lets the reads of another server's sign hang. The server must still renew its own sign
+// in time.
+func TestSlowComparison(t *testing.T) {
+	b := &silentSign{}
+	if err := b.Put(t.Context(), nodePrefix+"silent", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	n := NewNode(NodeOptions{Bucket: b, ID: "one", Config: "c", Lease: 2 * time.Second, Renew: 50 * time.Millisecond})
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer n.Leave(context.Background())
+	b.silent.Store(true)
+	time.Sleep(time.Second)
+	if s, err := ReadSign(t.Context(), b, "one"); err != nil || s.Beat < 4 {
+		t.Errorf("after a second the sign is %+v, %v; want one of many", s, err)
 	}
 }

@@ -124,9 +124,9 @@ type Node struct {
 
 	starting sync.Mutex         // guards `stop` and `left`
 	urgent   chan struct{}      // capacity 1; holds an element after the role of a graph changed
-	stop     context.CancelFunc // ends the goroutine that renews the lease; nil if there is none
+	stop     context.CancelFunc // ends the goroutines of `running`; nil if there are none
 	left     bool               // Leave was called
-	running  sync.WaitGroup     // the goroutine that renews the lease
+	running  sync.WaitGroup     // the goroutines that renew the lease and compare the configurations
 }
 
 // NewNode returns the node of this process. Start begins its lease.
@@ -175,6 +175,9 @@ func (n *Node) Start(ctx context.Context) error {
 	running, stop := context.WithCancel(context.Background())
 	n.stop = stop
 	n.running.Go(func() { n.run(running) })
+	if n.opts.Config != "" {
+		n.running.Go(func() { n.runCompare(running) })
+	}
 	return nil
 }
 
@@ -199,11 +202,7 @@ func (n *Node) run(ctx context.Context) {
 		}
 		if now := clock.Now(); urgent || now.Sub(renewed) >= n.opts.Renew {
 			renewed = now
-			err := n.renew(ctx)
-			if err == nil {
-				err = n.compare(ctx)
-			}
-			if err != nil && ctx.Err() == nil && n.opts.Failed != nil {
+			if err := n.renew(ctx); err != nil && ctx.Err() == nil && n.opts.Failed != nil {
 				n.opts.Failed(err)
 			}
 		}

@@ -18,7 +18,7 @@ type comparedConfig struct {
 	Graphs []comparedGraph
 	Peers  []string
 	Policy string // content of the policy of the server
-	Lease  string // storage.lease and storage.max_staleness
+	Lease  string // storage.lease, storage.max_staleness and storage.retention
 	Server cluster.Server
 }
 
@@ -43,7 +43,7 @@ func configDigest(o *Options) (string, error) {
 	read := contents{}
 	all := comparedConfig{Format: embedded.Format(), Peers: c.Peers, Policy: read.file(c.ServerPolicy), Server: c.Server}
 	if c.Shared != nil {
-		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String()
+		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String() + " " + c.Shared.Retention.String()
 	}
 	for i := range c.Graphs {
 		g := &c.Graphs[i]

@@ -70,6 +70,7 @@ func TestConfigDigest(t *testing.T) {
 		"provider":             func(_ *Options, g *cluster.Graph) { g.Embedding.Model = "large" },
 		"peers":                func(o *Options, _ *cluster.Graph) { o.Cluster.Peers = nil },
 		"lease":                func(o *Options, _ *cluster.Graph) { o.Cluster.Shared.Lease = time.Minute },
+		"retention":            func(o *Options, _ *cluster.Graph) { o.Cluster.Shared.Retention = time.Hour },
 		"limits":               func(o *Options, _ *cluster.Graph) { o.Cluster.Server.Limits.Branches = 5 },
 		"issuer":               func(o *Options, _ *cluster.Graph) { o.Cluster.Server.OIDC = &cluster.OIDC{Issuer: "https://id"} },
 		"protected branch":     func(_ *Options, g *cluster.Graph) { g.Protected.Branches = []protected.Branch{{Name: "main"}} },

@@ -19,7 +19,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
+	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 
 	"github.com/omnigraph-go/omnigraph/internal/object"
@@ -31,6 +33,10 @@ const (
 
 	// scope is the right that the server asks for: to read and write objects.
 	scope = "https://www.googleapis.com/auth/devstorage.read_write"
+
+	// patience is how long a request waits for the answer to begin. Some callers send a request without a
+	// deadline, and would otherwise wait for ever on a connection that has died.
+	patience = time.Minute
 )
 
 // Bucket is an object.Bucket below a prefix of a bucket of Google Cloud Storage.
@@ -80,11 +86,15 @@ func Open(ctx context.Context, text string) (*Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Some kinds of credentials keep this context for all later requests of tokens.
+	ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Timeout: patience})
 	found, err := google.FindDefaultCredentials(ctx, scope)
 	if err != nil {
 		return nil, fmt.Errorf("finding the credentials of Google Cloud: %w; set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account", err)
 	}
-	b.client = &http.Client{Transport: &authorized{found.TokenSource.Token, http.DefaultTransport.(*http.Transport).Clone()}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = patience
+	b.client = &http.Client{Transport: &authorized{found.TokenSource.Token, transport}}
 	return b, nil
 }
 
@@ -169,9 +179,11 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 	return data, nil
 }
 
-// listing is the answer to a request for a list.
+// listing is a page of a list. The service may end a page early, and then IsTruncated is true.
 type listing struct {
-	Contents []struct {
+	IsTruncated           bool
+	NextContinuationToken string
+	Contents              []struct {
 		Key  string
 		Size int64
 	}
@@ -182,24 +194,38 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]o
 	if err := object.CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
-	query := url.Values{"list-type": {"2"}, "prefix": {b.prefix + prefix}, "max-keys": {strconv.Itoa(limit)}}
+	query := url.Values{"list-type": {"2"}, "prefix": {b.prefix + prefix}}
 	if after != "" {
 		query.Set("start-after", b.prefix+after)
 	}
+	var entries []object.Entry
+	for {
+		query.Set("max-keys", strconv.Itoa(limit-len(entries)))
+		page, err := b.page(ctx, query)
+		if err != nil {
+			return nil, explain("listing", prefix, err)
+		}
+		for _, c := range page.Contents {
+			entries = append(entries, object.Entry{Name: strings.TrimPrefix(c.Key, b.prefix), Size: c.Size})
+		}
+		if len(entries) >= limit || !page.IsTruncated {
+			return entries, nil
+		}
+		if page.NextContinuationToken == "" {
+			return nil, fmt.Errorf("listing %s: the storage returned a part of the list without a token for the next part", prefix)
+		}
+		query.Set("continuation-token", page.NextContinuationToken)
+	}
+}
+
+// page requests one page of a list.
+func (b *Bucket) page(ctx context.Context, query url.Values) (page listing, err error) {
 	answer, err := b.request(ctx, http.MethodGet, b.address+"?"+query.Encode(), nil, nil, 0)
 	if err != nil {
-		return nil, explain("listing", prefix, err)
+		return page, err
 	}
 	defer answer.Body.Close()
-	var found listing
-	if err := xml.NewDecoder(answer.Body).Decode(&found); err != nil {
-		return nil, explain("listing", prefix, err)
-	}
-	entries := make([]object.Entry, 0, len(found.Contents))
-	for _, c := range found.Contents {
-		entries = append(entries, object.Entry{Name: strings.TrimPrefix(c.Key, b.prefix), Size: c.Size})
-	}
-	return entries, nil
+	return page, xml.NewDecoder(answer.Body).Decode(&page)
 }
 
 // Delete implements object.Bucket.

@@ -29,11 +29,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/objecttest"
 )
 
-// fake is a server with the part of the XML API that a Bucket uses, for one bucket.
+// fake is a server with the part of the XML API that a Bucket uses, for one bucket. It returns lists in short
+// pages, the first of which is empty.
 type fake struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 }
+
+// fakePage is the number of entries of a page of a list.
+const fakePage = 3
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer the-token" {
@@ -79,18 +83,30 @@ func (f *fake) list(w http.ResponseWriter, query url.Values) {
 		Size int
 	}
 	answer := struct {
-		XMLName  xml.Name `xml:"http://doc.s3.amazonaws.com/2006-03-01 ListBucketResult"`
-		Contents []contents
+		XMLName               xml.Name `xml:"http://doc.s3.amazonaws.com/2006-03-01 ListBucketResult"`
+		Contents              []contents
+		IsTruncated           bool
+		NextContinuationToken string `xml:",omitempty"`
 	}{}
 	most, err := strconv.Atoi(query.Get("max-keys"))
 	if err != nil || query.Get("list-type") != "2" {
 		refuse(w, http.StatusBadRequest, "InvalidArgument")
 		return
 	}
+	after, continues := strings.CutPrefix(query.Get("continuation-token"), "after:")
+	if most = min(most, fakePage); !continues {
+		after, most = query.Get("start-after"), 0
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.objects)) {
-		if strings.HasPrefix(name, query.Get("prefix")) && name > query.Get("start-after") && len(answer.Contents) < most {
-			answer.Contents = append(answer.Contents, contents{name, len(f.objects[name])})
+		if !strings.HasPrefix(name, query.Get("prefix")) || name <= after {
+			continue
 		}
+		if answer.IsTruncated = len(answer.Contents) == most; answer.IsTruncated {
+			answer.NextContinuationToken = "after:" + after
+			break
+		}
+		answer.Contents = append(answer.Contents, contents{name, len(f.objects[name])})
+		after = name
 	}
 	_ = xml.NewEncoder(w).Encode(answer)
 }

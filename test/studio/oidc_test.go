@@ -82,6 +82,14 @@ func TestLogInAtIssuer(t *testing.T) {
 	b.wantText("Log in at " + strings.TrimPrefix(i.url, "http://"))
 	b.accessible()
 	b.shoot("login-issuer")
+
+	// After the user has gone back from the issuer, the button works again.
+	b.wait(`document.querySelector("main.login p button:enabled") !== null`)
+	b.run(chromedp.Click("main.login p button", chromedp.ByQuery))
+	b.arrive(`document.querySelector("#go") !== null`)
+	b.run(chromedp.Evaluate("setTimeout(() => history.back())", nil))
+	b.arrive(`document.querySelector("main.login p button:enabled") !== null`)
+	b.run(chromedp.Navigate(wanted))
 	b.logInAtIssuer()
 	b.shows("desk-lamp")
 	b.settle()

@@ -1,12 +1,10 @@
 package studio
 
 import (
-	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,51 +125,50 @@ func TestReviewHostileValues(t *testing.T) {
 	b.quiet()
 }
 
-// TestReviewChecks shows the outcomes of checks. The test puts them into the answer of the server, so that
-// each outcome occurs and a row tries to do harm.
+// TestReviewChecks shows the outcomes of the checks of the graph code to an actor who may invoke their
+// queries, and to one who may not. A row of the failed check tries to do harm.
 func TestReviewChecks(t *testing.T) {
 	needBrowser(t)
-	s := reviewSite(t)
-	id := s.propose(t, "try/one", "A new lamp", "", `insert Item { slug: "wall-lamp", title: "Wall lamp" }`)
-	checks := []map[string]any{
-		{"query": "lamps_have_prices", "title": "Every lamp has a price.", "outcome": "failed", "rows": []any{map[string]any{"slug": "wall-lamp", "title": harm}}, "more_rows": true},
-		{"query": "no_cycles", "title": "No lamp replaces itself.", "outcome": "passed"},
-		{"query": nil, "title": harm, "outcome": "unfinished", "reason": "The query reached its time limit."},
+	s := codeSite(t, "  - id: bots-read\n    allow: { actors: { ids: [act-bot] }, actions: [read] }\n")
+	page, demand := "/studio/code/review/"+s.proposal, "Every note is about a symbol."
+	s.mutate(t, "act-dev", "review", `insert Note { slug: "`+harm+`", text: "About nothing", created: now() }`)
+	for i := range 20 {
+		s.mutate(t, "act-dev", "review", fmt.Sprintf(`insert Note { slug: "note-%02d", text: "About nothing", created: now() }`, i))
 	}
 	b := openTab(t)
-	b.logIn(s, "act-ada", "/studio/shop/review")
-	chromedp.ListenTarget(b.ctx, func(event any) {
-		if e, ok := event.(*fetch.EventRequestPaused); ok {
-			go func() { // a listener must not wait for the browser
-				_ = chromedp.Run(b.ctx, chromedp.ActionFunc(func(ctx context.Context) error {
-					text, err := fetch.GetResponseBody(e.RequestID).Do(ctx)
-					if err != nil {
-						return err
-					}
-					var answer map[string]any
-					if err := json.Unmarshal(text, &answer); err != nil {
-						return err
-					}
-					answer["checks"] = checks
-					if text, err = json.Marshal(answer); err != nil {
-						return err
-					}
-					return fetch.FulfillRequest(e.RequestID, http.StatusOK).WithBody(base64.StdEncoding.EncodeToString(text)).
-						WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}).Do(ctx)
-				}))
-			}()
-		}
-	})
-	b.run(fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/graphs/shop/proposals/" + id, RequestStage: fetch.RequestStageResponse}}))
-	b.open(s, "/studio/shop/review/"+id)
-	b.wantText("Every lamp has a price.", "failed", "passed", "unfinished", "The query reached its time limit. An unfinished check counts as not passed.", "The query returned more rows.", "U+202E")
-	if got := eval[string](b, `document.querySelector(".checks td").innerText`); got != "wall-lamp" {
-		t.Errorf("the first row of the failed check begins with %q", got)
+	b.logIn(s, "act-dev", page)
+	b.wantText(demand, "failed", "Every symbol belongs to a package.", "passed", "The query returned more rows.")
+	rows := eval[[]string](b, `[...document.querySelectorAll(".checks tbody tr")].map(e => e.innerText)`)
+	if len(rows) != 20 || !strings.HasPrefix(rows[0], "<img src=x onerror=alert(1)> U+202Eevil") {
+		t.Errorf("the failed check has the rows %q", rows)
+	}
+	links := eval[[]string](b, `[...document.querySelectorAll(".checks a")].map(e => e.getAttribute("href"))`)
+	if len(links) != 3 || !slices.Contains(links, "/studio/code/run/notes_about_nothing?branch=main") {
+		t.Errorf("the checks link to %q", links)
 	}
 	if got := eval[string](b, `getComputedStyle(document.querySelector(".badge.failed")).color`); got != "rgb(165, 32, 27)" {
 		t.Errorf("a failed check has the colour %s", got)
 	}
 	b.looks("review-checks")
+
+	other := openTab(t)
+	other.logIn(s, "act-bot", page)
+	other.wantText(demand, "failed", "passed")
+	if n := eval[int](other, `document.querySelectorAll(".checks a, .checks table").length`); n != 0 {
+		t.Errorf("an actor who may not invoke the queries sees %d links and tables", n)
+	}
+	other.quiet()
+
+	s.mutate(t, "act-dev", "main", `update Note set { text: "Read me once" } where slug = "first"`)
+	b.open(s, page)
+	b.wantText(demand, "unfinished", "Reason: the merge has conflicts; resolve them first. An unfinished check counts as not passed.")
+	b.click("details:has(button[value=close]) summary")
+	b.click("button[value=close]")
+	b.shows("The proposal is closed.")
+	b.settle()
+	if text := b.text(); strings.Contains(text, "Checks\n") || strings.Contains(text, "The graph has no checks.") {
+		t.Errorf("the page of a closed proposal says something about checks:\n%.2000s", text)
+	}
 	b.quiet()
 }
 
@@ -187,7 +184,7 @@ func TestReviewKindsOfConflict(t *testing.T) {
 	s.mutate(t, "act-dev", "main", `update Item set { price: 5000 } where slug = "desk-lamp"`)
 	b := openTab(t)
 	b.logIn(s, "act-ada", "/studio/shop/review/"+id)
-	b.wantText("delete vs update", "orphan edge", "divergent update", "No resolution can resolve this conflict. Write to the branch try/clean, or merge main into it.")
+	b.wantText("delete vs update", "orphan edge", "divergent update", "resolve the 3 conflicts that have no resolution", "No resolution can resolve this conflict. Write to the branch try/clean, or merge main into it.")
 	whole := `[...document.querySelectorAll(".conflict")].find(e => e.innerText.includes("delete vs update"))`
 	for side, want := range map[string]string{"base": "1900", "ours": "2100", "theirs": "does not exist"} {
 		if got := eval[string](b, fmt.Sprintf("%s.querySelector('.side-%s').innerText", whole, side)); !strings.Contains(got, want) {
@@ -204,7 +201,7 @@ func TestReviewKindsOfConflict(t *testing.T) {
 	b.shows("Store 2 resolutions")
 	b.click(`form[aria-label="Conflicts"] button[type=submit]`)
 	b.shows("2 resolutions are stored.")
-	b.wantText("resolve the conflicts: 1 have no resolution", "orphan edge")
+	b.wantText("resolve the conflict that has no resolution", "orphan edge")
 
 	// The stored resolution of the price: first theirs, then no value.
 	price := `.checks li:has(input[value=none]) `

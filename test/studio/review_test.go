@@ -22,7 +22,7 @@ func TestReviewByMouse(t *testing.T) {
 	b.click(`td a[href*="/review/"]`)
 	b.shows("divergent update")
 	b.settle()
-	b.wantText("4900", "5000", "5400", "resolve the conflicts: 1 have no resolution", "The supplier's list of November", "1 new, 2 changed, 1 deleted", "Wall lamp", "night-light")
+	b.wantText("4900", "5000", "5400", "resolve the conflict that has no resolution", "The supplier's list of November", "1 new, 2 changed, 1 deleted", "Wall lamp", "night-light")
 	for side, want := range map[string]string{"base": "4900", "ours": "5000", "theirs": "5400"} {
 		if got := eval[string](b, fmt.Sprintf("document.querySelector('.side-%s p').innerText", side)); got != want {
 			t.Errorf("the side %s shows %q, want %s", side, got, want)

@@ -193,14 +193,20 @@ func (s *site) ask(t *testing.T, actor, method, path, body string, answer any) {
 	}
 }
 
-// codeSite serves the graph code with the configuration in the repository. The graph has the data
-// of a part of the repository's code.
-func codeSite(t *testing.T) *site {
+// codeSite serves the graph code with the configuration in the repository, to which it adds rules of the
+// policy. The graph has the data of a part of the repository's code.
+func codeSite(t *testing.T, rules ...string) *site {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(root, "queries"))); err != nil {
 		t.Fatal(err)
 	}
+	policy := filepath.Join(dir, "queries", "code", "policy.yaml")
+	text, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, policy, string(text)+strings.Join(rules, ""))
 	config, err := os.ReadFile(filepath.Join(root, "cluster.yaml"))
 	if err != nil {
 		t.Fatal(err)

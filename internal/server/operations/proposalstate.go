@@ -157,9 +157,12 @@ func (s *comparedProposal) blockers() []string {
 	if c.Source.Schema != c.Target.Schema {
 		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
 	}
-	if n := len(c.Conflicts); n > 0 {
-		add("resolve the conflicts: %d have no resolution", n)
-	} else if c.Outcome == engine.AlreadyUpToDate {
+	switch n := len(c.Conflicts); {
+	case n == 1:
+		add("resolve the conflict that has no resolution")
+	case n > 1:
+		add("resolve the %d conflicts that have no resolution", n)
+	case c.Outcome == engine.AlreadyUpToDate:
 		list = append(list, nothingToMerge(p))
 	}
 	if need := s.protection(); need != nil {

@@ -1,13 +1,14 @@
-// The checks of a proposal: stored queries that must find nothing in the result of the merge.
+// The checks of an open proposal: stored queries that must find nothing in the result of the merge.
 
 import type { Row } from "./api";
-import type { Check, Proposal } from "./proposal";
+import type { Proposal } from "./proposal";
 import { href } from "./route";
 import { Table } from "./table";
 import { Text } from "./text";
 
-export function Checks(props: { graph: string; proposal: Proposal; checks: Check[] }) {
-  const { graph, proposal, checks } = props;
+export function Checks(props: { graph: string; proposal: Proposal }) {
+  const { graph, proposal } = props;
+  const { checks } = proposal;
   return (
     <section>
       <h2>Checks</h2>
@@ -25,10 +26,15 @@ export function Checks(props: { graph: string; proposal: Proposal; checks: Check
             </p>
             {c.outcome === "unfinished" && (
               <p class="hint">
-                {c.reason && <Text value={c.reason} />} An unfinished check counts as not passed.
+                {c.reason && (
+                  <>
+                    Reason: <Text value={c.reason} />.{" "}
+                  </>
+                )}
+                An unfinished check counts as not passed.
               </p>
             )}
-            {c.rows && c.rows.length > 0 && <Table label={c.query ?? c.title} rows={c.rows} columns={columnsOf(c.rows)} />}
+            {c.rows && c.rows.length > 0 && <Table label={c.query} rows={c.rows} columns={columnsOf(c.rows)} />}
             {c.more_rows && <p class="empty">The query returned more rows.</p>}
           </li>
         ))}

@@ -65,6 +65,8 @@ function Standing(props: { graph: string; proposal: Proposal; index: number; com
       return <p class="hint">This review counts.</p>;
     case "replaced":
       return <p class="hint">A later review by the same actor replaces this one.</p>;
+    case "unknown":
+      return <p class="hint">This review does not count while the branches cannot be compared.</p>;
     case "barred":
       return <p class="hint">This approval does not count: the policy does not let this actor approve the proposal.</p>;
   }

@@ -31,10 +31,10 @@ export function LoginPage(props: { reason: string }) {
             disabled={leaving}
             onClick={() => {
               setLeaving(true);
-              begin(issuer).catch((error: unknown) => {
-                setFault(messageOf(error));
-                setLeaving(false);
-              });
+              // Also without an error: the user can come back from the issuer to this page as it was.
+              void begin(issuer)
+                .catch((error: unknown) => setFault(messageOf(error)))
+                .finally(() => setLeaving(false));
             }}
           >
             Log in at {new URL(issuer.issuer).host}

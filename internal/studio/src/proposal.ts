@@ -52,11 +52,11 @@ export interface ProposalEvent {
 }
 
 export interface Check {
-  query: string | null; // null if the user may not invoke the query
+  query: string; // "" if the user may not invoke the query
   title: string;
   outcome: "passed" | "failed" | "unfinished";
-  reason?: string | null; // why the check is unfinished
-  rows?: Row[];
+  reason: string | null; // why the check is unfinished
+  rows?: Row[]; // only if the user may invoke the query
   more_rows?: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface Proposal extends ProposalSummary {
   approved_by: string[];
   changes_requested_by: string[];
   blockers: string[];
-  checks?: Check[];
+  checks: Check[]; // empty unless the proposal is open
 }
 
 /** Changes the proposal on the server. The promise is true if the server accepted the request. */
@@ -99,10 +99,11 @@ export function isReview(event: ProposalEvent): boolean {
 }
 
 /**
- * Why a review counts or not. "replaced": the reviewer decided again later. "void": the digest is another
- * one by now. "barred": the policy does not let the reviewer approve this proposal.
+ * Why a review counts or not. "replaced": the reviewer decided again later. "unknown": the branches cannot be
+ * compared. "void": the digest is another one by now. "barred": the policy does not let the reviewer approve
+ * this proposal.
  */
-export type Standing = "counts" | "replaced" | "void" | "barred";
+export type Standing = "counts" | "replaced" | "unknown" | "void" | "barred";
 
 /** Returns the standing of the review that is event i of the proposal. */
 export function standingOf(proposal: Proposal, i: number): Standing {
@@ -110,6 +111,9 @@ export function standingOf(proposal: Proposal, i: number): Standing {
   const later = proposal.events.slice(i + 1);
   if (later.some((e) => isReview(e) && e.actor_id === review.actor_id)) {
     return "replaced";
+  }
+  if (proposal.digest === "") {
+    return "unknown";
   }
   if (review.digest !== proposal.digest) {
     return "void";

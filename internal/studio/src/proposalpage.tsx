@@ -76,7 +76,7 @@ function Loaded(props: { graph: string; first: Proposal }) {
           {/* The key drops the chosen sides when a branch moves or a resolution is stored. */}
           <Conflicts key={[proposal.source_commit_id, proposal.target_commit_id, proposal.digest].join(" ")} {...shared} />
           {proposal.resolutions.length > 0 && <Resolutions {...shared} />}
-          {proposal.checks && proposal.state === "open" && <Checks graph={graph} proposal={proposal} checks={proposal.checks} />}
+          {proposal.state === "open" && <Checks graph={graph} proposal={proposal} />}
           <ProposedChanges {...shared} />
         </div>
         <div class="side">

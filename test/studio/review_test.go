@@ -45,7 +45,7 @@ func TestReviewByMouse(t *testing.T) {
 	b.run(chromedp.Evaluate(`document.querySelector(".conflict textarea").select()`, nil), chromedp.KeyEvent("5200"))
 	b.click(`form[aria-label="Conflicts"] button[type=submit]`)
 	b.shows("The resolution is stored.")
-	b.wantText("No conflict waits for a resolution.", "branch main needs 1 more of 1 approvals")
+	b.wantText("No conflict waits for a resolution.", "branch main needs 1 approval")
 
 	// The button "Only comment" needs a comment.
 	b.click("button[value=comment]")
@@ -61,7 +61,7 @@ func TestReviewByMouse(t *testing.T) {
 	s.mutate(t, "act-bot", "try/prices", `update Item set { price: 8100 } where slug = "wall-lamp"`)
 	b.open(s, "/studio/shop/review/"+id)
 	b.shows("made a commit to the source")
-	b.wantText("This review no longer counts, because the changes or the resolutions are different now.", "branch main needs 1 more of 1 approvals", "8100")
+	b.wantText("This review no longer counts, because the changes or the resolutions are different now.", "branch main needs 1 approval", "8100")
 	b.looks("review-void")
 
 	// A comment on one change, and the page of the changed entity.

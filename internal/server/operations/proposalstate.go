@@ -171,7 +171,11 @@ func (s *comparedProposal) blockers() []string {
 			if need.Group != "" {
 				from = " from group " + need.Group
 			}
-			add("branch %s needs %d more of %d approvals%s for these changes", p.Target, missing, need.Approvals, from)
+			approvals := "1 approval"
+			if need.Approvals > 1 {
+				approvals = fmt.Sprintf("%d more of %d approvals", missing, need.Approvals)
+			}
+			add("branch %s needs %s%s for these changes", p.Target, approvals, from)
 		}
 	}
 	if need := s.protection(); need != nil && need.Checks && len(c.Conflicts) == 0 {

@@ -34,11 +34,10 @@ generate: ## write the generated packages from queries/
 build: generate ## build the three commands into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
-test: ## regenerate and fail on a difference, then run every test, and those of concurrent code with the race detector
+test: ## regenerate and fail on a difference, then run every test
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
 	$(GO) test -shuffle=on -timeout 30m ./...
-	@$(MAKE) --no-print-directory test-race
 
 # A build tag puts one fault into the engine. The model holds its own faults.
 FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit

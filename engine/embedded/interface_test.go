@@ -193,3 +193,33 @@ func TestInterfaceMemory(t *testing.T) {
 		t.Errorf("found %v, expected *engine.TooLarge", err)
 	}
 }
+
+// TestInterfaceWalkFacts reads a fact about a walk to a node that an interface variable bound before.
+// The engine reads the fact before it knows whether the walk ends at that node.
+func TestInterfaceWalkFacts(t *testing.T) {
+	const text = `
+interface Food { size: I32 }
+node Apple implements Food { sort: String? }
+edge Meets: Apple -> Apple
+`
+	schema, faults := gq.CompileSchema(gq.Source{Name: "food.pg", Text: text})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.OpenMemory(context.Background(), text, schema, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	const data = `{"type":"Apple","data":{"id":"n1","size":1}}
+{"type":"Apple","data":{"id":"n9","size":9}}
+{"type":"Apple","data":{"id":"n5","size":5}}
+{"edge":"Meets","from":"n1","to":"n5"}`
+	if _, err := g.Load(context.Background(), strings.NewReader(data), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	q := compileText(t, schema, `query q() { match { $f: Food $a: Apple exists { $w.types contains "Apple" $a $w:meets{0,2} $f } } return { $a.id, $f.id } order { $a.id, $f.id } }`)
+	if got, want := rowsOf(t, g, q), "n1 n1 | n1 n5 | n5 n5 | n9 n9"; got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+}

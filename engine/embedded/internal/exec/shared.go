@@ -77,14 +77,6 @@ func (ev *evaluator) shared(v plan.VarID) *shared {
 	return &ev.shares[v]
 }
 
-// local returns the ordinal of a node in the table of its type. The node is bound to the variable v.
-func (ev *evaluator) local(v plan.VarID, ord uint32) uint32 {
-	if s := ev.shared(v); s != nil {
-		_, ord = s.place(ord)
-	}
-	return ord
-}
-
 // beginShared prepares the variables over interfaces for a run.
 func (ev *evaluator) beginShared() {
 	for v, i := range ev.over {

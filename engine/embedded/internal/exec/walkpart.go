@@ -53,7 +53,7 @@ func (ev *evaluator) evalWalk(e *expr, f *frame, vec *column.Vec) {
 			}
 			vec.Ints[i] = int64(hops[i])
 		default:
-			list, err := ev.walkNodes(e, ev.local(e.walk.From, f.cols[e.walk.From][i]), ev.local(e.walk.To, f.cols[e.walk.To][i]))
+			list, err := ev.walkNodes(e, f.cols[e.walk.From][i], f.cols[e.walk.To][i])
 			if err != nil {
 				ev.fail(err)
 				list = value.OfList(value.String, nil)
@@ -63,9 +63,17 @@ func (ev *evaluator) evalWalk(e *expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// walkNodes returns the ids or the types of the nodes of the walk that a row describes.
+// walkNodes returns the ids or the types of the nodes of the walk between a and b, the nodes at the
+// ends. If an end is a variable over an interface that was bound before the traversal, the row may
+// belong to a walk that ends at another node. A later step drops such a row; walkNodes then returns
+// any list.
 func (ev *evaluator) walkNodes(e *expr, a, b uint32) (value.Value, error) {
 	r := ev.routes[e.search]
+	a, fitsA := ev.routeEnd(e.walk.From, r.kinds[r.from], a)
+	b, fitsB := ev.routeEnd(e.walk.To, r.kinds[r.to], b)
+	if !fitsA || !fitsB {
+		return value.OfList(value.String, nil), nil
+	}
 	nodes, err := ev.walkBetween(&ev.searches[e.search], r, a, b)
 	if err != nil {
 		return value.Null, ev.inWalk(err, &r.link.Traverse)
@@ -81,6 +89,18 @@ func (ev *evaluator) walkNodes(e *expr, a, b uint32) (value.Value, error) {
 	return value.OfList(value.String, list), nil
 }
 
+// routeEnd returns the ordinal of the node that a variable is bound to, in the table of the type at
+// that end of a route. It returns false if the variable is over an interface and the node has
+// another type.
+func (ev *evaluator) routeEnd(v plan.VarID, typ int, ord uint32) (local uint32, fits bool) {
+	s := ev.shared(v)
+	if s == nil {
+		return ord, true
+	}
+	member, local := s.place(ord)
+	return local, s.tables[member] == ev.snap.Nodes(typ)
+}
+
 // place is a node on a route.
 type place struct {
 	kind int
@@ -88,8 +108,8 @@ type place struct {
 }
 
 // walkBetween returns the nodes of the shortest walk from node a to node b. If there are several
-// shortest walks, it returns the one whose sequence of types and ids comes first. A walk between
-// the nodes must exist.
+// shortest walks, it returns the one whose sequence of types and ids comes first. It returns nil if
+// there is no walk.
 func (ev *evaluator) walkBetween(s *search, r *route, a, b uint32) ([]place, error) {
 	length, err := ev.between(s, r, a, b)
 	if err != nil {
@@ -97,6 +117,8 @@ func (ev *evaluator) walkBetween(s *search, r *route, a, b uint32) ([]place, err
 	}
 	first, last := place{r.from, a}, place{r.to, b}
 	switch length {
+	case -1:
+		return nil, nil
 	case 0:
 		return []place{first}, nil
 	case 1:

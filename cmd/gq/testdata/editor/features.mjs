@@ -133,7 +133,7 @@ test("the code graph", async (t) => {
     const types = labels(await doc.request("completion", { position: doc.position(doc.text.length) }));
     assert.ok(types.includes("String") && types.includes("Symbol"), types.join());
     await doc.change(start, doc.text.length, "\nquery other() @");
-    assert.deepEqual(labels(await doc.request("completion", { position: doc.position(doc.text.length) })).sort(), ["description", "instruction", "mcp", "question"]);
+    assert.deepEqual(labels(await doc.request("completion", { position: doc.position(doc.text.length) })).sort(), ["description", "instruction", "mcp", "must_be_empty", "question"]);
     await doc.change(start, doc.text.length, "\nqu");
     assert.deepEqual(labels(await doc.request("completion", { position: doc.position(doc.text.length) })), ["query"]);
     await doc.change(start, doc.text.length, "");

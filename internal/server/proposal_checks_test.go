@@ -165,17 +165,7 @@ func TestCheckOutOfTheSchema(t *testing.T) {
 	w := newProposalWorldWith(t, strings.Replace(checkedPolicy, "ages_of_ada", "tall", 1), &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test",
 		Queries: servedtest.QueriesOf(t, other, `query tall() @must_be_empty("Nobody is tall.") { match { $p: Person $p.height > 200 } return { $p.name } }`)})
 	ctx := t.Context()
-	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "try"}); said != "" {
-		t.Fatal(said)
-	}
-	one := w.person("act-one")
-	if _, err := one.Mutate(ctx, client.MutateBody{Query: aged("ada", 37), Branch: "try"}); err != nil {
-		t.Fatal(err)
-	}
-	p, err := one.OpenProposal(ctx, client.ProposalBody{Source: "try", Title: "Ada is 37"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := w.proposeAge()
 	if text := outcomesText(p.Checks); !strings.HasPrefix(text, "tall unfinished (the query of the check failed: ") || !strings.Contains(text, "height") {
 		t.Errorf("the outcome is %s", text)
 	}
@@ -230,17 +220,7 @@ func TestFormerReviewer(t *testing.T) {
 	config := openPeople(t, t.TempDir(), "")
 	ctx := t.Context()
 	w := startProposalWorld(t, config, proposalPolicy, servedtest.Catalog(t))
-	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "try"}); said != "" {
-		t.Fatal(said)
-	}
-	one := w.person("act-one")
-	if _, err := one.Mutate(ctx, client.MutateBody{Query: aged("ada", 37), Branch: "try"}); err != nil {
-		t.Fatal(err)
-	}
-	p, err := one.OpenProposal(ctx, client.ProposalBody{Source: "try", Title: "Ada is 37"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := w.proposeAge()
 	if _, err := w.person("act-bo").ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest}); err != nil {
 		t.Fatal(err)
 	}
@@ -259,4 +239,22 @@ func TestFormerReviewer(t *testing.T) {
 	if merged, err := w.person("act-ada").MergeProposal(ctx, p.ID, client.ProposalMergeBody{}); err != nil || merged.State != "merged" {
 		t.Errorf("merge: %+v, %v", merged, err)
 	}
+}
+
+// proposeAge changes the age of ada on the branch try and proposes the change. It returns the author
+// and the proposal.
+func (w *proposalWorld) proposeAge() (author *client.Graph, p *client.ProposalAnswer) {
+	w.t.Helper()
+	if said := w.agent("act-one")(nil, "branch_create", map[string]any{"name": "try"}); said != "" {
+		w.t.Fatal(said)
+	}
+	author = w.person("act-one")
+	if _, err := author.Mutate(w.t.Context(), client.MutateBody{Query: aged("ada", 37), Branch: "try"}); err != nil {
+		w.t.Fatal(err)
+	}
+	p, err := author.OpenProposal(w.t.Context(), client.ProposalBody{Source: "try", Title: "Ada is 37"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return author, p
 }

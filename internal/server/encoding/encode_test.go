@@ -235,6 +235,40 @@ func TestCutsAcrossBatches(t *testing.T) {
 	}
 }
 
+// TestCutsAtEveryByte truncates a result at each number of bytes. The size of its rows is known exactly
+// before they are written.
+func TestCutsAtEveryByte(t *testing.T) {
+	names := func() *columns {
+		r := &columns{cols: []plan.Column{{Name: "name", Type: value.Of(value.String)}}}
+		r.batches = []*engine.Batch{{Len: 3, Columns: []engine.Column{{Type: r.cols[0].Type, Strings: []string{"a", "bcd", "ef"}}}}}
+		return r
+	}
+	cuts := map[int]bool{}
+	for limit := 1; limit < 300; limit++ {
+		e := &Writer{enc: Options{MaxBytes: limit}}
+		err := e.rowsAnswer(context.Background(), &tool.Env{}, &tool.ReadOutcome{Result: names()})
+		if _, ok := err.(*wireerror.Oversize); ok {
+			cuts[0] = true
+			continue
+		}
+		var got struct {
+			Rows      []struct{ Name string }
+			RowCount  int `json:"row_count"`
+			Truncated bool
+		}
+		if err := errors.Join(err, json.Unmarshal(e.buf, &got)); err != nil {
+			t.Fatalf("limit %d: %v: %s", limit, err, e.buf)
+		}
+		if len(got.Rows) == 0 || len(got.Rows) != got.RowCount || got.Truncated != (got.RowCount < 3) {
+			t.Errorf("limit %d: %s", limit, e.buf)
+		}
+		cuts[got.RowCount] = true
+	}
+	if len(cuts) != 4 {
+		t.Errorf("the limits cut after %v rows, expected after 0, 1, 2 and 3", cuts)
+	}
+}
+
 func BenchmarkEncode(b *testing.B) {
 	r := people(5000)
 	e := &Writer{buf: make([]byte, 0, 1<<20)}

@@ -66,18 +66,9 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 			if n > 0 {
 				e.buf = append(e.buf, ',')
 			}
-			// A row may be far larger than an answer, so estimate its size before writing
-			// it.
-			size := 0
-			if e.enc.MaxBytes > 0 {
-				size = least(keys, b.Columns, i)
-			}
-			if e.enc.MaxBytes == 0 || len(e.buf)+size <= e.enc.MaxBytes {
-				e.object(keys, b.Columns, i)
-				size = len(e.buf) - before
-			}
-			if e.enc.MaxBytes > 0 && before+size > e.enc.MaxBytes {
-				e.buf, why, over = e.buf[:before], byBytes, size
+			if size, ok := e.objectWithin(keys, b.Columns, i); !ok {
+				over, why = len(e.buf)-before+size, byBytes
+				e.buf = e.buf[:before]
 				break
 			}
 			n++
@@ -105,8 +96,8 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 		}
 		estimate := int64(len(e.buf)-start+over) * total / int64(counted)
 		return n, why, &wireerror.Oversize{Rows: int(total), Bytes: estimate, MaxRows: e.enc.MaxRows, MaxBytes: e.enc.MaxBytes}
-	case why == byBytes && n == 0 && head+over > e.enc.MaxBytes:
-		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(head + over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
+	case why == byBytes && n == 0 && head+len(`[`)+over > e.enc.MaxBytes:
+		return n, why, &wireerror.Oversize{Rows: 1, Bytes: int64(head + len(`[`) + over), MaxBytes: e.enc.MaxBytes, SingleRow: true}
 	}
 	if why == whole && e.enc.MaxRows > 0 && r.More() {
 		why = byLimit
@@ -114,6 +105,26 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 	e.truncated = e.truncated || why != whole
 	e.buf = append(e.buf, ']')
 	return n, why, nil
+}
+
+// objectWithin writes row i as an object, unless the answer would then be longer than MaxBytes. If ok
+// is false, it wrote nothing, and size is the size of the object or a lower bound of it, in bytes.
+func (e *Writer) objectWithin(keys []columnKey, cols []engine.Column, i int) (size int, ok bool) {
+	start := len(e.buf)
+	if e.enc.MaxBytes == 0 {
+		e.object(keys, cols, i)
+		return len(e.buf) - start, true
+	}
+	// A row may be far larger than an answer, so estimate its size before writing it.
+	if size = least(keys, cols, i); start+size > e.enc.MaxBytes {
+		return size, false
+	}
+	e.object(keys, cols, i)
+	if size = len(e.buf) - start; len(e.buf) > e.enc.MaxBytes {
+		e.buf = e.buf[:start]
+		return size, false
+	}
+	return size, true
 }
 
 // FirstRows returns the first rows of a result as JSON objects: at most maxRows rows, and only while

@@ -53,10 +53,13 @@ var imports = []struct {
 	{"internal/embed", []string{"engine"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
+	{"internal/evaluation", []string{"gq/catalog", "gq/value", "internal/gq/lint", "internal/text", "server/tool"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/fs", "internal/naive"}},
 	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/fs", "internal/object", "internal/sharedlog", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/**", []string{"engine/**", "internal/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
+	{"internal/source/gocode", []string{"internal/source/codegraph", "internal/source/revision"}},
+	{"internal/source/scip", []string{"internal/source/codegraph"}},
 	{"internal/source/**", nil},
 	{"internal/buildversion", nil},
 	{"internal/artifact", nil}, // also for the module in the folder release
@@ -87,11 +90,12 @@ var imports = []struct {
 	{"internal/server/metatools", []string{"client", "internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/toolsearch", "server/tool"}},
 	{"internal/server/audit", []string{"engine", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/requestinfo", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/servedgraph/servedtest", []string{"server/tool", "engine", "engine/enginetest/**", "internal/naive", "gq", "gq/**", "internal/gq/**", "internal/server/**"}}, // for tests only
-	{"internal/server/servedgraph", []string{"engine", "internal/clock", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/checks", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/servedgraph", []string{"client", "engine", "gq/catalog", "gq/plan", "internal/clock", "internal/gq/diag", "internal/server/access", "internal/server/arguments", "internal/server/audit", "internal/server/checks", "internal/server/encoding", "internal/server/metatools", "internal/server/operations", "internal/server/pagetoken", "internal/server/pagetoken/seal", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/builtin", []string{"client", "engine", "gq", "gq/**", "internal/gq/**", "internal/jsonschema", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/textlimit", "server/tool", "internal/source/**"}},
-	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/textlimit", "server/tool", "internal/server/wireerror", "client"}},
+	{"internal/server/skill", []string{"gq/catalog", "internal/gq/guide"}},
+	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/encoding", "internal/server/metatools", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "internal/server/skill", "internal/server/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/rest/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
-	{"internal/server/rest/resttest", []string{"internal/server/rest"}}, // for tests only
+	{"internal/server/rest/resttest", []string{"internal/server/rest"}},                                            // for tests only
 	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/rest/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/admission", []string{"internal/server/access", "internal/server/rest/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/audit", "internal/server/requestinfo", "internal/server/logsample", "internal/server/wireerror"}},
@@ -113,7 +117,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/credentials", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/outside", nil},
 	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/gcs", "internal/object/postgres", "internal/object/s3"}},
@@ -136,6 +140,7 @@ var imports = []struct {
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},
+	{"bench/cmd/shared", []string{"engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/fs", "internal/object", "internal/object/address"}},
 	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only

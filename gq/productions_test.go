@@ -61,6 +61,12 @@ var queryProductions = []production{
 		[]wrongText{{"P10", "query q($a: Persn) { match { $p: Person } return { $p } }"}, {"T1", "query q($a: Named) { match { $p: Person } return { $p } }"}, {"T1", "query q($a: Knows) { match { $p: Person } return { $p } }"},
 			{"T7", "query q($a: Company) { match { $p: Person $p = $a } return { $p } }"}, {"T5", "query q($a: Company) { insert Knows { from: $a, to: $a } }"},
 			{"T27", "query q($a: I32, $a: I32) { match { $p: Person } return { $p } }"}, {"T27", "query q($_: I32) { match { $p: Person } return { $p } }"}}},
+	{"TypeField", []string{"query q($l: [{ a: String, n: I32? }]) { for $x in $l { insert Company { name: $x.a } } }", "query q($l: [{ a: String n: Date }]?) { for $x in $l { update Person set { age: 1 } where email = $x.a } }"},
+		[]string{"query q($l: [{ }]) { for $x in $l { insert Company { name: $x.a } } }", "query q($l: [{ a }]) { for $x in $l { insert Company { name: $x.a } } }", "query q($l: { a: String }) { for $x in $l { insert Company { name: $x.a } } }"},
+		[]wrongText{
+			{"T27", "query q($l: [{ a: String, a: I32 }]) { for $x in $l { insert Company { name: $x.a } } }"},
+			{"T6", "query q($l: [{ a: String }]) { for $x in $l { insert Company { name: $x.b } } }"},
+		}},
 	{"ParamAnnotation", []string{`query q($a: String @description("x")) { match { $p: Person } return { $p } }`,
 		`query q($a: [String]? @check("^a") @default(["a", "ab"]) @example("a") @example("ab"), $n: I32 @range(1..9) @default(3) @description("x")) { match { $p: Person } return { $p } limit $n }`,
 		`query q($d: Date @default(date("2024-02-29")), $v: Vector(2) @default([1, 0.5])) { match { $p: Person } return { $p } }`},

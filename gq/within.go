@@ -32,7 +32,11 @@ func CompileSchemaWithin(ctx context.Context, limits Limits, src Source) (s *cat
 // CompileQueriesWithin is [CompileQueries] within a context and limits.
 func CompileQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults Faults, err error) {
 	defer work.Catch(&err)
-	queries, faults = compileQueries(work.New(ctx, limits), s, sources)
+	m := work.New(ctx, limits)
+	queries, faults = compileQueries(m, s, sources)
+	if len(sources) == 1 {
+		faults = withNearest(m, s, sources[0], faults)
+	}
 	return queries, faults, nil
 }
 
@@ -69,6 +73,7 @@ func LintQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, co
 		seen[name] = true
 	}
 	faults.Sort()
+	faults = withNearest(m, s, src, faults)
 	in.Faults = append(faults.Cut(diag.Most), duplicates(in.Files, false)...)
 	return queries, lint.Run(in), nil
 }

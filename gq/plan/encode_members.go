@@ -23,15 +23,21 @@ func (c *coder) query(q *Query) {
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
-	const plain, annotated, node = 0, 1, 2
+	const plain, annotated, node, record = 0, 1, 2, 3
 	members := byte(plain)
 	switch {
+	case p.Type.Fields != nil:
+		members = record
 	case p.Node != "":
 		members = node
 	case !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil || p.Examples != nil:
 		members = annotated
 	}
-	if members = c.byte(members); members == plain {
+	switch members = c.byte(members); members {
+	case plain:
+		return
+	case record:
+		slice(c, &p.Type.Fields, (*coder).recordField)
 		return
 	}
 	c.literal(&p.Default)
@@ -42,6 +48,12 @@ func (c *coder) param(p *Param) {
 	if members == node {
 		c.string(&p.Node)
 	}
+}
+
+// recordField encodes or decodes a field of the records in a parameter.
+func (c *coder) recordField(f *value.Field) {
+	c.string(&f.Name)
+	c.typ(&f.Type)
 }
 
 // pattern encodes or decodes a regular expression, which may be nil.

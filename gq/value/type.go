@@ -14,6 +14,15 @@ type Type struct {
 	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
 	// The allowed values of an enum, in schema order; nil for every other type.
 	Enum []string `json:"enum,omitempty"`
+	// The fields of a record, in the order of the declaration. Only the parameters of queries can be
+	// lists of records; then Kind is Invalid and List is set. Fields is nil for every other type.
+	Fields []Field `json:"fields,omitempty"`
+}
+
+// Field is a field of a record. Its type is a scalar.
+type Field struct {
+	Name string `json:"name"`
+	Type Type   `json:"type"`
 }
 
 // Of returns the required scalar type of kind k.
@@ -30,13 +39,22 @@ func (t Type) Required() Type { t.Nullable = false; return t }
 
 // Equal reports whether two types are the same, including the enum values and their order.
 func (t Type) Equal(o Type) bool {
-	return t.Kind == o.Kind && t.List == o.List && t.Nullable == o.Nullable && t.Dim == o.Dim && slices.Equal(t.Enum, o.Enum)
+	return t.Kind == o.Kind && t.List == o.List && t.Nullable == o.Nullable && t.Dim == o.Dim && slices.Equal(t.Enum, o.Enum) &&
+		slices.EqualFunc(t.Fields, o.Fields, func(a, b Field) bool { return a.Name == b.Name && a.Type.Equal(b.Type) })
 }
 
-// String formats the type as a schema writes it: String?, [I32], Vector(4), enum(a, b).
+// String formats the type as a source writes it: String?, [I32], Vector(4), enum(a, b), [{ org: I64 }].
 func (t Type) String() string {
 	var s string
 	switch {
+	case t.Fields != nil:
+		for i, f := range t.Fields {
+			if i > 0 {
+				s += ", "
+			}
+			s += f.Name + ": " + f.Type.String()
+		}
+		s = "{ " + s + " }"
 	case t.Enum != nil:
 		s = "enum(" + strings.Join(t.Enum, ", ") + ")"
 	case t.Kind == Vector:

@@ -64,6 +64,17 @@ func OfVector(v []float32) Value { return Value{kind: Vector, ref: v} }
 // change this slice afterwards.
 func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref: elems} }
 
+// OfRecords returns a list of records. Each record holds the values of the fields in the order of its
+// type; a value may be null. The elements of the list are lists, and their kind has no meaning. OfRecords
+// keeps the slices, so the caller must not change them afterwards.
+func OfRecords(records [][]Value) Value {
+	elems := make([]Value, len(records))
+	for i, r := range records {
+		elems[i] = Value{kind: String, list: true, ref: r}
+	}
+	return Value{kind: String, list: true, ref: elems}
+}
+
 // Kind returns the kind of a scalar, the kind of a list's elements, or Invalid for null.
 func (v Value) Kind() Kind { return v.kind }
 

@@ -12,7 +12,7 @@ const branchDoc = "Default main."
 // parameters.
 func ReadInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
-		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"Commit to read instead."`),
+		field[*string]("Snapshot", `json:"snapshot,omitempty" jsonschema_description:"Or a commit."`),
 		field[*string]("PageToken", `json:"page_token,omitempty"`),
 	))
 }
@@ -37,9 +37,9 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 // parameters.
 func MutationInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
-		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Report the effect, commit nothing."`),
-		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`),
-		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`),
+		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`),
+		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`),
+		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`),
 	))
 }
 
@@ -70,6 +70,19 @@ type anyMutationResult struct {
 type readTarget struct {
 	Branch   *string `json:"branch"`   // null for a read of a snapshot
 	Snapshot *string `json:"snapshot"` // id of the commit; null for a read of a branch
+
+	// The state of the branch if it is a draft.
+	GraphCommitID string `json:"graph_commit_id,omitempty"`
+	MainAhead     int64  `json:"main_ahead,omitempty"`
+	ExpiresAt     string `json:"expires_at,omitempty"`
+}
+
+// writeTarget is the draft that a write changed.
+type writeTarget struct {
+	Branch        string `json:"branch"`
+	GraphCommitID string `json:"graph_commit_id"`
+	MainAhead     int64  `json:"main_ahead" jsonschema_description:"The number of commits of main that the draft does not contain."`
+	ExpiresAt     string `json:"expires_at" jsonschema_description:"When the draft ends if nobody writes to it."`
 }
 
 // mutationResult is the structured result of a mutation.
@@ -81,6 +94,9 @@ type mutationResult struct {
 	ActorID       *string `json:"actor_id"` // who wrote; null without a name
 	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
 	DryRun        bool    `json:"dry_run,omitempty"` // the call was a dry run, so nothing was written
+
+	// Target is the draft that was written; absent for another branch.
+	Target *writeTarget `json:"target,omitempty"`
 }
 
 // inputEnvelope puts the parameters of a query into a member `params`, separate from the run

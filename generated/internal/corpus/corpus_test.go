@@ -53,6 +53,7 @@ var paramTypes = map[string]reflect.Type{
 	"befriend":            reflect.TypeFor[corpus.BefriendParams](),
 	"grow":                reflect.TypeFor[corpus.GrowParams](),
 	"add_people":          reflect.TypeFor[corpus.AddPeopleParams](),
+	"meet_people":         reflect.TypeFor[corpus.MeetPeopleParams](),
 	"reintroduce":         reflect.TypeFor[corpus.ReintroduceParams](),
 	"set_raw":             reflect.TypeFor[corpus.SetRawParams](),
 	"set_lists":           reflect.TypeFor[corpus.SetListsParams](),

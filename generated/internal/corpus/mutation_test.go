@@ -1,6 +1,8 @@
 package corpus_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -37,6 +40,11 @@ func runMutations(s *session) {
 	w = engine.WriteOptions{}
 	s.wrote("add_people", 2, 2)(corpus.AddPeople(s.ctx, s.g, corpus.AddPeopleParams{Slugs: []string{"fay", "gus"}, Status: corpus.PersonStatusEnumGone}, w))
 	s.wrote("grow", 2, 2)(corpus.Grow(s.ctx, s.g, corpus.GrowParams{Status: corpus.PersonStatusEnumGone}, w))
+	s.wrote("meet_people", 4, 4)(corpus.MeetPeople(s.ctx, s.g, corpus.MeetPeopleParams{
+		Person: "eve",
+		Met:    []corpus.MeetPeopleParamsMet{{Slug: "hal", On: day("2026-01-02")}, {Slug: "ida", Age: ptr(value.BigInt(41)), On: day("2026-01-03")}},
+		Gone:   []corpus.MeetPeopleParamsGone{{Slug: "hal"}, {Slug: "ida"}},
+	}, w))
 	s.wrote("reintroduce", 0, 1)(corpus.Reintroduce(s.ctx, s.g, corpus.ReintroduceParams{From: "eve", Tos: []string{"ada", "bob"}, How: corpus.KnowsHowEnumWork}, w))
 	raw := sample().Raw
 	s.wrote("set_raw", 1, 0)(corpus.SetRaw(s.ctx, s.g, corpus.SetRawParams{Text: sample().Text, Raw: &raw}, w))
@@ -81,6 +89,75 @@ func TestReturnedRowThroughAClient(t *testing.T) {
 		t.Error(err)
 	}
 	if text := res.Content[0].(*mcp.TextContent).Text; !returnedRow.MatchString(text) {
+		t.Error(text)
+	}
+}
+
+// meeting is the argument `params` of a call of meet_people. Its records leave the optional field out, set it to
+// null, and give it. metEffect is a part of the answer: three persons are saved and one of them is deleted, and
+// the same for their edges. The query whoMet then has the rows met.
+const (
+	meeting   = `{"person":"ada","met":[{"slug":"hal","on":"2026-01-02"},{"slug":"ida","age":null,"on":"2026-01-03"},{"slug":"jon","age":%s,"on":"2026-01-04"}],"gone":[{"slug":"hal"}]}`
+	metEffect = `"affected_nodes":4,"affected_edges":4,`
+	met       = `"rows":[{"slug":"ida","age":18,"since":"2026-01-03"},{"slug":"jon","age":41,"since":"2026-01-04"}]`
+	whoMet    = `{"query":"query q() { match { $p: Person { slug: \"ada\" }  $p $k:knows $q } return { $q.slug as slug, $q.age as age, $k.since as since } order { slug } limit 9 }"}`
+)
+
+// TestRecordsOverREST calls a mutation with lists of records over REST, and then with records that have faults.
+func TestRecordsOverREST(t *testing.T) {
+	server := httptest.NewServer(asTester(rest.Handler(map[string]*servedgraph.Graph{"corpus": served(t, 0)}, rest.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	post := func(path, body string) string {
+		resp, err := http.Post(server.URL+"/graphs/corpus"+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Status + " " + string(answer)
+	}
+	for _, tt := range []struct{ params, want string }{
+		{fmt.Sprintf(meeting, "41"), metEffect},
+		{`{"person":"ada","met":[{"slug":"kim","on":"2026-01-02"},{"slug":"lou"}]}`, "met[1].on"},
+		{`{"person":"ada","met":[{"slug":"kim","on":"2026-01-02","agee":3}]}`, "did you mean age?"},
+		{`{"person":"ada","met":{"slug":"kim","on":"2026-01-02"}}`, "met"},
+		{`{"person":"ada","met":[null]}`, "met[0]"},
+	} {
+		got := post("/queries/meet_people", `{"params":`+tt.params+`}`)
+		if ok := strings.HasPrefix(got, "200"); ok != (tt.want == metEffect) || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.params, got, tt.want)
+		}
+	}
+	if got := post("/query", whoMet); !strings.Contains(got, met) {
+		t.Errorf("ada met %s, want %s", got, met)
+	}
+}
+
+// TestRecordsThroughAClient calls the mutation with the Go SDK's client. A 64-bit integer in a record is a string, as
+// the input schema of the tool says.
+func TestRecordsThroughAClient(t *testing.T) {
+	server := httptest.NewServer(asTester(transport.Handler(served(t, 1000), transport.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	promised := outputSchema(t, client, "meet_people")
+	args := map[string]any{"params": json.RawMessage(fmt.Sprintf(meeting, `"41"`))}
+	res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "meet_people", Arguments: args})
+	if err != nil || res.IsError {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if err := promised.Validate(res.StructuredContent); err != nil {
+		t.Error(err)
+	}
+	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, metEffect) {
 		t.Error(text)
 	}
 }

@@ -68,7 +68,7 @@ var befriendTool = tool.Compiled{
 		Title:        "Befriend",
 		Description:  "Save a person who knows another one.\n\nConstraints: Knows goes to an existing Person; Knows.how is one of work, school.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"A short name that nobody else has."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["slug","friend","how"]}` + writeTail),
-		OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"rows":{"items":{"properties":{"person":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"age":{"type":"integer"},"knows":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"friend":{"type":"string"},"letters":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["person","age","knows","how","friend","letters"]},"type":"array","description":"The one row that the mutation returns."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit","rows"]}`),
+		OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"string","description":"When the draft ends if nobody writes to it."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]},"rows":{"items":{"properties":{"person":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"age":{"type":"integer"},"knows":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"friend":{"type":"string"},"letters":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["person","age","knows","how","friend","letters"]},"type":"array","description":"The one row that the mutation returns."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit","rows"]}`),
 		Destructive:  true,
 	},
 	Enums: [][]string{nil, nil, {"work", "school"}},
@@ -221,4 +221,58 @@ var setRawTool = tool.Compiled{
 	},
 	Encoded: "" +
 		"\x05\x00\aset_raw\x03\x00\x04text\b\x00\x00\x03rawY\x00\x00\x01\x00\x02\x02\x00\x00\x06Sample\x02\x03Y\x02\x02\x02\x02\b\x00\x02\x00\x00\x04\x00\x04\x00\x00\x00\x05\x05\x01\x00\x04\x03Y\x05\x05\x01\x00\x04\x02\b\x05\x05\x00",
+}
+
+// MeetPeopleParams are the parameters of the query meet_people in codegen/testdata/corpus/mutations.gq.
+type MeetPeopleParams struct {
+	// A short name that nobody else has.
+	Person string `json:"person" jsonschema_description:"A short name that nobody else has."`
+	// Whom the person met.
+	Met  []MeetPeopleParamsMet  `json:"met" jsonschema_description:"Whom the person met."`
+	Gone []MeetPeopleParamsGone `json:"gone,omitempty"`
+}
+
+// MeetPeopleParamsMet is a record of the parameter $met of the query meet_people in codegen/testdata/corpus/mutations.gq.
+type MeetPeopleParamsMet struct {
+	Slug string          `json:"slug"`
+	Age  *value.BigInt   `json:"age,omitempty"`
+	On   value.DateValue `json:"on"`
+}
+
+// MeetPeopleParamsGone is a record of the parameter $gone of the query meet_people in codegen/testdata/corpus/mutations.gq.
+type MeetPeopleParamsGone struct {
+	Slug string `json:"slug"`
+}
+
+// MeetPeople runs the query meet_people in codegen/testdata/corpus/mutations.gq.
+//
+// Save the people whom a person met.
+func MeetPeople(ctx context.Context, g tool.Graph, p MeetPeopleParams, opts engine.WriteOptions) (engine.Change, error) {
+	return meetPeopleTool.Write(ctx, g, p, opts)
+}
+
+// meetPeopleTool serves the query meet_people in codegen/testdata/corpus/mutations.gq as a tool.
+var meetPeopleTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "meet_people",
+		Exposed:     true,
+		Description: "Save the people whom a person met.",
+		Mutation:    true,
+		ParamDocs:   []string{"A short name that nobody else has.", "Whom the person met.", ""},
+		File:        "codegen/testdata/corpus/mutations.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "meet_people",
+		Title:        "Meet people",
+		Description:  "Save the people whom a person met.\n\nConstraints: a block runs for at most 10000 rows; Knows goes from an existing Person; deleting a Person also deletes its edges.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"A short name that nobody else has."},"met":{"items":{"properties":{"slug":{"type":"string"},"age":{"type":"string","pattern":"^-?\\d+$"},"on":{"type":"string","format":"date"}},"additionalProperties":false,"type":"object","required":["slug","on"]},"type":"array","description":"Whom the person met."},"gone":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["person","met"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
+	},
+	Encoded: "" +
+		"\x05\x00\vmeet_people\x04\x00\x06person\b\x00\x00\x03met\x02\x03\x04\x00\x04slug\b\x00\x03age!\x00\x02onH\x00\x04gone\x03\x03\x02\x04\b\x00\x01\x02\x00\x01p\x00\x00\x06Person\x01\x03\x04" +
+		"\x00\x02\x02\x00\x01m\x03\x01\x00\t\x00\x00\x00\x05\x04\b*\x00\x00\a$m.slug\b\x00\x04name\b\x01\x02\x00\x00\x03Met\x00\x06status\f\x04\x00\x06active\x00\bon-leave\a\x01\x02\x00\x0f\x05\x18\rJ" +
+		"\x03*\x02\x00\x06$m.age!\x01\b\x00\x12 \x01\x01\x00\x01\x02\x00\x05Knows)\t\x02\x04\b\x02\x00\x04\x00\x00\x03\x00\x05sinceI*\x04\x00\x05$m.onH\x00\x03how\f\x03\x00\x04work\x00\x06school\x01" +
+		"\x02\x00\x16\x00\x00\x04\x00\x02\x04\x00\x01g\x02\x03\x00\t\x02\x04\b\x00*\x00\x00\a$g.slug\b\x00\t\x00\t\x00\x00\x00\x1a\x1a\x01\x00\t\x04\b\x1a\x1a\x01\x00\t\f\b\x1a\x1a\x01\x00\t\x0e\f\x04\x0f\x10\a\x1a\x1a\x01\x00\t\x05\x18\x1a\x1a\x01\x02\x12\x1a\x00\t\t" +
+		"\x01\x02\x12\x13I\x1a\x1a\x01\x02\x12\x15\f\x03\x16\x17\x1a\x1a\x01",
 }

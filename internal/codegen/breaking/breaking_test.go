@@ -84,6 +84,11 @@ func nested(keyword, fields, end string) string {
 	return "query q() { match { $p: Person } return { $p.slug, " + keyword + " { $p owns $x return { " + fields + " } " + end + " } as pets } }"
 }
 
+// putting returns a mutation with a list of records that have the given fields.
+func putting(fields string) string {
+	return "query q($all: [{ " + fields + " }]) { for $x in $all { insert Pet { slug: $x.slug, name: $x.name } } }"
+}
+
 func TestCompare(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -103,6 +108,15 @@ func TestCompare(t *testing.T) {
 		{"title", read, replaced(t, read, `@description`, `@mcp(title: "Look up") @description`), nil, []breaking.Kind{breaking.TextChanged}, "Look up"},
 		{"description", read, replaced(t, read, `"Find."`, `"Find it."`), nil, []breaking.Kind{breaking.TextChanged}, "description"},
 		{"param description", read, replaced(t, read, `$slug: String,`, `$slug: String @description("It."),`), nil, []breaking.Kind{breaking.TextChanged}, "slug"},
+		{"field of a parameter added", putting("slug: String, name: String"), putting("slug: String, age: I32?, name: String"), nil, []breaking.Kind{breaking.ParamAdded}, "the optional parameter all.age: I32 was added"},
+		{"required field of a parameter added", putting("slug: String, name: String"), putting("slug: String, name: String, age: I32"), nil, []breaking.Kind{breaking.ParamAddedRequired}, "the required parameter all.age: I32 was added"},
+		{"field of a parameter removed", putting("slug: String, name: String, age: I32"), putting("slug: String, name: String"), nil, []breaking.Kind{breaking.ParamRemoved}, "the parameter all.age was removed"},
+		{"field of a parameter optional", putting("slug: String, name: String, age: I32"), putting("slug: String, name: String, age: I32?"), nil, []breaking.Kind{breaking.ParamOptional}, "the parameter all.age is now optional"},
+		{"field of a parameter required", putting("slug: String, name: String, age: I32?"), putting("slug: String, name: String, age: I32"), nil, []breaking.Kind{breaking.ParamRequired}, "the parameter all.age is now required"},
+		{"field of a parameter widened", putting("slug: String, name: String, age: I32?"), putting("slug: String, name: String, age: I64?"), nil, []breaking.Kind{breaking.ParamWidened}, "the type of the parameter all.age is now I64; it was I32"},
+		{"field of a parameter retyped", putting("slug: String, name: String, age: I64"), putting("slug: String, name: String, age: I32"), nil, []breaking.Kind{breaking.ParamRetyped}, "the type of the parameter all.age is now I32; it was I64"},
+		{"fields of a parameter in another order", putting("slug: String, name: String"), putting("name: String, slug: String"), nil, nil, ""},
+		{"records to texts", "query q($all: [{ slug: String }]) { for $x in $all { delete Pet where slug = $x.slug } }", "query q($all: [String]) { for $x in $all { delete Pet where slug = $x } }", nil, []breaking.Kind{breaking.ParamRetyped}, "the type of the parameter all is now [String]; it was [{ slug: String }]"},
 		{"field added", nested("first", "$x.name as name", ""), nested("first", "$x.name as name, $x.kind as kind", ""), nil, []breaking.Kind{breaking.ColumnAdded}, "the column pets.kind was added"},
 		{"field removed", nested("collect", "$x.name as name, $x.kind as kind", "limit 3"), nested("collect", "$x.name as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.kind was removed"},
 		{"field nullable", nested("collect", "$x.name as name", "limit 3"), nested("collect", "$x.kind + \"\" as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnNullable}, "the column pets.name may now be null"},

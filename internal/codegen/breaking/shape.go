@@ -66,18 +66,37 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 			}
 		}
 	}
-	for _, p := range is.Params {
+	c.added(was.Params, is.Params)
+	if was.Mutation == is.Mutation { // reads and mutations have different run options
+		c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
+	}
+}
+
+// added records the parameters, or the fields of records, that only the later version has.
+func (c *comparer) added(was, is []codegen.ContractParam) {
+	for _, p := range is {
 		switch {
-		case slices.ContainsFunc(was.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name }):
+		case slices.ContainsFunc(was, func(q codegen.ContractParam) bool { return q.Name == p.Name }):
 		case p.Optional:
 			c.add(ParamAdded, "the optional parameter %s: %s was added", p.Name, p.Type)
 		default:
 			c.add(ParamAddedRequired, "the required parameter %s: %s was added", p.Name, p.Type)
 		}
 	}
-	if was.Mutation == is.Mutation { // reads and mutations have different run options
-		c.members(before, after, []string{"params"}, ArgumentRemoved, ArgumentAdded, "argument")
+}
+
+// fields compares the fields of the records in two versions of a parameter. The order of the fields
+// makes no difference to callers.
+func (c *comparer) fields(was, is []codegen.ContractParam) {
+	for _, f := range was {
+		i := slices.IndexFunc(is, func(o codegen.ContractParam) bool { return o.Name == f.Name })
+		if i < 0 {
+			c.add(ParamRemoved, "the parameter %s was removed", f.Name)
+			continue
+		}
+		c.param(&f, &is[i])
 	}
+	c.added(was, is)
 }
 
 // limits returns the limits of a parameter's values or, for a list, of its elements. They are those
@@ -132,6 +151,12 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 		c.add(ParamRetyped, "the parameter %s is now the id of a node of the type %s; it was one of the type %s", is.Name, is.Node, was.Node)
 	}
 	if was.Type == is.Type {
+		return
+	}
+	before, wasRecords := recordFields(was)
+	after, isRecords := recordFields(is)
+	if wasRecords && isRecords {
+		c.fields(before, after)
 		return
 	}
 	gone, came, both := enumChange(was.Type, is.Type)

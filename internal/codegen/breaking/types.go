@@ -3,6 +3,8 @@ package breaking
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/codegen"
 )
 
 // widenings maps a type to the types that accept all of its arguments.
@@ -32,6 +34,23 @@ func element(t string) (elem string, list bool) {
 		return t[1 : len(t)-1], true
 	}
 	return t, false
+}
+
+// recordFields returns the fields of the records in p, and whether p is a list of records. The name of
+// a field begins with that of the parameter: met.age. A field that may be null is optional.
+func recordFields(p *codegen.ContractParam) ([]codegen.ContractParam, bool) {
+	elem, list := element(p.Type)
+	inner, ok := strings.CutPrefix(elem, "{ ")
+	if !list || !ok {
+		return nil, false
+	}
+	var fields []codegen.ContractParam
+	for _, field := range strings.Split(strings.TrimSuffix(inner, " }"), ", ") { // the types are scalars, without commas
+		name, typ, _ := strings.Cut(field, ": ")
+		typ, optional := strings.CutSuffix(typ, "?")
+		fields = append(fields, codegen.ContractParam{Name: p.Name + "." + name, Type: typ, Optional: optional})
+	}
+	return fields, true
 }
 
 // values returns the values of an enum, and whether t is an enum.

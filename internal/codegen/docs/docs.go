@@ -291,6 +291,14 @@ func exampleValue(p *model.Param) string {
 // exampleScalar returns a value that the parameter, or an element of it, accepts.
 func exampleScalar(p *model.Param) string {
 	switch k := p.Type.Kind; {
+	case p.Record != nil:
+		var members []string
+		for _, f := range p.Record.Fields {
+			if !f.Type.Nullable {
+				members = append(members, jsonText(f.Name)+":"+exampleScalar(&model.Param{Name: f.Name, Type: f.Type}))
+			}
+		}
+		return "{" + strings.Join(members, ",") + "}"
 	case len(p.Examples) > 0:
 		return p.Examples[0]
 	case k == value.Vector:

@@ -17,9 +17,27 @@ func paramsStruct(f *jen.File, q *model.Query) {
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range q.Params {
 			p := &q.Params[i]
-			member(g, p.Doc, p.GoName, fieldType(p.Type, p.Enum), p.Tags())
+			typ := fieldType(p.Type, p.Enum)
+			if p.Record != nil {
+				typ = jen.Index().Id(p.Record.GoName)
+			}
+			member(g, p.Doc, p.GoName, typ, p.Tags())
 		}
 	})
+	for i := range q.Params {
+		p := &q.Params[i]
+		if p.Record == nil {
+			continue
+		}
+		f.Line()
+		comment(f, p.Record.GoName+" is a record of the parameter $"+p.Name+" of "+queryPhrase(q)+".")
+		f.Type().Id(p.Record.GoName).StructFunc(func(g *jen.Group) {
+			for i := range p.Record.Fields {
+				c := &p.Record.Fields[i]
+				member(g, "", c.GoName, fieldType(c.Type, nil), c.ParamTags())
+			}
+		})
+	}
 }
 
 // rowStructs adds the struct for a row, and one for each record in it.
@@ -85,6 +103,8 @@ func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]
 func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
 	var typ *jen.Statement
 	switch {
+	case t.Fields != nil:
+		return nil // the caller knows the name of the struct
 	case t.List:
 		return jen.Index().Add(scalarType(t.Kind))
 	case t.Kind == value.Vector:

@@ -343,6 +343,9 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	for i, p := range q.Plan.Params {
 		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type}
 		m.Type.Nullable = p.Optional()
+		if p.Type.Fields != nil {
+			m.Record = b.paramRecord(q, &m, src.Info.Params[i].Span)
+		}
 		if i < len(src.ParamDocs) {
 			m.OwnDoc = src.ParamDocs[i]
 		}
@@ -363,6 +366,26 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 		fields[m.GoName], places[m.GoName] = p.Name, src.Info.Params[i].Span
 		q.Params = append(q.Params, m)
 	}
+}
+
+// paramRecord returns the type of the records in a parameter, and checks the names of its fields.
+func (b *builder) paramRecord(q *Query, p *Param, at diag.Span) *Struct {
+	s := &Struct{GoName: q.GoName + "Params" + p.GoName}
+	b.declare(s.GoName, owner{"the records of the parameter $" + p.Name + " of the query " + q.Name, func() diag.Span { return at }})
+	names := map[string]string{}
+	for _, f := range p.Type.Fields {
+		m := Field{Name: f.Name, GoName: GoName(f.Name), Type: f.Type}
+		if other, taken := names[m.GoName]; taken {
+			b.fail(ParamCollides, at, "rename one of them",
+				"the field %s of parameter $%s of query %s would become the Go field %s, but the field %s already has that name", f.Name, p.Name, q.Name, m.GoName, other)
+		}
+		if len(f.Name) > maxName {
+			b.fail(LongParamName, at, "shorten it", "the field %s of parameter $%s has %d characters; clients accept at most %d", f.Name, p.Name, len(f.Name), maxName)
+		}
+		names[m.GoName] = f.Name
+		s.Fields = append(s.Fields, m)
+	}
+	return s
 }
 
 // columnsOf returns the columns of a query, and the variables that they use.

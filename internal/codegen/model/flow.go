@@ -81,6 +81,9 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 			c.record(a, f)
 		}
 	case plan.Cell:
+		if ref, ok := c.list.(plan.ParamRef); ok && c.q.Params[ref.Index].Type.Fields != nil {
+			return // the value of a field says nothing about the list
+		}
 		if c.list != nil {
 			c.record(c.list, f)
 		}

@@ -131,6 +131,7 @@ type Param struct {
 	Doc      string     // text of @description, or else a text derived from the schema
 	OwnDoc   string     // text of @description only
 	Enum     *Enum      // set if all values are those of an enum property
+	Record   *Struct    // the type of an element, if the parameter is a list of records
 	Default  string     // @default as JSON, or ""
 	Examples []string   // values of @example as JSON; for a list, each is one element
 
@@ -151,7 +152,7 @@ type Field struct {
 	Record *Struct    // set if the field is a record or a list of records
 }
 
-// Struct is the type of a record in a row.
+// Struct is the type of a record in a row, or of a record in a list that is a parameter.
 type Struct struct {
 	NodeType string  // name of the node type or of the interface, if the record is a whole node; else empty
 	GoName   string  // name of the Go type

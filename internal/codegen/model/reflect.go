@@ -111,6 +111,16 @@ func (f *Field) Tags() map[string]string {
 	return tags(f.Name, keywords, "")
 }
 
+// ParamTags returns the struct tags of a field of a record in a parameter, by key. A call may leave out a
+// nullable one.
+func (f *Field) ParamTags() map[string]string {
+	name := f.Name
+	if f.Type.Nullable {
+		name += ",omitempty"
+	}
+	return tags(name, nil, "")
+}
+
 // tags returns the tags of a struct field, by key.
 func tags(name string, keywords []string, doc string) map[string]string {
 	m := map[string]string{"json": name}
@@ -139,7 +149,20 @@ func tag(tags map[string]string) reflect.StructTag {
 func paramsType(params []Param) reflect.Type {
 	fields := make([]reflect.StructField, len(params))
 	for i, p := range params {
-		fields[i] = reflect.StructField{Name: p.GoName, Type: goType(p.Type), Tag: tag(p.Tags())}
+		t := goType(p.Type)
+		if p.Record != nil {
+			t = reflect.SliceOf(recordType(p.Record.Fields))
+		}
+		fields[i] = reflect.StructField{Name: p.GoName, Type: t, Tag: tag(p.Tags())}
+	}
+	return reflect.StructOf(fields)
+}
+
+// recordType returns a struct type for the records of a parameter.
+func recordType(list []Field) reflect.Type {
+	fields := make([]reflect.StructField, len(list))
+	for i, f := range list {
+		fields[i] = reflect.StructField{Name: f.GoName, Type: goType(f.Type), Tag: tag(f.ParamTags())}
 	}
 	return reflect.StructOf(fields)
 }

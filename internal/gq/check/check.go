@@ -98,6 +98,7 @@ type checker struct {
 	// inserts and the columns of the mutation.
 	read      *plan.Read
 	names     *scope               // the variables of inserts; nil in a read
+	inFor     bool                 // the checker lowers the list of a for block
 	each      *eachScope           // the block of a mutation that the checker is in; nil outside of blocks
 	old       *target              // the type whose old values an assignment may use; nil for none
 	limit     bool                 // the read has a limit
@@ -204,6 +205,7 @@ func (c *checker) declare(params []*syntax.Param) {
 		if t.Kind == value.Vector && t.Dim == 0 {
 			c.fault(BadOperand, p.Type.Span(), "", "the Vector has length 0, want at least 1")
 		}
+		c.recordFields(name, p.Type.Record)
 		c.params[name] = len(c.plan.Params)
 		prm, before := plan.Param{Name: name, Type: t, Node: node}, len(c.faults)
 		c.annotate(&prm, p)
@@ -223,7 +225,25 @@ func (c *checker) param(t syntax.Token) (typed, bool) {
 	}
 	c.info.Params[i].Uses++
 	p := &c.plan.Params[i]
+	if p.Type.Fields != nil && !c.inFor {
+		c.fault(BadBlock, syntax.SpanOf(t), "write for $x in $"+name+" { … }, and $x."+p.Type.Fields[0].Name+" in the block", "$%s is a list of records, which only a `for` block takes", name)
+		return typed{}, false
+	}
 	return typed{expr: plan.ParamRef{Index: i}, typ: p.Type, ref: p.Node}, true
+}
+
+// recordFields reports fields of a record that have one name.
+func (c *checker) recordFields(param string, fields []*syntax.TypeField) {
+	first := map[string]diag.Span{}
+	for _, f := range fields {
+		c.step(1)
+		name, at := f.Name.Value, syntax.SpanOf(f.Name)
+		if other, again := first[name]; again {
+			c.fault(DuplicateName, at, "rename one of them", "duplicate field %s of the records of $%s, first declared at %s", name, param, other)
+			continue
+		}
+		first[name] = at
+	}
 }
 
 // suggestParam returns the help for an undeclared parameter.

@@ -133,7 +133,7 @@ var Codes = []diag.Entry{
 		Example: `query q($age: I32) @must_be_empty("Nobody has this age.") { match { $p: Person { age: $age } } return { $p.name } }`},
 	{Code: BadUpsert, Title: "upsert of a type without a key", Explanation: "An upsert finds a node by its key, and an edge by its two ends. The node type must have a @key, and the edge type a @unique(src, dst). The key must not be computed from the values of the node.",
 		Example: `query q() { upsert WorksAt { from: "ada" to: "acme" } }`},
-	{Code: BadBlock, Title: "misuse of a match or for block in a mutation", Explanation: "A match block and a for block cannot contain another one. A match block runs for at most 10,000 rows, and its conditions have no ?. It cannot use bm25, nearest or rrf. A for block takes a list: a parameter or a literal.",
+	{Code: BadBlock, Title: "misuse of a match or for block in a mutation", Explanation: "A match block and a for block cannot contain another one. A match block runs for at most 10,000 rows, and its conditions have no ?. It cannot use bm25, nearest or rrf. A for block takes a list: a parameter or a literal. Only a for block takes a parameter that is a list of records, and its statements use the fields of a record, such as $x.org.",
 		Example: `query q() { match { $p: Person } limit 20000 { update Person set { age: 1 } where name = $p.name } }`},
 	{Code: BadReturn, Title: "column that a mutation cannot return", Explanation: "The return of a mutation computes with the entities that its inserts name outside of blocks, and with parameters. It has no aggregates, blocks or searches.",
 		Example: `query q() { $p = insert Person { name: "Ada" } return { count($p) as n } }`},

@@ -14,7 +14,7 @@ import (
 type eachScope struct {
 	list bool       // the block runs for the elements of a list
 	name string     // of a list: the name of the variable, without $
-	elem value.Type // of a list: the type of an element
+	elem value.Type // of a list: the type of an element, which may be a record
 
 	read  *plan.Read     // of a match: its lowered form; the statements add columns
 	scope *scope         // of a match: its variables
@@ -135,7 +135,9 @@ func (c *checker) listBlock(st *syntax.ListBlock) (plan.ForEach, bool) {
 		c.fault(DuplicateName, at, "use another name", "$%s is already the name of a parameter or of an inserted entity", name)
 		return plan.ForEach{}, false
 	}
+	_, c.inFor = st.List.(*syntax.VarRef)
 	list, ok := c.operand(st.List, nil)
+	c.inFor = false
 	if !ok {
 		return plan.ForEach{}, false
 	}
@@ -195,6 +197,11 @@ func (e *eachScope) variable(c *checker, o *syntax.VarRef) (t typed, found, ok b
 	if !e.has(name) {
 		return typed{}, false, false
 	}
+	if e.list && e.elem.Fields != nil {
+		e.facts.Element.Uses++
+		c.fault(BadBlock, o.Span(), "write one of its fields, such as $"+name+"."+e.elem.Fields[0].Name, "$%s is a record, which is not a value", name)
+		return typed{}, true, false
+	}
 	if e.list {
 		e.facts.Element.Uses++
 		return typed{expr: plan.Cell{Name: "$" + name, Type: e.elem}, typ: e.elem}, true, true
@@ -218,6 +225,9 @@ func (e *eachScope) property(c *checker, o *syntax.PropRef) (t typed, found, ok 
 	if !e.has(name) {
 		return typed{}, false, false
 	}
+	if e.list && e.elem.Fields != nil {
+		return e.field(c, o)
+	}
 	if e.list {
 		e.facts.Element.Uses++
 		c.fault(Unbound, syntax.SpanOf(o.Prop), "write $"+name, "$%s is an element of a list, which has no properties", name)
@@ -233,4 +243,23 @@ func (e *eachScope) property(c *checker, o *syntax.PropRef) (t typed, found, ok 
 	}
 	t.expr = e.cell(t.expr, o.Var.Value+"."+o.Prop.Value, t.typ)
 	return t, true, true
+}
+
+// field resolves a field of the record that is the element of the list.
+func (e *eachScope) field(c *checker, o *syntax.PropRef) (t typed, found, ok bool) {
+	e.facts.Element.Uses++
+	for i, f := range e.elem.Fields {
+		c.step(1)
+		if f.Name == o.Prop.Value {
+			return typed{expr: plan.Cell{Column: i, Name: o.Var.Value + "." + f.Name, Type: f.Type}, typ: f.Type}, true, true
+		}
+	}
+	c.fault(Unbound, syntax.SpanOf(o.Prop), c.suggest(o.Prop.Value, func() []string {
+		names := make([]string, len(e.elem.Fields))
+		for i, f := range e.elem.Fields {
+			names[i] = f.Name
+		}
+		return names
+	}), "the records of the list have no field %s", o.Prop.Value)
+	return typed{}, true, false
 }

@@ -86,6 +86,10 @@ func (c *checker) paramCheck(p *plan.Param, a *syntax.ParamAnnotation) {
 func (c *checker) paramValue(p *plan.Param, a *syntax.ParamAnnotation) {
 	name, lit := a.Name().Value, a.Value.(*syntax.Literal)
 	c.step(1 + len(lit.Elems))
+	if p.Type.Fields != nil {
+		c.fault(BadParam, a.Span(), "remove it; to let a call leave the list out, write ? after the type", "a list of records has no @%s", name)
+		return
+	}
 	t := p.Type.Required()
 	if name == "example" && t.List {
 		t = t.Elem()

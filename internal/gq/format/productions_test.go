@@ -42,6 +42,8 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"query", "x.gq", "query q(){delete A where a=1}", "query q() { delete A where a = 1 }"},
 	{"parameters", "x.gq", "query q($a:I32,$b:[ String ] ?,$c:Vector( 2 ) ?,$d:Date){delete A where a=$a}",
 		"query q($a: I32, $b: [String]?, $c: Vector(2)?, $d: Date) { delete A where a = $a }"},
+	{"list of records", "x.gq", "query q($l:[ { a:String,b :I32 ? c:Date} ] ?){for $x in $l{delete A where a=$x.a}}",
+		"query q($l: [{ a: String, b: I32? c: Date }]?) {\n  for $x in $l {\n    delete A where a = $x.a\n  }\n}"},
 	{"described parameter", "x.gq", "query q($a:I32?@description( \"x\" ) @description(\"y\")){delete A where a=$a}",
 		"query q($a: I32? @description(\"x\") @description(\"y\")) { delete A where a = $a }"},
 	{"annotated parameters", "x.gq", "query q($a:I32@range( 1 .. 9 )@default( -3 )@example(2)){delete A where a=$a}",

@@ -141,6 +141,7 @@ var queryHints = []hint{
 	{in: inBody, text: "where|and <name> ^like|is|contains|starts_with|not", help: "where compares only with =, !=, <, <=, >, >= or in: for another condition, write match { $p: Person … } { update Person set { … } where id = $p.id }"},
 	{in: inBody, text: "^or", help: "where joins its comparisons by and: write a statement for each case, or where name in [\"a\", \"b\"]"},
 	{in: inBody, text: "^<keyword>", help: "keywords are lower case: %l1"},
+	{in: inBody, text: "^<name>", help: "%b1"},
 
 	// Assignments.
 	{in: inAssigns, text: "<name> ^= <constant>|<var>", help: "write a colon between a property and its value: %1: %3"},

@@ -78,6 +78,8 @@ var queryHabits = []habits{
 		{"remove Person where name = $n", "remove", "write delete Person where name = $name"},
 		{"$p: Person return { $p }", "$p", "put match { … } around the clauses, and return { … } after them"},
 		{"people { name }", "people", "write match { $p: Person } return { $p.name }, or insert, update and delete"},
+		{"match { $p: Person } return { $p } limiit 5", "limiit", "did you mean limit?"},
+		{"match { $p: Person } retrun { $p }", "retrun", "did you mean return?"},
 		{"match (p:Person) return { $p }", "(", "write match { $p: Person }"},
 		{"match $p: Person return { $p }", "$p", "put braces around the clauses: match { $p: Person }"},
 		{"match { $p: Person } return distinct $p.name", "$p", "put braces around the columns: return distinct { $p.name }"},

@@ -12,8 +12,8 @@ import (
 // expand inserts names of the source into a help text. %1 is the token that matched the first term.
 // A letter before the digit changes the form: `l` lower-cases the first letter, `u` upper-cases it,
 // `q` puts the token in double quotes, `s` inserts the scalar type that the token most likely
-// means, `S` inserts the full advice on scalar types, and `a` proposes the annotation that the
-// token most likely means. %v is the variable of the binding, %o the innermost open bracket and %c
+// means, `S` inserts the full advice on scalar types, and `a` and `b` propose the annotation or the
+// keyword of a body that the token most likely means. %v is the variable of the binding, %o the innermost open bracket and %c
 // the bracket that closes it.
 func expand(help string, at []Token, pl place) string {
 	var b strings.Builder
@@ -36,6 +36,9 @@ func expand(help string, at []Token, pl place) string {
 		case 'a':
 			i++
 			b.WriteString(diag.DidYouMean("@"+at[help[i]-'1'].Value, annotationsIn(pl.in)))
+		case 'b':
+			i++
+			b.WriteString(diag.DidYouMean(at[help[i]-'1'].Value, bodyKeywords))
 		case 'l', 'u', 'q', 's', 'S':
 			i++
 			b.WriteString(respell(c, shorten(at[help[i]-'1'].Value)))
@@ -45,6 +48,9 @@ func expand(help string, at []Token, pl place) string {
 	}
 	return b.String()
 }
+
+// bodyKeywords are the words with which the parts of a body start.
+var bodyKeywords = []string{"match", "return", "having", "order", "limit", "insert", "upsert", "update", "set", "delete", "where", "for"}
 
 // respell changes the case or spelling of a word as the verb `how` says; see expand.
 func respell(how byte, word string) string {

@@ -43,7 +43,7 @@ func annotationsIn(setting string) []string {
 // decides, because the parser does not know the schema. A name that is a scalar type of this or of
 // another language, in upper or lower case, is never a node type here.
 func (t *Type) namesNode() bool {
-	if t.List != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" {
+	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" {
 		return false
 	}
 	_, foreign := foreignScalars[strings.ToLower(t.Name.Value)]
@@ -58,13 +58,29 @@ func (t *Type) NodeName() (Token, bool) { return t.Name, t.namesNode() }
 // ScalarHelp returns the help for a word that is not a scalar type.
 func ScalarHelp(word string) string { return scalarHelp(word) }
 
+// recordField checks the type of a field of a record.
+func (p *parser) recordField(f *TypeField) {
+	t := f.Type
+	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" || t.Name.Value == "Blob" {
+		p.fault(UnknownScalar, t.Span(), "use a scalar type, such as String or I32?", "the field %s of a record is not a scalar", f.Name.Value)
+		return
+	}
+	p.checkScalar(t.Name)
+}
+
 // param checks the rules for a parameter that the grammar does not express.
 func (p *parser) param(prm *Param) {
 	if prm.Type.EnumEnd != nil {
 		p.fault(UnknownScalar, prm.Type.Span(), "use String", "a parameter cannot be an enum")
 		return
 	}
-	if !prm.Type.namesNode() {
+	switch {
+	case prm.Type.Record != nil:
+		for _, f := range prm.Type.Record {
+			p.meter.Step(1)
+			p.recordField(f)
+		}
+	case !prm.Type.namesNode():
 		p.checkType(prm.Type)
 	}
 	for _, a := range prm.Annotations {

@@ -97,16 +97,25 @@ func (*ListConstraint) member()  {}
 func (*RangeConstraint) member() {}
 func (*CheckConstraint) member() {}
 
-// Type is the type of a property or a parameter. Exactly one of List, Name.Value and EnumEnd is
-// set. They stand for the element type of a list, the name of a scalar or Vector, and an enum.
+// Type is the type of a property or a parameter. Exactly one of List, Record, Name.Value and EnumEnd is
+// set. They stand for the element type of a list, the fields of a list of records, the name of a scalar
+// or Vector, and an enum. Only a parameter can be a list of records.
 type Type struct {
 	Range
 	Name     Token        `parser:"( @TypeName"`
 	Dim      *Token       `parser:"  ( '(' @Int ')' )?"` // length of a Vector
-	List     *Token       `parser:"| '[' @TypeName ']'"`
+	List     *Token       `parser:"| '[' ( @TypeName"`
+	Record   []*TypeField `parser:"      | '{' @@ ( ','? @@ )* '}' ) ']'"`
 	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
 	EnumEnd  *Token       `parser:"  @')' )"`
 	Nullable bool         `parser:"@'?'?"` // ends with ?
+}
+
+// TypeField is a field of the records in a list.
+type TypeField struct {
+	Range
+	Name Token `parser:"@Name ':'"`
+	Type *Type `parser:"@@"`
 }
 
 // Value returns the type that t denotes. The parser has checked the names. A Vector may still
@@ -114,6 +123,11 @@ type Type struct {
 func (t *Type) Value() value.Type {
 	v := value.Type{Nullable: t.Nullable}
 	switch {
+	case t.Record != nil:
+		v.List = true
+		for _, f := range t.Record {
+			v.Fields = append(v.Fields, value.Field{Name: f.Name.Value, Type: f.Type.Value()})
+		}
 	case t.List != nil:
 		v.List = true
 		v.Kind, _ = value.KindOf(t.List.Value)

@@ -79,6 +79,8 @@ func (p *parser) annotations(as []*Annotation) {
 // checkType checks the names and lengths in a type.
 func (p *parser) checkType(t *Type) {
 	switch {
+	case t.Record != nil:
+		p.fault(UnknownScalar, t.Span(), "declare a node type for the records, and an edge to it", "a property cannot be a list of records")
 	case t.List != nil:
 		p.checkScalar(*t.List)
 	case t.EnumEnd != nil:

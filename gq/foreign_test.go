@@ -1,0 +1,139 @@
+package gq_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// foreignText is a text with habits of another language.
+type foreignText struct{ name, construct, text string }
+
+// foreignTexts reads the texts of testdata/foreign.
+func foreignTexts(t *testing.T) (out []foreignText) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/foreign/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no texts", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "\n== ")[1:] {
+			head, body, _ := strings.Cut(part, "\n")
+			name, construct, ok := strings.Cut(head, ": ")
+			if !ok {
+				t.Fatalf("%s: the line %q names no construct", file, head)
+			}
+			out = append(out, foreignText{name, construct, strings.TrimSpace(body)})
+		}
+	}
+	return out
+}
+
+// guideSchema compiles the schema at the beginning of docs/language.md, which the texts use.
+func guideSchema(t testing.TB) *catalog.Schema {
+	t.Helper()
+	guide, err := os.ReadFile("../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```pg\n")
+	text, _, _ := strings.Cut(rest, "```")
+	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: text})
+	if s == nil {
+		t.Fatal(faults)
+	}
+	return s
+}
+
+// repair changes a text by the text of its error alone.
+func repair(message string) string {
+	_, query, _ := strings.Cut(message, "nearest query: ")
+	query, _, _ = strings.Cut(query, "\n")
+	return strings.TrimSuffix(query, ")")
+}
+
+// TestForeign checks the errors of texts with habits of other languages: each names the construct to
+// use, and a repairer that sees only the error makes at least 95 % of them valid in one step. The
+// golden file has the repaired texts, so that a reader can compare their meanings.
+func TestForeign(t *testing.T) {
+	s := guideSchema(t)
+	texts := foreignTexts(t)
+	valid := 0
+	var b bytes.Buffer
+	for _, f := range texts {
+		_, faults, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, s, gq.Source{Name: "query", Text: f.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !faults.HasErrors() {
+			t.Errorf("%s has no error, so it shows no habit:\n%s", f.name, f.text)
+			continue
+		}
+		message := faults.Error()
+		if !strings.Contains(message, f.construct) {
+			t.Errorf("%s: the error does not contain %s:\n%s", f.name, f.construct, message)
+		}
+		query := repair(message)
+		queries, _, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, s, gq.Source{Name: "query", Text: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(queries) == 1 {
+			valid++
+		} else {
+			t.Logf("%s is not repaired: %s", f.name, message)
+		}
+		fmt.Fprintf(&b, "%s\n  %s\n  %s\n", f.name, strings.ReplaceAll(f.text, "\n", "\n  "), query)
+	}
+	if len(texts) < 100 || valid*100 < len(texts)*95 {
+		t.Errorf("%d of %d texts are valid after one step, want 95 %%", valid, len(texts))
+	}
+	golden.Check(t, "testdata/foreign/repaired.golden", b.Bytes())
+}
+
+// TestNoNearest checks texts that have no counterpart, and ordinary mistakes: their errors offer no
+// query, because it would leave out something that the text asks for.
+func TestNoNearest(t *testing.T) {
+	s := guideSchema(t)
+	for _, text := range []string{
+		`MATCH (n) RETURN n`,
+		`MATCH (p:Person) CALL db.index.fulltext.queryNodes("x", "y") YIELD node RETURN node`,
+		`MATCH (p:Person) WITH p LIMIT 3 MATCH (p)-[:KNOWS]->(q) WITH q, count(p) AS n MATCH (q)-[:KNOWS]->(r) RETURN r.name`,
+		`MATCH (p:Person)-[:LIKES]->(q) RETURN q.name`,
+		`MATCH (p:Person) RETURN p.salary`,
+		`MATCH (p:Person) RETURN p.name ORDER BY p.born ASC NULLS LAST`,
+		`MERGE (p:Person {email: "a@x.org"}) ON CREATE SET p.level = "lead"`,
+		`SELECT name FROM Person UNION SELECT name FROM Team`,
+		`SELECT name, ROW_NUMBER() OVER (ORDER BY name) FROM Person`,
+		`SELECT name FROM Person ORDER BY born, name LIMIT 10 OFFSET 20`,
+		`SELECT level, COUNT(*) FROM Person GROUP BY name`,
+		`UPDATE Person SET level = 'lead'`,
+		`DELETE FROM Person WHERE level = 'lead' OR level = 'senior'`,
+		`{ person(email: "a@x.org") { name } team(name: "x") { name } }`,
+		`{ person(email: "a@x.org", unknown: 3) { name } }`,
+		`query q() { match { $p: Person } return { $p.nmae } }`,
+		`query q() { match { $p: Persn } return { $p.name } }`,
+		`query q() { match { $p: Person $p.born > 3 } return { $p.name } }`,
+		`'`, `"`, "`", `(`, `{`, `query`, `é`,
+	} {
+		_, faults, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, s, gq.Source{Name: "query", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if query := repair(faults.Error()); !faults.HasErrors() || query != "" {
+			t.Errorf("%s\noffers %s", text, query)
+		}
+	}
+}

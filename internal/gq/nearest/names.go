@@ -1,0 +1,146 @@
+package nearest
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// plain drops the case and the underscores of a name, so that MEMBER_OF, memberOf and member_of are
+// equal.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// lower changes the first letter of a name to lower case.
+func lower(name string) string {
+	if name == "" {
+		return ""
+	}
+	return string(unicode.ToLower(rune(name[0]))) + name[1:]
+}
+
+// nodeType returns the name of the node type or the interface that a label means, or "".
+func (r *rewriter) nodeType(label string) string {
+	for _, n := range r.schema.Nodes {
+		if plain(n.Name) == plain(label) {
+			return n.Name
+		}
+	}
+	for _, i := range r.schema.Interfaces {
+		if plain(i.Name) == plain(label) {
+			return i.Name
+		}
+	}
+	return ""
+}
+
+// pluralType is nodeType for a name such as persons or allPersons.
+func (r *rewriter) pluralType(name string) string {
+	name = plain(name)
+	for _, prefix := range []string{"", "all", "get", "list", "find"} {
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		for _, end := range []string{"", "s", "es"} {
+			if single, ok := strings.CutSuffix(rest, end); ok {
+				if t := r.nodeType(single); t != "" {
+					return t
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// edgeType returns the edge type that a label means, or nil.
+func (r *rewriter) edgeType(label string) *catalog.Edge {
+	for _, e := range r.schema.Edges {
+		if plain(e.Name) == plain(label) {
+			return e
+		}
+	}
+	return nil
+}
+
+// property returns the property that a name means in a type, or nil.
+func (r *rewriter) property(typ, name string) *catalog.Property {
+	var list []*catalog.Property
+	if n := r.schema.Node(typ); n != nil {
+		list = n.Properties
+	} else if i := r.schema.Interface(typ); i != nil {
+		list = i.Common()
+	} else if e := r.schema.Edge(typ); e != nil {
+		list = e.Properties
+	}
+	for _, p := range list {
+		if plain(p.Name) == plain(name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// propertyName returns the name of a property as the type declares it, or the name as it is.
+func (r *rewriter) propertyName(typ, name string) string {
+	if p := r.property(typ, name); p != nil {
+		return p.Name
+	}
+	if e := r.schema.Edge(typ); e != nil {
+		switch end := endOf(name); end {
+		case "from", "to":
+			return end
+		}
+	}
+	return name
+}
+
+// endOf returns from or to for a column of a table of edges that refers to an end, and "" for others.
+func endOf(column string) string {
+	switch plain(column) {
+	case "src", "srcid", "source", "sourceid", "from", "fromid", "startid":
+		return "from"
+	case "dst", "dstid", "target", "targetid", "to", "toid", "endid", "dest", "destination":
+		return "to"
+	}
+	return ""
+}
+
+// bind makes a variable known. The type may be "".
+func (r *rewriter) bind(name, typ string) string {
+	if name == "" || name == "_" {
+		return "$_"
+	}
+	if len(r.order) >= maxVars {
+		panic(giveUp{})
+	}
+	if old, ok := r.vars[name]; !ok {
+		r.vars[name] = typ
+		r.order = append(r.order, name)
+	} else if old == "" {
+		r.vars[name] = typ
+	}
+	return "$" + lower(name)
+}
+
+// fresh binds a new variable whose name is the first letter of its type.
+func (r *rewriter) fresh(typ string) string {
+	name := lower(typ[:1])
+	for used := true; used; {
+		if _, used = r.vars[name]; used {
+			name += lower(typ[:1])
+		}
+	}
+	r.bind(name, typ)
+	return name
+}
+
+// first returns a variable that every match binds, for count(*).
+func (r *rewriter) first() string {
+	for _, v := range r.order {
+		if r.schema.Node(r.vars[v]) != nil || r.schema.Interface(r.vars[v]) != nil {
+			return "$" + lower(v)
+		}
+	}
+	panic(giveUp{})
+}

@@ -1,0 +1,55 @@
+package nearest_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/nearest"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+const schemaText = `
+interface Named { name: String }
+node Person implements Named { email: String @key name: String born: Date? level: enum(junior, senior, lead) }
+node Team implements Named { name: String @key size: I32? }
+edge MemberOf: Person -> Team { since: Date? }
+edge Knows: Person -> Person { weight: F64? }
+`
+
+// FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
+func FuzzRewrite(f *testing.F) {
+	files, err := filepath.Glob("../../../gq/testdata/foreign/*.txt")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no texts", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "\n== ")[1:] {
+			_, body, _ := strings.Cut(part, "\n")
+			f.Add(body)
+		}
+	}
+	f.Add(strings.Repeat("(p WHERE ", 400))
+	f.Add("MATCH (p:Person) WHERE " + strings.Repeat("(", 400))
+	f.Add("SELECT " + strings.Repeat("CASE WHEN ", 300))
+	tree, faults := syntax.ParseSchema("schema.pg", schemaText)
+	s, more := resolve.Schema(tree)
+	if len(faults) > 0 || len(more) > 0 {
+		f.Fatal(faults, more)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		query, ok := nearest.Rewrite(s, text)
+		if !ok && query != "" {
+			t.Errorf("a query without ok: %q", query)
+		}
+		if len(query) > 64*nearest.MaxText {
+			t.Errorf("the query has %d bytes", len(query))
+		}
+	})
+}

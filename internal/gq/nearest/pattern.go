@@ -1,0 +1,339 @@
+package nearest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// nodeRef is a node of a pattern such as (p:Person {name: 'Ann'})-[:KNOWS]->(q).
+type nodeRef struct {
+	name   string // of the variable, or ""
+	typ    string
+	props  []string // the conditions in braces, as `name: value`
+	filter []cond   // the conditions after WHERE
+	isNew  bool     // the variable was not known before
+}
+
+// link is an edge of a pattern.
+type link struct {
+	name   string // of the variable, or ""
+	types  []*catalog.Edge
+	left   bool   // it points to the left
+	both   bool   // it has no direction
+	bounds string // such as {1,3}, or ""
+	props  []string
+}
+
+// parseCount checks that a text is a number and returns it without a sign.
+func parseCount(s string) (string, error) {
+	_, err := strconv.ParseUint(s, 10, 31)
+	return s, err
+}
+
+// patternClauses reads a pattern and returns its clauses. It leaves r.match unchanged.
+func (r *rewriter) patternClauses() []cond {
+	saved := r.match
+	r.match = nil
+	r.pattern("")
+	out := r.match
+	r.match = saved
+	return out
+}
+
+// pattern reads a pattern and appends its clauses to r.match. The path is the name of the variable of
+// the walk, or "".
+func (r *rewriter) pattern(path string) {
+	if r.isOne("shortestpath", "allshortestpaths") {
+		r.next()
+		r.expect("(")
+		if path == "" {
+			path = r.newPath()
+		}
+		r.pattern(path)
+		r.expect(")")
+		return
+	}
+	nodes := []nodeRef{r.node()}
+	var links []link
+	for r.isOne("-", "<-", "~", "<") {
+		links = append(links, r.link())
+		nodes = append(nodes, r.node())
+	}
+	if path != "" && len(links) != 1 {
+		panic(giveUp{})
+	}
+	for i := range nodes {
+		r.settle(nodes, links, i)
+	}
+	for i, l := range links {
+		r.writeLink(path, nodes[i], l, nodes[i+1])
+	}
+}
+
+// newPath makes a variable for a walk.
+func (r *rewriter) newPath() string {
+	name := "w"
+	for r.paths[name] || r.vars[name] != "" {
+		name += "w"
+	}
+	r.paths[name] = true
+	return name
+}
+
+// node reads a node of a pattern.
+func (r *rewriter) node() (n nodeRef) {
+	r.expect("(")
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
+		n.name = r.next().text
+	}
+	if r.accept(":") || r.accept("is") {
+		if n.typ = r.nodeType(r.word()); n.typ == "" {
+			panic(giveUp{})
+		}
+	}
+	if r.is("{") {
+		typ := n.typ
+		if typ == "" {
+			typ = r.vars[n.name]
+		}
+		n.props = r.props(typ)
+	}
+	_, known := r.vars[n.name]
+	n.isNew = !known || n.name == ""
+	if r.accept("where") {
+		if n.name == "" {
+			panic(giveUp{})
+		}
+		r.bind(n.name, n.typ)
+		n.filter = append(n.filter, r.condition())
+	}
+	r.expect(")")
+	return n
+}
+
+// props reads the properties in braces.
+func (r *rewriter) props(typ string) (out []string) {
+	r.expect("{")
+	for !r.accept("}") {
+		if len(out) > 0 {
+			r.accept(",")
+		}
+		name := r.next()
+		if name.kind != word && name.kind != text {
+			panic(giveUp{})
+		}
+		if !r.accept(":") {
+			r.expect("=")
+		}
+		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.operand()))
+	}
+	return out
+}
+
+// link reads an edge of a pattern.
+func (r *rewriter) link() (l link) {
+	switch {
+	case r.accept("<-"), r.accept("<", "~"):
+		l.left = true
+	case r.accept("-"), r.accept("~"):
+	default:
+		panic(giveUp{})
+	}
+	if r.accept("[") {
+		r.linkBody(&l)
+		r.expect("]")
+		switch {
+		case r.accept("->"), r.accept("~", ">"):
+			if l.left {
+				l.left, l.both = false, true
+			}
+		case r.accept("-"), r.accept("~"):
+			l.both = !l.left
+		default:
+			panic(giveUp{})
+		}
+	} else {
+		switch {
+		case r.accept("->"), r.accept(">"):
+			l.both, l.left = l.left, false
+		case r.accept("-"):
+			l.both = !l.left
+			if r.accept(">") {
+				l.both = false
+			}
+		default:
+			panic(giveUp{})
+		}
+	}
+	switch { // the quantifier of GQL
+	case r.is("{"):
+		r.next()
+		l.bounds = r.bounds(",")
+		r.expect("}")
+	case r.accept("+"):
+		l.bounds = "{1,64}"
+	case r.accept("*"):
+		l.bounds = "{0,64}"
+	}
+	return l
+}
+
+// linkBody reads what is between the brackets of an edge.
+func (r *rewriter) linkBody(l *link) {
+	if t := r.peek(0); t.kind == word || t.kind == dollar {
+		l.name = r.next().text
+	}
+	if r.accept(":") || r.accept("is") {
+		for {
+			e := r.edgeType(r.word())
+			if e == nil {
+				panic(giveUp{})
+			}
+			l.types = append(l.types, e)
+			if !r.accept("|") {
+				break
+			}
+			r.accept(":")
+		}
+	}
+	if r.accept("*") {
+		l.bounds = "{1,64}"
+		if r.peek(0).kind == number || r.is("..") {
+			l.bounds = r.bounds("..")
+		}
+	}
+	if r.is("{") {
+		if len(l.types) != 1 {
+			panic(giveUp{})
+		}
+		l.props = r.props(l.types[0].Name)
+	}
+}
+
+// bounds reads the bounds of a walk with the separator of the other language.
+func (r *rewriter) bounds(separator string) string {
+	low, high := "1", "64"
+	if r.peek(0).kind == number {
+		low = r.next().text
+		high = low
+	}
+	if r.accept(separator) || r.accept("..") || r.accept(",") {
+		high = "64"
+		if r.peek(0).kind == number {
+			high = r.next().text
+		}
+	}
+	return "{" + low + "," + high + "}"
+}
+
+// settle gives a node of a pattern a name and a type, and writes its binding if the edges do not
+// determine what it is.
+func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
+	n := &nodes[i]
+	needed := len(n.props) > 0 || r.schema.Interface(n.typ) != nil || len(links) == 0
+	for j := i - 1; j <= i; j++ {
+		if j < 0 || j >= len(links) {
+			continue
+		}
+		l := links[j]
+		if len(l.types) != 1 || l.bounds != "" && n.typ != "" {
+			needed = needed || n.typ != ""
+			continue
+		}
+		end := l.types[0].To
+		if (j == i) != l.left {
+			end = l.types[0].From
+		}
+		if n.typ == "" && r.vars[n.name] == "" {
+			n.typ = end
+		}
+	}
+	switch {
+	case n.name != "":
+		r.bind(n.name, n.typ)
+	case n.typ != "" && (needed || len(links) == 0):
+		n.name = r.fresh(n.typ)
+	}
+	if n.name == "" || !needed {
+		r.match = append(r.match, n.filter...)
+		return
+	}
+	v := "$" + lower(n.name)
+	switch {
+	case n.isNew && n.typ != "":
+		clause := v + ": " + n.typ
+		if len(n.props) > 0 {
+			clause += " { " + strings.Join(n.props, ", ") + " }"
+		}
+		r.match = append(r.match, leaf(clause))
+	case n.isNew && len(links) == 0:
+		panic(giveUp{}) // (n) alone is a node of any type
+	default:
+		for _, p := range n.props {
+			name, value, _ := strings.Cut(p, ": ")
+			r.match = append(r.match, leaf(v+"."+name+" = "+value))
+		}
+	}
+	r.match = append(r.match, n.filter...)
+}
+
+// writeLink writes the traversal of an edge between two nodes.
+func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
+	if l.left {
+		a, b = b, a
+	}
+	if len(l.types) == 0 { // any edge between the types of the two ends
+		from, to := r.vars[a.name], r.vars[b.name]
+		for _, e := range r.schema.Edges {
+			if e.From == from && (to == "" || e.To == to) || l.both && e.To == from && (to == "" || e.From == to) {
+				l.types = append(l.types, e)
+			}
+		}
+	}
+	var names []string
+	same := true
+	for _, e := range l.types {
+		if !slices.Contains(names, lower(e.Name)) {
+			names = append(names, lower(e.Name))
+		}
+		same = same && e.From == e.To
+	}
+	if len(names) == 0 {
+		panic(giveUp{})
+	}
+	edge := strings.Join(names, "|")
+	if l.both && same {
+		edge = "<" + edge + ">"
+	}
+	edge += l.bounds
+	if path != "" {
+		r.paths[path] = true
+		edge = "$" + lower(path) + ":" + edge
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (len(l.props) > 0 || r.mentions(l.name)) {
+		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
+	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
+		l.name = r.fresh(l.types[0].Name)
+		edge = "$" + l.name + ":" + edge
+	} else if len(l.props) > 0 {
+		panic(giveUp{})
+	}
+	ends := [2]string{"$_", "$_"}
+	for i, n := range []nodeRef{a, b} {
+		if n.name != "" {
+			ends[i] = "$" + lower(n.name)
+		}
+	}
+	r.match = append(r.match, leaf(ends[0]+" "+edge+" "+ends[1]))
+	for _, p := range l.props {
+		name, value, _ := strings.Cut(p, ": ")
+		r.match = append(r.match, leaf("$"+lower(l.name)+"."+name+" = "+value))
+	}
+}
+
+// mentions reports whether the rest of the text has the name of a variable.
+func (r *rewriter) mentions(name string) bool {
+	return slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return (t.kind == word || t.kind == dollar) && t.text == name })
+}

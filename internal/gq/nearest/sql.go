@@ -1,0 +1,248 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// joined is a table of edges in FROM, and the nodes at its ends as far as the conditions say.
+type joined struct {
+	edge     *catalog.Edge
+	alias    string
+	from, to string // names of variables, or ""
+	left     bool   // of a LEFT JOIN
+
+	conditions int // the conditions that say what its ends are
+}
+
+// selectRows reads SELECT. The columns come before the tables that give them a meaning, so it reads
+// them last.
+func (r *rewriter) selectRows() {
+	r.expect("select")
+	if r.accept("top") {
+		paren := r.accept("(")
+		r.limit = r.operand()
+		if paren {
+			r.expect(")")
+		}
+	}
+	columns := r.at
+	if r.is("{") || len(r.match) > 0 { // select { … } in a query of this language
+		r.returned()
+		return
+	}
+	r.skipTo("from")
+	r.expect("from")
+	r.from()
+	after := r.at
+	r.at = columns
+	r.returned()
+	r.expect("from")
+	r.at = after
+}
+
+// skipTo skips tokens to a word outside of parentheses.
+func (r *rewriter) skipTo(word string) {
+	for depth := 0; depth > 0 || !r.is(word); {
+		switch t := r.next(); {
+		case t.kind == mark && t.text == "(":
+			depth++
+		case t.kind == mark && t.text == ")":
+			depth--
+		}
+	}
+}
+
+// from reads the tables of FROM and JOIN, and the conditions that join them.
+func (r *rewriter) from() {
+	var edges []*joined
+	var pairs [][2][2]string // equal columns: alias and column of both sides
+	optional := map[string]bool{}
+	left := false
+	for {
+		name := r.word()
+		alias := ""
+		r.accept("as")
+		if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural") {
+			alias = r.word()
+		}
+		if typ := r.nodeType(name); typ != "" {
+			if alias == "" {
+				alias = r.fresh(typ)
+			} else {
+				r.bind(alias, typ)
+			}
+			r.tables = append(r.tables, alias)
+			optional[alias] = left
+		} else if e := r.edgeType(name); e != nil {
+			if alias == "" {
+				alias = lower(e.Name)
+			}
+			edges = append(edges, &joined{edge: e, alias: alias, left: left})
+		} else {
+			panic(giveUp{})
+		}
+		if r.accept("on") {
+			for {
+				pairs = append(pairs, r.pair())
+				if !r.accept("and") {
+					break
+				}
+			}
+		}
+		left = false
+		switch {
+		case r.accept(","), r.accept("join"), r.accept("inner", "join"), r.accept("cross", "join"):
+		case r.accept("left", "join"), r.accept("left", "outer", "join"):
+			left = true
+		default:
+			r.joinTables(edges, pairs, optional)
+			return
+		}
+	}
+}
+
+// pair reads a.x = b.y.
+func (r *rewriter) pair() (out [2][2]string) {
+	paren := r.accept("(")
+	for i := range out {
+		if i > 0 {
+			r.expect("=")
+		}
+		out[i][0] = r.word()
+		r.expect(".")
+		out[i][1] = r.word()
+	}
+	if paren {
+		r.expect(")")
+	}
+	return out
+}
+
+// joinTables writes the bindings and the traversals for the tables.
+func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional map[string]bool) {
+	used := 0
+	ends := map[string]bool{}
+	for _, e := range edges {
+		for _, p := range pairs {
+			for i := range p {
+				mine, other := p[i], p[1-i]
+				if mine[0] != e.alias || r.vars[other[0]] == "" {
+					continue
+				}
+				switch endOf(mine[1]) {
+				case "from":
+					e.from = other[0]
+				case "to":
+					e.to = other[0]
+				default:
+					continue
+				}
+				e.conditions++
+				ends[other[0]] = true
+				used++
+			}
+		}
+	}
+	if used != len(pairs) {
+		panic(giveUp{})
+	}
+	for _, v := range r.tables {
+		if !ends[v] && !optional[v] {
+			r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
+		} else if !ends[v] {
+			panic(giveUp{})
+		}
+	}
+	for _, e := range edges {
+		for _, v := range []string{e.from, e.to} {
+			// An end of an outer join that nothing else binds needs a binding.
+			if v != "" && e.left && !optional[v] && !slices.ContainsFunc(r.match, func(c cond) bool { return strings.HasPrefix(c.text, "$"+lower(v)+": ") }) {
+				r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
+			}
+		}
+		clause := leaf(r.edgeClause(e))
+		if e.left {
+			clause = cond{op: "optional", subs: []cond{clause}}
+		}
+		r.match = append(r.match, clause)
+	}
+}
+
+// edgeClause writes the traversal for a table of edges.
+func (r *rewriter) edgeClause(e *joined) string {
+	ends := [2]string{"$_", "$_"}
+	for i, v := range []string{e.from, e.to} {
+		if v != "" {
+			ends[i] = "$" + lower(v)
+		}
+	}
+	bound := ""
+	if r.usesEdge(e) {
+		bound = r.bind(e.alias, e.edge.Name) + ":"
+	}
+	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
+}
+
+// usesEdge reports whether the text uses a column of a table of edges in another place than the
+// conditions that join tables.
+func (r *rewriter) usesEdge(e *joined) bool {
+	n := 0
+	for i, t := range r.tokens {
+		if t.text == e.alias && i+1 < len(r.tokens) && r.tokens[i+1].text == "." {
+			n++
+		}
+	}
+	return n > e.conditions
+}
+
+// subselect reads SELECT 1 FROM MemberOf WHERE src = $p.id in EXISTS, and returns the clauses.
+func (r *rewriter) subselect() []cond {
+	r.expect("select")
+	r.skipTo("from")
+	r.expect("from")
+	e := r.edgeType(r.word())
+	if e == nil {
+		panic(giveUp{})
+	}
+	alias := ""
+	if t := r.peek(0); t.kind == word && !r.is("where") {
+		alias = r.word()
+	}
+	r.expect("where")
+	j := &joined{edge: e}
+	for {
+		if alias != "" {
+			r.accept(alias, ".")
+		}
+		side := endOf(r.word())
+		r.expect("=")
+		v := r.next()
+		if v.kind != word && v.kind != dollar || !r.known(v.text) {
+			panic(giveUp{})
+		}
+		if r.accept(".") {
+			r.word()
+		}
+		switch side {
+		case "from":
+			j.from = v.text
+		case "to":
+			j.to = v.text
+		default:
+			panic(giveUp{})
+		}
+		if !r.accept("and") {
+			break
+		}
+	}
+	if j.from == "" {
+		j.from = r.fresh(e.From)
+	}
+	if j.to == "" {
+		j.to = r.fresh(e.To)
+	}
+	return []cond{leaf(r.edgeClause(j))}
+}

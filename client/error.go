@@ -42,6 +42,9 @@ type Envelope struct {
 	// ChangeFeedGap identifies the commit whose state is missing.
 	ChangeFeedGap *ChangeFeedGap `json:"change_feed_gap,omitempty"`
 
+	// DraftClosed says how the draft ended that the request is about.
+	DraftClosed *DraftClosed `json:"draft_closed,omitempty"`
+
 	MergeConflicts []MergeConflict `json:"merge_conflicts,omitempty"` // the first hundred
 
 	// MergeConflictCount is the number of conflicts, if it exceeds the number listed.

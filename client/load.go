@@ -44,6 +44,9 @@ type LoadedData struct {
 	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
 	Edges         []LoadedType `json:"edges"`          // for each edge type in the data
 	TotalEntities int64        `json:"total_entities"` // number of nodes and edges in the data
+
+	// Target is the draft that was loaded into; nil for another branch.
+	Target *WriteTarget `json:"target,omitempty" jsonschema_description:"The draft that was loaded into; only for a draft."`
 }
 
 // LoadedType counts the entities of one type in the input of a load.

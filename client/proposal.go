@@ -137,6 +137,7 @@ type ProposalChangeBody struct {
 	Title       *string              `json:"title,omitempty" jsonschema:"minLength=1,maxLength=200"`
 	Description *string              `json:"description,omitempty"`
 	Resolutions []ConflictResolution `json:"resolutions,omitempty" jsonschema_description:"Each replaces the earlier resolution of the same conflict."`
+	Digest      string               `json:"digest,omitempty" jsonschema_description:"Change the proposal only if this is its digest. Otherwise the answer is 409, and nothing changes."`
 	Comment     string               `json:"comment,omitempty"`
 }
 

@@ -70,6 +70,11 @@ type ReadMore struct {
 type ReadTarget struct {
 	Branch   *string `json:"branch"`   // null for a read of a commit
 	Snapshot *string `json:"snapshot"` // id of the commit; null for a read of a branch
+
+	// The members below are present only if the branch is a draft.
+	GraphCommitID string  `json:"graph_commit_id,omitempty" jsonschema_description:"The commit at the head of the draft."`
+	MainAhead     *uint64 `json:"main_ahead,omitempty" jsonschema_description:"The number of commits of main that the draft does not contain."`
+	ExpiresAt     string  `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it."`
 }
 
 // Row is one row: a JSON object with the columns by name, as the server wrote it.
@@ -93,6 +98,7 @@ type MutationAnswer struct {
 	ActorID       *string       `json:"actor_id"`       // who ran the query; null if not known
 	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+	Target        *WriteTarget  `json:"target,omitempty" jsonschema_description:"The draft that was written to; only for a draft."`
 	Rows          []Row         `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
 }
 

@@ -113,11 +113,29 @@ func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
 	}
 	out := map[string]any{}
 	for i, p := range params {
-		if !args[i].IsNull() {
+		switch {
+		case args[i].IsNull():
+		case p.Type.Fields != nil:
+			out[p.Name] = records(p.Type.Fields, args[i])
+		default:
 			out[p.Name] = argument(args[i])
 		}
 	}
 	return out, nil
+}
+
+// records converts a list of records to JSON objects. It leaves out null fields.
+func records(fields []value.Field, list value.Value) []map[string]any {
+	out := make([]map[string]any, len(list.Elems()))
+	for i, r := range list.Elems() {
+		out[i] = map[string]any{}
+		for j, v := range r.Elems() {
+			if !v.IsNull() {
+				out[i][fields[j].Name] = argument(v)
+			}
+		}
+	}
+	return out
 }
 
 // argument converts a value to a Go value that encoding/json writes in the form that the server

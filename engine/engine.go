@@ -107,6 +107,28 @@ type Graph interface {
 	// DeleteBranch refuses the source and the target of an open proposal with a *Conflict.
 	PutProposal(ctx context.Context, p Proposal) (*Proposal, error)
 
+	// Drafts lists drafts in the order in which they were opened.
+	Drafts(ctx context.Context, r DraftRange) ([]Draft, error)
+
+	// Draft returns the draft with the given id, which may have ended.
+	Draft(ctx context.Context, id string) (*Draft, error)
+
+	// OpenDraft returns the open draft with the given owner and name, or makes a draft and its branch
+	// if there is none; `made` reports whether it did. The error is a *TooLarge if the owner has
+	// NewDraft.Max drafts already, and a *BadArgument if the name is not valid (see
+	// [CheckDraftName]).
+	//
+	// Merge ends a draft that is its source. If the draft is the source of an open proposal other
+	// than the merged one, the error of Merge is a *Conflict. DeleteBranch ends a draft too, and
+	// refuses one under an open proposal. After the end of a draft, its branch is not listed, and
+	// calls about the branch get a *DraftClosed. Only a repeated write with an idempotency key still
+	// gets its first outcome.
+	OpenDraft(ctx context.Context, n NewDraft) (d *Draft, made bool, err error)
+
+	// EndDraft ends an open draft. The error is a *DraftClosed if the draft has ended already, and a
+	// *Conflict if an open proposal needs it.
+	EndDraft(ctx context.Context, id string, end DraftEnd) error
+
 	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
 	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
 	// The argument `source` is stored as the text of the schema and never parsed; a difference in

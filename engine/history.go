@@ -154,6 +154,8 @@ type CleanupOptions struct {
 	KeepCommits int
 	// Before, if not zero, keeps every commit made at or after this time.
 	Before time.Time
+	// ProposalKeep, if not zero, replaces OpenOptions.ProposalKeep for this cleanup.
+	ProposalKeep time.Duration
 	// DryRun reports what a cleanup would do and changes nothing.
 	DryRun bool
 }

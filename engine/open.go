@@ -27,7 +27,7 @@ type Engine interface {
 }
 
 // OpenOptions configure an open graph. The zero OpenOptions are the engine's defaults. An engine
-// honours Now, MaxBranches, MaxBytes and the two callbacks. It honours the options about memory if it keeps
+// honours Now, MaxBranches, MaxBytes, ProposalKeep and the two callbacks. It honours the options about memory if it keeps
 // rows in memory while a query runs.
 type OpenOptions struct {
 	// Now is the clock for dates, commit times and expiries. It must be safe for concurrent use.
@@ -42,6 +42,10 @@ type OpenOptions struct {
 	// checkpoint. A write that adds data to a graph with more fails with a *TooLarge; a mutation
 	// that only deletes entities, the deletion of a branch, and a cleanup do not. 0 means no bound.
 	MaxBytes int64
+
+	// ProposalKeep is how long a cleanup keeps a merged or closed proposal, and its commits readable, after
+	// the last event of the proposal. 0 means [ProposalKeep].
+	ProposalKeep time.Duration
 
 	// QueryMemory bounds the memory, in bytes, for the rows that one query collects. A query that
 	// needs more fails with a *TooLarge. 0 means the engine's default, a negative value no bound.

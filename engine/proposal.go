@@ -112,7 +112,7 @@ type ProposalEvent struct {
 const MaxOpenProposals = 1000
 
 // ProposalKeep is how long a cleanup keeps a merged or closed proposal, and its commits readable,
-// after the last event of the proposal.
+// after the last event of the proposal, unless OpenOptions.ProposalKeep says otherwise.
 const ProposalKeep = 90 * 24 * time.Hour
 
 // MaxProposalBytes is the limit on the stored size of a proposal with all its events.
@@ -181,6 +181,10 @@ type Resolution struct {
 type CompareOptions struct {
 	Resolutions []Resolution // Compare does not report conflicts that these resolve
 	Changes     *ChangeRange // the changes to list; nil for none
+	// ListOnly asks for nothing but the list. Of the Comparison, Compare then sets only Source, Target,
+	// Base, List and More. It does not try the merge, so it reports no fault of Resolutions, and a page
+	// of a large difference takes less time.
+	ListOnly bool
 }
 
 // Comparison is the comparison of two branches before a merge.

@@ -19,6 +19,9 @@ func CheckBranchName(name string) error {
 	if n := utf8.RuneCountInString(name); n == 0 || n > MaxBranchName {
 		return bad("the branch name has %d characters, expected 1 to %d", n, MaxBranchName)
 	}
+	if _, taken := DraftID(name); taken {
+		return bad("the branch name %q is that of a draft, which only OpenDraft makes; choose another name", name)
+	}
 	start := 0
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '/' {

@@ -67,6 +67,8 @@ func newRoot() *cobra.Command {
 	root.AddCommand(catalogCommand())
 	root.AddCommand(initCommand())
 	root.AddCommand(lspCommand())
+	root.AddCommand(skillCommand())
+	root.AddCommand(evalCommand())
 	root.AddCommand(releaseCommand())
 	completions(root)
 	return root

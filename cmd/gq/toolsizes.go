@@ -52,7 +52,14 @@ func (l listedQuery) Descriptor() *tool.Descriptor {
 
 // Info returns what a server needs to know about the query.
 func (l listedQuery) Info() *tool.QueryInfo {
-	return &tool.QueryInfo{Name: l.q.Name, Exposed: l.q.Exposed, Mutation: l.q.Mutation()}
+	info := &tool.QueryInfo{
+		Name: l.q.Name, Exposed: l.q.Exposed, Description: l.q.Description, Instruction: l.q.Instruction, Questions: l.q.Questions,
+		Mutation: l.q.Mutation(),
+	}
+	for _, p := range l.q.Params {
+		info.ParamDocs = append(info.ParamDocs, p.Doc)
+	}
+	return info
 }
 
 func (l listedQuery) Plan() *plan.Query    { return l.q.Plan }

@@ -21,6 +21,8 @@ var questions = []question{
 			{ask: ask{tool: "commit_list", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "commit list", more: []string{"--branch", "{B}", "--format", "json"}}},
 		}},
+	{name: "the head of a branch", branched: true, tells: []string{"head of {B}"},
+		asks: []transportAsk{{ask: ask{resource: "omnigraph://branches/{+name}"}}}},
 	{name: "the commits of main, to complete one", tells: []string{"head of main"},
 		asks: []transportAsk{{ask: ask{verb: "changes", tab: true, more: []string{""}}}}},
 	{name: "a commit", branched: true, tells: []string{"author of {B}", "name of {B}"},
@@ -110,6 +112,7 @@ var questions = []question{
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}},
 			{ask: ask{tool: "proposal_get", args: `{}`}},
+			{ask: ask{resource: "omnigraph://proposals"}},
 			{ask: ask{verb: "proposal list", more: []string{"--format", "json"}}},
 		}},
 	{name: "a proposal", tells: []string{"name of feature-x", "author of feature-x", "head of feature-x", "head of main"},
@@ -186,24 +189,26 @@ var questions = []question{
 // silent lists the routes, tools and verbs that give an actor of a server no information, with the
 // reason. Requests that write are in the table of TestMoves.
 var silent = map[string]string{
-	"GET /graphs/{id}/access":    "tells who may do what, for the permission policy_read alone",
-	"omnigraph init":             "makes a store",
-	"omnigraph copy":             "reads the storage as its owner, and no server",
-	"omnigraph restore":          "reads the storage as its owner, and no server",
-	"omnigraph index go":         "reads source code",
-	"omnigraph mcp serve":        "starts the server that the stdio asks use",
-	"omnigraph mcp install":      "sets up a client",
-	"omnigraph cluster validate": "reads the files of the operator",
-	"omnigraph cluster plan":     "reads the files of the operator",
-	"omnigraph cluster apply":    "reads the files of the operator",
-	"omnigraph cluster status":   "reads the files of the operator",
-	"omnigraph cluster move":     "asks a server of shared storage, as the owner of the storage",
-	"omnigraph policy validate":  "reads the files of the operator",
-	"omnigraph policy test":      "reads the files of the operator",
-	"omnigraph policy explain":   "reads the files of the operator",
-	"omnigraph policy tools":     "reads the files of the operator",
-	"omnigraph policy cedar":     "reads the files of the operator",
-	"omnigraph policy schema":    "prints a page",
+	"resource skill://people/SKILL.md": "tells the types to readers of main, and the queries to those who see them as tools; TestSkills of package mcp checks both",
+	"GET /graphs/{id}/access":          "tells who may do what, for the permission policy_read alone",
+	"omnigraph init":                   "makes a store",
+	"omnigraph copy":                   "reads the storage as its owner, and no server",
+	"omnigraph restore":                "reads the storage as its owner, and no server",
+	"omnigraph index go":               "reads source code",
+	"omnigraph index scip":             "reads a file of the user",
+	"omnigraph mcp serve":              "starts the server that the stdio asks use",
+	"omnigraph mcp install":            "sets up a client",
+	"omnigraph cluster validate":       "reads the files of the operator",
+	"omnigraph cluster plan":           "reads the files of the operator",
+	"omnigraph cluster apply":          "reads the files of the operator",
+	"omnigraph cluster status":         "reads the files of the operator",
+	"omnigraph cluster move":           "asks a server of shared storage, as the owner of the storage",
+	"omnigraph policy validate":        "reads the files of the operator",
+	"omnigraph policy test":            "reads the files of the operator",
+	"omnigraph policy explain":         "reads the files of the operator",
+	"omnigraph policy tools":           "reads the files of the operator",
+	"omnigraph policy cedar":           "reads the files of the operator",
+	"omnigraph policy schema":          "prints a page",
 }
 
 // moves has a row for every route, tool, resource, prompt and verb. It has several rows if the
@@ -324,6 +329,9 @@ var moves = []move{
 	{ask: ask{resource: "omnigraph://branches"}, reads: "main"},
 	{ask: ask{resource: "omnigraph://gq-reference"}, reads: "main"},
 	{ask: ask{resource: "omnigraph://catalog"}, reads: "main"},
+	{ask: ask{resource: "omnigraph://branches/{+name}"}, reads: "feature-x"},
+	{ask: ask{resource: "omnigraph://proposals"}, reads: "main"},
+	{ask: ask{resource: "skill://people/SKILL.md"}},
 	{ask: ask{prompt: "write_query", args: `{"intent":"who"}`}, reads: "main"},
 	{ask: ask{prompt: "write_filter", args: `{"type":"Mensch"}`}, reads: "main"},
 
@@ -371,7 +379,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph version": "prints a page",
+	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",

@@ -89,7 +89,8 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	write(t, "server.yaml", "version: 1\nrules: []\n")
 	write(t, "cluster.yaml", "version: 1\nmetadata: { name: access }\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: [people.gq]"+graph+" }\n"+
 		"policies:\n  base: { file: "+policyFile+", applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n"+
-		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n") // no test fetches this issuer's keys
+		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n"+ // no test fetches this issuer's keys
+		"  limits: { per_actor_inflight: 128 }\n") // a session over stdio sends up to 64 calls at once
 	write(t, "read.gq", "query q() { match { $m: Mensch } return { $m.name } limit 100 }\n")
 	write(t, "insert.gq", "query m() { insert Mensch { name: \"zoe\" } }\n")
 	write(t, "update.gq", "query m() { update Mensch set { age: 40 } where name = \"zoe\" }\n")
@@ -263,8 +264,8 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 			w.t.Fatal(stderr)
 		}
 	}
-	fill := strings.NewReplacer("{B}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name, "{R}", w.asked).Replace
-	a.path, a.body, a.args = fill(a.path), fill(a.body), fill(a.args)
+	fill := strings.NewReplacer("{B}", branch, "{+name}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name, "{R}", w.asked).Replace
+	a.path, a.body, a.args, a.resource = fill(a.path), fill(a.body), fill(a.args), fill(a.resource)
 	a.more = slices.Clone(a.more)
 	for i := range a.more {
 		a.more[i] = fill(a.more[i])

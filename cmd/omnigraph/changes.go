@@ -170,7 +170,12 @@ func newCleanup() *cobra.Command {
 		Long: `Make old commits unreadable, and reclaim the storage that only they need. The heads of
 branches and the merge base of every two branches always stay readable. With both flags,
 a commit stays readable if either flag keeps it. commit list still shows the commits that
-can no longer be read.`,
+can no longer be read.
+
+The commits that an open proposal compares stay readable, and those of a merged or closed
+proposal for 90 days after its last event; then cleanup forgets the proposal. On a server,
+graphs.NAME.proposals.keep in cluster.yaml sets another time. On a store, give it as
+--keep-proposals, because the command does not read cluster.yaml.`,
 		Example: "  omnigraph cleanup --store data/people --keep 10 --dry-run\n  omnigraph cleanup --store data/people --keep-within 720h",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -182,7 +187,12 @@ can no longer be read.`,
 				return usageError{fmt.Errorf("--keep is %d; it must be 1 or more, because cleanup always keeps the head", opts.KeepCommits)}
 			case period && within <= 0:
 				return usageError{fmt.Errorf("--keep-within is %v; it must be a positive duration, such as 720h", within)}
-			case period:
+			case cmd.Flags().Changed("keep-proposals") && opts.ProposalKeep <= 0:
+				return usageError{fmt.Errorf("--keep-proposals is %v; it must be a positive duration, such as 2160h", opts.ProposalKeep)}
+			case opts.ProposalKeep > 0 && f.server != "":
+				return usageError{fmt.Errorf("--keep-proposals is given with --server; leave it out, because a server reads graphs.NAME.proposals.keep in its cluster.yaml")}
+			}
+			if period {
 				opts.Before = clock.Now().Add(-within)
 			}
 			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
@@ -201,6 +211,7 @@ can no longer be read.`,
 	f.flags(cmd)
 	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep the newest `N` commits of each branch, including its head")
 	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this `DURATION`, such as 720h")
+	cmd.Flags().DurationVar(&opts.ProposalKeep, "keep-proposals", 0, "with --store: keep proposals for this `DURATION` after they were merged or closed (default 2160h, 90 days)")
 	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "report what cleanup would reclaim, but reclaim nothing")
 	return cmd
 }

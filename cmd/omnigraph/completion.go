@@ -33,7 +33,7 @@ var byFlag = map[string]cobra.CompletionFunc{
 	"query": files("gq"), "out": anyFile, "file": anyFile,
 	"branch": branches, "from": branches, "into": branches, "type": types,
 	"graph": graphs, "format": completeWords("text", "json"), "via": completeWords("adhoc", "stored", "proposal"), "client": completeWords(clientconfig.Names()...),
-	"action": completeWords(actions()...), "source": branches, "target": branches, "state": completeWords("open", "merged", "closed"), "take": completeWords("ours", "theirs", "value"), "at": commits, "if-commit": commits,
+	"action": completeWords(actions()...), "confirm": completeWords(cluster.Confirmable...), "source": branches, "target": branches, "state": completeWords("open", "merged", "closed"), "take": completeWords("ours", "theirs", "value"), "at": commits, "if-commit": commits,
 }
 
 // byVerb maps verbs to the functions that complete their arguments.

@@ -143,6 +143,10 @@ func prepare(t *testing.T, dir string) {
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {
 		t.Fatal(err)
 	}
+	index, err := os.ReadFile("../../internal/source/scip/testdata/shop-ts.scip")
+	if err != nil {
+		t.Fatal(err)
+	}
 	config, err := os.ReadFile("../../cluster.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +157,7 @@ func prepare(t *testing.T, dir string) {
 	write(t, "go.mod", "module example.com/m\n\ngo 1.26\n")
 	write(t, "m.go", "package m\n\nfunc F() { g() }\n\nfunc g() {}\n")
 	write(t, "policy.cases.yaml", "version: 1\ncases:\n  - { actor: act-ada, action: read, expect: allow }\n")
+	write(t, "index.scip", string(index))
 	write(t, "schema.pg", schema)
 	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
 	write(t, "seed.jsonl", seed)

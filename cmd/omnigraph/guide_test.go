@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -71,15 +72,33 @@ func TestClientGuide(t *testing.T) {
 		case "toml":
 			err = toml.Unmarshal([]byte(m[2]), &v)
 		case "yaml":
+			if strings.HasPrefix(m[2], "graphs:\n") {
+				blocks["yaml"]--
+				blocks["cluster"]++
+				err = isCluster(t, m[2])
+				break
+			}
 			err = isPolicy(t, m[2], blocks["yaml"])
 		}
 		if err != nil {
 			t.Errorf("%v in\n%s", err, m[2])
 		}
 	}
-	if blocks["json"] != 3 || blocks["toml"] != 1 || blocks["yaml"] != 3 {
+	if blocks["json"] != 3 || blocks["toml"] != 1 || blocks["yaml"] != 3 || blocks["cluster"] != 1 {
 		t.Errorf("blocks: %v", blocks)
 	}
+}
+
+// isCluster checks that a cluster.yaml takes the settings of the graph code.
+func isCluster(t *testing.T, text string) error {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "schema.pg"), accessSchema)
+	write(t, filepath.Join(dir, "people.gq"), accessQueries)
+	text = strings.Replace(text, "  code:\n", "  code:\n    schema: schema.pg\n    queries: [people.gq]\n", 1)
+	write(t, filepath.Join(dir, "cluster.yaml"), "version: 1\nstorage: ./data\n"+text)
+	_, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+	return err
 }
 
 // isPolicy checks that the nth policy of the guide does what the guide says.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
@@ -16,13 +17,13 @@ func newIndex() *cobra.Command {
 		Short: "Convert source code to NDJSON that a graph can load",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go", args[0])}
+				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go, or omnigraph index scip for an index of another language", args[0])}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newIndexGo())
+	cmd.AddCommand(newIndexGo(), newIndexSCIP())
 	return cmd
 }
 
@@ -53,7 +54,7 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := newProgress(cmd.ErrOrStderr())
-			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Progress: bar.show})
+			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.show})
 			bar.done()
 			if err != nil {
 				return err
@@ -69,7 +70,7 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 
 // writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also
 // prints a summary to standard error.
-func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
+func writeOutput(cmd *cobra.Command, out string, g *codegraph.Graph) error {
 	lines := 0
 	err := writeFile(cmd, out, func(w io.Writer) (err error) {
 		lines, err = g.WriteNDJSON(w)
@@ -82,6 +83,6 @@ func writeOutput(cmd *cobra.Command, out string, g *gocode.Graph) error {
 }
 
 // summary writes how many lines and entities the command produced.
-func summary(w io.Writer, g *gocode.Graph, lines int) {
+func summary(w io.Writer, g *codegraph.Graph, lines int) {
 	fmt.Fprintf(w, "%d lines: %d packages, %d files, %d symbols, %d calls\n", lines, len(g.Packages), len(g.Files), len(g.Symbols), len(g.Calls))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"log/slog"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,6 +62,7 @@ type endpoint struct {
 	server, graph        string        // values of the flags for a graph of a server
 	insecure             bool          // permits sending the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
+	confirm              []string      // actions that the user of an MCP client must confirm
 }
 
 // flags adds the flags to a command.
@@ -121,7 +125,7 @@ read, and exits.`,
 		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := e.check(); err != nil {
+			if err := cmp.Or(e.check(), e.checkConfirm()); err != nil {
 				return err
 			}
 			err := e.serve(cmd)
@@ -132,7 +136,21 @@ read, and exits.`,
 		},
 	}
 	e.flags(cmd)
+	cmd.Flags().StringSliceVar(&e.confirm, "confirm", nil, "the `ACTIONS` on a local graph that the user must confirm: "+strings.Join(cluster.Confirmable, ", "))
 	return cmd
+}
+
+// checkConfirm reports faults of the flag --confirm.
+func (e *endpoint) checkConfirm() error {
+	if e.server != "" && e.confirm != nil {
+		return usageError{errors.New("--confirm is for a local graph; for a graph of a server set mcp.confirm in cluster.yaml")}
+	}
+	for _, a := range e.confirm {
+		if !slices.Contains(cluster.Confirmable, a) {
+			return usageError{fmt.Errorf("--confirm has the action %q; the actions are %s", a, strings.Join(cluster.Confirmable, ", "))}
+		}
+	}
+	return nil
 }
 
 // serve serves the graph until the end of the input.
@@ -186,8 +204,13 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	if err != nil {
 		return nil, fmt.Errorf("read or create the key of page tokens: %w", err)
 	}
+	var confirm []tool.Action
+	for _, a := range e.confirm {
+		confirm = append(confirm, tool.Action(a))
+	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		Confirm: confirm,
+		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKey: key,
 	})
 }

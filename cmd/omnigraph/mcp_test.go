@@ -47,6 +47,32 @@ func TestMCPServePolicy(t *testing.T) {
 	}
 }
 
+// TestMCPServeConfirm checks that --confirm makes a deletion fail until it is confirmed.
+func TestMCPServeConfirm(t *testing.T) {
+	inFolder(t)
+	remove := func(more string) string {
+		return initialize + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_mutate","arguments":{"query":"query q() { delete Person where name = \"ada\" }"` + more + `}}}`
+	}
+	_, before, _ := state(t, "graph")
+	if code, stdout, stderr := omnigraph(t, remove(""), "mcp", "serve", "--store", "graph", "--confirm", "change,branch_delete"); code != 0 || !strings.Contains(stdout, "ask the user, then call again with confirm: true") {
+		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+	if _, nodes, _ := state(t, "graph"); nodes != before {
+		t.Errorf("%d of %d nodes are left", nodes, before)
+	}
+	if code, stdout, stderr := omnigraph(t, remove(`,"confirm":true`), "mcp", "serve", "--store", "graph", "--confirm", "change"); code != 0 || strings.Contains(stdout, "isError") {
+		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+	if _, nodes, _ := state(t, "graph"); nodes != before-1 {
+		t.Errorf("%d of %d nodes are left", nodes, before)
+	}
+	for _, args := range [][]string{{"--store", "graph", "--confirm", "read"}, {"--server", "http://127.0.0.1:1", "--graph", "g", "--confirm", "change"}} {
+		if code, _, stderr := omnigraph(t, "", append([]string{"mcp", "serve"}, args...)...); code != exitUsage || !strings.Contains(stderr, "--confirm") {
+			t.Errorf("%v: %d %s", args, code, stderr)
+		}
+	}
+}
+
 // TestMCPServeStored checks that a store serves the compiled-in queries if it has their schema.
 func TestMCPServeStored(t *testing.T) {
 	dir, err := os.Getwd()

@@ -170,13 +170,14 @@ func newProposalEdit() *cobra.Command {
 func newProposalResolve() *cobra.Command {
 	var f graphFlags
 	var r client.ConflictResolution
-	var value, comment string
+	var value, comment, digest string
 	cmd := &cobra.Command{
 		Use:   "resolve (--store DIR | --server URL --graph ID) PROPOSAL --type TYPE --id ID --take SIDE",
 		Short: "Resolve a conflict of a proposal",
 		Long: `Say how the merge of a proposal resolves one conflict. Take the type, the id and the property
 of the conflict from: omnigraph proposal show. The side ours keeps the value of the target, theirs
-takes the value of the source, and value sets the property to --value.`,
+takes the value of the source, and value sets the property to --value. With --digest the command
+stores nothing if the changes or the resolutions are not those that you saw.`,
 		Example: "  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take theirs\n" +
 			"  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take value --value 37",
 		Args: exactly("PROPOSAL"),
@@ -196,7 +197,7 @@ takes the value of the source, and value sets the property to --value.`,
 					r.Value = quoted(value)
 				}
 			}
-			b := client.ProposalChangeBody{Comment: comment, Resolutions: []client.ConflictResolution{r}}
+			b := client.ProposalChangeBody{Comment: comment, Digest: digest, Resolutions: []client.ConflictResolution{r}}
 			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
 				return s.ChangeProposal(ctx, args[0], b)
 			}))
@@ -209,6 +210,7 @@ takes the value of the source, and value sets the property to --value.`,
 	cmd.Flags().StringVar(&r.Property, "property", "", "the property; leave it out for a conflict about the whole entity")
 	cmd.Flags().StringVar(&r.Take, "take", "", "the `SIDE`: ours, theirs or value")
 	cmd.Flags().StringVar(&value, "value", "", "the value, as JSON or as a text (default: no value)")
+	cmd.Flags().StringVar(&digest, "digest", "", "resolve only if the changes have this digest")
 	cmd.Flags().StringVar(&comment, "comment", "", "why, for the reviewer")
 	return cmd
 }

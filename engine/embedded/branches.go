@@ -28,6 +28,7 @@ type branches struct {
 	tips      map[string][]*branch // by the id of the tip's commit
 	bases     mergeBases           // the states that merges compare with
 	proposals proposals            // the proposals to merge branches
+	drafts    drafts               // the drafts, which own some of the branches
 	stale     bool                 // at least one branch has the field `stale` set; only checkpoints set it
 	lsn       uint64               // LSN of the last record
 	last      *outcome             // nil if recovery restored the last record
@@ -40,10 +41,27 @@ func (l *branches) find(name string) (*branch, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.drafts.shut(name); err != nil {
+		return nil, err
+	}
 	if b := l.byName[name]; b != nil && b.live.Load() {
 		return b, nil
 	}
 	return nil, &engine.NotFound{What: "branch", Name: name}
+}
+
+// findToWrite is like find, for a write. If the write has an idempotency key, it also finds the branch
+// of a draft that has ended, because the write may repeat an earlier one. The method stage refuses
+// every other write to such a branch.
+func (l *branches) findToWrite(name, key string) (*branch, error) {
+	b, err := l.find(name)
+	var closed *engine.DraftClosed
+	if key != "" && errors.As(err, &closed) {
+		if ended := l.named(name); ended != nil {
+			return ended, nil
+		}
+	}
+	return b, err
 }
 
 // waitShown waits until the head of a branch is the commit with the record at lsn, or a later one.
@@ -59,25 +77,26 @@ func (l *branches) waitShown(ctx context.Context, name string, lsn uint64) error
 	return b.waitDurable(ctx, lsn)
 }
 
-// list lists the live branches by name.
+// list lists the live branches by name, except those of drafts that have ended.
 func (l *branches) list() []engine.Branch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := make([]engine.Branch, 0, len(l.sorted))
 	for _, b := range l.sorted {
-		if b.live.Load() {
+		if b.live.Load() && l.drafts.shut(b.name) == nil {
 			all = append(all, engine.Branch{Name: b.name, Head: b.head.Load().snap.Commit})
 		}
 	}
 	return all
 }
 
-// count returns the number of branches. It does not count branches that are being deleted.
+// count returns the number of branches. It does not count branches that are being deleted, nor those
+// of drafts that have ended.
 func (l *branches) count() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.sorted {
-		if !b.deleted {
+		if !b.deleted && l.drafts.closed(b.name) == nil {
 			n++
 		}
 	}
@@ -228,7 +247,13 @@ func (l *branches) replaceBases(after map[*version.Snapshot]*version.Snapshot) {
 func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store.Ticket, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.drafts.closed(b.name); err != nil {
+		return nil, err
+	}
 	if err := l.checkMergingLocked(w.merging); err != nil {
+		return nil, err
+	}
+	if err := l.checkDraftMergeLocked(w); err != nil {
 		return nil, err
 	}
 	kind, payload := rec.logged()
@@ -250,6 +275,9 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	if w.merging != nil {
 		l.proposals.set(proposal{Proposal: &w.merging.proposal, out: next.out})
 	}
+	if w.ends != nil {
+		l.drafts.set(draft{Draft: w.ends.draft, out: next.out})
+	}
 	b.stage(next)
 	return ticket, nil
 }
@@ -269,48 +297,70 @@ type created struct {
 	bytes  int           // size of the record in bytes
 }
 
+// origin says which branch to create.
+type origin struct {
+	name      string        // name of the branch
+	at        engine.Target // where the branch begins
+	draft     *engine.Draft // the draft that owns the branch, or nil
+	maxDrafts int           // maximum number of open drafts of the owner; 0 for no limit
+}
+
 // create makes a branch and assigns its record a place in the log. The parameter `restored` is the
 // state of the target if the target's commit is the tip of no branch. REQUIRES: layout is locked
 // for reading.
-func (l *branches) create(name string, at engine.Target, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
+func (l *branches) create(o origin, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	name := o.name
+	if o.draft != nil {
+		if err := l.drafts.checkNew(o.draft, o.maxDrafts); err != nil {
+			return made, err
+		}
+	}
 	if l.byName[name] != nil {
 		return made, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
 	if n := len(l.byName); most > 0 && n >= most {
 		return made, &engine.TooLarge{Resource: "live branches", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete branches that you do not need"}
 	}
-	parent, err := l.originLocked(at)
+	parent, err := l.originLocked(o.at)
 	if err != nil {
 		return made, err
 	}
-	from, origin := "", restored
+	from, state := "", restored
 	if parent != nil {
-		from, origin = parent.name, parent.tip.snap
+		from, state = parent.name, parent.tip.snap
 	}
 	switch {
-	case origin == nil:
+	case state == nil:
 		return made, errNeedsState
 	case parent == nil && l.retention.isStale():
 		return made, errStaleRetention
 	}
 	out := &outcome{done: make(chan struct{})}
-	b := newBranch(name, origin.Fork(), 0)
+	b := newBranch(name, state.Fork(), 0)
 	b.stale = l.stale
 	b.tip.out = out
-	if b.line.run, err = l.retention.runOf(parent, origin); err != nil {
+	if b.line.run, err = l.retention.runOf(parent, state); err != nil {
 		return made, err
 	}
-	record := version.Branching{Name: name, From: from, Commit: origin.Commit.ID, Time: now}
-	payload := record.Append(nil)
-	ticket, err := l.store.Enqueue(version.KindBranch, payload)
+	record := version.Branching{Name: name, From: from, Commit: state.Commit.ID, Time: now}
+	kind, payload := version.KindBranch, record.Append(nil)
+	if o.draft != nil {
+		opened := version.Drafting{Draft: o.draft, Branch: payload}
+		kind, payload = version.KindDraft, opened.Append(nil)
+	}
+	ticket, err := l.store.Enqueue(kind, payload)
 	if err != nil {
 		return made, err
 	}
 	b.tip.lsn = ticket.LSN
 	l.addLocked(b)
-	l.bases.hold(b, origin)
+	l.bases.hold(b, state)
+	if o.draft != nil {
+		kept := *o.draft
+		l.drafts.set(draft{Draft: &kept, out: out})
+	}
 	l.lsn, l.last = ticket.LSN, out
 	return created{b, out, ticket, len(payload)}, nil
 }
@@ -325,6 +375,9 @@ func (l *branches) originLocked(at engine.Target) (*branch, error) {
 	name := at.Branch
 	if name == "" {
 		name = engine.MainBranch
+	}
+	if err := l.drafts.closed(name); err != nil {
+		return nil, err
 	}
 	b := l.byName[name]
 	if b == nil || b.deleted {

@@ -59,12 +59,21 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 
 // createBranch makes a branch and returns once its record is durable.
 func (r *writer) createBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
-	made, err := r.fork(ctx, name, from)
+	made, err := r.fork(ctx, origin{name: name, at: from})
+	if err := r.begin(made, err); err != nil {
+		return engine.Branch{}, err
+	}
+	return engine.Branch{Name: name, Head: made.branch.head.Load().snap.Commit}, nil
+}
+
+// begin takes the results of fork, and returns once the record of the branch is durable. Then readers
+// and writers see the branch.
+func (r *writer) begin(made created, err error) error {
 	if err == errStaleRetention {
 		r.checkpoints.request()
 	}
 	if err != nil {
-		return engine.Branch{}, r.refused(err)
+		return r.refused(err)
 	}
 	r.checkpoints.countLogged(made.bytes)
 	made.out.err = r.store.Wait(made.ticket)
@@ -72,45 +81,52 @@ func (r *writer) createBranch(ctx context.Context, name string, from engine.Targ
 		made.branch.live.Store(true)
 	}
 	close(made.out.done)
-	if made.out.err != nil {
-		return engine.Branch{}, made.out.err
-	}
-	return engine.Branch{Name: name, Head: made.branch.head.Load().snap.Commit}, nil
+	return made.out.err
 }
 
 // fork makes a branch and assigns its record a place in the log. It holds the layout for reading,
 // so no checkpoint can run between restoring a state of the past and enqueuing the branch that
 // begins there. Such a checkpoint could remove files that only that state needs.
-func (r *writer) fork(ctx context.Context, name string, at engine.Target) (created, error) {
+func (r *writer) fork(ctx context.Context, o origin) (created, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
-	made, err := r.branches.create(name, at, nil, r.opts.time(), r.opts.MaxBranches)
+	made, err := r.branches.create(o, nil, r.opts.time(), r.opts.MaxBranches)
 	if err != errNeedsState {
 		return made, err
 	}
 	// A merge, or another branch from the past, could add merge bases meanwhile.
 	r.layout.merging.Lock()
 	defer r.layout.merging.Unlock()
-	state, err := r.restorer.state(ctx, at.Commit)
+	state, err := r.restorer.state(ctx, o.at.Commit)
 	if err == nil {
-		err = r.restorer.readableWith(at.Commit)
+		err = r.restorer.readableWith(o.at.Commit)
 	}
 	if err != nil {
 		return created{}, err
 	}
-	return r.branches.create(name, at, state, r.opts.time(), r.opts.MaxBranches)
+	return r.branches.create(o, state, r.opts.time(), r.opts.MaxBranches)
 }
 
-// deleteBranch deletes a branch and returns once the record of the deletion is durable.
+// deleteBranch deletes a branch and returns once the record of the deletion is durable. It ends the
+// draft that owns the branch.
 func (r *writer) deleteBranch(ctx context.Context, name, head string) error {
-	r.layout.RLock()
-	defer r.layout.RUnlock()
-	r.layout.merging.Lock()
-	defer r.layout.merging.Unlock()
 	b, err := r.branches.find(name)
 	if err != nil {
 		return err
 	}
+	if d, err := r.branches.draftOf(name); err == nil {
+		return r.endDraft(ctx, d.ID, engine.DraftEnd{State: engine.DraftDeleted, IfHead: head})
+	}
+	return r.removeBranch(ctx, b, head)
+}
+
+// removeBranch deletes a branch and returns once the record of the deletion is durable.
+func (r *writer) removeBranch(ctx context.Context, b *branch, head string) error {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	r.layout.merging.Lock()
+	defer r.layout.merging.Unlock()
+	name := b.name
 	if err := b.lock(ctx); err != nil {
 		return err
 	}

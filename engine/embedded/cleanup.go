@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,8 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	if err := cut.waitDurable(ctx); err != nil {
 		return nil, err
 	}
-	dropped := cut.proposals.forget(c.opts.time())
+	dropped := cut.proposals.forget(c.opts.time(), cmp.Or(opts.ProposalKeep, c.opts.ProposalKeep))
+	endedDrafts := cut.drafts.forget(c.opts.time(), func(name string) bool { return c.branches.named(name) != nil })
 	keep, err := c.chooseKept(ctx, cut, opts)
 	if err != nil {
 		return nil, err
@@ -67,6 +69,7 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 		return nil, err
 	}
 	c.branches.dropProposals(dropped)
+	c.branches.dropDrafts(endedDrafts)
 	after := c.store.Sizes()
 	out.Segments = max(0, int64(len(before)-len(after)))
 	for _, size := range before {

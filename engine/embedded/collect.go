@@ -21,9 +21,6 @@ func (g *Graph) Collect(ctx context.Context) (Collected, error) {
 	return Collected{}, nil
 }
 
-// Collect does the same as that of the writer, except that it does not look for orphans.
-func (f *Follower) Collect(ctx context.Context) (Collected, error) { return f.store.Collect(ctx) }
-
 // Needs returns a number for the oldest checkpoint that this server needs, for Needed in the
 // SharedPlace of other servers. It is 0 if there is none.
 func (g *Graph) Needs() uint64 {

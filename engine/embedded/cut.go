@@ -16,6 +16,7 @@ type cut struct {
 	bases     []*version.Snapshot // the merge bases in memory
 	commits   int                 // number of commits in the history
 	proposals proposals           // the proposals; a cleanup removes the old ones
+	drafts    drafts              // the drafts; a cleanup removes the old ones
 	retained  retained            // the archive and the anchors that the manifest must contain
 	rewrite   bool                // whether the checkpoint is one for Rewrite of store.Checkpoints
 }
@@ -46,6 +47,7 @@ func (l *branches) cut(now time.Time) *cut {
 	}
 	c.bases = l.bases.states()
 	c.proposals.sorted = slices.Clone(l.proposals.sorted)
+	c.drafts.sorted = slices.Clone(l.drafts.sorted)
 	c.retained = l.retention.collectRetained(append(heads, l.proposals.commits()...), c.commits, c.lsn)
 	return c
 }

@@ -258,6 +258,16 @@ func (f *Follower) Proposal(ctx context.Context, id string) (*engine.Proposal, e
 	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Proposal, error) { return g.Proposal(ctx, id) })
 }
 
+// Drafts implements [engine.Graph].
+func (f *Follower) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Draft, error) { return g.Drafts(ctx, r) })
+}
+
+// Draft implements [engine.Graph].
+func (f *Follower) Draft(ctx context.Context, id string) (*engine.Draft, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Draft, error) { return g.Draft(ctx, id) })
+}
+
 // Bind implements [engine.Graph].
 func (f *Follower) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
 	_, err := reading(ctx, f, at, func(g *Graph) (struct{}, error) { return struct{}{}, g.Bind(ctx, q, at) })
@@ -319,6 +329,14 @@ func (f *Follower) Merge(context.Context, string, string, engine.MergeOptions) (
 func (f *Follower) PutProposal(context.Context, engine.Proposal) (*engine.Proposal, error) {
 	return nil, store.ErrReader
 }
+
+// OpenDraft refuses the write.
+func (f *Follower) OpenDraft(context.Context, engine.NewDraft) (*engine.Draft, bool, error) {
+	return nil, false, store.ErrReader
+}
+
+// EndDraft refuses the write.
+func (f *Follower) EndDraft(context.Context, string, engine.DraftEnd) error { return store.ErrReader }
 
 // ApplySchema refuses the write, unless it is a dry run.
 func (f *Follower) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {

@@ -129,22 +129,32 @@ func TestFormat6(t *testing.T) {
 	opensWhole(t, "format6")
 }
 
-// TestFormat7 opens a graph of format 7, the current format, which has proposals. With -update, the
-// test makes the graph with makeFormat7, but only if the folder is missing. It never replaces an
-// existing graph, because the graph represents the graphs of users, which an earlier version of the
-// program wrote. When a new format follows, remove the -update branch here.
+// TestFormat7 opens a graph of format 7, which has proposals.
 func TestFormat7(t *testing.T) {
-	home := filepath.Join("testdata", "format7")
-	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat7(t, home)
-		must(t, os.Remove(filepath.Join(home, "LOCK")))
-	}
 	hasLevels(t, "format7")
 	hasStoredOrder(t, "format7")
 	g, _ := openFixture(t, "format7")
 	golden.Check(t, filepath.Join("testdata", "format7.proposals.golden"), []byte(dumpProposals(g)))
 	must(t, g.Close())
 	opensWhole(t, "format7")
+}
+
+// TestFormat8 opens a graph of format 8, the current format, which has drafts. With -update, the
+// test makes the graph with makeFormat8, but only if the folder is missing. It never replaces an
+// existing graph, because the graph represents the graphs of users, which an earlier version of the
+// program wrote. When a new format follows, remove the -update branch here.
+func TestFormat8(t *testing.T) {
+	home := filepath.Join("testdata", "format8")
+	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
+		makeFormat8(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	hasLevels(t, "format8")
+	hasStoredOrder(t, "format8")
+	g, _ := openFixture(t, "format8")
+	golden.Check(t, filepath.Join("testdata", "format8.drafts.golden"), []byte(dumpDrafts(g)))
+	must(t, g.Close())
+	opensWhole(t, "format8")
 }
 
 // hasLevels checks that indexes of a fixture have several levels.
@@ -172,7 +182,7 @@ func hasStoredOrder(t *testing.T, name string) {
 	must(t, g.Close())
 }
 
-// opensWhole opens a fixture that makeFormat7, or an earlier version of it, made.
+// opensWhole opens a fixture that makeFormat8, or an earlier version of it, made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -210,10 +220,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat7 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat8 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, proposals, and records after the last checkpoint.
-func makeFormat7(t *testing.T, home string) {
+// compressed blocks, proposals, drafts, and records after the last checkpoint.
+func makeFormat8(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -249,7 +259,19 @@ func makeFormat7(t *testing.T, home string) {
 		insert("merged", "first of merged", 8),
 		putProposal("merged", openedBy("bob")),
 		mergingProposal("merged"),
+		openingDraft("ann", ""),
+		openingDraft("bob", "second"),
+		inDraft("bob", "second", func(branch string) deed { return insert(branch, "first of second", 10) }),
+		openingDraft("bob", ""),
+		inDraft("bob", "", func(branch string) deed {
+			return mutation(insertPerson, engine.WriteOptions{Branch: branch, Actor: "bob", IdempotencyKey: "k"}, "first of bob", 11)
+		}),
+		inDraft("bob", "", func(branch string) deed { return merging(branch, "main", engine.MergeOptions{Actor: "cid"}) }),
 		checkpoint,
+		openingDraft("ann", "late"),
+		inDraft("ann", "late", func(branch string) deed { return insert(branch, "first of late draft", 12) }),
+		endingDraft("ann", "", engine.DraftEnd{State: engine.DraftExpired}),
+		inDraft("bob", "second", func(branch string) deed { return merging(branch, "main", engine.MergeOptions{}) }),
 		putProposal("kept", approvedBy("cid")),
 		forking("late", ""),
 		insert("late", "first of late", 9),
@@ -278,7 +300,7 @@ func manyNotes(n int) string {
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
 // must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5", "format6"} {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5", "format6", "format7"} {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)

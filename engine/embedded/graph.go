@@ -32,9 +32,8 @@ type Graph struct {
 	vectors     vectorBuilds    // builds approximate indexes
 	writer      writer          // writes the records of the log
 
-	// partRead is the last difference of which Changes returned only a part, or nil. With it, a
-	// reader of the pages of a large commit makes the graph compare the two states once.
-	partRead atomic.Pointer[version.Difference]
+	partRead atomic.Pointer[partRead] // the last difference that was read in part, or nil
+	compared comparedStates           // the last comparisons
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends

@@ -24,7 +24,7 @@ func (s *ids) init(now func() time.Time) {
 	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
 }
 
-// resume makes sure that new ids are greater than the given id of a commit or a proposal.
+// resume makes sure that new ids are greater than the given id of a commit, a proposal or a draft.
 func (s *ids) resume(latest string) error {
 	id, err := ulid.ParseStrict(latest)
 	if err != nil {

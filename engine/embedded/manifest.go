@@ -60,6 +60,11 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	for _, p := range cut.proposals.sorted {
 		m.Proposals = append(m.Proposals, p.Proposal)
 	}
+	for _, d := range cut.drafts.sorted {
+		if !d.forgotten {
+			m.Drafts = append(m.Drafts, d.Draft)
+		}
+	}
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {

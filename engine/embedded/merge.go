@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -13,7 +14,27 @@ import (
 // the two, it blocks writers on the target and other merges. The error is a
 // *engine.MergeConflicts if both changed the same data, and a *engine.SchemasDiverge if neither
 // schema descends from the other.
-func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
+//
+// If the source is a draft that gets another commit meanwhile, the merge must not end the draft: it
+// starts again with the new commit, unless opts.IfSource forbids that.
+func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	for {
+		out, err := g.mergeOnce(ctx, source, target, opts)
+		var moved *sourceMoved
+		switch {
+		case !errors.As(err, &moved):
+			return out, err
+		case opts.IfSource != "":
+			return nil, moved.PreconditionFailed
+		}
+	}
+}
+
+// sourceMoved is the error of a merge whose source, a draft, got another commit meanwhile.
+type sourceMoved struct{ *engine.PreconditionFailed }
+
+// mergeOnce does the work of Merge.
+func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engine.MergeOptions) (_ *engine.MergeResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
@@ -23,7 +44,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if missing != nil && opts.IdempotencyKey == "" {
 		return nil, missing
 	}
-	to, err := g.branches.find(target)
+	to, err := g.branches.findToWrite(target, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +110,7 @@ func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w
 	w.from, w.source, w.base = from, tip.snap, base.Commit.ID
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		conflicts, merged, err := mergeInto(tx, from.name, to.name, base, tip.snap, opts.Resolutions)
+		conflicts, merged, err := mergeInto(ctx, tx, from.name, to.name, base, tip.snap, opts.Resolutions)
 		if err != nil {
 			return err
 		}

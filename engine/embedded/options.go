@@ -38,6 +38,9 @@ type Options struct {
 	// MaxBytes bounds the stored data of the graph, in bytes; see [engine.OpenOptions]. 0 means no
 	// bound.
 	MaxBytes int64
+	// ProposalKeep is how long a cleanup keeps a merged or closed proposal after its last event. 0 means
+	// [engine.ProposalKeep].
+	ProposalKeep time.Duration
 	// Failed, if set, is called with the error of a checkpoint that failed, in the background
 	// or in Close. No data is lost: the log still has everything that the checkpoint would have
 	// stored, and the next checkpoint tries again.
@@ -141,6 +144,9 @@ func (o Options) complete() Options {
 	if o.CheckpointBytes <= 0 {
 		o.CheckpointBytes = DefaultCheckpointBytes
 	}
+	if o.ProposalKeep == 0 {
+		o.ProposalKeep = engine.ProposalKeep
+	}
 	if o.commitWeight == 0 {
 		o.commitWeight = defaultCommitWeight
 	}
@@ -169,6 +175,9 @@ func (o Options) with(opts engine.OpenOptions) Options {
 	}
 	if opts.MaxBytes != 0 {
 		o.MaxBytes = opts.MaxBytes
+	}
+	if opts.ProposalKeep != 0 {
+		o.ProposalKeep = opts.ProposalKeep
 	}
 	if opts.QueryMemory != 0 {
 		o.QueryMemory = opts.QueryMemory

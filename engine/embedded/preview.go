@@ -28,9 +28,15 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 	if err != nil {
 		return nil, err
 	}
+	if fastForwards(base, theirs, ours) {
+		if err := checkResolutions(theirs.Schema, resolutions); err != nil {
+			return nil, err
+		}
+		return &preview{g, theirs.As(ours.Commit)}, nil
+	}
 	tx := version.Begin(ours.Fork())
 	if base.Commit.ID != theirs.Commit.ID {
-		conflicts, _, err := mergeInto(tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, resolutions)
+		conflicts, _, err := mergeInto(ctx, tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, resolutions)
 		if err != nil {
 			return nil, err
 		}

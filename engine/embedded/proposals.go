@@ -83,9 +83,12 @@ func (l *proposals) checkOpen(source, target string) error {
 }
 
 // checkDelete returns a *engine.Conflict if an open proposal needs the branch.
-func (l *proposals) checkDelete(branch string) error {
+func (l *proposals) checkDelete(branch string) error { return l.checkNeeded(branch, "") }
+
+// checkNeeded is like checkDelete, but ignores the proposal with the id `except`.
+func (l *proposals) checkNeeded(branch, except string) error {
 	for p := range l.open {
-		if p.Source == branch || p.Target == branch {
+		if p.ID != except && (p.Source == branch || p.Target == branch) {
 			return &engine.Conflict{Reason: fmt.Sprintf("the open proposal %s is from branch %s to branch %s; merge or close the proposal first", p.ID, p.Source, p.Target)}
 		}
 	}
@@ -121,12 +124,12 @@ func (l *proposals) commits() (ids []string) {
 	return ids
 }
 
-// forget drops the proposals that are final and whose last event is older than
-// [engine.ProposalKeep], and returns their ids. It also drops a final proposal without an event.
-func (l *proposals) forget(now time.Time) (dropped []string) {
+// forget drops the proposals that are final and whose last event is older than `keep`, and returns their
+// ids. It also drops a final proposal without an event.
+func (l *proposals) forget(now time.Time, keep time.Duration) (dropped []string) {
 	l.sorted = slices.DeleteFunc(l.sorted, func(p proposal) bool {
 		n := len(p.Events)
-		old := p.State != engine.ProposalOpen && (n == 0 || now.Sub(p.Events[n-1].Time) > engine.ProposalKeep)
+		old := p.State != engine.ProposalOpen && (n == 0 || now.Sub(p.Events[n-1].Time) > keep)
 		if old {
 			dropped = append(dropped, p.ID)
 		}
@@ -189,13 +192,16 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &p, nil
 }
 
-// latestID returns the greatest id of the commits and proposals, compared as texts.
+// latestID returns the greatest id of the commits, proposals and drafts, compared as texts.
 func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	latest := l.history.Latest()
 	if n := len(l.proposals.sorted); n > 0 {
 		latest = max(latest, l.proposals.sorted[n-1].ID)
+	}
+	if n := len(l.drafts.sorted); n > 0 {
+		latest = max(latest, l.drafts.sorted[n-1].ID)
 	}
 	return latest
 }
@@ -292,6 +298,9 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range []string{p.Source, p.Target} {
+		if err := l.drafts.closed(name); err != nil {
+			return nil, nil, 0, err
+		}
 		if b := l.byName[name]; b == nil || b.deleted {
 			return nil, nil, 0, &engine.NotFound{What: "branch", Name: name}
 		}

@@ -19,10 +19,14 @@ type record struct {
 	ops         []byte            // the operations; nil for a bulk commit or a change of schema
 	segments    []store.SegmentID // the segments that the record names
 	proposal    []byte            // for the merge of a proposal: the record with both; else nil
+	draft       []byte            // for a merge that ends a draft: the record with both; else nil
 }
 
 // logged returns the kind and the payload of the record that goes to the log.
 func (r *record) logged() (kind uint8, payload []byte) {
+	if r.draft != nil {
+		return version.KindDraft, r.draft
+	}
 	if r.proposal != nil {
 		return version.KindProposalMerge, r.proposal
 	}

@@ -43,6 +43,9 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	for _, p := range m.Proposals {
 		g.branches.proposals.set(proposal{Proposal: p})
 	}
+	for _, d := range m.Drafts {
+		g.branches.drafts.set(draft{Draft: d})
+	}
 	g.branches.main = g.branches.byName[engine.MainBranch]
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
@@ -82,14 +85,25 @@ type replay struct {
 func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *opener) error {
 	p := &replay{g: g, open: open, wanted: map[string]*version.Snapshot{}}
 	for _, r := range records {
-		if r.Kind == version.KindBranch {
-			b, err := version.ReadBranching(r.Payload)
+		payload := r.Payload
+		switch r.Kind {
+		case version.KindBranch:
+		case version.KindDraft:
+			d, err := version.ReadDrafting(r.Payload)
 			if err != nil {
 				return err
 			}
-			p.wanted[b.Commit] = nil
+			if payload = d.Branch; payload == nil {
+				continue
+			}
+		default:
 			continue
 		}
+		b, err := version.ReadBranching(payload)
+		if err != nil {
+			return err
+		}
+		p.wanted[b.Commit] = nil
 	}
 	for _, b := range g.branches.sorted {
 		p.reached(b.tip.snap)
@@ -117,6 +131,8 @@ func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 		}
 	case version.KindProposalMerge:
 		err = p.proposalMerge(r)
+	case version.KindDraft:
+		return p.drafting(ctx, r)
 	default:
 		err = p.commit(r)
 	}
@@ -137,6 +153,27 @@ func (p *replay) proposalMerge(r store.Record) error {
 		return err
 	}
 	p.g.branches.replayProposal(merged, r.LSN)
+	return nil
+}
+
+// drafting replays a record that opens or ends a draft.
+func (p *replay) drafting(ctx context.Context, r store.Record) error {
+	d, err := version.ReadDrafting(r.Payload)
+	switch {
+	case err != nil:
+		return err
+	case d.Branch != nil:
+		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: version.KindBranch, Payload: d.Branch})
+	case d.Kind == version.KindDraft || d.Kind == version.KindBranch || d.Kind == version.KindProposal:
+		return corruptRecord(r, "the merge of a draft has the kind %d", d.Kind)
+	case d.Kind != 0:
+		err = p.apply(ctx, store.Record{LSN: r.LSN, Kind: d.Kind, Payload: d.Merge})
+	}
+	if err != nil {
+		return err
+	}
+	p.g.branches.replayDraft(d, r.LSN)
+	p.g.checkpoints.countLogged(len(r.Payload) - len(d.Merge))
 	return nil
 }
 

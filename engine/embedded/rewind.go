@@ -31,7 +31,7 @@ func (v *View) Readable(ctx context.Context, commit string) error {
 	return err
 }
 
-// rewind makes `commit` the head of main, and removes all other branches and all proposals. Of the
+// rewind makes `commit` the head of main, and removes all other branches, all proposals and all drafts. Of the
 // commits with idempotency keys on main, only the ancestors of `commit` keep their keys. A checkpoint stores
 // the result, so rewind writes no log record. REQUIRES: no other goroutine has access to the graph, and
 // start was not called.
@@ -58,7 +58,7 @@ func (g *Graph) rewind(ctx context.Context, commit string) error {
 		l.removeLocked(b)
 	}
 	l.addLocked(main)
-	l.main, l.proposals = main, proposals{}
+	l.main, l.proposals, l.drafts = main, proposals{}, drafts{}
 	l.mu.Unlock()
 	g.retention.branchDeleted()
 	c := &g.checkpoints

@@ -29,7 +29,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 		return nil, err
 	}
 	defer g.calls.leave()
-	b, err := g.branches.find(opts.Branch)
+	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 // to one schema. If one side's schema descends from that of the other side, align chooses the
 // descendant. The result `lost` lists the conflicts about changes of types that the descendant has
 // dropped. align returns a *engine.SchemasDiverge if neither schema descends from the other.
-func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
+func align(ctx context.Context, from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
 	target := tx.Base()
 	// carried converts the base to the schema of a side.
 	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
@@ -248,7 +248,9 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			lost = version.Uncarried(before, source, down, "the source changed the entity, but the target's schema dropped its type")
+			if lost, err = version.Uncarried(ctx, before, source, down, "the source changed the entity, but the target's schema dropped its type"); err != nil {
+				return nil, nil, nil, err
+			}
 			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
 				return nil, nil, nil, err
 			}
@@ -266,7 +268,9 @@ func align(from, to string, base, source *version.Snapshot, tx *version.Txn) (b,
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	lost = version.Uncarried(before, target, down, "the target changed the entity, but the source's schema dropped its type")
+	if lost, err = version.Uncarried(ctx, before, target, down, "the target changed the entity, but the source's schema dropped its type"); err != nil {
+		return nil, nil, nil, err
+	}
 	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
 		return nil, nil, nil, err
 	}

@@ -31,7 +31,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that write nothing durable.
-var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Compare", "Explain", "Export", "Failure", "MustReopen", "Preview", "Proposal", "Proposals", "Query", "Schema", "Snapshot", "Stats", "Verify"}
+var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Compare", "Draft", "Drafts", "Explain", "Export", "Failure", "MustReopen", "Preview", "Proposal", "Proposals", "Query", "Schema", "Snapshot", "Stats", "Verify"}
 
 // TestScriptsDoEverything checks that the scripts call every method of an engine that writes.
 func TestScriptsDoEverything(t *testing.T) {
@@ -165,6 +165,7 @@ func scripts() []script {
 			insert("main", "fay", 6),
 		}},
 		{name: "proposals", past: true, deeds: proposing()},
+		{name: "drafts", past: true, deeds: drafting()},
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
@@ -353,7 +354,7 @@ func (s script) dump(g *Graph) string {
 	if !s.past {
 		return text
 	}
-	text += dumpProposals(g)
+	text += dumpProposals(g) + dumpDrafts(g)
 	seen := map[string]bool{}
 	for _, b := range must1(g.Branches(context.Background())) {
 		for _, c := range must1(g.Commits(context.Background(), b.Name, engine.CommitRange{})) {
@@ -373,6 +374,9 @@ func (s script) dump(g *Graph) string {
 			}
 			text += fmt.Sprintf("%s/%d: %s\n", c.Branch, c.Seq, at)
 		}
+	}
+	for i, d := range must1(g.Drafts(context.Background(), engine.DraftRange{})) {
+		text = strings.ReplaceAll(text, d.Branch(), fmt.Sprint("draft ", i)) // ids differ from run to run
 	}
 	return text
 }

@@ -74,6 +74,20 @@ func (s *serialized) PutProposal(ctx context.Context, p engine.Proposal) (*engin
 	return s.writer.PutProposal(ctx, p)
 }
 
+func (s *serialized) OpenDraft(ctx context.Context, n engine.NewDraft) (*engine.Draft, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.OpenDraft(ctx, n)
+}
+
+func (s *serialized) EndDraft(ctx context.Context, id string, end engine.DraftEnd) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.EndDraft(ctx, id, end)
+}
+
 func (s *serialized) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

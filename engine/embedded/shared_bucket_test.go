@@ -73,6 +73,13 @@ func counted(b object.Bucket) *countedBucket {
 	return c
 }
 
+// count returns the number of requests of a kind since the last call of take.
+func (c *countedBucket) count(r request) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts[r]
+}
+
 // take returns the counts since the last call.
 func (c *countedBucket) take() map[request]int {
 	c.mu.Lock()

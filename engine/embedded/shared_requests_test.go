@@ -94,6 +94,24 @@ func TestSharedRequests(t *testing.T) {
 		return errors.Join(former.Close())
 	})
 	row("first commit after that", readers, func() error { return insert("", "eve", 34).do(g) })
+	row("200 commits, one after another", readers, func() error {
+		for i := range 200 {
+			if err := insert("", fmt.Sprint("r", i), i).do(g); err != nil {
+				return err
+			}
+		}
+		for readers.count(request{"upload", "rollup"}) < 3 { // in the background
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	last := counted(memory)
+	at = placeIn(last)
+	at.Cache += "-last"
+	row("open for reading with an empty cache after these commits", last, func() (err error) {
+		f, err = Follow(ctx, at, opts)
+		return err
+	})
 	const page = "../../docs/scale.md"
 	text, err := os.ReadFile(page)
 	must(err)

@@ -402,12 +402,16 @@ func TestApproximateBackground(t *testing.T) {
 		})
 	}
 	for i := 0; ; i++ {
-		d.insert("main", 50)
+		if i < 100 {
+			d.insert("main", 50)
+		} else {
+			time.Sleep(100 * time.Millisecond) // a busy machine needs time for the build
+		}
 		d.put("main", d.some("main", 20))
 		if nodes, _, _ := d.g.VectorIndex("main", 2); nodes > 5000 {
 			break
 		}
-		if i == 400 {
+		if i == 1000 {
 			t.Error("no index with more than 5,000 nodes was built")
 			break
 		}

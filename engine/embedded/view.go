@@ -90,6 +90,14 @@ func newView(g *Graph, st store.Storage, found *store.Recovered) *View {
 // Graph returns the graph. Its methods that write fail.
 func (v *View) Graph() engine.Graph { return v.graph }
 
+// Needs returns a number for the oldest checkpoint that the View needs; see Needs of [Graph].
+func (v *View) Needs() uint64 {
+	if s, ok := v.image.From.(*store.Shared); ok {
+		return s.Needs()
+	}
+	return 0
+}
+
 // Bytes returns the size of the segments of the graph.
 func (v *View) Bytes() (n int64) {
 	for _, size := range v.image.From.Sizes() {
@@ -106,7 +114,7 @@ func (v *View) Close() error {
 }
 
 // CopyToDir makes a graph in a directory with everything that the View contains: branches, commits,
-// idempotency keys and proposals. If `commit` is not empty, the new graph has only a branch main
+// idempotency keys, proposals and drafts. If `commit` is not empty, the new graph has only a branch main
 // instead, which ends with that commit; see [View.At]. The error is a *engine.Conflict if the directory
 // contains a graph. After another error, the caller can remove the directory.
 func (v *View) CopyToDir(ctx context.Context, fsys fs.FS, dir string, opts Options, commit string) (_ *Graph, err error) {
@@ -193,6 +201,9 @@ func (v *View) Check(ctx context.Context, made *Graph, commit string) error {
 	if commit != "" {
 		return nil
 	}
+	if err := v.checkDrafts(ctx, made); err != nil {
+		return err
+	}
 	return v.checkProposals(ctx, made)
 }
 
@@ -250,6 +261,27 @@ func (v *View) checkProposals(ctx context.Context, made *Graph) error {
 	for i := range got {
 		if !bytes.Equal(version.AppendProposal(nil, &got[i]), version.AppendProposal(nil, &want[i])) {
 			return differs("proposal", got[i].ID, want[i].ID)
+		}
+	}
+	return nil
+}
+
+// checkDrafts compares the drafts of a copy.
+func (v *View) checkDrafts(ctx context.Context, made *Graph) error {
+	want, err := v.graph.Drafts(ctx, engine.DraftRange{})
+	if err != nil {
+		return err
+	}
+	got, err := made.Drafts(ctx, engine.DraftRange{})
+	if err != nil {
+		return err
+	}
+	if len(got) != len(want) {
+		return differs("number of drafts", len(got), len(want))
+	}
+	for i := range got {
+		if !bytes.Equal(version.AppendDraft(nil, &got[i]), version.AppendDraft(nil, &want[i])) {
+			return differs("draft", got[i].ID, want[i].ID)
 		}
 	}
 	return nil

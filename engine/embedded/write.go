@@ -28,7 +28,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if call.receipt != nil {
 		call.receipt.Body = mutationDigest(q, args)
 	}
-	b, err := g.branches.find(opts.Branch)
+	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return engine.Change{}, err
 	}
@@ -90,7 +90,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 // load does the work of Load. When it returns, nothing refers to the files of `scratch` any more.
 func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, scratch *scratchFiles) (_ *engine.LoadResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	b, err := g.branches.find(opts.Branch)
+	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}

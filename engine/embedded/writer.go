@@ -36,6 +36,7 @@ type write struct {
 	source   *version.Snapshot // for a merge, the state of from
 	base     string            // for a merge, the id of the merge base
 	merging  *proposalMerge    // for the merge of a proposal, that proposal; else nil
+	ends     *draftMerge       // for a merge of a draft, that draft; else nil
 	deletes  bool              // the call only deletes entities, so MaxBytes does not refuse it
 	staged   func()            // if set, called once stage has returned or panicked
 }
@@ -142,6 +143,9 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	if first, err := r.repeated(b, w); first != nil || err != nil {
 		return first, nil, nil, err
 	}
+	if err := r.branches.checkWrite(b); err != nil {
+		return nil, nil, nil, err
+	}
 	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
 		return nil, nil, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
 	}
@@ -188,6 +192,9 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	}
 	if w.merging != nil {
 		err = w.merging.complete(&rec, c, w.base)
+	}
+	if err == nil {
+		w.ends = r.newDraftMerge(&rec, c, w)
 	}
 	_, logged := rec.logged()
 	if err == nil {

@@ -56,8 +56,8 @@ type testCase struct {
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
-		bindingCases(), filterCases(), conditionCases(), optionalCases(), functionCases(), truthCases(), subqueryCases(), textCases(), rankCases(), traversalCases(), walkCases(), alternativeCases(), boundWalkCases(), interfaceCases(), notCases(), aggregateCases(), distinctCases(), havingCases(), orderCases(),
-		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), proposalCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
+		bindingCases(), filterCases(), conditionCases(), optionalCases(), functionCases(), truthCases(), subqueryCases(), textCases(), rankCases(), traversalCases(), walkCases(), alternativeCases(), boundWalkCases(), interfaceCases(), notCases(), aggregateCases(), countCases(), distinctCases(), havingCases(), orderCases(),
+		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), proposalCases(), draftCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}

@@ -292,6 +292,7 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
 		return len(want), fmt.Sprintf("the root operator of the explanation does not report %d rows:\n%s", len(want), e)
 	}
+	p.seen.operators(e.Plan)
 	return len(want), ""
 }
 

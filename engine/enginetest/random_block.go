@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -119,7 +120,7 @@ func (w *writeDraw) drawReturns() {
 		}
 	}
 	for i, p := range w.q.Params {
-		if w.percent(20) && p.Type.Kind != value.Blob {
+		if w.percent(20) && p.Type.Fields == nil && p.Type.Kind != value.Blob {
 			w.returns(plan.ParamRef{Index: i})
 		}
 	}
@@ -188,6 +189,10 @@ func (w *writeDraw) matched(r *readDraw, row func(plan.Expr) plan.Expr, t value.
 // drawListBlock adds a block for the elements of a list of texts: ids of nodes, or other texts.
 func (w *writeDraw) drawListBlock() {
 	typ := pick(w.drawer, w.drawer.schema.Nodes).Name
+	if w.percent(40) {
+		w.drawRecordBlock(typ)
+		return
+	}
 	elems := make([]value.Value, w.IntN(4))
 	for i := range elems {
 		elems[i] = value.OfString(w.nodeID(typ))
@@ -203,6 +208,53 @@ func (w *writeDraw) drawListBlock() {
 				return elem, node == typ
 			}
 			return elem, t.Kind == value.String && !t.List && t.Enum == nil
+		}}
+		b.statements()
+	})
+}
+
+// drawRecordBlock adds a block for a list of records. The first field is the id of a node of a type, and
+// the others have the types of properties.
+func (w *writeDraw) drawRecordBlock(typ string) {
+	t := value.Type{List: true, Nullable: w.percent(20), Fields: []value.Field{{Name: "id", Type: stringType}}}
+	for _, p := range properties(w.drawer.schema, plan.Node, typ) {
+		if k := p.Type.Kind; p.Type.List || k == value.Blob || k == value.Vector || !w.percent(60) {
+			continue
+		}
+		t.Fields = append(t.Fields, value.Field{Name: fmt.Sprintf("f%d", len(t.Fields)), Type: value.Type{Kind: p.Type.Kind, Nullable: w.percent(40)}})
+	}
+	var arg value.Value
+	if !t.Nullable || w.percent(70) {
+		records := make([][]value.Value, w.IntN(4))
+		for i := range records {
+			records[i] = []value.Value{value.OfString(w.nodeID(typ))}
+			for _, f := range t.Fields[1:] {
+				v := w.scalar(f.Type, w.percent(20), false)
+				if f.Type.Nullable && w.percent(30) {
+					v = value.Null
+				}
+				records[i] = append(records[i], v)
+			}
+		}
+		arg = value.OfRecords(records)
+	}
+	ref := w.param(fmt.Sprintf("x%d", len(w.q.Params)), t)
+	w.args = append(w.args, arg)
+	w.forRecords(ref, t.Fields, func(field func(int) plan.Expr) {
+		b := &blockDraw{writeDraw: w, cell: func(want value.Type, node string) (plan.Expr, bool) {
+			if node != "" {
+				return field(0), node == typ
+			}
+			var fit []int
+			for i, f := range t.Fields {
+				if f.Type.Kind == want.Kind && !want.List && want.Enum == nil {
+					fit = append(fit, i)
+				}
+			}
+			if len(fit) == 0 {
+				return nil, false
+			}
+			return field(pick(w.drawer, fit)), true
 		}}
 		b.statements()
 	})

@@ -240,6 +240,9 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 		if w, g := comparisonText(want), comparisonText(got); w != g {
 			return resolutions, fmt.Sprintf("comparisons differ\nmodel:\n%s\nengine:\n%s", w, g)
 		}
+		if difference := p.comparePages(ctx, source, target, want.List, b.resolve); difference != "" {
+			return resolutions, difference
+		}
 		if !b.resolve || len(want.Conflicts) == 0 {
 			break
 		}
@@ -259,6 +262,29 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 		}
 	}
 	return resolutions, p.comparePreviews(ctx, source, target, resolutions)
+}
+
+// comparePages lists the changes of a comparison in pages, and compares them with the list `want`.
+func (p *pair) comparePages(ctx context.Context, source, target engine.Target, want []engine.EntityChange, images bool) string {
+	const limit = 3
+	var all []engine.EntityChange
+	r := engine.ChangeRange{Images: images, Limit: limit}
+	for more := true; more; {
+		page, err := p.engine.Compare(ctx, source, target, engine.CompareOptions{Changes: &r, ListOnly: true})
+		if err != nil {
+			return "a page of the changes: " + err.Error()
+		}
+		if more = page.More; more && len(page.List) < limit {
+			return fmt.Sprintf("a page that is not the last one has %d changes", len(page.List))
+		}
+		if all = append(all, page.List...); len(all) > 0 {
+			r.After = all[len(all)-1].Position()
+		}
+	}
+	if w, g := comparisonText(&engine.Comparison{List: want}), comparisonText(&engine.Comparison{List: all}); w != g {
+		return fmt.Sprintf("the pages of the changes differ from the list\nlist:\n%s\npages:\n%s", w, g)
+	}
+	return ""
 }
 
 // comparePreviews compares every node and edge of the states that a merge would commit.

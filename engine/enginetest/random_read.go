@@ -28,6 +28,9 @@ type readDraw struct {
 
 // drawRead draws a read with its arguments.
 func (d *drawer) drawRead() (*plan.Query, engine.Args) {
+	if d.percent(8) {
+		return d.drawCount()
+	}
 	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
 	start := r.bound(r.start(d.schema.Nodes))
 	r.outer = []plan.VarID{start}

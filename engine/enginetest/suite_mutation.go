@@ -265,6 +265,27 @@ func blockCases() []testCase {
 			s.expectPeople(crowdPeople + "\nfay | null | calm\ngus | null | calm")
 			s.expectChange(m, 0, 0, false, nil)
 		},
+		"records of a list": func(s *session) {
+			m := s.change()
+			t := value.Type{List: true, Nullable: true, Fields: []value.Field{{Name: "name", Type: stringType}, {Name: "age", Type: value.Of(value.I32).Optional()}, {Name: "to", Type: stringType}}}
+			m.forRecords(m.param("people", t), t.Fields, func(field func(int) plan.Expr) {
+				p := m.insert("Person", set{"name": field(0), "age": field(1), "mood": "calm"}).named("p")
+				m.link("Follows", plan.ID{Var: p}, field(2), set{"id": field(0)})
+			})
+			record := func(name, age, to value.Value) []value.Value { return []value.Value{name, age, to} }
+			str := value.OfString
+			s.expectChange(m, 2, 2, true, value.OfRecords([][]value.Value{record(str("fay"), value.OfI32(7), str("ann")), record(str("gus"), value.Null, str("bob"))}))
+			s.expectPeople(crowdPeople + "\nfay | 7 | calm\ngus | null | calm")
+			s.expectChange(m, 0, 0, false, value.Null)
+			s.expectChange(m, 0, 0, false, value.OfRecords(nil))
+			for _, bad := range []value.Value{
+				str("fay"), textList("fay"), value.OfRecords([][]value.Value{{str("fay")}}),
+				value.OfRecords([][]value.Value{record(value.Null, value.Null, str("ann"))}), value.OfRecords([][]value.Value{record(str("x"), str("y"), str("ann"))}),
+			} {
+				_, err := s.tryMutate(m, bad)
+				expectError[*engine.BadArgument](s, err)
+			}
+		},
 		"too many elements": func(s *session) {
 			list := slices.Repeat([]string{"x"}, plan.MaxRows+1)
 			m := s.change()

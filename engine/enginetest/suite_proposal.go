@@ -105,6 +105,49 @@ func proposalCases() []testCase {
 	}
 	side41, main42 := both(41, 42)
 	return writeCases("proposal", map[string]func(s *session){
+		"a list alone": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			update(s, "side", "bob", 42)
+			update(s, "", "ann", 43)
+			only := func(after engine.ChangePosition) *engine.Comparison {
+				s.Helper()
+				c, err := s.graph.Compare(s.ctx, engine.Target{Branch: "side"}, engine.Target{},
+					engine.CompareOptions{Changes: &engine.ChangeRange{After: after, Limit: 1}, ListOnly: true})
+				if err != nil {
+					s.Fatalf("compare: %v", err)
+				}
+				return c
+			}
+			whole, one := s.compared(), only(engine.ChangePosition{})
+			if len(one.List) != 1 || !one.More || one.List[0].ID != "ann" || one.Source.ID != whole.Source.ID || one.Target.ID != whole.Target.ID || one.Base.ID != whole.Base.ID {
+				s.Errorf("the first page is %+v", one)
+			}
+			if one.Digest != "" || one.Conflicts != nil || one.Nodes != (engine.ChangeCounts{}) {
+				s.Errorf("a list alone has more than the list: %+v", one)
+			}
+			if two := only(one.List[0].Position()); len(two.List) != 1 || two.More || two.List[0].ID != "bob" {
+				s.Errorf("the second page is %+v", two)
+			}
+		},
+		"a comparison that is made again": func(s *session) {
+			s.fork("side", "")
+			update(s, "side", "ann", 41)
+			first, again := s.compared(), s.compared()
+			update(s, "", "bob", 26)
+			moved := s.compared()
+			update(s, "side", "bob", 27)
+			changed := s.compared()
+			if first.Digest != again.Digest || again.Nodes != first.Nodes || again.Outcome != engine.FastForward || again.Target.ID != first.Target.ID {
+				s.Errorf("a comparison is %+v, and then %+v", first, again)
+			}
+			if moved.Digest != first.Digest || moved.Outcome != engine.Merged || moved.Target.ID == first.Target.ID {
+				s.Errorf("after a commit on the target, the comparison is %+v", moved)
+			}
+			if changed.Digest == first.Digest || changed.Nodes.Updated != 2 || len(changed.Conflicts) != 1 {
+				s.Errorf("after a commit on the source, the comparison is %+v", changed)
+			}
+		},
 		"conflict shows base, ours and theirs": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", 41)

@@ -40,6 +40,17 @@ func (t tally) read(kind string, rows int) {
 	}
 }
 
+// operatorKind is the kind of the operators of explained reads.
+const operatorKind = "operator"
+
+// operators counts the operators of an explained read.
+func (t tally) operators(list []*engine.Operator) {
+	for _, o := range list {
+		t.add(operatorKind, o.Name)
+		t.operators(o.Children)
+	}
+}
+
 // write counts a write of the given kind by its outcome.
 func (t tally) write(kind string, commit *engine.Commit, err error) {
 	switch {
@@ -109,7 +120,9 @@ func (t tally) merge(o tally) {
 func (t tally) String() string {
 	all, kinds := 0, map[string]int{}
 	for k, n := range t {
-		all += n
+		if k.kind != operatorKind {
+			all += n // operators are no statements
+		}
 		kinds[k.kind] += n
 	}
 	byCount := func(count func(string) int) func(a, b string) int {

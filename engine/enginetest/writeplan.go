@@ -156,6 +156,16 @@ func (m *mutationPlan) forElements(list plan.Expr, t value.Type, inner func(elem
 	return m.enclose(before, plan.ForEach{List: list, Var: "x"})
 }
 
+// forRecords adds a block that runs its statements for each record of a list. The function `inner` adds
+// these statements. Its argument `field` returns a field of the record.
+func (m *mutationPlan) forRecords(list plan.ParamRef, fields []value.Field, inner func(field func(i int) plan.Expr)) *mutationPlan {
+	before := len(m.q.Mutation.Statements)
+	inner(func(i int) plan.Expr {
+		return plan.Cell{Column: i, Name: "$x." + fields[i].Name, Type: fields[i].Type}
+	})
+	return m.enclose(before, plan.ForEach{List: list, Var: "x"})
+}
+
 // enclose moves the statements from the index `first` on into a block.
 func (m *mutationPlan) enclose(first int, block plan.ForEach) *mutationPlan {
 	block.Statements = slices.Clone(m.q.Mutation.Statements[first:])

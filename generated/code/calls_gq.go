@@ -13,17 +13,17 @@ import (
 
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
 type CallersParams struct {
-	// Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."`
+	// Path of the function or method, such as example.com/shop/stock.Shelf.Find.
+	Path string `json:"path" jsonschema_description:"Path of the function or method, such as example.com/shop/stock.Shelf.Find."`
 }
 
 // CallersRow is a row of the query callers in queries/code/calls.gq.
 type CallersRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Caller string `json:"caller"`
 	// How many times, counting every static reference.
 	References int32 `json:"references"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -31,7 +31,7 @@ type CallersRow struct {
 
 // Callers runs the query callers in queries/code/calls.gq.
 //
-// List the functions that call a function directly, with how many times each refers to it and where.
+// List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.
 func Callers(ctx context.Context, g tool.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
 	err = callersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -42,16 +42,17 @@ var callersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callers",
 		Exposed:     true,
-		Description: "List the functions that call a function directly, with how many times each refers to it and where.",
+		Description: "List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.",
 		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		ParamDocs:   []string{"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."},
+		Questions:   []string{"Which functions use json.Marshal, and how often?", "Where is (*Store).Wait invoked from?", "If I change the signature of NewServer, which call sites must I edit?", "Who calls this method directly?"},
+		ParamDocs:   []string{"Path of the function or method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callers",
 		Title:        "Callers",
-		Description:  "List the functions that call a function directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that is called, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		Description:  "List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -63,25 +64,76 @@ var callersTool = tool.Compiled{
 		"\x0f\x00\x00\x04\x0e\x18\x0f\x0f\x00",
 }
 
+// ReferencesParams are the parameters of the query references in queries/code/calls.gq.
+type ReferencesParams struct {
+	// Path of the type, constant or variable, such as example.com/shop/stock.Shelf.
+	Path string `json:"path" jsonschema_description:"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."`
+}
+
+// ReferencesRow is a row of the query references in queries/code/calls.gq.
+type ReferencesRow struct {
+	// package.Name, or package.Type.Name of a method.
+	User string         `json:"user"`
+	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	// How many times.
+	References int32 `json:"references"`
+	// The path relative to the module's root; it may begin with the module path.
+	File string `json:"file"`
+	// The line of its declaration, from 1.
+	Line int32 `json:"line"`
+}
+
+// References runs the query references in queries/code/calls.gq.
+//
+// List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.
+func References(ctx context.Context, g tool.Graph, p ReferencesParams, at engine.Target) (rows []ReferencesRow, err error) {
+	err = referencesTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// referencesTool serves the query references in queries/code/calls.gq as a tool.
+var referencesTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "references",
+		Description: "List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.",
+		ParamDocs:   []string{"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."},
+		File:        "queries/code/calls.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "references",
+		Title:        "References",
+		Description:  "List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"user":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["user","kind","references","file","line"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x05\x00\nreferences\x02\x00\x04path\b\x00\x01\x05\x00\x06target\x00\x00\x06Symbol\x00\x00\x01r\x02\x00\x06Refers\x00\x00\x04user\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01" +
+		"\x00\x03\x00\x02\b\x02\x00\x01\x02\x04\x00\x06\x02\x00\x00\x02\x02\x02\x06\x04\x00\bDeclares\x01\x00\x00\x02\x02\x06\a\x03\x04\x02\b\b\x00\x00\x04kind\x03\x04\v\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinte" +
+		"rface\x00\x05const\x00\x03var\f\a\f\r\x0e\x0f\x10\x11\x00\x01\x03\x02\x00\x05count\x18\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04line\x03\x04\x14\x18\x18\x00\x00\x00\x03\x03\x02\x12\x18\x01\x03\x04\x02\b\x00\x05\x06\x02\x00" +
+		"\x04\xe8\a\x00\x00\n\x00\x04\x00\x00\x00\x15\x15\x00\x02\x06\x15\x00\x04\x04\x00\x02\n\x15\x00\t\x04\x00\x00\t\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\v\f\a\f\r\x0e\x0f\x10\x11\x15\x15\x00\x02\x06\x12\x18\x15\x15\x00\x00\t\x02\b\x15\x15\x00\x00\x04\x14\x18\x15\x15\x00",
+}
+
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
 type CalleesParams struct {
-	// Path of the function or method that calls.
-	Path string `json:"path" jsonschema_description:"Path of the function or method that calls."`
+	// Path of the function or method.
+	Path string `json:"path" jsonschema_description:"Path of the function or method."`
 }
 
 // CalleesRow is a row of the query callees in queries/code/calls.gq.
 type CalleesRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Callee string `json:"callee"`
 	// How many times, counting every static reference.
 	References int32 `json:"references"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 }
 
 // Callees runs the query callees in queries/code/calls.gq.
 //
-// List the functions that a function calls directly, with how many times it refers to each.
+// List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.
 func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
 	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -92,15 +144,16 @@ var calleesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callees",
 		Exposed:     true,
-		Description: "List the functions that a function calls directly, with how many times it refers to each.",
-		ParamDocs:   []string{"Path of the function or method that calls."},
+		Description: "List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.",
+		Questions:   []string{"Which functions does handleRequest use in its body?", "What does main.run call?", "Which other code does this method depend on directly?", "What is invoked inside (*Server).Close?"},
+		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
-		Description:  "List the functions that a function calls directly, with how many times it refers to each.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that calls."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		Description:  "List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -113,15 +166,15 @@ var calleesTool = tool.Compiled{
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
-	// Path of the function or method that is to change.
-	Path string `json:"path" jsonschema_description:"Path of the function or method that is to change."`
+	// Path of the function or method.
+	Path string `json:"path" jsonschema_description:"Path of the function or method."`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
 type AffectedByRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Caller string `json:"caller"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -129,7 +182,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.
+// List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -140,15 +193,16 @@ var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
-		Description: "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
-		ParamDocs:   []string{"Path of the function or method that is to change."},
+		Description: "List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.",
+		Questions:   []string{"What could break if I change this function?", "Which code reaches os.Exit, even indirectly?", "What is the blast radius of changing parseConfig?", "Through which chains of calls, up to four long, do we end up in this method?"},
+		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
-		Description:  "List every other function that calls the given function, directly or through up to three others: a change to the given function may affect them.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method that is to change."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		Description:  "List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -161,22 +215,22 @@ var affectedByTool = tool.Compiled{
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
 type ReachesParams struct {
-	// Path of the function or method to start from.
-	Path string `json:"path" jsonschema_description:"Path of the function or method to start from."`
+	// Path of the function or method.
+	Path string `json:"path" jsonschema_description:"Path of the function or method."`
 }
 
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
 type ReachesRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Callee string         `json:"callee"`
 	Kind   SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 }
 
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
-// List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.
+// List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.
 func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
 	err = reachesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -187,15 +241,16 @@ var reachesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "reaches",
 		Exposed:     true,
-		Description: "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
-		ParamDocs:   []string{"Path of the function or method to start from."},
+		Description: "List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.",
+		Questions:   []string{"What code might run when I call Open, several levels down?", "Does anything under handleLogin end up in the database layer?", "What does this function reach, directly or through others?", "What does main lead to within four calls?"},
+		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "reaches",
 		Title:        "Reaches",
-		Description:  "List every other function that the given function calls, directly or through up to three others: a run of the given function may run them.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method to start from."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		Description:  "List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -214,14 +269,14 @@ type MostCalledParams struct {
 
 // MostCalledRow is a row of the query most_called in queries/code/calls.gq.
 type MostCalledRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path    string       `json:"path"`
 	Callers value.BigInt `json:"callers"`
 }
 
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
-// List the functions that the most other functions call.
+// List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.
 func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
 	err = mostCalledTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -232,14 +287,15 @@ var mostCalledTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "most_called",
 		Exposed:     true,
-		Description: "List the functions that the most other functions call.",
+		Description: "List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.",
+		Questions:   []string{"Which functions are used the most in this code base?", "What are the ten most popular functions?", "Which symbols are the hot spots that everything depends on?", "Which function has the most callers?"},
 		ParamDocs:   []string{"The maximum number of rows."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "most_called",
 		Title:        "Most called",
-		Description:  "List the functions that the most other functions call.",
+		Description:  "List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"callers":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","callers"]}` + rowsTail),
 		ReadOnly:     true,
@@ -255,9 +311,9 @@ type UnusedFunctionsParams struct{}
 
 // UnusedFunctionsRow is a row of the query unused_functions in queries/code/calls.gq.
 type UnusedFunctionsRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -265,7 +321,7 @@ type UnusedFunctionsRow struct {
 
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
-// List exported functions that nothing in the module refers to: candidates for removal, or entry points.
+// List exported, public functions that nothing in the module calls: dead code to delete, or entry points.
 func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
 	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -276,14 +332,15 @@ var unusedFunctionsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "unused_functions",
 		Exposed:     true,
-		Description: "List exported functions that nothing in the module refers to: candidates for removal, or entry points.",
-		Instruction: "Functions only, not methods: a method may be called through an interface. Tests are not indexed.",
+		Description: "List exported, public functions that nothing in the module calls: dead code to delete, or entry points.",
+		Instruction: "Functions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
+		Questions:   []string{"Is there dead code that we could delete?", "Which exported functions does nobody use?", "Which public functions are never called?", "What parts of the public API are unused?"},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "unused_functions",
 		Title:        "Unused functions",
-		Description:  "List exported functions that nothing in the module refers to: candidates for removal, or entry points.\n\nFunctions only, not methods: a method may be called through an interface. Tests are not indexed.",
+		Description:  "List exported, public functions that nothing in the module calls: dead code to delete, or entry points.\n\nFunctions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -298,17 +355,17 @@ var unusedFunctionsTool = tool.Compiled{
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
-	// Path of the interface, such as example.com/shop/stock.Shelf.
-	Interface string `json:"interface" jsonschema_description:"Path of the interface, such as example.com/shop/stock.Shelf."`
+	// Path of the interface, class or method.
+	Interface string `json:"interface" jsonschema_description:"Path of the interface, class or method."`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
 type ImplementationsRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -316,7 +373,7 @@ type ImplementationsRow struct {
 
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
-// List the types that satisfy an interface, with where they are declared.
+// List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.
 func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
 	err = implementationsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -327,15 +384,16 @@ var implementationsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "implementations",
 		Exposed:     true,
-		Description: "List the types that satisfy an interface, with where they are declared.",
-		ParamDocs:   []string{"Path of the interface, such as example.com/shop/stock.Shelf."},
+		Description: "List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.",
+		Questions:   []string{"Which types implement io.Reader?", "What concrete types stand behind the Engine interface?", "Who satisfies error here?", "Which structs would I have to change if I add a method to this interface?"},
+		ParamDocs:   []string{"Path of the interface, class or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "implementations",
 		Title:        "Implementations",
-		Description:  "List the types that satisfy an interface, with where they are declared.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"Path of the interface, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
+		Description:  "List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"Path of the interface, class or method."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -349,13 +407,13 @@ var implementationsTool = tool.Compiled{
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfParams struct {
-	// Path of the type, such as example.com/shop/stock.Pair.
-	Type string `json:"type" jsonschema_description:"Path of the type, such as example.com/shop/stock.Pair."`
+	// Path of the type.
+	Type string `json:"type" jsonschema_description:"Path of the type."`
 }
 
 // InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// Its doc comment.
 	Doc *string `json:"doc"`
@@ -363,7 +421,7 @@ type InterfacesOfRow struct {
 
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
-// List the interfaces of the module that a type satisfies.
+// List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.
 func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
 	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -374,15 +432,16 @@ var interfacesOfTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "interfaces_of",
 		Exposed:     true,
-		Description: "List the interfaces of the module that a type satisfies.",
-		ParamDocs:   []string{"Path of the type, such as example.com/shop/stock.Pair."},
+		Description: "List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.",
+		Questions:   []string{"Which interfaces does *os.File satisfy?", "Which interfaces could I pass a Buffer as?", "What contracts does this struct fulfil?", "Is this type an error or a Stringer?"},
+		ParamDocs:   []string{"Path of the type."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "interfaces_of",
 		Title:        "Interfaces of",
-		Description:  "List the interfaces of the module that a type satisfies.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"Path of the type, such as example.com/shop/stock.Pair."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
+		Description:  "List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"Path of the type."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

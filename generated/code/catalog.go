@@ -14,13 +14,14 @@ func Catalog() *tool.Catalog {
 	return &tool.Catalog{
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:f5af1e709e606681211575569180823d9266a911c9fb920eaa5b3cef01a2984d",
-		SourceDigest: "sha256:d7ac0bc49f0bb6a27c79bb1b03dbaa85cd264ac2b73353aaf6335b4ecb8c8ef2",
+		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
+		SourceDigest: "sha256:f67221e200f6da517e927c4caec9ee3a636fc0fb54f6546a692cfed554d286bf",
 	}
 }
 
 var queries = []tool.StoredQuery{
 	&callersTool,
+	&referencesTool,
 	&calleesTool,
 	&affectedByTool,
 	&reachesTool,
@@ -35,6 +36,7 @@ var queries = []tool.StoredQuery{
 	&removeNoteTool,
 	&notesAboutTool,
 	&getPackageTool,
+	&indexCoverageTool,
 	&importersTool,
 	&dependenciesTool,
 	&heaviestPackagesTool,
@@ -50,11 +52,11 @@ var queries = []tool.StoredQuery{
 // The parts that the schemas of all tools share.
 const (
 	inputHead         = `{"properties":{"params":`
-	readTail          = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Commit to read instead."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["params"]}`
-	readTailOptional  = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Commit to read instead."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`
-	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
+	readTail          = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["params"]}`
+	readTailOptional  = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`
+	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer"},"expires_at":{"type":"string"}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
 	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"notes":{"items":{"type":"string"},"type":"array"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes","limit"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
-	writeTail         = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Report the effect, commit nothing."},"idempotency_key":{"type":"string","description":"A repeat with this key within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless this is the branch's head."}},"additionalProperties":false,"type":"object","required":["params"]}`
-	writeTailOptional = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Report the effect, commit nothing."},"idempotency_key":{"type":"string","description":"A repeat with this key within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless this is the branch's head."}},"additionalProperties":false,"type":"object","required":[]}`
-	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`
+	writeTail         = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":["params"]}`
+	writeTailOptional = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":[]}`
+	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"commit":{"description":"The id of the commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"string","description":"When the draft ends if nobody writes to it."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","commit"]}`
 )

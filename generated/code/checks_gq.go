@@ -55,7 +55,7 @@ type SymbolsWithoutPackageParams struct{}
 
 // SymbolsWithoutPackageRow is a row of the query symbols_without_package in queries/code/checks.gq.
 type SymbolsWithoutPackageRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Symbol string `json:"symbol"`
 }
 

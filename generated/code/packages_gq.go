@@ -21,11 +21,11 @@ type GetPackageParams struct {
 type GetPackageRow struct {
 	// The import path.
 	Path string `json:"path"`
-	// The name in the package clause.
+	// Its name alone.
 	Name string `json:"name"`
 	// The package comment.
 	Doc *string `json:"doc"`
-	// The number of Go files, tests left out.
+	// The number of its files, Go tests left out; 0 if none was indexed.
 	Files int32 `json:"files"`
 	// The lines of those files.
 	Lines int32 `json:"lines"`
@@ -33,7 +33,7 @@ type GetPackageRow struct {
 
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
-// Show one package: its name, its comment, how many files and lines it has.
+// Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.
 func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
 	err = getPackageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -44,14 +44,15 @@ var getPackageTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_package",
 		Exposed:     true,
-		Description: "Show one package: its name, its comment, how many files and lines it has.",
+		Description: "Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.",
+		Questions:   []string{"What is the package net/http for?", "How many lines and files does this package have?", "What does the documentation comment of a package say?", "What does internal/store do?"},
 		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_package",
 		Title:        "Get package",
-		Description:  "Show one package: its name, its comment, how many files and lines it has.",
+		Description:  "Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
 		ReadOnly:     true,
@@ -63,23 +64,74 @@ var getPackageTool = tool.Compiled{
 		"\x00",
 }
 
+// IndexCoverageParams are the parameters of the query index_coverage in queries/code/packages.gq.
+type IndexCoverageParams struct{}
+
+// IndexCoverageRow is a row of the query index_coverage in queries/code/packages.gq.
+type IndexCoverageRow struct {
+	// The module path, or the package's name.
+	Module string `json:"module"`
+	// Its version; none for the main module of Go.
+	Version *string `json:"version"`
+	// What read its code, such as scip-typescript 0.4.0.
+	Indexer *string `json:"indexer"`
+	// The commit that was indexed, if known.
+	Commit *string `json:"commit"`
+	// Whether files differed from that commit, if known.
+	Modified *bool `json:"modified"`
+	// What the graph does not say about its code.
+	NotCovered []string `json:"not_covered" jsonschema:"nullable"`
+}
+
+// IndexCoverage runs the query index_coverage in queries/code/packages.gq.
+//
+// List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.
+func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, at engine.Target) (rows []IndexCoverageRow, err error) {
+	err = indexCoverageTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// indexCoverageTool serves the query index_coverage in queries/code/packages.gq as a tool.
+var indexCoverageTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:        "index_coverage",
+		Exposed:     true,
+		Description: "List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.",
+		Instruction: "Ask before you rely on a short answer.",
+		File:        "queries/code/packages.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "index_coverage",
+		Title:        "Index coverage",
+		Description:  "List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.\n\nAsk before you rely on a short answer.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"module":{"type":"string"},"version":{"type":["string","null"]},"indexer":{"type":["string","null"]},"commit":{"type":["string","null"]},"modified":{"type":["boolean","null"]},"not_covered":{"items":{"type":"string"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["module","version","indexer","commit","modified","not_covered"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x05\x00\x0eindex_coverage\x00\x01\x02\x00\x01m\x00\x00\x06Module\x00\x03\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01\x04\x00\x01\x01\a\x00\x06module\x03\x00\x00\x04path\b\b\x00\x00\aversi" +
+		"on\x03\x00\a\t\t\x00\x00\aindexer\x03\x00\b\t\t\x00\x00\x06commit\x03\x00\t\t\t\x00\x00\bmodified\x03\x00\n\x11\x11\x00\x00\vnot_covered\x03\x00\v\v\v\x00\x00\x00\x02\x03\x00\x06\b\x00" +
+		"\x02\x00\xd0\x0f\x00\x00\t\x00\x03\x00\x00\x00\f\f\x00\x00\x03\x04\x10\f\f\x00\x00\x03\x06\b\f\f\x00\x00\x03\a\t\f\f\x00\x00\x03\b\t\f\f\x00\x00\x03\t\t\f\f\x00\x00\x03\n\x11\f\f\x00\x00\x03\v\v\f\f\x00",
+}
+
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
 type ImportersParams struct {
-	// Import path, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
+	// Import path.
+	Package string `json:"package" jsonschema_description:"Import path."`
 }
 
 // ImportersRow is a row of the query importers in queries/code/packages.gq.
 type ImportersRow struct {
 	// The import path.
 	Path string `json:"path"`
-	// The name in the package clause.
+	// Its name alone.
 	Name string `json:"name"`
 }
 
 // Importers runs the query importers in queries/code/packages.gq.
 //
-// List the packages that import a package directly.
+// List the packages that import or use a package directly: those that depend on it and may be affected by its changes.
 func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
 	err = importersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -90,15 +142,16 @@ var importersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "importers",
 		Exposed:     true,
-		Description: "List the packages that import a package directly.",
-		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
+		Description: "List the packages that import or use a package directly: those that depend on it and may be affected by its changes.",
+		Questions:   []string{"Which packages import encoding/json?", "Who depends on internal/store?", "Which packages would be affected if I move this one?", "Where is this package used?"},
+		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "importers",
 		Title:        "Importers",
-		Description:  "List the packages that import a package directly.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		Description:  "List the packages that import or use a package directly: those that depend on it and may be affected by its changes.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -110,21 +163,21 @@ var importersTool = tool.Compiled{
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
 type DependenciesParams struct {
-	// Import path, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
+	// Import path.
+	Package string `json:"package" jsonschema_description:"Import path."`
 }
 
 // DependenciesRow is a row of the query dependencies in queries/code/packages.gq.
 type DependenciesRow struct {
 	// The import path.
 	Path string `json:"path"`
-	// The name in the package clause.
+	// Its name alone.
 	Name string `json:"name"`
 }
 
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
-// List the packages that a package imports, itself or through others of the module.
+// List the packages that a package imports, pulls in or links, itself or through others of the module.
 func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
 	err = dependenciesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -135,15 +188,16 @@ var dependenciesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "dependencies",
 		Exposed:     true,
-		Description: "List the packages that a package imports, itself or through others of the module.",
-		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
+		Description: "List the packages that a package imports, pulls in or links, itself or through others of the module.",
+		Questions:   []string{"What does this package depend on, directly and indirectly?", "Does the client pull in net/http?", "Which packages end up linked into this one?", "What are all the imports of a package, transitively?"},
+		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "dependencies",
 		Title:        "Dependencies",
-		Description:  "List the packages that a package imports, itself or through others of the module.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		Description:  "List the packages that a package imports, pulls in or links, itself or through others of the module.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -165,14 +219,14 @@ type HeaviestPackagesRow struct {
 	Path string `json:"path"`
 	// The lines of those files.
 	Lines int32 `json:"lines"`
-	// The number of Go files, tests left out.
+	// The number of its files, Go tests left out; 0 if none was indexed.
 	Files   int32        `json:"files"`
 	Symbols value.BigInt `json:"symbols"`
 }
 
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
-// List the packages of the module by their number of lines, with how many symbols each declares.
+// List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.
 func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
 	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -183,14 +237,15 @@ var heaviestPackagesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "heaviest_packages",
 		Exposed:     true,
-		Description: "List the packages of the module by their number of lines, with how many symbols each declares.",
+		Description: "List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.",
+		Questions:   []string{"Which packages are the biggest?", "Where is most of the code?", "Which packages have the most lines?", "What are the main parts of this repository by size?"},
 		ParamDocs:   []string{"The maximum number of rows."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "heaviest_packages",
 		Title:        "Heaviest packages",
-		Description:  "List the packages of the module by their number of lines, with how many symbols each declares.",
+		Description:  "List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]}` + rowsTail),
 		ReadOnly:     true,
@@ -207,15 +262,15 @@ type IndirectModulesParams struct{}
 
 // IndirectModulesRow is a row of the query indirect_modules in queries/code/packages.gq.
 type IndirectModulesRow struct {
-	// The module path.
+	// The module path, or the package's name.
 	Path string `json:"path"`
-	// The version that was selected; none for the main module.
+	// Its version; none for the main module of Go.
 	Version *string `json:"version"`
 }
 
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
-// List the modules that are required only indirectly: no package of the module imports them.
+// List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.
 func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
 	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -226,13 +281,14 @@ var indirectModulesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "indirect_modules",
 		Exposed:     true,
-		Description: "List the modules that are required only indirectly: no package of the module imports them.",
+		Description: "List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.",
+		Questions:   []string{"Which modules do we depend on only through others?", "What are our transitive third-party dependencies and their versions?", "Which dependencies are marked // indirect in go.mod?", "What third-party code do we get without having asked for it?"},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "indirect_modules",
 		Title:        "Indirect modules",
-		Description:  "List the modules that are required only indirectly: no package of the module imports them.",
+		Description:  "List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","version"]}` + rowsTail),
 		ReadOnly:     true,
@@ -249,16 +305,16 @@ type ModuleUseParams struct{}
 
 // ModuleUseRow is a row of the query module_use in queries/code/packages.gq.
 type ModuleUseRow struct {
-	// The module path.
+	// The module path, or the package's name.
 	Path string `json:"path"`
-	// The version that was selected; none for the main module.
+	// Its version; none for the main module of Go.
 	Version  *string      `json:"version"`
 	Packages value.BigInt `json:"packages"`
 }
 
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
-// List the modules that the module requires directly, with how many of their packages it imports.
+// List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.
 func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
 	err = moduleUseTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -269,13 +325,14 @@ var moduleUseTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "module_use",
 		Exposed:     true,
-		Description: "List the modules that the module requires directly, with how many of their packages it imports.",
+		Description: "List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.",
+		Questions:   []string{"Which third-party modules do we require ourselves?", "What version of cobra do we use?", "Which libraries does go.mod name directly?", "Which external dependency brings the most packages?"},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "module_use",
 		Title:        "Module use",
-		Description:  "List the modules that the module requires directly, with how many of their packages it imports.",
+		Description:  "List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]},"packages":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","version","packages"]}` + rowsTail),
 		ReadOnly:     true,

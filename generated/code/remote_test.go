@@ -127,6 +127,7 @@ func TestOverNetwork(t *testing.T) {
 	n.ran["add_note"] = true
 
 	read(n, "callers", 1, code.CallersParams{Path: find}, code.Callers)
+	read(n, "references", 1, code.ReferencesParams{Path: shelf}, code.References)
 	read(n, "callees", 0, code.CalleesParams{Path: find}, code.Callees)
 	read(n, "affected_by", 1, code.AffectedByParams{Path: find}, code.AffectedBy)
 	read(n, "reaches", 0, code.ReachesParams{Path: find}, code.Reaches)
@@ -136,6 +137,7 @@ func TestOverNetwork(t *testing.T) {
 	read(n, "interfaces_of", 0, code.InterfacesOfParams{Type: shelf}, code.InterfacesOf)
 	read(n, "notes_about", 1, code.NotesAboutParams{Symbol: note.Symbol}, code.NotesAbout)
 	read(n, "get_package", 1, code.GetPackageParams{Path: stock}, code.GetPackage)
+	read(n, "index_coverage", 1, code.IndexCoverageParams{}, code.IndexCoverage)
 	read(n, "importers", 1, code.ImportersParams{Package: stock}, code.Importers)
 	read(n, "dependencies", 0, code.DependenciesParams{Package: "example.com/shop"}, code.Dependencies)
 	read(n, "heaviest_packages", 1, code.HeaviestPackagesParams{}, code.HeaviestPackages)

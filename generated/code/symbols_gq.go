@@ -12,22 +12,22 @@ import (
 
 // FindSymbolsParams are the parameters of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsParams struct {
-	// One or more words, such as: merge conflict. A symbol with any of them matches.
-	Words string `json:"words" jsonschema_description:"One or more words, such as: merge conflict. A symbol with any of them matches."`
+	// Words, such as: merge conflict. One is enough.
+	Words string `json:"words" jsonschema_description:"Words, such as: merge conflict. One is enough."`
 	// The maximum number of rows.
 	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50" jsonschema_description:"The maximum number of rows."`
 }
 
 // FindSymbolsRow is a row of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string         `json:"path"`
 	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
 	Doc *string `json:"doc"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -35,7 +35,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
+// Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
 func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -46,16 +46,17 @@ var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
-		Description: "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
-		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-		ParamDocs:   []string{"One or more words, such as: merge conflict. A symbol with any of them matches.", "The maximum number of rows."},
+		Description: "Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
+		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		Questions:   []string{"Is there code that parses durations?", "Are there functions about retrying requests?", "Where do we handle timeouts?", "Is there anything to do with checksums?"},
+		ParamDocs:   []string{"Words, such as: merge conflict. One is enough.", "The maximum number of rows."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
-		Description:  "Find functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate. Pass the path of a result to get_symbol, callers or callees.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"One or more words, such as: merge conflict. A symbol with any of them matches."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
+		Description:  "Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"Words, such as: merge conflict. One is enough."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -76,20 +77,20 @@ type GetSymbolParams struct {
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// The name alone.
 	Name string         `json:"name"`
 	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
 	Doc *string `json:"doc"`
 	// The import path.
 	Package string `json:"package"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -97,7 +98,7 @@ type GetSymbolRow struct {
 
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
-// Show one symbol with its file, line, signature and doc comment.
+// Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.
 func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
 	err = getSymbolTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -108,15 +109,15 @@ var getSymbolTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_symbol",
 		Exposed:     true,
-		Description: "Show one symbol with its file, line, signature and doc comment.",
-		Instruction: "Use it to open the source at the right place. Paths come from find_symbols and from the other queries.",
+		Description: "Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.",
+		Questions:   []string{"What is the signature of http.NewRequest?", "Where is (*Server).Close defined?", "What does the doc comment of this function say?", "Is this method exported, and in which file is it declared?"},
 		ParamDocs:   []string{"Path of the symbol, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
-		Description:  "Show one symbol with its file, line, signature and doc comment.\n\nUse it to open the source at the right place. Paths come from find_symbols and from the other queries.",
+		Description:  "Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the symbol, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -138,12 +139,12 @@ type NamedParams struct {
 
 // NamedRow is a row of the query named in queries/code/symbols.gq.
 type NamedRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string         `json:"path"`
 	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
-	// The path relative to the module's root.
+	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
 	Line int32 `json:"line"`
@@ -151,7 +152,7 @@ type NamedRow struct {
 
 // Named runs the query named in queries/code/symbols.gq.
 //
-// List every symbol with exactly this name, in whatever package or type it is declared.
+// List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.
 func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
 	err = namedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -162,14 +163,15 @@ var namedTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "named",
 		Exposed:     true,
-		Description: "List every symbol with exactly this name, in whatever package or type it is declared.",
+		Description: "List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.",
+		Questions:   []string{"Which types are called Options?", "Where are all the declarations with the name Close?", "I know only the short name Store: which ones are there?", "Is there more than one thing called parse?"},
 		ParamDocs:   []string{"The exact name, such as Open; case matters."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "named",
 		Title:        "Named",
-		Description:  "List every symbol with exactly this name, in whatever package or type it is declared.",
+		Description:  "List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"name":{"type":"string","description":"The exact name, such as Open; case matters."}},"additionalProperties":false,"type":"object","required":["name"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -193,15 +195,15 @@ type SymbolsInFileRow struct {
 	// The line of its declaration, from 1.
 	Line int32          `json:"line"`
 	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 }
 
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
-// List what a file declares, in the order of its lines.
+// List the functions and whatever else a source file declares, in the order of its lines.
 func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
 	err = symbolsInFileTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -212,14 +214,15 @@ var symbolsInFileTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "symbols_in_file",
 		Exposed:     true,
-		Description: "List what a file declares, in the order of its lines.",
+		Description: "List the functions and whatever else a source file declares, in the order of its lines.",
+		Questions:   []string{"What is declared in server.go?", "Can I have an outline of this source file?", "Which functions are in internal/store/log.go?", "What are the contents of this file, in the order of lines?"},
 		ParamDocs:   []string{"Path from the module's root, such as stock/stock.go."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "symbols_in_file",
 		Title:        "Symbols in file",
-		Description:  "List what a file declares, in the order of its lines.",
+		Description:  "List the functions and whatever else a source file declares, in the order of its lines.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"Path from the module's root, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
 		ReadOnly:     true,
@@ -234,16 +237,16 @@ var symbolsInFileTool = tool.Compiled{
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
-	// Import path, such as example.com/shop/stock.
-	Package string `json:"package" jsonschema_description:"Import path, such as example.com/shop/stock."`
+	// Import path.
+	Package string `json:"package" jsonschema_description:"Import path."`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
 type PublicAPIRow struct {
-	// importpath.Name, or importpath.Type.Name of a method.
+	// package.Name, or package.Type.Name of a method.
 	Path string         `json:"path"`
 	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// Its type as Go spells it.
+	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
 	Doc *string `json:"doc"`
@@ -251,7 +254,7 @@ type PublicAPIRow struct {
 
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
-// List the exported symbols of a package with their signatures and doc comments: its public interface.
+// List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.
 func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
 	err = publicAPITool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -262,15 +265,16 @@ var publicAPITool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "public_api",
 		Exposed:     true,
-		Description: "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
+		Description: "List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.",
+		Questions:   []string{"Which names of this package may other packages use?", "Which functions does the package export?", "What can I call in package strings?", "What are the exported types of internal/store?"},
+		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "public_api",
 		Title:        "Public API",
-		Description:  "List the exported symbols of a package with their signatures and doc comments: its public interface.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
+		Description:  "List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

@@ -130,6 +130,7 @@ const (
 	OldIsNull         // the old values of an upsert are null
 	AndIsOr           // one of several predicates is enough
 	BlockSeesChanges  // a statement of a block sees the changes of the statements before it in the block
+	RecordShifted     // the fields of a record are those of its neighbours
 	ConflictUnseen    // two rows of a block may give one property different values
 	UpdateRepeats     // an update in a block acts once for each row
 
@@ -176,6 +177,12 @@ const (
 	CleanupDropsBases  // a cleanup reclaims merge bases
 	CleanupKeepsLines  // a cleanup reclaims no commits of the branches
 
+	// Drafts. The random comparison draws no drafts; a case of the suite takes random steps with them.
+	MergeKeepsDraft // a merge does not end the draft that is its source
+	DraftKeyLost    // a draft that has ended does not remember its idempotency keys
+	DraftForgotten  // a draft that has ended is unknown
+	DraftBehindLost // the distance from main counts from the beginning of the draft
+
 	faults // number of faults
 )
 
@@ -219,7 +226,7 @@ var faultNames = [...]string{
 	LengthsKept: "LengthsKept", RankFromZero: "RankFromZero", FilterLate: "FilterLate",
 	LimitIsBound: "LimitIsBound", DefaultIgnored: "DefaultIgnored", BoundsExclusive: "BoundsExclusive",
 	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward",
-	UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
+	RecordShifted: "RecordShifted", UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
 	EarlierUnseen: "EarlierUnseen", PartialCommit: "PartialCommit", EmptyCommit: "EmptyCommit",
 	RequiredUnchecked: "RequiredUnchecked", EnumUnchecked: "EnumUnchecked", RangeExclusive: "RangeExclusive",
 	CheckAnchored: "CheckAnchored", UniqueUnchecked: "UniqueUnchecked", UniqueNulls: "UniqueNulls",
@@ -228,7 +235,7 @@ var faultNames = [...]string{
 	MergeKeeps:       "MergeKeeps", AppendUpserts: "AppendUpserts", OverwriteKeeps: "OverwriteKeeps",
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
-	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",

@@ -36,6 +36,7 @@ type Graph struct {
 	closed  bool              // every call then fails
 
 	proposals map[string]*engine.Proposal // by id
+	drafts    map[string]*engine.Draft    // by id
 }
 
 // line is a branch.
@@ -57,7 +58,7 @@ var _ engine.Graph = (*Graph)(nil)
 // New returns an empty graph that behaves with the given fault. Pass [Sound] for a graph without
 // faults.
 func New(source string, schema *catalog.Schema, fault Fault) *Graph {
-	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}, proposals: map[string]*engine.Proposal{}}
+	g := &Graph{fault: fault, commits: map[string]moment{}, gone: map[string]bool{}, proposals: map[string]*engine.Proposal{}, drafts: map[string]*engine.Draft{}}
 	first := newState(source, schema)
 	main := &line{name: engine.MainBranch, outcomes: map[[2]string]outcome{}}
 	g.publish(main, engine.Commit{ID: freshID(), Seq: 1, Branch: engine.MainBranch, Time: now(), Schema: first.digest}, first)
@@ -165,7 +166,13 @@ func (g *Graph) Verify(ctx context.Context) error {
 func (g *Graph) Stats() engine.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return engine.Stats{Branches: len(g.lines), Commits: int64(len(g.commits))}
+	n := 0
+	for name := range g.lines {
+		if g.shut(name) == nil {
+			n++
+		}
+	}
+	return engine.Stats{Branches: n, Commits: int64(len(g.commits))}
 }
 
 // Failure returns nil: the model has no storage that could fail.
@@ -307,6 +314,19 @@ func allowed(p plan.Param, v value.Value, fault Fault) bool {
 func fits(v value.Value, t value.Type) bool {
 	if v.IsNull() {
 		return t.Nullable
+	}
+	if t.Fields != nil {
+		return v.IsList() && !slices.ContainsFunc(v.Elems(), func(r value.Value) bool {
+			if !r.IsList() || len(r.Elems()) != len(t.Fields) {
+				return true
+			}
+			for i, f := range t.Fields {
+				if !fits(r.Elems()[i], f.Type) {
+					return true
+				}
+			}
+			return false
+		})
 	}
 	if v.Kind() != t.Kind || v.IsList() != t.List {
 		return false

@@ -42,7 +42,7 @@ type typeKey struct {
 
 // Load reads all lines, and then applies nodes before edges.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil {
+	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil && !mayRepeat(opts.WriteOptions, err) {
 		return nil, err
 	}
 	text, err := io.ReadAll(r)

@@ -16,7 +16,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if q.Mutation == nil {
 		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a mutation"}
 	}
-	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil {
+	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil && !mayRepeat(opts, err) {
 		return engine.Change{}, err
 	}
 	args, err := checkArgs(q, args, g.fault)
@@ -113,7 +113,14 @@ func (w *writing) rows(s plan.ForEach) ([][]value.Value, error) {
 	if s.Read == nil {
 		if list := w.eval(s.List); !list.IsNull() {
 			for _, e := range list.Elems() {
-				rows = append(rows, []value.Value{e})
+				row := []value.Value{e}
+				if e.IsList() {
+					row = e.Elems()
+					if w.g.fault == RecordShifted && len(row) > 1 {
+						row = append(row[1:len(row):len(row)], row[0])
+					}
+				}
+				rows = append(rows, row)
 			}
 		}
 	} else {

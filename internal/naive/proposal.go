@@ -43,6 +43,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 			return nil, err
 		}
 	}
+	if opts.ListOnly {
+		return &engine.Comparison{Source: from, Target: to, Base: base.commit, List: out.List, More: out.More}, nil
+	}
 	m, err := g.tryMerge(sides{base.state, theirs, ours, from, to, cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch)}, id, opts.Resolutions)
 	if err != nil {
 		return nil, err
@@ -288,9 +291,12 @@ func (g *Graph) keepProposal(p engine.Proposal) *engine.Proposal {
 }
 
 // openProposal returns a *engine.Conflict if an open proposal needs the branch.
-func (g *Graph) openProposal(branch string) error {
+func (g *Graph) openProposal(branch string) error { return g.openProposalBut(branch, "") }
+
+// openProposalBut is like openProposal, but ignores one proposal.
+func (g *Graph) openProposalBut(branch, except string) error {
 	for _, p := range g.proposals {
-		if p.State == engine.ProposalOpen && (p.Source == branch || p.Target == branch) {
+		if p.ID != except && p.State == engine.ProposalOpen && (p.Source == branch || p.Target == branch) {
 			return &engine.Conflict{Reason: "the branch has an open proposal"}
 		}
 	}

@@ -46,6 +46,9 @@ func (g *Graph) line(name string) (*line, error) {
 	if name == "" {
 		name = engine.MainBranch
 	}
+	if err := g.shut(name); err != nil {
+		return nil, err
+	}
 	if l := g.lines[name]; l != nil {
 		return l, nil
 	}
@@ -119,7 +122,9 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	defer g.mu.Unlock()
 	var all []engine.Branch
 	for name, l := range g.lines {
-		all = append(all, engine.Branch{Name: name, Head: l.head})
+		if g.shut(name) == nil {
+			all = append(all, engine.Branch{Name: name, Head: l.head})
+		}
 	}
 	slices.SortFunc(all, func(a, b engine.Branch) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
@@ -176,6 +181,10 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := g.openProposal(l.name); err != nil {
 		return err
 	}
+	if id, ok := engine.DraftID(l.name); ok {
+		g.end(g.drafts[id], engine.DraftDeleted, "", "")
+		return nil
+	}
 	delete(g.lines, l.name)
 	return nil
 }
@@ -222,7 +231,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if missing != nil && opts.IdempotencyKey == "" {
 		return nil, missing
 	}
-	to, err := g.line(target)
+	to, _, err := g.lineToWrite(target, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
@@ -287,8 +296,21 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 			return nil, err
 		}
 	}
+	id, ends := engine.DraftID(from.name)
+	if ends = ends && !opts.DryRun && out.Outcome != engine.AlreadyUpToDate; ends {
+		except := ""
+		if opts.Proposal != nil {
+			except = opts.Proposal.ID
+		}
+		if err := g.openProposalBut(from.name, except); err != nil {
+			return nil, err
+		}
+	}
 	if out.Commit, err = t.commit(write); err != nil {
 		return nil, err
+	}
+	if ends && out.Commit != nil {
+		g.end(g.drafts[id], engine.DraftMerged, opts.Actor, out.Commit.ID)
 	}
 	if opts.Proposal != nil && out.Commit != nil {
 		p := *opts.Proposal

@@ -70,12 +70,15 @@ type tx struct {
 // begin starts a write. The argument `body` describes the request. If the write repeats an earlier
 // call, the result `first` is the outcome of that call.
 func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
-	l, err := g.line(opts.Branch)
+	l, closed, err := g.lineToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, nil, err
 	}
 	if first, err = l.repeated(opts, body); first != nil || err != nil {
 		return nil, first, err
+	}
+	if closed != nil {
+		return nil, nil, closed
 	}
 	if opts.IfCommit != "" && opts.IfCommit != l.head.ID && g.fault != IfCommitIgnored {
 		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}

@@ -26,11 +26,15 @@ func writing[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, e
 			return none, err
 		}
 	}
+	g.busy.Add(1)
+	defer g.busy.Add(-1)
 	return calling(ctx, g, call)
 }
 
 // once runs a call that must not run twice, because it consumes or writes a stream.
 func once[T any](g *Graph, call func(engine.Graph) (T, error)) (T, error) {
+	g.busy.Add(1)
+	defer g.busy.Add(-1)
 	now := g.current.Load()
 	if eg := now.graph(); eg != nil {
 		return call(eg)
@@ -92,6 +96,31 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 // PutProposal implements [engine.Graph].
 func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
 	return writing(ctx, g, func(eg engine.Graph) (*engine.Proposal, error) { return eg.PutProposal(ctx, p) })
+}
+
+// Drafts implements [engine.Graph].
+func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft, error) {
+	return reading(ctx, g, func(eg engine.Graph) ([]engine.Draft, error) { return eg.Drafts(ctx, r) })
+}
+
+// Draft implements [engine.Graph].
+func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
+	return reading(ctx, g, func(eg engine.Graph) (*engine.Draft, error) { return eg.Draft(ctx, id) })
+}
+
+// OpenDraft implements [engine.Graph].
+func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (d *engine.Draft, made bool, err error) {
+	d, err = writing(ctx, g, func(eg engine.Graph) (d *engine.Draft, err error) {
+		d, made, err = eg.OpenDraft(ctx, n)
+		return d, err
+	})
+	return d, made, err
+}
+
+// EndDraft implements [engine.Graph].
+func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) error {
+	_, err := writing(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.EndDraft(ctx, id, end) })
+	return err
 }
 
 // Bind implements [engine.Graph].

@@ -62,9 +62,7 @@ func (s *Storage) needed(ctx context.Context, graph string) (oldest uint64, err 
 		return 0, err
 	}
 	for _, sign := range signs {
-		if needs := sign.Graphs[graph].Needs; needs != 0 && (oldest == 0 || needs < oldest) {
-			oldest = needs
-		}
+		oldest = older(oldest, sign.Graphs[graph].Needs)
 	}
 	return oldest, nil
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/address"
 )
 
+// commandPrefix is the prefix of the ids of the nodes of commands.
+const commandPrefix = "command-"
+
 // OpenForCommand connects to the shared storage of a URL for one command. The cache is a new
 // temporary folder. The caller closes the graphs, and then calls the function that OpenForCommand
 // returns.
@@ -23,7 +26,7 @@ func OpenForCommand(ctx context.Context, storage string) (*Storage, func() error
 		done()
 		return nil, nil, err
 	}
-	node := NewNode(NodeOptions{Bucket: bucket, ID: "command-" + strings.ToLower(rand.Text())[:8], Renew: commandRenew})
+	node := NewNode(NodeOptions{Bucket: bucket, ID: commandPrefix + strings.ToLower(rand.Text())[:8], Renew: commandRenew})
 	leave := func() error {
 		// If the lease cannot be removed, servers wait until it ends. The command itself has succeeded.
 		_ = node.Leave(context.WithoutCancel(ctx))

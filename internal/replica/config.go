@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
@@ -36,7 +37,28 @@ func (n *Node) runCompare(ctx context.Context) {
 	}
 }
 
-// compare looks for the server that Differs returns. A command compares nothing.
+// A server removes the sign of a command that was killed when the sign has not changed for clearAfter,
+// and is older than clearAge. The first time is measured by the server, so the sign of a command that still
+// runs stays, whatever its clock shows. In the second time, the collector keeps what the sign states as
+// needed.
+const (
+	clearAfter = 10 * time.Minute
+	clearAge   = 24 * time.Hour
+)
+
+// clear removes the sign of a command if the command has ended without removing it.
+func (n *Node) clear(ctx context.Context, id string, content []byte) {
+	n.observing.Lock()
+	defer n.observing.Unlock()
+	var s Sign
+	if json.Unmarshal(content, &s) != nil || n.leases.Unchanged(id) < max(clearAfter, n.opts.Lease) || clock.Now().Sub(s.Renewed) < clearAge {
+		return
+	}
+	_ = n.leases.Clear(ctx, id) // the next comparison tries again
+}
+
+// compare looks for the server that Differs returns, removes the signs of commands that were killed, and
+// offers a graph to another server if that one writes fewer. A command compares nothing.
 func (n *Node) compare(ctx context.Context) error {
 	if n.opts.Config == "" {
 		return nil
@@ -47,6 +69,7 @@ func (n *Node) compare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing the servers: %w", err)
 	}
+	var same []Sign
 	for _, e := range entries {
 		id := strings.TrimPrefix(e.Name, nodePrefix)
 		if id == n.opts.ID {
@@ -58,8 +81,16 @@ func (n *Node) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if expired && strings.HasPrefix(id, commandPrefix) {
+			n.clear(ctx, id, content)
+			continue
+		}
 		var s Sign
-		if expired || json.Unmarshal(content, &s) != nil || s.Config == "" || s.Config == n.opts.Config {
+		if expired || json.Unmarshal(content, &s) != nil || s.Config == "" {
+			continue
+		}
+		if s.Config == n.opts.Config {
+			same = append(same, s)
 			continue
 		}
 		if s.Started.Before(n.started) || s.Started.Equal(n.started) && s.Node < n.opts.ID {
@@ -68,6 +99,7 @@ func (n *Node) compare(ctx context.Context) error {
 		}
 	}
 	n.differs.Store(nil)
+	n.balance(ctx, same)
 	return nil
 }
 

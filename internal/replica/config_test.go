@@ -2,12 +2,16 @@ package replica
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
 // TestDiffers starts servers with two configurations. Only servers that were started later must find that
@@ -88,5 +92,41 @@ func TestSlowComparison(t *testing.T) {
 	time.Sleep(time.Second)
 	if s, err := ReadSign(t.Context(), b, "one"); err != nil || s.Beat < 4 {
 		t.Errorf("after a second the sign is %+v, %v; want one of many", s, err)
+	}
+}
+
+// TestClear lets a server observe signs that do not change. It must remove only the sign of a command that is
+// older than a day, and only after it has observed the sign for ten minutes.
+func TestClear(t *testing.T) {
+	b := &object.Memory{}
+	now := clock.Now()
+	for id, age := range map[string]time.Duration{"command-old": 25 * time.Hour, "command-new": 23 * time.Hour, "server": 25 * time.Hour} {
+		content, err := json.Marshal(Sign{Node: id, Renewed: now.Add(-age)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Put(t.Context(), nodePrefix+id, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Put(t.Context(), nodePrefix+"command-other", []byte("no sign")); err != nil {
+		t.Fatal(err)
+	}
+	n := NewNode(NodeOptions{Bucket: b, ID: "one", Config: "c", Lease: time.Second})
+	n.leases = sharedlog.NewLeases(b, "", time.Second, func() time.Time { return now })
+	for _, at := range []struct {
+		later time.Duration
+		signs int
+	}{{0, 4}, {10*time.Minute - 1, 4}, {1, 3}, {time.Hour, 3}} {
+		now = now.Add(at.later)
+		if err := n.compare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := object.ListAll(t.Context(), b, nodePrefix); err != nil || len(entries) != at.signs {
+			t.Errorf("%v later, %d signs are left, %v; want %d", at.later, len(entries), err, at.signs)
+		}
+	}
+	if _, err := ReadSign(t.Context(), b, "command-old"); !errors.Is(err, object.ErrNotFound) {
+		t.Errorf("the sign of the command that ended a day ago: %v", err)
 	}
 }

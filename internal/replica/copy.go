@@ -9,13 +9,22 @@ import (
 )
 
 // View opens a graph for reading only. It disturbs neither the writer of the graph nor the other servers.
+// Until the Node leaves, its sign states what the View needs, so that the writer does not delete it. If the
+// sign cannot be stored, for example because the credentials allow only reads, the View is still usable, but
+// what it needs may be deleted after the retention.
 func (s *Storage) View(ctx context.Context, id string, o engine.OpenOptions) (*embedded.View, error) {
 	incarnation, err := s.incarnation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	g := s.newGraph(id, incarnation, o)
-	return embedded.ViewShared(ctx, g.at, g.opts)
+	v, err := embedded.ViewShared(ctx, g.at, g.opts)
+	if err != nil {
+		return nil, err
+	}
+	s.Node.pin(id, v.Needs)
+	_ = s.Node.Start(ctx)
+	return v, nil
 }
 
 // Copy makes a graph with everything that a View contains, and checks the copy. If `commit` is not empty,

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
 // TestCopy copies a graph that a server writes, to a second graph of the same storage and to a folder, and
@@ -22,6 +23,12 @@ func TestCopy(t *testing.T) {
 	v, err := c.View(t.Context(), "people", engine.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if needed, err := s.Graph.storage.needed(t.Context(), "people"); err != nil || needed == 0 || needed != v.Needs() {
+		t.Errorf("the servers know that the checkpoint %d is needed, %v; want %d", needed, err, v.Needs())
+	}
+	if sign, err := ReadSign(t.Context(), b, "command"); err != nil || sign.Graphs["people"] != (GraphSign{Role: Reader, Needs: v.Needs()}) {
+		t.Errorf("the sign of the command is %+v, %v", sign, err)
 	}
 	if err := insert(s, add, "bob"); err != nil { // after the moment of the View
 		t.Fatal(err)
@@ -61,6 +68,9 @@ func TestCopy(t *testing.T) {
 	}
 	if err := errors.Join(third.Close(), back.Close(), c.Node.Leave(t.Context())); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := ReadSign(t.Context(), b, "command"); !errors.Is(err, object.ErrNotFound) {
+		t.Errorf("the command has ended; the error for its sign is %v", err)
 	}
 	if ids, err := c.Graphs(t.Context()); err != nil || len(ids) != 3 {
 		t.Errorf("the storage has the graphs %v, %v", ids, err)

@@ -49,6 +49,9 @@ type Graph struct {
 	stop     context.CancelFunc // ends the goroutine that decides about the role; nil for a command
 	running  sync.WaitGroup     // waits for that goroutine and the one that collects
 
+	busy  atomic.Int64          // number of writes, loads and exports that run
+	moved atomic.Pointer[moved] // the last takeover that an operator asked for; nil if there was none
+
 	collected atomic.Int64 // objects that this server deleted
 	pinned    atomic.Int64 // segments that its last collection spared
 
@@ -239,6 +242,10 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 		g.storage.report(g.id, err)
 	}
 	if err == nil && wish != nil {
+		if now := g.current.Load(); !wish.Balance && now.written != nil {
+			g.moved.Store(&moved{epoch: now.written.Epoch(), from: t.Incarnation})
+			g.storage.Node.tell()
+		}
 		g.storage.Node.grant(ctx, wish)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,12 +60,19 @@ type GraphSign struct {
 	// Needs is the number of the last log object that is covered by the oldest checkpoint that the node
 	// needs; 0 if it needs none. The collector spares what this checkpoint needs, for a limited time.
 	Needs uint64 `json:"needs,omitempty"`
+
+	// MovedFrom is the incarnation of the server from which an operator moved the graph to this node, which
+	// writes it; "" if no operator did.
+	MovedFrom string `json:"moved_from,omitempty"`
 }
 
 // Wish asks a node to become the writer of a graph.
 type Wish struct {
 	Graph string `json:"graph"` // id of the graph
 	Epoch uint64 `json:"epoch"` // epoch of the writer to replace; void if another epoch has begun
+
+	// Balance says that the writer itself has offered the graph, and no operator.
+	Balance bool `json:"balance,omitempty"`
 }
 
 const (
@@ -112,15 +120,20 @@ type Node struct {
 
 	differs atomic.Pointer[Sign] // see Differs; nil for none
 
+	// The goroutine of runCompare uses these two; Start uses them before it starts that goroutine.
+	beats   map[string]beat // the signs of the other servers, by id
+	offered *offer          // the offer that another node has not answered; nil if none
+
 	leases    *sharedlog.Leases
 	observing sync.Mutex      // held while `leases` observes a node; guards `observed`
 	observed  map[string]look // maps the id of a node to what this node last observed of it
 
 	mu     sync.Mutex
-	graphs map[string]*Graph // the open graphs, by id
-	beat   uint64            // number of signs so far
-	put    bool              // this process has stored a sign
-	wish   *Wish             // the wish that this node has read; nil if none
+	graphs map[string]*Graph          // the open graphs, by id
+	pins   map[string][]func() uint64 // by id of a graph: return what the Views of the graph need
+	beat   uint64                     // number of signs so far
+	put    bool                       // this process has stored a sign
+	wish   *Wish                      // the wish that this node has read; nil if none
 
 	starting sync.Mutex         // guards `stop` and `left`
 	urgent   chan struct{}      // capacity 1; holds an element after the role of a graph changed
@@ -138,7 +151,8 @@ func NewNode(o NodeOptions) *Node {
 		o.Renew = min(maxRenew, o.Lease/3)
 	}
 	return &Node{
-		opts: o, incarnation: strings.ToLower(rand.Text()), started: clock.Now().UTC(), graphs: map[string]*Graph{}, observed: map[string]look{}, urgent: make(chan struct{}, 1),
+		opts: o, incarnation: strings.ToLower(rand.Text()), started: clock.Now().UTC(), observed: map[string]look{}, urgent: make(chan struct{}, 1),
+		graphs: map[string]*Graph{}, pins: map[string][]func() uint64{}, beats: map[string]beat{},
 		leases: sharedlog.NewLeases(o.Bucket, "", o.Lease, clock.Now),
 	}
 }
@@ -224,11 +238,25 @@ func (n *Node) renew(ctx context.Context) error {
 	for id, g := range n.graphs {
 		graphs[id] = g
 	}
+	pins := make(map[string][]func() uint64, len(n.pins))
+	for id, p := range n.pins {
+		pins[id] = slices.Clone(p)
+	}
 	put := n.put
 	n.mu.Unlock()
 	for id, g := range graphs {
 		state := g.State()
-		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs()}
+		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs(), MovedFrom: g.movedFrom()}
+	}
+	for id, needs := range pins {
+		sign, served := s.Graphs[id]
+		if !served {
+			sign.Role = Reader
+		}
+		for _, f := range needs {
+			sign.Needs = older(sign.Needs, f())
+		}
+		s.Graphs[id] = sign
 	}
 	if put && n.opts.Twin != nil {
 		if other, err := ReadSign(ctx, n.opts.Bucket, n.opts.ID); err == nil && other.Incarnation != n.incarnation {
@@ -246,6 +274,22 @@ func (n *Node) renew(ctx context.Context) error {
 	n.put = true
 	n.mu.Unlock()
 	return nil
+}
+
+// pin makes the signs of this node state what a View of a graph needs, until the node leaves.
+func (n *Node) pin(graph string, needs func() uint64) {
+	n.mu.Lock()
+	n.pins[graph] = append(n.pins[graph], needs)
+	n.mu.Unlock()
+	n.tell()
+}
+
+// older returns the number of the older one of two checkpoints. 0 stands for no checkpoint.
+func older(a, b uint64) uint64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // tell makes `run` store a sign soon, because the role of a graph has changed.

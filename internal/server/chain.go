@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/admission"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
@@ -70,7 +71,7 @@ type limiters struct {
 func (l *limiters) wrap(next http.Handler) http.Handler {
 	requests, subscriptions := l.requests.Wrap(next), l.subscriptions.Wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rest.IsSubscription(r) {
+		if rest.IsSubscription(r) || mcp.IsSubscription(r) {
 			subscriptions.ServeHTTP(w, r)
 			return
 		}

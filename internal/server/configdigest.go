@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -32,8 +33,12 @@ type comparedGraph struct {
 	Catalog   string // digests of the schema and of the stored queries that the program contains
 	Embedding string // kind, address and model of the provider
 	Quota     cluster.Quota
-	Limits    [3]int  // MaxRows, MaxBytes and MetaThreshold
-	Flags     [2]bool // RefuseOversize and OutputSchemas
+	Limits    [3]int        // MaxRows, MaxBytes and MetaThreshold
+	Flags     [2]bool       // RefuseOversize and OutputSchemas
+	Keep      time.Duration // ProposalKeep
+	DraftKeep time.Duration
+	MaxDrafts int
+	Confirm   []string `json:",omitempty"`
 	Protected protected.Rules
 }
 
@@ -48,8 +53,8 @@ func configDigest(o *Options) (string, error) {
 	for i := range c.Graphs {
 		g := &c.Graphs[i]
 		x := comparedGraph{
-			ID: g.ID, Schema: read.file(g.Schema), Policy: read.file(g.Policy), Quota: g.Quota,
-			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Protected: g.Protected,
+			ID: g.ID, Schema: read.file(g.Schema), Policy: read.file(g.Policy), Quota: g.Quota, Keep: g.ProposalKeep, DraftKeep: g.DraftKeep, MaxDrafts: g.MaxDrafts,
+			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Confirm: g.Confirm, Protected: g.Protected,
 		}
 		for _, file := range g.QueryFiles {
 			x.Queries = append(x.Queries, read.file(file))

@@ -64,6 +64,7 @@ func TestConfigDigest(t *testing.T) {
 		"no policy":            func(_ *Options, g *cluster.Graph) { g.Policy = "" },
 		"policy of the server": func(o *Options, _ *cluster.Graph) { o.Cluster.ServerPolicy = file("y.yaml", "another policy") },
 		"compiled queries":     func(o *Options, _ *cluster.Graph) { o.Catalogs[0].SourceDigest = "r" },
+		"proposals.keep":       func(_ *Options, g *cluster.Graph) { g.ProposalKeep = 1 },
 		"quota":                func(_ *Options, g *cluster.Graph) { g.Quota.Bytes = 1 },
 		"rows":                 func(_ *Options, g *cluster.Graph) { g.MaxRows = 9 },
 		"oversize":             func(_ *Options, g *cluster.Graph) { g.RefuseOversize = true },

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,6 +51,15 @@ func fixtures(*servedgraph.Graph) mcp.Options {
 			}
 		}),
 	)
+	var later atomic.Bool // whether the tool test_changed exists
+	changed := fixtureTool("test_changed", `{"type":"object"}`, func(*sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "there"}}}, nil
+	})
+	changed.Present = later.Load
+	o.Tools = append(o.Tools, changed, fixtureTool("test_trigger_tool_change", `{"type":"object"}`, func(*sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		later.Store(!later.Load())
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "the list of tools has changed"}}}, nil
+	}))
 	o.Resources = []mcp.Resource{
 		{Gates: readGate, Info: &sdk.Resource{URI: "test://static-text", Name: "static-text", Description: "A text.", MIMEType: "text/plain"},
 			Read: reads(func(string) *sdk.ResourceContents {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,19 @@ import (
 // tool, the answer must not be that the tool is unknown. Otherwise the answer must be the same,
 // byte for byte, as for a tool that does not exist.
 func TestListAgreesWithCall(t *testing.T) { eachMode(t, listAgreesWithCall) }
+
+// withoutHint returns the answer without the suggestion of a tool, which depends only on the unknown name
+// and on the tools that the actor sees. It leaves a suggestion of another tool, which would be a leak.
+func withoutHint(a answer, seen map[string]listed) answer {
+	for name := range seen {
+		hint := "; did you mean " + name + "?"
+		if size := strconv.Itoa(len(a.body)); strings.Contains(a.body, hint) && a.header.Get("Content-Length") == size {
+			a.body = strings.Replace(a.body, hint, "", 1)
+			a.header.Set("Content-Length", strconv.Itoa(len(a.body)))
+		}
+	}
+	return a
+}
 
 func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
 	forbidden := map[string]int{}
@@ -41,12 +55,13 @@ func listAgreesWithCall(t *testing.T, m *matrix, perQuery bool) {
 					for _, arguments := range []string{`{}`, `{"branch":"` + branch + `"}`, `{"params":{"name":"ada"},"branch":"` + branch + `"}`, `[1]`, `{"nonsense":true}`} {
 						got, want := m.call(actor, version, name, arguments), m.call(actor, version, stranger(name), arguments)
 						want.body = strings.ReplaceAll(want.body, stranger(name), name)
+						got = withoutHint(got, seen)
 						if !strings.Contains(got.body, "unknown tool: "+name) && arguments != `[1]` || !equal(got, want) {
 							t.Errorf("%s calls %s %s in %s, which it may not see:\n%v\nan unknown tool:\n%v", actor, name, arguments, version, got, want)
 						}
 					}
 				}
-				if got, want := m.batch(actor, name), m.batch(actor, stranger(name)); got.status != want.status || got.body != strings.ReplaceAll(want.body, stranger(name), name) {
+				if got, want := withoutHint(m.batch(actor, name), seen), m.batch(actor, stranger(name)); got.status != want.status || got.body != strings.ReplaceAll(want.body, stranger(name), name) {
 					t.Errorf("%s calls %s in a batch:\n%v\nan unknown tool:\n%v", actor, name, got, want)
 				}
 			}

@@ -147,6 +147,27 @@ func (g *slowGraph) PutProposal(ctx context.Context, p engine.Proposal) (*engine
 	return waited(ctx, g, func() (*engine.Proposal, error) { return g.Graph.PutProposal(ctx, p) })
 }
 
+func (g *slowGraph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft, error) {
+	return waited(ctx, g, func() ([]engine.Draft, error) { return g.Graph.Drafts(ctx, r) })
+}
+
+func (g *slowGraph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
+	return waited(ctx, g, func() (*engine.Draft, error) { return g.Graph.Draft(ctx, id) })
+}
+
+func (g *slowGraph) OpenDraft(ctx context.Context, n engine.NewDraft) (d *engine.Draft, made bool, err error) {
+	d, err = waited(ctx, g, func() (d *engine.Draft, err error) {
+		d, made, err = g.Graph.OpenDraft(ctx, n)
+		return d, err
+	})
+	return d, made, err
+}
+
+func (g *slowGraph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) error {
+	_, err := waited(ctx, g, func() (struct{}, error) { return struct{}{}, g.Graph.EndDraft(ctx, id, end) })
+	return err
+}
+
 func (g *slowGraph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
 	return waited(ctx, g, func() ([]engine.Commit, error) { return g.Graph.Commits(ctx, branch, r) })
 }

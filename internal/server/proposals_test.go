@@ -42,6 +42,10 @@ rules:
     allow: { actors: { ids: [act-root] }, actions: [change, branch_merge, branch_delete, branch_create, protection_bypass] }
 `
 
+// draftPolicy is like proposalPolicy, but confines the agents to drafts.
+var draftPolicy = strings.NewReplacer("actions: [change] }", "actions: [change], branch_scope: draft }",
+	"actions: [branch_create] }", "actions: [branch_delete], target_branch_scope: draft }").Replace(proposalPolicy)
+
 // proposalWorld is a server that serves the graph people under proposalPolicy.
 type proposalWorld struct {
 	t    *testing.T
@@ -146,8 +150,11 @@ func aged(name string, age int) string {
 // same property. The proposal of the first agent is merged. The proposal of the second agent then
 // has a conflict; the person asks for changes, the agent resolves the conflict, and the proposal is
 // merged.
+//
+// The policy confines the agents to drafts. Each call uses only names and ids that the list of tools or an
+// earlier answer has given.
 func TestAgentsHour(t *testing.T) {
-	w := newProposalWorld(t)
+	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
 	ctx := t.Context()
 	one, two, ada := w.agent("act-one"), w.agent("act-two"), w.person("act-ada")
 	var first, second client.ProposalAnswer
@@ -157,16 +164,28 @@ func TestAgentsHour(t *testing.T) {
 			t.Fatal(refusal)
 		}
 	}
-	if said := one(nil, "graph_mutate", map[string]any{"query": aged("ada", 40)}); !strings.Contains(said, "branch main is protected") || !strings.Contains(said, "proposal_submit") {
+	if said := one(nil, "graph_mutate", map[string]any{"query": aged("ada", 40), "branch": "main"}); !strings.Contains(said, "does not allow change on branch main") {
 		t.Errorf("a write to main says %q", said)
 	}
+	var drafts [2]client.WriteTarget
 	for i, agent := range []func(any, string, map[string]any) string{one, two} {
-		branch := fmt.Sprintf("try/%d", i+1)
-		ok(agent(nil, "branch_create", map[string]any{"name": branch}))
-		ok(agent(nil, "graph_mutate", map[string]any{"query": aged("ada", 41+i), "branch": branch}))
+		var wrote struct{ Target client.WriteTarget }
+		ok(agent(&wrote, "graph_mutate", map[string]any{"query": aged("ada", 41+i)}))
+		drafts[i] = wrote.Target
+		var read struct{ Notes []string }
+		ok(agent(&read, "graph_query", map[string]any{"query": `query q() { match { $p: Person { name: "ada" } } return { $p.age as age } }`}))
+		if len(read.Notes) != 1 || !strings.Contains(read.Notes[0], `"branch": "draft"`) {
+			t.Errorf("a read of main beside a draft has the notes %q", read.Notes)
+		}
 	}
-	ok(one(&first, "proposal_submit", map[string]any{"source": "try/1", "title": "Ada is 41"}))
-	ok(two(&second, "proposal_submit", map[string]any{"source": "try/2", "title": "Ada is 42"}))
+	if drafts[0].Branch == drafts[1].Branch || !strings.HasPrefix(drafts[0].Branch, "draft/") || drafts[0].MainAhead != 0 || drafts[0].ExpiresAt == "" {
+		t.Errorf("the drafts are %+v", drafts)
+	}
+	ok(one(&first, "proposal_submit", map[string]any{"source": drafts[0].Branch, "title": "Ada is 41"}))
+	ok(two(&second, "proposal_submit", map[string]any{"source": "draft", "title": "Ada is 42"}))
+	if second.Source != drafts[1].Branch {
+		t.Errorf("the second proposal is from %s, want %s", second.Source, drafts[1].Branch)
+	}
 	approve := func(p *client.ProposalAnswer) (*client.ProposalAnswer, error) {
 		return ada.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest})
 	}
@@ -185,6 +204,10 @@ func TestAgentsHour(t *testing.T) {
 		t.Errorf("a repeated merge: %+v, %v", again, err)
 	}
 
+	if said := one(nil, "graph_query", map[string]any{"query": `query q() { match { $p: Person { name: "ada" } } return { $p.age as age } }`, "branch": drafts[0].Branch}); !strings.Contains(said, "was merged with commit "+*merged.MergeCommitID+" by act-ada") {
+		t.Errorf("a read of the merged draft says %q", said)
+	}
+
 	// The second agent sees the conflict, and the person asks that agent for changes.
 	var got struct{ Proposal client.ProposalAnswer }
 	ok(two(&got, "proposal_get", map[string]any{"proposal": second.ID}))
@@ -197,6 +220,12 @@ func TestAgentsHour(t *testing.T) {
 	}
 	if _, err := approve(&got.Proposal); err != nil {
 		t.Fatal(err)
+	}
+	for property, want := range map[string]string{"agee": "which type Person does not have; did you mean age?", "zzz": "which type Person does not have"} {
+		if said := two(nil, "proposal_resolve", map[string]any{"proposal": second.ID, "resolutions": []any{map[string]any{
+			"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": property, "take": "ours"}}}); !strings.Contains(said, want) {
+			t.Errorf("a resolution of the property %s says %q", property, said)
+		}
 	}
 	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "resolutions": []any{map[string]any{
 		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "value", "value": "43"}}}))
@@ -211,7 +240,18 @@ func TestAgentsHour(t *testing.T) {
 	if last := got.Proposal.Events[len(got.Proposal.Events)-1]; last.Comment != "Ada is 44." || last.Kind != "changes_requested" {
 		t.Errorf("the last event is %+v", last)
 	}
-	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "comment": "mended", "resolutions": []any{map[string]any{
+	// A resolution for a digest that another resolution has changed is refused, and stores nothing.
+	stale := map[string]any{"proposal": second.ID, "digest": got.Proposal.Digest + "0", "resolutions": []any{map[string]any{
+		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "ours"}}}
+	if fault := two(&second, "proposal_resolve", stale); !strings.Contains(fault, "now have the digest "+got.Proposal.Digest) {
+		t.Errorf("a resolution of another digest: %s", fault)
+	}
+	seen := got.Proposal.Digest
+	ok(two(&got, "proposal_get", map[string]any{"proposal": second.ID}))
+	if got.Proposal.Digest != seen {
+		t.Errorf("the refused resolution changed the digest from %s to %s", seen, got.Proposal.Digest)
+	}
+	ok(two(&second, "proposal_resolve", map[string]any{"proposal": second.ID, "comment": "mended", "digest": seen, "resolutions": []any{map[string]any{
 		"entity_kind": c.EntityKind, "type_name": c.TypeName, "id": c.ID, "property": c.Property, "take": "value", "value": "44"}}}))
 	if _, err := ada.ReviewProposal(ctx, second.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: sent.Digest}); err == nil {
 		t.Error("an approval of an earlier digest is accepted")

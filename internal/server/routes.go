@@ -36,7 +36,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		if o.Surface != nil {
 			surface = o.Surface(g)
 		}
-		surface.Forward = s.forwarding(g.ID())
+		surface.Forward, surface.Stopping = s.forwarding(g.ID()), s.stopping
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{

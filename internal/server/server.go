@@ -229,7 +229,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	}
 	log := o.Log.With("graph", c.ID)
 	options := engine.OpenOptions{
-		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes,
+		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes, ProposalKeep: c.ProposalKeep,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
 		BackgroundFailed: func(err error) {
 			log.Error(backgroundFault(s.shared != nil), "error", err)
@@ -325,8 +325,18 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, ca
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: c.ID, Graph: g, CatchUp: catchUp, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
+		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
+}
+
+// actionsOf returns the actions with the given names.
+func actionsOf(names []string) []tool.Action {
+	var actions []tool.Action
+	for _, name := range names {
+		actions = append(actions, tool.Action(name))
+	}
+	return actions
 }
 
 // serverPolicy returns the policy for actions that concern no graph.

@@ -13,7 +13,7 @@ const maxPin = 24 * time.Hour
 
 // Collected counts the objects that a collection deleted.
 type Collected struct {
-	LogObjects  int // groups, announcements and void objects
+	LogObjects  int // groups, announcements and void objects, and roll-ups
 	Checkpoints int // superseded ones, and ones that were never in force
 	Segments    int // condemned ones
 
@@ -26,8 +26,8 @@ func (c Collected) Deleted() int { return c.LogObjects + c.Checkpoints + c.Segme
 
 // Collection is what could be deleted at the moment when it was made:
 //
-//   - the log objects that a checkpoint covers, except takeover objects, and all older checkpoints,
-//     once the checkpoint has been in force for Options.Retention;
+//   - the log objects that a checkpoint covers, except takeover objects, roll-ups of such objects, and
+//     all older checkpoints, once the checkpoint has been in force for Options.Retention;
 //   - the segments that were condemned that long ago, unless a server needs them;
 //   - newer checkpoints that a writer of an earlier epoch stored and did not announce.
 type Collection struct {
@@ -65,17 +65,6 @@ func (f *Follower) Finish(c *Collection) {
 	}
 }
 
-// Collect deletes what may be deleted now; see [Collection.Delete].
-func (f *Follower) Collect(ctx context.Context, needed func(context.Context) (uint64, error)) (Collected, error) {
-	c := f.Collection()
-	if c == nil {
-		return Collected{}, nil
-	}
-	n, err := c.Delete(ctx, needed)
-	f.Finish(c)
-	return n, err
-}
-
 // Delete deletes the objects of a Collection. The Follower may be used at the same time.
 //
 // `needed` asks the servers for the oldest checkpoint that one of them needs, and returns the last
@@ -101,6 +90,14 @@ func (c *Collection) Delete(ctx context.Context, needed func(context.Context) (u
 		_, isTakeover := slices.BinarySearch(c.takeovers, number)
 		return !isTakeover || c.Faults.CollectTakeovers, true, nil
 	})
+	if err != nil {
+		return n, err
+	}
+	rollUps, err := c.each(ctx, rollUpPrefix, func(name string) (collected, more bool, err error) {
+		_, last, err := parseRollUpName(name)
+		return last <= covered, last <= covered, err
+	})
+	n.LogObjects += rollUps
 	if err != nil {
 		return n, err
 	}

@@ -66,7 +66,7 @@ func TestCollectSegments(t *testing.T) {
 	must(t, err)
 	collect := func(want int) {
 		t.Helper()
-		if n, err := late.Collect(t.Context(), nil); n.Segments != want || err != nil {
+		if n, err := collect(t.Context(), late, nil); n.Segments != want || err != nil {
 			t.Errorf("collected %+v, %v; want %d segments", n, err, want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestPinnedSegments(t *testing.T) {
 	now = now.Add(2 * time.Hour)
 	collect := func(what string, oldest uint64, err error, want sharedlog.Collected) {
 		t.Helper()
-		n, got := f.Collect(t.Context(), func(context.Context) (uint64, error) { return oldest, err })
+		n, got := collect(t.Context(), f, func(context.Context) (uint64, error) { return oldest, err })
 		if n.Segments != want.Segments || n.Pinned != want.Pinned || !errors.Is(got, err) {
 			t.Errorf("%s: collected %+v, %v; want %+v, %v", what, n, got, want, err)
 		}

@@ -65,7 +65,7 @@ func storeOnce(ctx context.Context, b object.Bucket, record string, checkpoint b
 				err = w.Announce(ctx, c, nil)
 			}
 			if err == nil {
-				_, err = f.Collect(ctx, nil)
+				_, err = collect(ctx, f, nil)
 			}
 		}
 		if err != nil && !errors.Is(err, sharedlog.ErrLost) && !errors.Is(err, sharedlog.ErrBehind) {

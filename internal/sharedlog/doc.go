@@ -15,6 +15,8 @@
 //	checkpoint/<A>-<E>-<random>  a checkpoint; A is 2^64-1 minus the last log number that it covers,
 //	                             as 20 decimal digits, so that the newest checkpoint comes first in
 //	                             a list; E is the epoch of its writer, as 16 hexadecimal digits
+//	rollup/<last>-<first>        a roll-up: a copy of the log objects from <first> to <last>, both as
+//	                             20 decimal digits
 //	segment/00000001099511627777 an object of the caller, which records and checkpoints may name.
 //	                             Segment n of the writer of epoch e has the number e·2^40 + n
 //
@@ -44,8 +46,13 @@
 //   - A checkpoint is in force from the log object that announces it. Each group contains the number
 //     of the row layout for which it was written. A follower whose rows have another layout must not
 //     apply the group. If an announcement changes the layout, a follower loads the checkpoint.
+//   - After 64 log objects, the writer stores a roll-up of them. A roll-up is only a copy: it never
+//     decides what the log contains. The writer includes a log object only when it knows that the
+//     object exists. A follower uses a roll-up only while no checkpoint covers the log objects before
+//     it, and judges each log object in it as if it had read the object itself. It ignores a
+//     roll-up that is missing or damaged. The end of the log is always the first missing log object.
 //   - The announcement of a checkpoint condemns the log objects that the checkpoint covers, except
-//     takeovers, and all older checkpoints. It also lists segments that it condemns: those that the
+//     takeovers, roll-ups of such log objects, and all older checkpoints. It also lists segments that it condemns: those that the
 //     graph does not need any more, and orphans. An orphan is a segment of an earlier epoch that no
 //     checkpoint needs. A segment of the current epoch is never an orphan, because the writer may
 //     still name it. What is condemned stays condemned.
@@ -89,6 +96,15 @@
 //	{"begun": …, "time": …,          times of the first and the last announcement in milliseconds since 1970
 //	 "covered": 42,                  number of the last log object that the last checkpoint covers
 //	 "segments": [[1099511627777, 3]]}  the first number of each run of segments, and their count
+//
+// # Roll-up
+//
+//	 0  "OGSHROL\0"
+//	 8  u32  format = 1
+//	12  u32  number of log objects
+//	16  u64  number of the last log object
+//	24  for each log object, in order: u32 length, its bytes
+//	    checksum of all bytes before it
 //
 // # Checkpoint
 //

@@ -51,6 +51,7 @@ type entry struct {
 	records  [][]byte // of a group
 	body     []byte   // JSON of a takeover or an announcement
 	own      sum      // checksum of this object, set by encode and decodeEntry
+	raw      []byte   // the bytes of this object, set by encode and decodeEntry
 }
 
 // encode returns the bytes of the log object and sets e.own.
@@ -73,7 +74,8 @@ func (e *entry) encode() []byte {
 	b = append(b, e.previous[:]...)
 	b = append(b, body...)
 	e.own = sha256.Sum256(b)
-	return append(b, e.own[:]...)
+	e.raw = append(b, e.own[:]...)
+	return e.raw
 }
 
 // decodeEntry decodes the bytes of the log object `number`.
@@ -85,7 +87,7 @@ func decodeEntry(number uint64, b []byte) (*entry, error) {
 		return nil, fault("it is not a log object")
 	}
 	content, stored := b[:len(b)-sumSize], b[len(b)-sumSize:]
-	e := &entry{own: sha256.Sum256(content)}
+	e := &entry{own: sha256.Sum256(content), raw: b}
 	if !bytes.Equal(e.own[:], stored) {
 		return nil, fault("its checksum does not match")
 	}

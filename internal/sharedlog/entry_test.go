@@ -1,6 +1,8 @@
 package sharedlog
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math"
 	"reflect"
@@ -103,4 +105,76 @@ func TestNames(t *testing.T) {
 func isCorrupt(err error) bool {
 	var corrupt *CorruptError
 	return errors.As(err, &corrupt)
+}
+
+// rollUpOf returns the name and the bytes of a roll-up of three log objects.
+func rollUpOf() (name string, b []byte) {
+	var objects [][]byte
+	for _, e := range []*entry{
+		{kind: group, number: 7, epoch: 3, first: 9, records: [][]byte{[]byte("abc"), {}}},
+		{kind: takeover, number: 8, epoch: 4, body: []byte(`{"node":"a"}`)},
+		{kind: group, number: 9},
+	} {
+		objects = append(objects, e.encode())
+	}
+	return rollUpName(7, 9), encodeRollUp(9, objects)
+}
+
+func TestRollUpBytes(t *testing.T) {
+	name, b := rollUpOf()
+	entries, err := decodeRollUp(name, b)
+	if err != nil || len(entries) != 3 || entries[1].number != 8 || string(entries[0].records[0]) != "abc" {
+		t.Fatalf("the roll-up is decoded as %+v, %v", entries, err)
+	}
+	for _, other := range []string{rollUpName(6, 9), rollUpName(8, 9), rollUpName(8, 10), "rollup/9-7", name + "0", rollUpPrefix} {
+		if _, err := decodeRollUp(other, b); !isCorrupt(err) {
+			t.Errorf("with the name %s: %v", other, err)
+		}
+	}
+	for i := range b {
+		other := append([]byte(nil), b...)
+		other[i] ^= 0x10
+		if _, err := decodeRollUp(name, other); !isCorrupt(err) {
+			t.Errorf("byte %d is changed: %v", i, err)
+		}
+		if _, err := decodeRollUp(name, b[:i]); !isCorrupt(err) {
+			t.Errorf("cut after %d bytes: %v", i, err)
+		}
+	}
+	for _, objects := range [][][]byte{nil, {{}, {}, {}}, {b, b, b}} { // the checksum matches
+		if _, err := decodeRollUp(name, encodeRollUp(9, objects)); !isCorrupt(err) {
+			t.Errorf("%d other log objects: %v", len(objects), err)
+		}
+	}
+	if first, last, err := parseRollUpName(name); first != 7 || last != 9 || err != nil {
+		t.Errorf("%s has the log objects %d to %d, %v", name, first, last, err)
+	}
+	if after := rollUpsAfter(8); after >= name || rollUpsAfter(9) <= name {
+		t.Errorf("%s is not between %s and %s", name, after, rollUpsAfter(9))
+	}
+}
+
+// FuzzRollUp decodes bytes whose checksum matches. Bytes that are a roll-up are encoded as the same bytes.
+func FuzzRollUp(f *testing.F) {
+	name, b := rollUpOf()
+	f.Add(name, b[:len(b)-sumSize])
+	f.Add(rollUpName(1, math.MaxUint64), []byte(rollUpMagic))
+	f.Fuzz(func(t *testing.T, name string, content []byte) {
+		own := sha256.Sum256(content)
+		b := append(content, own[:]...)
+		entries, err := decodeRollUp(name, b)
+		if err != nil {
+			if !isCorrupt(err) {
+				t.Errorf("the error is %v", err)
+			}
+			return
+		}
+		var objects [][]byte
+		for _, e := range entries {
+			objects = append(objects, e.raw)
+		}
+		if again := encodeRollUp(entries[len(entries)-1].number, objects); !bytes.Equal(again, b) {
+			t.Errorf("%x is encoded again as %x", b, again)
+		}
+	})
 }

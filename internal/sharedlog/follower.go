@@ -27,6 +27,12 @@ type Follower struct {
 	current    time.Time      // when the last request was sent that found no object after the position
 	writer     Takeover       // the takeover of the present writer, if readWriter has read it
 
+	passed  window    // the log objects before the position that no roll-up of this server contains
+	streak  int       // number of log objects read one by one since the end of the log; below 0 after a list of the roll-ups
+	rollUps []string  // names of the listed roll-ups that have not been used, in order
+	listed  time.Time // when the roll-ups were listed
+	ahead   []*entry  // log objects from a roll-up, of consecutive numbers; none is before the position
+
 	// unannounced is the newest checkpoint that Open found, if no log object announces it. Its list
 	// of takeovers shows which takeover objects, up to the last log object that it covers, are not
 	// void.
@@ -177,7 +183,7 @@ func (f *Follower) readToEnd(ctx context.Context) (bool, error) {
 // true, step always lists the checkpoints to make sure that the log ends there.
 func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 	asked := f.Now() // later records are not in the state, even if an answer takes long
-	e, err := f.readEntry(ctx, f.at.next)
+	e, err := f.nextEntry(ctx)
 	if errors.Is(err, object.ErrNotFound) {
 		if !confirm && f.Now().Sub(f.confirmed) < f.Recheck {
 			f.current = asked
@@ -202,6 +208,7 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 	}
 	if !valid {
 		f.at.next++
+		f.note(e)
 		return true, nil
 	}
 	return true, f.apply(ctx, e)
@@ -243,6 +250,7 @@ func (f *Follower) apply(ctx context.Context, e *entry) error {
 		}
 	}
 	f.at.advance(e)
+	f.note(e)
 	return nil
 }
 
@@ -269,6 +277,7 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 		}
 	}
 	f.inForce, f.condemned = c, a.Condemned
+	f.noteCovered()
 	if len(f.condemned) == 0 { // a version without the collector of segments has written it
 		f.condemned = []condemnation{{Begun: e.time, Time: e.time, Covered: a.Covered}}
 	}

@@ -27,8 +27,9 @@ type Leases struct {
 
 // sighting is the last change of a node's object that an observer saw.
 type sighting struct {
-	content []byte    // of the object
-	changed time.Time // when the observer first saw the content
+	content   []byte        // of the object
+	changed   time.Time     // when the observer first saw the content
+	unchanged time.Duration // from then to the last look
 }
 
 // NewLeases returns an observer of the nodes below `prefix`. A lease lasts for `duration` after the
@@ -64,7 +65,22 @@ func (l *Leases) Look(ctx context.Context, node string) (content []byte, expired
 		l.seen[node] = sighting{content: content, changed: now}
 		return content, false, nil
 	}
-	return content, now.Sub(last.changed) >= l.duration, nil
+	last.unchanged = now.Sub(last.changed)
+	l.seen[node] = last
+	return content, last.unchanged >= l.duration, nil
+}
+
+// Unchanged returns how long the observer has seen no change of a node's object, up to the last call of
+// Look or Expired for the node. It is 0 if the observer has not seen the object.
+func (l *Leases) Unchanged(node string) time.Duration { return l.seen[node].unchanged }
+
+// Clear removes the object of another node, which must have ended.
+func (l *Leases) Clear(ctx context.Context, node string) error {
+	if err := l.bucket.Delete(ctx, l.name(node)); err != nil {
+		return err
+	}
+	delete(l.seen, node)
+	return nil
 }
 
 // Remove removes the object of this server's node. Call it when the server is about to stop.

@@ -12,6 +12,7 @@ const (
 	logPrefix        = "log/"        // of the names of log objects
 	checkpointPrefix = "checkpoint/" // of the names of checkpoints
 	segmentPrefix    = "segment/"    // of the names of segments
+	rollUpPrefix     = "rollup/"     // of the names of roll-ups
 )
 
 // SegmentsPerEpoch is the number of segments that the writer of one epoch can make. Segment n of

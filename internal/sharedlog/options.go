@@ -87,6 +87,9 @@ type Options struct {
 	// the log. The default is one minute.
 	Recheck time.Duration
 
+	// RollUp is the number of log objects after which a Writer makes a roll-up of them. The default is 64.
+	RollUp int
+
 	// Retention is how long condemned objects stay. The default is 24 hours; a negative value means
 	// that they may be deleted at once.
 	Retention time.Duration
@@ -100,6 +103,9 @@ type Options struct {
 // DefaultRetention is 24 hours.
 const DefaultRetention = 24 * time.Hour
 
+// defaultRollUp is the default of Options.RollUp.
+const defaultRollUp = 64
+
 // Faults leaves out single steps of the protocol, so that a test can show that the simulation notices
 // their absence. Everywhere else it is the zero value, which leaves out nothing.
 type Faults struct {
@@ -109,6 +115,7 @@ type Faults struct {
 	GuessLayout      bool // a follower adopts the number of an announced layout without loading the checkpoint
 	SkipSecondLook   bool // a candidate does not list the checkpoints after it created its takeover object
 	IgnorePins       bool // the collector also deletes condemned segments that a server needs
+	RollUpEarly      bool // the writer puts a log object into a roll-up before it knows that the object exists
 	EarlyOrphans     bool // the writer takes segments of its own epoch, which it has not named yet, for orphans
 }
 
@@ -119,6 +126,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Recheck == 0 {
 		o.Recheck = time.Minute
+	}
+	if o.RollUp == 0 {
+		o.RollUp = defaultRollUp
 	}
 	if o.Retention == 0 {
 		o.Retention = DefaultRetention

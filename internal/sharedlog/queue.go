@@ -15,8 +15,9 @@ const sharedGroup = 8 << 20
 // first caller of Wait that finds no object in flight sends the next group, on behalf of all callers
 // whose records are in this group.
 type Queue struct {
-	turn chan struct{} // holds an element while a goroutine uses the Writer
-	w    *Writer       // guarded by `turn`
+	turn   chan struct{} // holds an element while a goroutine uses the Writer
+	w      *Writer       // guarded by `turn`
+	rollUp func(*RollUp) // receives the roll-ups; nil for none
 
 	mu      sync.Mutex
 	waiting []*batch // the groups that wait, in order; records may be added to the last one
@@ -34,8 +35,11 @@ type batch struct {
 // Ticket is the place of one record in a Queue.
 type Ticket struct{ batch *batch }
 
-// NewQueue returns a Queue for a Writer. Nothing else may use the Writer afterwards.
-func NewQueue(w *Writer) *Queue { return &Queue{turn: make(chan struct{}, 1), w: w} }
+// NewQueue returns a Queue for a Writer. Nothing else may use the Writer afterwards. If `rollUp` is not
+// nil, the Queue calls it with each roll-up that should be stored. No group is sent before it returns.
+func NewQueue(w *Writer, rollUp func(*RollUp)) *Queue {
+	return &Queue{turn: make(chan struct{}, 1), w: w, rollUp: rollUp}
+}
 
 // Enqueue gives a record its place in the log, after all records that were enqueued before. The
 // caller must call Wait for each Ticket. After a group has failed, the Queue accepts no more
@@ -96,6 +100,11 @@ func (q *Queue) send(ctx context.Context) {
 	b.err = q.w.Append(ctx, b.records)
 	close(b.done)
 	if b.err == nil {
+		if q.rollUp != nil {
+			if r := q.w.RollUp(); r != nil {
+				q.rollUp(r)
+			}
+		}
 		return
 	}
 	q.mu.Lock()

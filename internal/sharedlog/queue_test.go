@@ -38,7 +38,7 @@ func (s *slowLog) Create(ctx context.Context, name string, data []byte) error {
 func TestQueue(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
-	q := sharedlog.NewQueue(n.takeOver(t))
+	q := sharedlog.NewQueue(n.takeOver(t), nil)
 	const writers, each = 32, 20
 	var group sync.WaitGroup
 	for i := range writers {
@@ -85,7 +85,7 @@ func TestQueue(t *testing.T) {
 func TestQueueLargeRecords(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
-	q := sharedlog.NewQueue(n.takeOver(t))
+	q := sharedlog.NewQueue(n.takeOver(t), nil)
 	before := b.made.Load()
 	half := make([]byte, object.MaxCreate/2)
 	err := q.Exclusive(func(w *sharedlog.Writer) error { return w.Append(t.Context(), [][]byte{half, half}) })
@@ -114,7 +114,7 @@ func TestQueueLargeRecords(t *testing.T) {
 func TestQueueFails(t *testing.T) {
 	b := &slowLog{}
 	n := open(t, b)
-	q := sharedlog.NewQueue(n.takeOver(t))
+	q := sharedlog.NewQueue(n.takeOver(t), nil)
 	b.down = make(chan struct{})
 	first, err := q.Enqueue([]byte("first"))
 	must(t, err)
@@ -140,7 +140,7 @@ func TestQueueFails(t *testing.T) {
 // into the size of a group.
 func TestQueueBoundsGroups(t *testing.T) {
 	b := &slowLog{}
-	q := sharedlog.NewQueue(open(t, b).takeOver(t))
+	q := sharedlog.NewQueue(open(t, b).takeOver(t), nil)
 	before := b.made.Load()
 	var last *sharedlog.Ticket
 	sizes := []int{5 << 20, 5 << 20, 2 << 20, 1<<20 - 1<<10, 12 << 20}

@@ -93,6 +93,17 @@ func checkpoint(t *testing.T, w *sharedlog.Writer, n node) {
 	must(t, w.Announce(t.Context(), c, nil))
 }
 
+// collect deletes what may be deleted, according to a server.
+func collect(ctx context.Context, f *sharedlog.Follower, needed func(context.Context) (uint64, error)) (sharedlog.Collected, error) {
+	c := f.Collection()
+	if c == nil {
+		return sharedlog.Collected{}, nil
+	}
+	n, err := c.Delete(ctx, needed)
+	f.Finish(c)
+	return n, err
+}
+
 // want checks the state of a node.
 func (n node) want(t *testing.T, records ...string) {
 	t.Helper()
@@ -235,7 +246,7 @@ func TestVoidTakeover(t *testing.T) {
 	candidate, reader := open(t, &b), open(t, &b)
 	appendAll(t, w, "b", "c")
 	checkpoint(t, w, writer)
-	if n, err := writer.Collect(t.Context(), nil); n.LogObjects != 3 || err != nil {
+	if n, err := collect(t.Context(), writer.Follower, nil); n.LogObjects != 3 || err != nil {
 		t.Fatalf("collected %+v, %v; want the 3 groups", n, err)
 	}
 	_, err := candidate.TakeOver(t.Context())
@@ -246,11 +257,11 @@ func TestVoidTakeover(t *testing.T) {
 
 	appendAll(t, w, "d")
 	open(t, &b).want(t, "a", "b", "c", "d")
-	if n, err := writer.Collect(t.Context(), nil); n.Deleted() != 0 || err != nil {
+	if n, err := collect(t.Context(), writer.Follower, nil); n.Deleted() != 0 || err != nil {
 		t.Errorf("collected %+v, %v; nothing has been condemned since", n, err)
 	}
 	checkpoint(t, w, writer)
-	if n, err := writer.Collect(t.Context(), nil); n.LogObjects != 3 || err != nil {
+	if n, err := collect(t.Context(), writer.Follower, nil); n.LogObjects != 3 || err != nil {
 		t.Errorf("collected %+v, %v; want the void takeover, an announcement and a group", n, err)
 	}
 }
@@ -276,10 +287,10 @@ func TestCollectKeepsTakeovers(t *testing.T) {
 	patient.Retention = time.Hour
 	three, err := sharedlog.Open(t.Context(), patient)
 	must(t, err)
-	if n, err := three.Collect(t.Context(), nil); n.Deleted() != 0 || err != nil {
+	if n, err := collect(t.Context(), three, nil); n.Deleted() != 0 || err != nil {
 		t.Errorf("before the retention: %+v, %v", n, err)
 	}
-	_, err = two.Collect(t.Context(), nil)
+	_, err = collect(t.Context(), two.Follower, nil)
 	must(t, err)
 	want := []string{"log/00000000000000000001", "log/00000000000000000003", "log/00000000000000000007"}
 	if got := names(t, &b, "log/"); !slices.Equal(got, want) {
@@ -302,14 +313,14 @@ func TestCollectOrphan(t *testing.T) {
 	appendAll(t, w, "b")
 	_, err := w.Checkpoint(t.Context(), one.state.encode())
 	must(t, err)
-	_, err = one.Collect(t.Context(), nil)
+	_, err = collect(t.Context(), one.Follower, nil)
 	must(t, err)
 	if got := len(names(t, &b, "checkpoint/")); got != 2 {
 		t.Errorf("%d checkpoints in the epoch of their writer; want 2", got)
 	}
 	two := open(t, &b)
 	two.takeOver(t)
-	_, err = two.Collect(t.Context(), nil)
+	_, err = collect(t.Context(), two.Follower, nil)
 	must(t, err)
 	if got := len(names(t, &b, "checkpoint/")); got != 1 {
 		t.Errorf("%d checkpoints in the next epoch; want 1", got)

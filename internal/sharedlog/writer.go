@@ -213,6 +213,9 @@ func (f *Follower) newEntry(k kind, epoch uint64) (*entry, error) {
 // write creates a log object and applies it.
 func (w *Writer) write(ctx context.Context, e *entry) error {
 	for {
+		if w.f.Faults.RollUpEarly {
+			w.f.rollUpEarly(ctx, e)
+		}
 		found, err := w.f.create(ctx, e)
 		if err != nil {
 			w.ended = !errors.Is(err, ErrUnavailable)
@@ -227,6 +230,7 @@ func (w *Writer) write(ctx context.Context, e *entry) error {
 		}
 		// A void object of an earlier epoch has used up the number.
 		w.f.at.next++
+		w.f.note(found)
 		e.number = w.f.at.next
 	}
 	if err := w.f.apply(context.WithoutCancel(ctx), e); err != nil {

@@ -91,6 +91,8 @@ func arguments(params []plan.Param, s any) engine.Args {
 			f = f.Elem()
 		}
 		switch {
+		case p.Type.Fields != nil:
+			args[i] = records(p.Type.Fields, f)
 		case p.Type.List:
 			elems := make([]value.Value, f.Len())
 			for j := range elems {
@@ -106,6 +108,25 @@ func arguments(params []plan.Param, s any) engine.Args {
 		}
 	}
 	return args
+}
+
+// records returns a slice of structs as a list of records. A nil pointer is null.
+func records(fields []value.Field, list reflect.Value) value.Value {
+	out := make([][]value.Value, list.Len())
+	for i := range out {
+		out[i] = make([]value.Value, len(fields))
+		for j, field := range fields {
+			f := list.Index(i).Field(j)
+			if f.Kind() == reflect.Pointer {
+				if f.IsNil() {
+					continue
+				}
+				f = f.Elem()
+			}
+			out[i][j] = argument(field.Type.Kind, f)
+		}
+	}
+	return value.OfRecords(out)
 }
 
 // argument returns a Go scalar as a value of kind k.

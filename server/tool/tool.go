@@ -39,6 +39,9 @@ type Grant struct {
 	Commit string // for Read or Export of a commit; checked for the branch where it was made
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // how the request asks; only for Read, Change and BranchMerge
+
+	// OwnDraft says that Branch is a draft of the caller. The access control sets it.
+	OwnDraft bool
 }
 
 // Descriptor describes a tool to clients.
@@ -97,6 +100,10 @@ type Env struct {
 	// compiling. A nil Text admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
+	// Confirm returns nil if the call may take a step that removes data. Otherwise the call must not
+	// take the step, and returns the error. A nil Confirm allows every step; see [Env.Confirmed].
+	Confirm func(ctx context.Context, s Step) error
+
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
 	Graph  engine.Graph // the graph that the call reads or changes
@@ -121,6 +128,10 @@ type Env struct {
 	InGroup func(actor string, groups []string, group string) bool
 
 	Checks Checks // runs the checks of the graph; nil if it has none
+
+	// Drafts resolves the branch names of the call and describes the caller's drafts. If it is nil, no
+	// name stands for a draft.
+	Drafts Drafts
 
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock

@@ -34,7 +34,30 @@ func (c *Control) granted(actor *Actor, grant tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	return c.authorizer.Allowed(actor, placed(grant))
+	grant = placed(grant)
+	grant.OwnDraft = grant.OwnDraft || c.ownsDraft(actor, grant.Branch)
+	return c.authorizer.Allowed(actor, grant)
+}
+
+// ownsDraft reports whether a branch is a draft of the actor, which may have ended. It is false for a
+// draft that does not exist, so that a policy treats such a draft like those of others.
+func (c *Control) ownsDraft(actor *Actor, branch string) bool {
+	id, ok := engine.DraftID(branch)
+	if !ok || c.engine == nil {
+		return false
+	}
+	own, err := c.engine.Drafts(context.Background(), engine.DraftRange{ID: id, Owner: actor.ID})
+	return err == nil && len(own) > 0
+}
+
+// Confined reports whether the policy lets the actor use a grant on its own drafts, but neither on main
+// nor on another branch with the name of a draft. So the policy confines the actor to drafts.
+func (c *Control) Confined(actor *Actor, grant tool.Grant) bool {
+	onMain, onOther := grant, grant
+	onMain.Branch, onOther.Branch = engine.MainBranch, "draft"
+	onOwn := onOther
+	onOwn.OwnDraft = true
+	return !c.granted(actor, onMain) && !c.granted(actor, onOther) && c.granted(actor, onOwn)
 }
 
 // placed returns the grant. If the grant is about a branch and does not name one, placed sets the

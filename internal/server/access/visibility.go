@@ -13,15 +13,23 @@ func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, 
 	if !asksBranches(t) {
 		return c.gated(actor, t, ""), nil
 	}
+	if c.gatedIn(actor, t, "draft", true) { // the caller's draft, which need not exist yet
+		return true, nil
+	}
 	return branches.Some(func(branch string) bool { return c.gated(actor, t, branch) })
 }
 
 // gated reports whether the actor has all grants that it needs to see a tool. Grants about a branch
 // are checked for the argument `branch`.
 func (c *Control) gated(actor *Actor, t tool.Tool, branch string) bool {
+	return c.gatedIn(actor, t, branch, false)
+}
+
+// gatedIn is like gated. If `own` is true, the branch stands for a draft of the actor.
+func (c *Control) gatedIn(actor *Actor, t tool.Tool, branch string, own bool) bool {
 	for _, gate := range t.Gates() {
 		if OnBranch(gate.Action) {
-			gate.Branch = branch
+			gate.Branch, gate.OwnDraft = branch, own
 		}
 		if !c.Allowed(actor, gate) {
 			return false

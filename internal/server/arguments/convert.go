@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,17 @@ type fault struct {
 // convert reads `raw`, which must not be the JSON null, as a value of type t.
 func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	switch {
+	case t.Fields != nil:
+		var records [][]value.Value
+		_, f := array(raw, t, func(e jsontext.Value) (value.Value, *fault) {
+			r, f := record(e, t)
+			records = append(records, r)
+			return value.Null, f
+		})
+		if f != nil {
+			return value.Null, f
+		}
+		return value.OfRecords(records), nil
 	case t.List:
 		elems, f := array(raw, t, func(e jsontext.Value) (value.Value, *fault) { return scalar(e, t.Elem()) })
 		if f != nil {
@@ -72,6 +84,51 @@ func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Va
 		elems = append(elems, v)
 	}
 	return elems, nil
+}
+
+// record reads a JSON object as the values of the fields of t. An absent member is null.
+func record(raw jsontext.Value, t value.Type) ([]value.Value, *fault) {
+	if raw.Kind() != '{' {
+		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t.Elem())}
+	}
+	d := jsontext.NewDecoder(strings.NewReader(string(raw)))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, &fault{detail: err.Error()}
+	}
+	out := make([]value.Value, len(t.Fields))
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, &fault{detail: err.Error()}
+		}
+		member := name.String()
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, &fault{detail: err.Error()}
+		}
+		i := slices.IndexFunc(t.Fields, func(f value.Field) bool { return f.Name == member })
+		if i < 0 {
+			names := make([]string, len(t.Fields))
+			for j, f := range t.Fields {
+				names[j] = f.Name
+			}
+			return nil, &fault{at: "." + member, detail: "there is no such field", help: diag.DidYouMean(member, names)}
+		}
+		if v.Kind() == 'n' {
+			continue
+		}
+		var f *fault
+		if out[i], f = scalar(v, t.Fields[i].Type); f != nil {
+			f.at = "." + member + f.at
+			return nil, f
+		}
+	}
+	for i, f := range t.Fields {
+		if out[i].IsNull() && !f.Type.Nullable {
+			return nil, &fault{at: "." + f.Name, detail: "missing, expected " + expectedValue(f.Type)}
+		}
+	}
+	return out, nil
 }
 
 // scalar reads one JSON value as a scalar. It also accepts a number or a Bool written as a
@@ -218,6 +275,8 @@ func expectedValue(t value.Type) string {
 		return "an array, each element " + expectedValue(t.Elem())
 	}
 	switch {
+	case t.Fields != nil:
+		return "an object such as " + t.String()
 	case t.Enum != nil:
 		return "one of " + strings.Join(t.Enum, ", ")
 	case t.Kind == value.Vector:

@@ -27,6 +27,9 @@ type Object struct {
 	members []member              // in the order of the text
 	known   []string              // names that getters have asked for, in order
 	faults  []*tool.ArgumentError // the faults so far
+
+	inside  string                 // a member that is an object; see Inside
+	belongs func(name string) bool // reports whether an unknown member belongs inside that member; may be nil
 }
 
 // member is one member of an object.
@@ -75,6 +78,12 @@ func (o *Object) Refuse(name, detail, help string) {
 	}
 }
 
+// Inside says where unknown members belong that were meant for a nested object: if the function
+// `belongs` reports true for the name of one, its fault says to put the member inside the named one.
+func (o *Object) Inside(name string, belongs func(member string) bool) {
+	o.inside, o.belongs = name, belongs
+}
+
 // Merge notes the faults of a nested object, with their paths under the named member. It notes an
 // error that is not a *tool.ArgumentError by its text.
 func (o *Object) Merge(name string, err error) {
@@ -106,7 +115,7 @@ func (o *Object) Done() error {
 		switch m := &o.members[i]; {
 		case m.read:
 		case len(faults) < maxFaults:
-			faults = append(faults, o.unknown(m.name))
+			faults = append(faults, o.unknown(m.name, m.raw))
 		default:
 			more++
 		}
@@ -246,12 +255,16 @@ func (o *Object) Value(name string, t value.Type) value.Value {
 }
 
 // unknown returns the fault of a member that no getter has asked for.
-func (o *Object) unknown(name string) *tool.ArgumentError {
+func (o *Object) unknown(name string, raw jsontext.Value) *tool.ArgumentError {
 	if len(name) > maxQuoted {
 		return &tool.ArgumentError{Path: strings.ToValidUTF8(name[:maxQuoted], "") + "…", Detail: "unknown " + o.noun}
 	}
 	e := &tool.ArgumentError{Path: name, Detail: "unknown " + o.noun}
 	switch e.Help = diag.DidYouMean(name, o.known); {
+	case o.belongs != nil && o.belongs(name):
+		e.Help = `put it inside "` + o.inside + `"`
+	case o.wraps(raw):
+		e.Help = "put its members in its place"
 	case e.Help != "":
 	case len(o.known) > 0:
 		e.Help = "known are " + strings.Join(slices.Sorted(slices.Values(o.known)), ", ")
@@ -259,4 +272,14 @@ func (o *Object) unknown(name string) *tool.ArgumentError {
 		e.Help = "none is taken"
 	}
 	return e
+}
+
+// wraps reports whether a value is an object with nothing but members that getters have asked for: the
+// caller put the arguments one level too deep.
+func (o *Object) wraps(raw jsontext.Value) bool {
+	if raw.Kind() != '{' {
+		return false
+	}
+	inner := newObject(o.noun, json.RawMessage(raw))
+	return len(inner.members) > 0 && !slices.ContainsFunc(inner.members, func(m member) bool { return !slices.Contains(o.known, m.name) })
 }

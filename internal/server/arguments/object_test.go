@@ -17,6 +17,7 @@ import (
 
 func TestValue(t *testing.T) {
 	str, enum := value.Of(value.String), value.Type{Kind: value.String, Enum: []string{"open", "closed"}}
+	records := value.Type{List: true, Fields: []value.Field{{Name: "org", Type: value.Of(value.String)}, {Name: "year", Type: value.Of(value.I32).Optional()}}}
 	vec := value.Type{Kind: value.Vector, Dim: 2}
 	list := func(k value.Kind) value.Type { return value.Type{Kind: k, List: true} }
 	tests := []struct {
@@ -81,6 +82,14 @@ func TestValue(t *testing.T) {
 		{list(value.I32), `[]`, value.OfList(value.I32, []value.Value{})},
 		{list(value.I32), `[1,"2"]`, value.OfList(value.I32, []value.Value{value.OfI32(1), value.OfI32(2)})},
 		{list(value.String), `["a",null]`, `p[1]: found null, expected a string`},
+		{records, `[]`, value.OfRecords(nil)},
+		{records, `[{"year":2020,"org":"a"},{"org":"b","year":null}]`, value.OfRecords([][]value.Value{{value.OfString("a"), value.OfI32(2020)}, {value.OfString("b"), value.Null}})},
+		{records, `[{"year":2020}]`, `p[0].org: missing, expected a string`},
+		{records, `[{"org":"a"},{"org":null}]`, `p[1].org: missing, expected a string`},
+		{records, `[{"org":"a","year":"x"}]`, `p[0].year: found the string "x", expected an integer from -2147483648 to 2147483647`},
+		{records, `[{"org":"a","yeer":1}]`, `p[0].yeer: there is no such field; did you mean year?`},
+		{records, `[3]`, `p[0]: found the number 3, expected an object such as { org: String, year: I32? }`},
+		{records, `{"org":"a"}`, `p: found an object, expected an array, each element an object such as { org: String, year: I32? }`},
 		{list(value.String), `"a"`, `p: found the string "a", expected an array, each element a string`},
 	}
 	for _, tt := range tests {

@@ -44,7 +44,7 @@ func branchList() tool.Tool {
 		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
 			Name:        "branch_list",
 			Title:       "List branches",
-			Description: "Lists the branches that you may read, each with its head, the last commit. main always exists.",
+			Description: "Lists the branches that you may read: main, drafts and copies in which others are working, with the head of each branch, its last commit.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -78,7 +78,7 @@ func headAnswer(c engine.Commit) HeadAnswer {
 type branchCreateArgs struct {
 	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /."`
 	From       *string `json:"from,omitempty" jsonschema_description:"Branch whose head it starts at; default main."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Start at this commit of that branch instead of at its head."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Or a commit of that branch."`
 }
 
 // branchCreate returns the tool branch_create.
@@ -87,9 +87,8 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Creates a branch, at once at any size. " +
-				"Try out changes on it, then merge them with branch_merge or drop them with branch_delete. " +
-				"An example: {\"name\": \"review/june\"}.",
+			Description: "Creates a branch at once at any size: a fork or copy of main or of an earlier commit, for your edits. " +
+				"Try something or experiment on it without touching what others see, then merge it with branch_merge or drop it with branch_delete.",
 		}),
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -112,7 +111,7 @@ func branchDelete() tool.Tool {
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
 			Name:        "branch_delete",
 			Title:       "Delete a branch",
-			Description: "Deletes a branch, including its changes that no other branch has.",
+			Description: "Removes or drops a branch to get rid of it after it was merged, or of a draft or experiment, and throws away its changes that no other branch has.",
 			Destructive: true,
 		}),
 		gates: gate(tool.BranchDelete),
@@ -131,7 +130,7 @@ type branchMergeArgs struct {
 	Target         *string `json:"target,omitempty" jsonschema_description:"Branch to merge into; default main."`
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report outcome and conflicts, commit nothing."`
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the target's head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 }
 
 // branchMerge returns the tool branch_merge.
@@ -140,8 +139,8 @@ func branchMerge() tool.Tool {
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
-			Description: "Merges a branch into another, property by property, as one commit or not at all. " +
-				"If both changed the same data differently, the error lists the conflicts: settle each on one of the branches and merge again.",
+			Description: "Merges or combines two branches: brings the edits of a branch into another, such as main, to publish a draft, property by property, as one commit or not at all. " +
+				"If both changed the same data differently, the error lists the conflicts: settle each on a branch and merge again.",
 			Destructive: true,
 		}),
 		gates: gate(tool.BranchMerge),

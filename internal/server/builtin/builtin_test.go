@@ -126,9 +126,9 @@ func TestBatchDenied(t *testing.T) {
 	g := servedtest.Graph(t, c)
 	read := `query q() { match { $p: Person } return { $p.name } }`
 	got, _ := call(t, c, g, servedtest.Drafter, "graph_query", map[string]any{"queries": []any{
-		map[string]any{"query": read}, map[string]any{"query": read, "branch": "draft"},
+		map[string]any{"query": read}, map[string]any{"query": read, "branch": "trial"},
 	}})
-	want := `{"results":[{"error":"the policy does not allow read on branch main","code":"forbidden"},{"error":"branch \"draft\" not found","code":"not_found"}]}`
+	want := `{"results":[{"error":"the policy does not allow read on branch main","code":"forbidden"},{"error":"branch \"trial\" not found","code":"not_found"}]}`
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

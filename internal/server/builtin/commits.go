@@ -58,7 +58,7 @@ func commitList() tool.Tool {
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
 			Name:        "commit_list",
 			Title:       "List commits",
-			Description: "Lists the commits of a branch, the newest first, with who made each and when.",
+			Description: "Lists the commits of a branch, the newest first: its history, what happened recently, who made each commit or wrote to the graph, and when.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -69,7 +69,7 @@ func commitList() tool.Tool {
 				return nil, err
 			}
 			return &call{grants: readOn(branch), less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				before, err := operations.OpenCommits(env, token, branch)
+				before, err := operations.OpenCommits(ctx, env, token, branch)
 				if err != nil {
 					return nil, "", err
 				}
@@ -77,12 +77,12 @@ func commitList() tool.Tool {
 				if err != nil {
 					return nil, "", err
 				}
-				a := &CommitsAnswer{Branch: branch, Commits: make([]CommitResult, len(commits))}
+				a := &CommitsAnswer{Branch: env.Branch(branch), Commits: make([]CommitResult, len(commits))}
 				for i, c := range commits {
 					a.Commits[i] = commitResult(c)
 				}
 				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
-					a.NextPageToken = operations.CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
+					a.NextPageToken = operations.CommitPage{Branch: env.Branch(branch), Before: commits[n-1].Seq}.Token(env)
 				}
 				return a, "", nil
 			}}, nil
@@ -116,7 +116,7 @@ func commitGet() tool.Tool {
 		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{
 			Name:        "commit_get",
 			Title:       "Get a commit",
-			Description: "Returns one commit: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted.",
+			Description: "Returns one commit, whose id is known: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

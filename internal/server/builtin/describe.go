@@ -82,7 +82,7 @@ func describeType() tool.Tool {
 			Name:  "type_describe",
 			Title: "Describe a type",
 			Description: "Without a name, lists all node and edge types: call it first. " +
-				"With a name, returns all that a query needs to know about that type: properties with operators and an example, rules, edges as clauses to paste, " +
+				"With a name, returns all that is known about that type, for a query: properties with operators and an example, rules, edges as clauses to paste, " +
 				"and the stored queries that use it.",
 		}),
 		gates: gate(tool.Read),

@@ -23,13 +23,13 @@ func explain() tool.Tool {
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:        "query_explain",
 			Title:       "Explain a query",
-			Description: "Shows how a query would run: its operators, indexes and expected rows. It never runs a mutation.",
+			Description: "Shows the plan of a read, how it would run: its operators, indexes and expected rows. It never runs a mutation.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &operations.ExplainQuery{
-				AdHoc:   operations.AdHoc{Source: o.String("query"), Name: orEmpty(o.OptString("name")), Params: o.Raw("params"), Branch: orEmpty(o.OptString("branch"))},
+				AdHoc:   *adHoc(o),
 				Analyze: isTrue(o.OptBool("analyze")),
 			}
 			return c, o.Done()

@@ -37,7 +37,7 @@ func codeIndex() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &indexCall{
-				options: gocode.Options{Dir: o.String("dir"), Deps: isTrue(o.OptBool("deps"))},
+				options: gocode.Options{Dir: o.String("dir"), Deps: isTrue(o.OptBool("deps")), Revision: true},
 				load:    operations.Load{},
 			}
 			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {

@@ -29,11 +29,11 @@ func load() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_load",
 			Title: "Load data",
-			Description: "Loads nodes and edges as NDJSON, as one commit or not at all. An example, with nodes Person and edges Knows:\n\n" +
+			Description: "Loads or imports many records or all data of an export at once, nodes and edges as NDJSON, as one commit or not at all. An example, with nodes Person and edges Knows:\n\n" +
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
-				"from and to are node ids; a node with a key has its key as id. Lines may come in any order. " +
-				"Use it instead of many inserts with graph_mutate.",
+				"from and to are node ids; a node with a key has its key as id. " +
+				"Use it instead of many inserts.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
 			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),
 			Destructive:  true,

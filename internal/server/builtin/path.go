@@ -45,10 +45,9 @@ type PathAnswer struct {
 func typePath() tool.Tool {
 	return &builtin{
 		desc: reader[pathArgs, PathsAnswer](tool.Descriptor{
-			Name:  "type_path",
-			Title: "Paths between types",
-			Description: "Finds how edges connect two node types: the paths in either direction, the shortest first, each as clauses to paste into a match. " +
-				"An example: {\"from\": \"Person\", \"to\": \"Company\"}.",
+			Name:        "type_path",
+			Title:       "Paths between types",
+			Description: "Finds how two node types are connected: the edges that join them or lead from one to another, in either direction, the shortest path first, each as clauses to paste into a match.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -58,9 +58,8 @@ func proposalSubmit() tool.Tool {
 		desc: writer[proposalSubmitArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_submit",
 			Title: "Submit a proposal",
-			Description: "Asks a reviewer to merge your branch, or changes or closes a proposal. " +
-				"Later writes to the branch belong to the proposal. " +
-				"An example: {\"source\": \"try/prices\", \"title\": \"Correct the prices of May\"}.",
+			Description: "Suggests edits to main or another branch: asks a reviewer to merge your branch or draft, like a pull request, or changes or closes a proposal. " +
+				"Later writes to the branch belong to the proposal.",
 		}),
 		gates: gate(tool.Change),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -156,7 +155,7 @@ func proposalGet() tool.Tool {
 		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
 			Name:  "proposal_get",
 			Title: "Get proposals",
-			Description: "Lists proposals, or shows one: its conflicts with base, ours and theirs, the checks that its result fails, the events with the comments of reviewers, and what blocks the merge. " +
+			Description: "Lists proposals, or shows one: who approved the request, its conflicts with base, ours and theirs, the checks that its result fails, the comments of reviewers, and what blocks the merge. " +
 				"With changes it lists what the proposal changes, before and after.",
 		}),
 		gates: gate(tool.Read),
@@ -252,6 +251,7 @@ func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, err
 type proposalResolveArgs struct {
 	Proposal    string           `json:"proposal" jsonschema_description:"Id of the proposal."`
 	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict."`
+	Digest      *string          `json:"digest,omitempty" jsonschema_description:"Resolve only if the proposal still has this digest."`
 	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
 }
 
@@ -275,15 +275,14 @@ func proposalResolve() tool.Tool {
 		desc: writer[proposalResolveArgs, ProposalStatus](tool.Descriptor{
 			Name:  "proposal_resolve",
 			Title: "Resolve conflicts of a proposal",
-			Description: "Says how the merge of a proposal resolves the conflicts that proposal_get shows. " +
-				"If a conflict is not resolvable, write to your branch instead. " +
-				"An example: {\"proposal\": \"01J…\", \"resolutions\": [{\"entity_kind\": \"node\", \"type_name\": \"Item\", \"id\": \"a1\", \"property\": \"price\", \"take\": \"theirs\"}]}.",
+			Description: "Settles the conflicts that stop a proposal from being merged, where both sides edited a value: choose one, keep ours or take theirs. proposal_get shows them. " +
+				"If a conflict is not resolvable, write to your branch instead.",
 		}),
 		gates: gate(tool.Change),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			id, comment := o.String("proposal"), orEmpty(o.OptString("comment"))
-			body := client.ProposalChangeBody{Comment: comment}
+			id := o.String("proposal")
+			body := client.ProposalChangeBody{Digest: orEmpty(o.OptString("digest")), Comment: orEmpty(o.OptString("comment"))}
 			var items []json.RawMessage
 			switch err := json.Unmarshal(o.Raw("resolutions"), &items); {
 			case !o.Has("resolutions"):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
@@ -20,12 +21,12 @@ const maxBatch = 16
 
 // queryArgs are the arguments of graph_query.
 type queryArgs struct {
-	Query  *string        `json:"query,omitempty" jsonschema_description:"GQ text of one read."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, if the text has several."`
-	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without $."`
+	Query  *string        `json:"query,omitempty" jsonschema_description:"One read in GQ."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	readOptions
-	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead of the other arguments: several reads, each answered at its index, or with its error."`
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead of the others: several reads, each answered at its index."`
 }
 
 // batchArgs is one element of the argument `queries`. Its members have no descriptions of their
@@ -41,22 +42,22 @@ type batchArgs struct {
 
 // readOptions are the run options of a read, except the branch.
 type readOptions struct {
-	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"Commit to read instead."`
+	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"Or a commit."`
 	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the last page."`
 }
 
 // writeOptions are the run options of a write, except the branch.
 type writeOptions struct {
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the effect, commit nothing."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
 }
 
 // mutateArgs are the arguments of graph_mutate.
 type mutateArgs struct {
 	Query  string         `json:"query" jsonschema_description:"GQ text of one mutation."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query to run, if the text has several."`
-	Params map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without $."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
+	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions
 }
@@ -79,15 +80,15 @@ func query() tool.Tool {
 		desc: reader[queryArgs, queryResult](tool.Descriptor{
 			Name:  "graph_query",
 			Title: "Query the graph",
-			Description: "Runs a read that you write in GQ and returns its rows. An example, with nodes Person and edges Knows:\n\n" +
+			Description: "Runs or executes a read, such as a match or a count of nodes with a condition, that you wrote yourself in GQ, and returns its rows. Use it when no stored query answers the question. An example, with nodes Person and edges Knows:\n\n" +
 				"query friends($name: String, $min: I32?) {\n" +
 				"  match { $p: Person { name: $name } $p knows $q $q.age >= $min? not { $q knows $p } }\n" +
 				"  return { $q.name, count($q) as paths }\n" +
 				"  order { $q.name } limit 20\n" +
 				"}\n\n" +
-				"All clauses in match must hold: there is no and, no or, no where; write alternatives as any { … }. Strings take double quotes; every parameter has a type. " +
-				"type_describe shows types, properties and edges; write an edge with a lower-case first letter. " +
-				"Pass values as params, and set a limit: a large result is truncated, and next_page_token gets the rest.",
+				"All clauses in match must hold: there is no and, no or, no where; write alternatives as any { … }. Strings take double quotes. " +
+				"Write an edge with a lower-case first letter. " +
+				"Pass values as params, and set a limit.",
 		}),
 		gates:  gate(tool.Read),
 		decode: decodeQuery,
@@ -100,7 +101,7 @@ func mutate() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_mutate",
 			Title: "Change the graph",
-			Description: "Runs a mutation that you write in GQ, as one commit or not at all. Examples, with nodes Person and edges Knows:\n\n" +
+			Description: "Runs a mutation that you write in GQ, to insert nodes, to change a property of some nodes or to delete, as one commit or not at all. Examples, with nodes Person and edges Knows:\n\n" +
 				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
@@ -155,13 +156,29 @@ func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	return batch, nil
 }
 
-// adHoc reads the members that reads and mutations have in common.
+// adHoc reads the members that all tools for a text in GQ have in common.
 func adHoc(o *arguments.Object) *operations.AdHoc {
-	return &operations.AdHoc{
+	c := &operations.AdHoc{
 		Source: o.String("query"),
 		Name:   orEmpty(o.OptString("name")),
 		Params: o.Raw("params"),
 		Branch: orEmpty(o.OptString("branch")),
+	}
+	o.Inside("params", func(member string) bool { return names(c.Source, member) })
+	return c
+}
+
+// names reports whether a text in GQ has a variable or a parameter with the given name.
+func names(source, name string) bool {
+	for at := 0; ; {
+		i := strings.Index(source[at:], "$"+name)
+		if i < 0 || name == "" {
+			return false
+		}
+		at += i + 1 + len(name)
+		if at == len(source) || !strings.ContainsRune("_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", rune(source[at])) {
+			return true
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func schemaGet() tool.Tool {
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
 			Name:        "schema_get",
 			Title:       "Get the schema",
-			Description: "Returns the whole schema as .pg source text. It is long; type_describe returns what a query needs to know about one type.",
+			Description: "Returns the data model: what the whole schema looks like, all node and edge types and the properties that you can store, as .pg text. It is long; type_describe shows one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -41,8 +41,8 @@ type schemaArgs struct {
 	Branch         *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps, commit nothing. Do this first."`
 	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that remove stored values."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the branch's head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat with this key within a day changes nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 }
 
 // schemaApply returns the tool that applies a schema. The function `how` adapts the call to a local
@@ -51,7 +51,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
-		Description: "Applies a .pg schema to a branch and converts the stored data, as one commit. " +
+		Description: "Changes the data model: applies a .pg schema to a branch, such as to add a type or a property, and converts the stored data, as one commit. " +
 			"Start from the source of schema_get. To rename a type or property, write @rename_from(\"Old\"). " +
 			"It fails for a graph of a cluster, whose configuration sets the schema.",
 		Destructive: true,

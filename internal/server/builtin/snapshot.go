@@ -28,7 +28,7 @@ func snapshot() tool.Tool {
 		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
 			Name:        "graph_snapshot",
 			Title:       "Graph snapshot",
-			Description: "Returns the last commit of a branch, the digest of its schema, and its number of nodes and edges of each type. It is cheap.",
+			Description: "Returns the current version of a branch, which is its last commit, to pin several reads to the same point in time; the digest of its schema; and its number of nodes and edges, or rows, of each type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {

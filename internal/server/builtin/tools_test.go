@@ -171,37 +171,37 @@ func TestBranches(t *testing.T) {
 	}
 	on := func(branch string, a args) args { a["branch"] = branch; return a }
 	run(t, servedtest.Config(t, builtin.All("1")...), []step{
-		{"branch_create", nil, args{"name": "draft"}, 0, `{"name":"draft","from":"main","commit":"COMMIT","actor_id":"act-writer"}`},
-		{"branch_create", nil, args{"name": "draft"}, 409, `"code":"conflict"`},
+		{"branch_create", nil, args{"name": "trial"}, 0, `{"name":"trial","from":"main","commit":"COMMIT","actor_id":"act-writer"}`},
+		{"branch_create", nil, args{"name": "trial"}, 409, `"code":"conflict"`},
 		{"branch_create", nil, args{"name": "a//b"}, 400, `"error":"name: the branch name \"a//b\" has an empty segment`},
 		{"branch_create", nil, args{"name": ""}, 400, `name: found an empty text`},
 		{"branch_create", nil, args{"name": "other", "from": "none"}, 404, `branch \"none\" not found`},
 		{"branch_create", nil, args{"name": "other", "from_commit": "01J00000000000000000000000"}, 404, `commit`},
 		{"branch_create", servedtest.Reader, args{"name": "other"}, 404, `unknown tool: branch_create`},
-		{"branch_create", servedtest.Drafter, args{"name": "other", "from": "draft"}, 0, `"from":"draft"`},
+		{"branch_create", servedtest.Drafter, args{"name": "other", "from": "trial"}, 0, `"from":"trial"`},
 		{"branch_create", servedtest.Drafter, args{"name": "leak"}, 403, `does not allow read on branch main`},
-		{"branch_merge", nil, args{"source": "draft"}, 0, `"outcome":"already_up_to_date","dry_run":false,"commit":null,"head":"COMMIT"`},
-		{"graph_mutate", nil, on("draft", insert("dan", 1)), 0, `"affected_nodes":1`},
-		{"branch_merge", nil, args{"source": "draft", "dry_run": true}, 0, `"outcome":"fast_forward","dry_run":true,"commit":null`},
-		{"branch_merge", nil, args{"source": "draft"}, 0, `"outcome":"fast_forward","dry_run":false,"commit":"COMMIT"`},
-		{"graph_mutate", nil, on("draft", insert("dan", 2)), 0, `"affected_nodes":1`},
+		{"branch_merge", nil, args{"source": "trial"}, 0, `"outcome":"already_up_to_date","dry_run":false,"commit":null,"head":"COMMIT"`},
+		{"graph_mutate", nil, on("trial", insert("dan", 1)), 0, `"affected_nodes":1`},
+		{"branch_merge", nil, args{"source": "trial", "dry_run": true}, 0, `"outcome":"fast_forward","dry_run":true,"commit":null`},
+		{"branch_merge", nil, args{"source": "trial"}, 0, `"outcome":"fast_forward","dry_run":false,"commit":"COMMIT"`},
+		{"graph_mutate", nil, on("trial", insert("dan", 2)), 0, `"affected_nodes":1`},
 		{"graph_mutate", nil, insert("eve", 3), 0, `"affected_nodes":1`},
-		{"branch_merge", nil, args{"source": "draft", "target": "main", "if_commit": "01J00000000000000000000000"}, 412, `"precondition_failure":{"expected":"01J00000000000000000000000","actual":"`},
-		{"branch_merge", nil, args{"source": "draft"}, 0, `"outcome":"merged"`},
-		{"graph_mutate", nil, on("draft", insert("dan", 4)), 0, `"affected_nodes":1`},
+		{"branch_merge", nil, args{"source": "trial", "target": "main", "if_commit": "01J00000000000000000000000"}, 412, `"precondition_failure":{"expected":"01J00000000000000000000000","actual":"`},
+		{"branch_merge", nil, args{"source": "trial"}, 0, `"outcome":"merged"`},
+		{"graph_mutate", nil, on("trial", insert("dan", 4)), 0, `"affected_nodes":1`},
 		{"graph_mutate", nil, insert("dan", 5), 0, `"affected_nodes":1`},
-		{"branch_merge", nil, args{"source": "draft"}, 409, `"code":"conflict","merge_conflicts":[{"kind":"divergent_update","entity_kind":"node","type_name":"Person","id":"dan","property":"age","message":`},
+		{"branch_merge", nil, args{"source": "trial"}, 409, `"code":"conflict","merge_conflicts":[{"kind":"divergent_update","entity_kind":"node","type_name":"Person","id":"dan","property":"age","message":`},
 		{"branch_merge", nil, args{"source": "main", "target": "main"}, 400, `"error":"source: `},
 		{"branch_merge", nil, args{"source": "none"}, 404, `branch \"none\" not found`},
 		{"branch_merge", nil, args{}, 400, `source: missing`},
-		{"branch_merge", servedtest.Reader, args{"source": "draft"}, 404, `unknown tool: branch_merge`},
-		{"branch_merge", servedtest.Drafter, args{"source": "draft"}, 403, `does not allow branch_merge on branch main`},
-		{"branch_merge", servedtest.Drafter, args{"source": "main", "target": "draft"}, 403, `does not allow read on branch main`},
-		{"branch_delete", servedtest.Reader, args{"name": "draft"}, 404, `unknown tool: branch_delete`},
+		{"branch_merge", servedtest.Reader, args{"source": "trial"}, 404, `unknown tool: branch_merge`},
+		{"branch_merge", servedtest.Drafter, args{"source": "trial"}, 403, `does not allow branch_merge on branch main`},
+		{"branch_merge", servedtest.Drafter, args{"source": "main", "target": "trial"}, 403, `does not allow read on branch main`},
+		{"branch_delete", servedtest.Reader, args{"name": "trial"}, 404, `unknown tool: branch_delete`},
 		{"branch_delete", servedtest.Drafter, args{"name": "main"}, 403, `does not allow branch_delete on branch main`},
 		{"branch_delete", nil, args{"name": "main"}, 409, `"code":"conflict"`},
-		{"branch_delete", nil, args{"name": "draft"}, 0, `{"name":"draft","actor_id":"act-writer"}`},
-		{"branch_delete", nil, args{"name": "draft"}, 404, `branch \"draft\" not found`},
+		{"branch_delete", nil, args{"name": "trial"}, 0, `{"name":"trial","actor_id":"act-writer"}`},
+		{"branch_delete", nil, args{"name": "trial"}, 404, `branch \"trial\" not found`},
 		{"branch_delete", nil, args{"name": ""}, 400, `name: found an empty text`},
 	})
 }
@@ -235,9 +235,9 @@ func TestCommits(t *testing.T) {
 	for _, name := range []string{"dan", "eve", "fay"} {
 		call(t, c, g, w, "graph_mutate", args{"query": `query m($n: String) { insert Person { name: $n } }`, "params": args{"n": name}})
 	}
-	call(t, c, g, w, "branch_create", args{"name": "draft"})
-	call(t, c, g, w, "graph_mutate", args{"query": `query m() { insert Person { name: "gus" } }`, "branch": "draft"})
-	head, err := c.Graph.Snapshot(context.Background(), engine.Target{Branch: "draft"})
+	call(t, c, g, w, "branch_create", args{"name": "trial"})
+	call(t, c, g, w, "graph_mutate", args{"query": `query m() { insert Person { name: "gus" } }`, "branch": "trial"})
+	head, err := c.Graph.Snapshot(context.Background(), engine.Target{Branch: "trial"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,19 +282,19 @@ func TestCommits(t *testing.T) {
 	r := servedtest.Reader
 	run(t, c, []step{
 		{"commit_list", r, args{"limit": 1}, 0, `{"branch":"main","commits":[{"commit":"COMMIT","seq":`},
-		{"commit_list", r, args{"branch": "draft", "limit": 1}, 0, head.Commit.ID},
+		{"commit_list", r, args{"branch": "trial", "limit": 1}, 0, head.Commit.ID},
 		{"commit_list", r, args{"limit": 501}, 400, `limit: found 501, expected 1 to 500`},
 		{"commit_list", r, args{"page_token": "zzz"}, 400, `page_token: it is damaged, or this server did not make it; send next_page_token unchanged, with the arguments of the first page; or leave page_token out to get the first page`},
-		{"commit_list", r, args{"page_token": token, "branch": "draft"}, 400, `page_token: it belongs to the branch main`},
+		{"commit_list", r, args{"page_token": token, "branch": "trial"}, 400, `page_token: it belongs to the branch main`},
 		{"commit_list", r, args{"branch": "none"}, 404, `branch \"none\" not found`},
 		{"commit_list", servedtest.Bot, nil, 404, `unknown tool: commit_list`},
 		{"commit_list", servedtest.Drafter, nil, 403, `does not allow read on branch main`},
 
 		{"commit_get", r, args{"commit": want[0]}, 0, `"nodes":{"inserted":1,"updated":0,"deleted":0},"edges":{"inserted":0,"updated":0,"deleted":0}}`},
-		{"commit_get", r, args{"commit": want[0], "branch": "draft"}, 0, `"branch":"main"`}, // the history of draft includes its origin
-		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "draft"}, 0, `"branch":"draft"`},
+		{"commit_get", r, args{"commit": want[0], "branch": "trial"}, 0, `"branch":"main"`}, // the history of trial includes its origin
+		{"commit_get", r, args{"commit": head.Commit.ID, "branch": "trial"}, 0, `"branch":"trial"`},
 		// A commit of another branch does not belong to main, so a grant on main shows
-		// nothing of draft.
+		// nothing of trial.
 		{"commit_get", r, args{"commit": head.Commit.ID}, 404, `{"error":"on branch main, commit \"` + head.Commit.ID + `\" not found","code":"not_found"}`},
 		{"commit_get", r, args{"commit": "x"}, 404, `{"error":"on branch main, commit \"x\" not found","code":"not_found"}`},
 		{"commit_get", r, args{}, 400, `commit: missing`},
@@ -323,8 +323,8 @@ func TestChanges(t *testing.T) {
 	}
 	updated := write(`query m() { update Person set { age: 37, big: 9007199254740995 } where name = "ada" insert Person { name: "dan", tags: ["a"], score: 1.5, born: date("2024-05-01") } insert Knows { from: "dan", to: "ada" } }`, "main")
 	deleted := write(`query m() { delete Person where name = "bob" }`, "main")
-	call(t, c, g, servedtest.Writer, "branch_create", args{"name": "draft"})
-	drafted := write(`query m() { insert Person { name: "gus" } }`, "draft")
+	call(t, c, g, servedtest.Writer, "branch_create", args{"name": "trial"})
+	drafted := write(`query m() { insert Person { name: "gus" } }`, "trial")
 	r := servedtest.Reader
 	run(t, c, []step{
 		{"change_list", r, args{"commit": updated}, 0, `"nodes":{"inserted":1,"updated":1,"deleted":0},"edges":{"inserted":1,"updated":0,"deleted":0},"changes":[` +
@@ -332,7 +332,7 @@ func TestChanges(t *testing.T) {
 			`{"kind":"inserted","entity":"node","type":"Person","id":"dan","properties":[{"name":"name","old":null,"new":"dan"},{"name":"score","old":null,"new":1.5},{"name":"born","old":null,"new":"2024-05-01"},{"name":"tags","old":null,"new":["a"]}]},` +
 			`{"kind":"inserted","entity":"edge","type":"Knows","id":"`},
 		{"change_list", r, args{"commit": deleted}, 0, `"nodes":{"inserted":0,"updated":0,"deleted":1},"edges":{"inserted":0,"updated":0,"deleted":1}`},
-		{"change_list", r, args{"commit": drafted, "branch": "draft"}, 0, `"id":"gus"`},
+		{"change_list", r, args{"commit": drafted, "branch": "trial"}, 0, `"id":"gus"`},
 		{"change_list", r, args{"commit": drafted}, 404, `on branch main, commit \"` + drafted + `\" not found`},
 		{"change_list", r, args{"commit": "x"}, 404, `on branch main, commit \"x\" not found`},
 		{"change_list", r, args{}, 400, `commit: missing`},

@@ -73,7 +73,7 @@ func validate() tool.Tool {
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
 			Name:  "query_validate",
 			Title: "Check a query",
-			Description: "Checks GQ text against the schema without running it. Returns each error with a fix, " +
+			Description: "Checks whether GQ text is correct and compiles against the schema, without running it. Returns each type error or mistake with a fix before you send it, " +
 				"and the parameters and columns of each correct query.",
 		}),
 		gates: gate(tool.Read),

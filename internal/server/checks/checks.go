@@ -26,6 +26,23 @@ type Limits struct {
 	All  time.Duration // maximum duration of one call of [Runner.Run]; default 20 s
 }
 
+// The default limits. A check that exceeds its own limit is remembered as unfinished; one that the end of
+// the request stops is not, because the next request may have more time.
+const (
+	defaultEach = 10 * time.Second
+	defaultAll  = 20 * time.Second
+)
+
+// Within returns limits for requests that end after `timeout`: the defaults, but at most a third of the
+// timeout for one check and two thirds for all. So one slow check does not use up each request, and the
+// other checks get outcomes. A timeout of 0 means none.
+func Within(timeout time.Duration) Limits {
+	if timeout <= 0 {
+		return Limits{defaultEach, defaultAll}
+	}
+	return Limits{min(defaultEach, timeout/3), min(defaultAll, timeout*2/3)}
+}
+
 // The bounds that no caller chooses.
 const (
 	maxRows       = 20          // rows of a failed check that an outcome keeps
@@ -69,10 +86,10 @@ type kept struct {
 func New(queries []tool.StoredQuery, limits Limits, now func() time.Time) *Runner {
 	r := &Runner{limits: limits, now: now, slots: make(chan struct{}, slots), remembered: map[key]kept{}}
 	if r.limits.Each == 0 {
-		r.limits.Each = 10 * time.Second
+		r.limits.Each = defaultEach
 	}
 	if r.limits.All == 0 {
-		r.limits.All = 20 * time.Second
+		r.limits.All = defaultAll
 	}
 	if r.now == nil {
 		r.now = clock.Now

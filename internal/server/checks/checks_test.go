@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -25,12 +26,13 @@ query everyone() { match { $p: Person } return { $p.name } }
 
 // world runs checks on a small graph, with a clock of its own.
 type world struct {
-	t      *testing.T
-	runner *checks.Runner
-	graph  engine.Graph
-	now    time.Time
-	ran    []string                                       // the names of the queries that ran
-	before func(ctx context.Context, q *plan.Query) error // is called before a query runs; may be nil
+	t       *testing.T
+	runner  *checks.Runner
+	graph   engine.Graph
+	now     time.Time
+	timeout time.Duration                                  // of a request; 0 for none
+	ran     []string                                       // the names of the queries that ran
+	before  func(ctx context.Context, q *plan.Query) error // is called before a query runs; may be nil
 }
 
 func newWorld(t *testing.T, limits checks.Limits) *world {
@@ -45,7 +47,13 @@ func newWorld(t *testing.T, limits checks.Limits) *world {
 func (w *world) run(state string) (outcomes, ran string) {
 	w.t.Helper()
 	w.ran = nil
-	all := w.runner.Run(w.t.Context(), tool.CheckedState{Key: state, Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
+	ctx := w.t.Context()
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	all := w.runner.Run(ctx, tool.CheckedState{Key: state, Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
 		return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
 			w.ran = append(w.ran, q.Name)
 			if w.before != nil {
@@ -138,6 +146,37 @@ func TestLimits(t *testing.T) {
 	if outcomes, ran := w.run("a"); ran != "born_later nameless" || outcomes != sound {
 		t.Errorf("the next call ran %q: %s", ran, outcomes)
 	}
+}
+
+// TestSlowCheckOfShortRequests runs checks within requests that are shorter than the default time of one
+// check. The slow check must not use up the time of the others, and must not run again in each request.
+func TestSlowCheckOfShortRequests(t *testing.T) {
+	for timeout, want := range map[time.Duration]checks.Limits{
+		0:                      {Each: 10 * time.Second, All: 20 * time.Second},
+		time.Minute:            {Each: 10 * time.Second, All: 20 * time.Second},
+		30 * time.Second:       {Each: 10 * time.Second, All: 20 * time.Second},
+		6 * time.Second:        {Each: 2 * time.Second, All: 4 * time.Second},
+		300 * time.Millisecond: {Each: 100 * time.Millisecond, All: 200 * time.Millisecond},
+	} {
+		if got := checks.Within(timeout); got != want {
+			t.Errorf("within %v: %+v, want %+v", timeout, got, want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 6 * time.Second
+		w := newWorld(t, checks.Within(timeout))
+		w.timeout = timeout
+		w.before = func(ctx context.Context, q *plan.Query) error {
+			if q.Name != "old" {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		const slow = "old unfinished: the check did not finish within 2s; make its query faster; born_later passed; nameless passed"
+		w.expect("a", slow, "old born_later nameless")
+		w.expect("a", slow, "")
+	})
 }
 
 // TestRows checks that an outcome has a limited number of rows and bytes.

@@ -69,6 +69,13 @@ type Graph struct {
 	// Quota bounds what the graph stores.
 	Quota Quota
 
+	// ProposalKeep is how long cleanups keep a merged or closed proposal; 0 for the default.
+	ProposalKeep time.Duration
+	// DraftKeep is how long a draft stays open without a write, and MaxDrafts the number of open drafts of
+	// one actor. 0 means the default.
+	DraftKeep time.Duration
+	MaxDrafts int
+
 	// Protected are the protected branches and the owners of actors, if Policy is a .cedar file, which
 	// cannot state them.
 	Protected protected.Rules
@@ -84,6 +91,9 @@ type Graph struct {
 
 	// OutputSchemas makes tools/list show the schema of each tool's result.
 	OutputSchemas bool
+
+	// Confirm names the actions that the user of an MCP client must confirm.
+	Confirm []string
 
 	// MetaThreshold is a number of stored queries. From this number on, the server offers two tools
 	// that find and run queries, instead of one tool for each query.

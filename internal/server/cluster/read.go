@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
@@ -136,6 +137,8 @@ func (p *reader) graph(e strictyaml.Entry) {
 	p.queries(&g, f["queries"])
 	p.embedding(&g, f["embedding_provider"])
 	p.quota(&g, f["quota"])
+	p.proposals(&g, f["proposals"])
+	p.drafts(&g, f["drafts"])
 	p.mcp(&g, f["mcp"])
 	if at := cmp.Or(f["protected_branches"], f["owners"]); at != nil {
 		g.Protected = protected.Parse(f["protected_branches"], f["owners"])
@@ -172,6 +175,43 @@ func (p *reader) quota(g *Graph, n *strictyaml.Node) {
 	g.Quota.Bytes, _ = f["bytes"].Number()
 	if v, ok := f["branches"].Number(); ok {
 		g.Quota.Branches = int(v)
+	}
+}
+
+// The bounds of proposals.keep.
+const (
+	minProposalKeep = time.Hour
+	maxProposalKeep = 87_600 * time.Hour // ten years
+)
+
+// proposals reads the section proposals of a graph.
+func (p *reader) proposals(g *Graph, n *strictyaml.Node) {
+	f, ok := n.Mapping("proposals", proposalSettings)
+	if !ok || f["keep"] == nil {
+		return
+	}
+	if s, ok := f["keep"].Text("keep"); ok {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < minProposalKeep || d > maxProposalKeep {
+			f["keep"].Fault(strictyaml.BadValue, fmt.Sprintf("keep is %q, expected a duration from 1h to 87600h, such as 2160h", s), "")
+			return
+		}
+		g.ProposalKeep = d
+	}
+}
+
+// maxDraftKeep is the longest time that a draft may stay open without a write: ten years.
+const maxDraftKeep = 87_600 * time.Hour
+
+// drafts reads the section drafts of a graph.
+func (p *reader) drafts(g *Graph, n *strictyaml.Node) {
+	f, ok := n.Mapping("drafts", draftSettings)
+	if !ok {
+		return
+	}
+	duration(f["keep"], "drafts.keep", time.Hour, maxDraftKeep, &g.DraftKeep)
+	if v, ok := f["max"].Number(); ok {
+		g.MaxDrafts = int(v)
 	}
 }
 
@@ -238,6 +278,12 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 		g.MetaThreshold = int(v)
 	}
 	g.OutputSchemas, _ = f["output_schemas"].Bool("output_schemas")
+	actions, _ := f["confirm"].Texts("confirm")
+	for _, a := range actions {
+		if v, ok := a.At.OneOf("an entry of confirm", Confirmable...); ok {
+			g.Confirm = append(g.Confirm, v)
+		}
+	}
 }
 
 // policies reads the section policies.

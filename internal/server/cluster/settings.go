@@ -74,6 +74,8 @@ var graphSettings = &setting{
 		{Key: "embedding_provider", Default: "none: the graph embeds no texts", Example: "main", Limits: "a name of providers.embedding",
 			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
 		quotaSettings,
+		proposalSettings,
+		draftSettings,
 		mcpSettings,
 		forCedar(protected.BranchesSetting),
 		forCedar(protected.OwnersSetting),
@@ -92,6 +94,28 @@ var quotaSettings = &setting{
 	},
 }
 
+// proposalSettings describes the section proposals of a graph.
+var proposalSettings = &setting{
+	Key: "proposals", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ keep: 720h }",
+	Text: "This section says how long the graph keeps proposals.",
+	Keys: []*setting{
+		{Key: "keep", Default: "2160h, which is 90 days", Example: "720h", Pattern: durationPattern, Limits: "a duration from 1h to 87600h",
+			Text: "A cleanup keeps a merged or closed proposal, and the commits that it compared, readable until this time after the last event of the proposal. It always keeps open proposals."},
+	},
+}
+
+// draftSettings describes the section drafts of a graph.
+var draftSettings = &setting{
+	Key: "drafts", Type: strictyaml.Mapping, Default: "keep 720h, max 5", Example: "{ keep: 720h, max: 5 }",
+	Text: "This section bounds the drafts of the graph.",
+	Keys: []*setting{
+		{Key: "keep", Default: "720h", Example: "168h", Pattern: durationPattern, Limits: "a duration from 1h to 87600h",
+			Text: "A draft ends if nobody writes to it for this time, unless an open proposal needs it."},
+		{Key: "max", Type: strictyaml.Int, Min: 1, Max: 1000, Default: "5", Example: "10",
+			Text: "An actor can have at most this number of open drafts."},
+	},
+}
+
 // querySettings describes one stored query of a graph.
 var querySettings = &setting{
 	Type: strictyaml.Mapping, Example: "{ file: people.gq }",
@@ -104,6 +128,9 @@ var querySettings = &setting{
 
 const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
+// Confirmable lists the actions that mcp.confirm can name.
+var Confirmable = []string{"branch_delete", "branch_merge", "schema_apply", "change"}
+
 // mcpSettings describes the section mcp of a graph.
 var mcpSettings = &setting{
 	Key: "mcp", Type: strictyaml.Mapping, Default: "the defaults of its keys", Example: "{ max_rows: 500, on_oversize: refuse }",
@@ -113,6 +140,9 @@ var mcpSettings = &setting{
 			Text: "A graph with at least this number of exposed stored queries offers two tools that find and run queries, instead of one tool for each query."},
 		{Key: "output_schemas", Type: strictyaml.Bool, Default: "false", Example: "true",
 			Text: "If this is true, tools/list also has the schema of each tool's result, for programs that check results; a model needs only the result."},
+		{Key: "confirm", Type: strictyaml.List, Default: "none", Example: "[branch_delete, change]",
+			Each: &setting{Type: strictyaml.Choice, OneOf: Confirmable, Example: "branch_delete", Text: "This is an action."},
+			Text: "Before a call over MCP does one of these actions, the user must confirm it: branch_delete, branch_merge, schema_apply if it removes stored values, and change if it deletes entities or loads with overwrite."},
 		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
 			Text: "The answer of a tool has at most this number of rows."},
 		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "100000",
@@ -258,7 +288,7 @@ var limitSettings = &setting{
 		{Key: "branches", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultBranches), Example: "500",
 			Text: "A graph can have at most this number of branches."},
 		{Key: "per_actor_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultPerActorSubscriptions), Example: "4",
-			Text: "One actor can have at most this number of open subscriptions to change feeds; the server answers further ones with 429. They do not count for per_actor_inflight."},
+			Text: "One actor can have at most this number of open subscriptions to change feeds and over MCP; the server answers further ones with 429. They do not count for per_actor_inflight."},
 		{Key: "total_subscriptions", Type: strictyaml.Int, Min: 1, Max: 100_000, Default: strconv.Itoa(DefaultTotalSubscriptions), Example: "64",
 			Text: "All actors together can have at most this number of open subscriptions."},
 	},

@@ -2,7 +2,9 @@ package encoding
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -19,6 +21,9 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	e.orNull(r.Target.Branch)
 	e.buf = append(e.buf, `,"snapshot":`...)
 	e.orNull(r.Target.Commit)
+	if err := e.draftTarget(env.DraftAt(ctx, r.Target.Branch)); err != nil {
+		return err
+	}
 	e.buf = append(e.buf, `},"columns":[`...)
 	for i, c := range r.Result.Columns() {
 		if i > 0 {
@@ -37,10 +42,17 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, `,"graph_commit_id":`...)
 		e.orNull(r.Result.Commit())
 	}
+	var notes []string
 	if n == 0 && why == whole && r.Notes != nil {
-		if err := e.notes(r.Notes(ctx)); err != nil {
-			return err
+		notes = r.Notes(ctx)
+	}
+	if r.Target.Branch == engine.MainBranch && env.Drafts != nil {
+		if name := env.Drafts.Others(ctx); name != "" {
+			notes = append(notes, fmt.Sprintf(`read from main; you have an open draft: to read it, add "branch": %q`, name))
 		}
+	}
+	if err := e.notes(notes); err != nil {
+		return err
 	}
 	if why != whole {
 		e.buf = append(e.buf, `,"truncated":true,"truncated_by":"`...)
@@ -59,6 +71,22 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	return nil
 }
 
+// draftTarget writes the members of a target that describe a draft; d is nil for another branch.
+func (e *Writer) draftTarget(d *tool.DraftState) error {
+	if d == nil {
+		return nil
+	}
+	if !e.enc.NoCommit {
+		e.buf = append(e.buf, `,"graph_commit_id":`...)
+		e.buf = appendString(e.buf, d.Draft.Head)
+	}
+	e.buf = append(e.buf, `,"main_ahead":`...)
+	e.buf = strconv.AppendUint(e.buf, d.Draft.MainAhead, 10)
+	e.buf = append(e.buf, `,"expires_at":`...)
+	e.buf = appendString(e.buf, d.Expires.UTC().Format(time.RFC3339))
+	return nil
+}
+
 // notes writes the notes of a read, if there are any.
 func (e *Writer) notes(notes []string) error {
 	if len(notes) == 0 {
@@ -69,7 +97,7 @@ func (e *Writer) notes(notes []string) error {
 }
 
 // changeAnswer writes the envelope of a mutation.
-func (e *Writer) changeAnswer(ctx context.Context, c *tool.ChangeOutcome, actor string, reads bool) error {
+func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.ChangeOutcome, reads bool) error {
 	start := len(e.buf)
 	e.buf = append(e.buf, `{"branch":`...)
 	e.buf = appendString(e.buf, c.Branch)
@@ -80,7 +108,7 @@ func (e *Writer) changeAnswer(ctx context.Context, c *tool.ChangeOutcome, actor 
 	e.buf = append(e.buf, `,"affected_edges":`...)
 	e.buf = strconv.AppendInt(e.buf, c.Change.Edges, 10)
 	e.buf = append(e.buf, `,"actor_id":`...)
-	e.orNull(actor)
+	e.orNull(env.Actor)
 	e.buf = append(e.buf, `,"commit":`...)
 	if e.enc.CommitIDs {
 		e.orNull(CommitID(c.Change.Commit))
@@ -89,6 +117,14 @@ func (e *Writer) changeAnswer(ctx context.Context, c *tool.ChangeOutcome, actor 
 	}
 	if c.DryRun {
 		e.buf = append(e.buf, `,"dry_run":true`...)
+	}
+	if d := env.DraftAt(ctx, c.Branch); d != nil && reads {
+		e.buf = append(e.buf, `,"target":{"branch":`...)
+		e.buf = appendString(e.buf, c.Branch)
+		if err := e.draftTarget(d); err != nil {
+			return err
+		}
+		e.buf = append(e.buf, '}')
 	}
 	if c.Columns != nil && c.Change.Row != nil {
 		e.buf = append(e.buf, `,"rows":`...)
@@ -119,8 +155,11 @@ type LoadResult struct {
 }
 
 // loadAnswer returns the answer to a load, in the form that the options select.
-func (e *Writer) loadAnswer(l *tool.LoadOutcome, actor string, reads bool) any {
-	data := loadedData(l)
+func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutcome, reads bool) any {
+	data, actor := loadedData(l), env.Actor
+	if d := env.DraftAt(ctx, l.Branch); d != nil && reads {
+		data.Target = &client.WriteTarget{Branch: l.Branch, DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}}
+	}
 	if e.enc.CommitIDs {
 		return &LoadResult{LoadedData: data, Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
 	}

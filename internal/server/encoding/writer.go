@@ -148,9 +148,9 @@ func (e *Writer) Outcome(ctx context.Context, env *tool.Env, out *tool.Outcome, 
 		}
 		return out.Read.Result.Commit(), e.rowsAnswer(ctx, env, out.Read)
 	case out.Change != nil:
-		return out.Change.Change.Head.ID, e.changeAnswer(ctx, out.Change, env.Actor, reads)
+		return out.Change.Change.Head.ID, e.changeAnswer(ctx, env, out.Change, reads)
 	case out.Load != nil:
-		return out.Load.Result.Head.ID, e.Value(e.loadAnswer(out.Load, env.Actor, reads))
+		return out.Load.Result.Head.ID, e.Value(e.loadAnswer(ctx, env, out.Load, reads))
 	}
 	return out.Commit, e.answer(out)
 }

@@ -72,7 +72,7 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 	if err != nil {
 		return dst, err
 	}
-	if stateless {
+	if _, waits := res.(*inputRequired); stateless && !waits {
 		// The types of the SDK have this member, but only the SDK can set it. b is not the empty object,
 		// because it has the member _meta.
 		dst = append(dst, `{"resultType":"complete",`...)

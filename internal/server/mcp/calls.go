@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,19 +27,22 @@ func bindToolCall(s *surface, m *message) (run, error) {
 		p := &mcp.CallToolParamsRaw{Name: name, Arguments: args, Meta: anyMeta(m)}
 		return func(ctx context.Context) (mcp.Result, error) { return s.callOwn(ctx, t, p) }, nil
 	}
+	if s.confirms[name] {
+		return func(ctx context.Context) (mcp.Result, error) { return s.callConfirmed(ctx, name, m) }, nil
+	}
 	return func(ctx context.Context) (mcp.Result, error) { return s.call(ctx, name, args) }, nil
 }
 
 // call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (mcp.Result, error) {
 	if !s.names[name] && s.graph.LacksProvider(access.ActorFrom(ctx), name) == nil {
-		return nil, s.graph.NotKnown(ctx, unknown(name))
+		return nil, s.graph.NotKnown(ctx, s.unknown(ctx, name))
 	}
 	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())
 	if err != nil {
 		var u *wireerror.UnknownTool
 		if errors.As(err, &u) {
-			return nil, unknown(u.Name)
+			return nil, invalidParams(u.Error())
 		}
 		fault := s.graph.Report(ctx, err)
 		if fault.Operational {
@@ -64,8 +68,8 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 
 // callOwn runs a tool from the options.
 func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw) (mcp.Result, error) {
-	if !s.granted(ctx, t.Gates) {
-		return nil, unknown(p.Name)
+	if !s.offers(ctx, t) {
+		return nil, s.unknown(ctx, p.Name)
 	}
 	res, err := t.Call(ctx, &mcp.CallToolRequest{Params: p})
 	switch {
@@ -88,6 +92,9 @@ func bindResourceRead(s *surface, m *message) (run, error) {
 	uri, err := subject(m, m.uri, "uri")
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(uri, skillScheme) {
+		return func(ctx context.Context) (mcp.Result, error) { return s.readSkill(ctx, uri) }, nil
 	}
 	p := &mcp.ReadResourceParams{URI: uri, Meta: anyMeta(m)}
 	return func(ctx context.Context) (mcp.Result, error) { return s.read(ctx, p) }, nil
@@ -163,4 +170,6 @@ func asksClient(kind, name string) error {
 
 // unknown returns the error for a tool that does not exist. The same error answers a call of a tool
 // that the caller may not see, so that the two cases look the same.
-func unknown(name string) error { return invalidParams((&wireerror.UnknownTool{Name: name}).Error()) }
+func (s *surface) unknown(ctx context.Context, name string) error {
+	return invalidParams(s.graph.Unknown(ctx, access.ActorFrom(ctx), name).Error())
+}

@@ -14,7 +14,7 @@ import (
 func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{
-		Instructions: instructionsFor(g.Descriptors(), true, g.Meta()), PageSize: 1 << 20, Capabilities: capabilities(),
+		Instructions: instructionsFor(g.Descriptors(), true, g.Meta(), false), PageSize: 1 << 20, Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 			*c = private(listTTL)
 			if _, ok := req.(*mcp.ReadResourceRequest); ok {
@@ -39,6 +39,9 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 			return r.Read(ctx, req)
 		})
 	}
+	for _, r := range s.templates.all {
+		server.AddResourceTemplate(r.Info, r.Read)
+	}
 	for _, p := range s.prompts.all {
 		server.AddPrompt(p.Info, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if !s.granted(ctx, p.Gates) {
@@ -49,7 +52,7 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 		})
 	}
 	server.AddReceivingMiddleware(s.perCaller)
-	return &handler{s, defaultMaxBody, nil}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+	return &handler{s, defaultMaxBody, nil, never}, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true})
 }
 
@@ -62,7 +65,7 @@ func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, notFound(name)
 		}
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && !s.names[p.Name] {
-			return nil, unknown(p.Name)
+			return nil, s.unknown(ctx, p.Name)
 		}
 		res, err := next(ctx, name, req)
 		if err != nil {
@@ -92,6 +95,7 @@ func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, err
 			}
 		case *mcp.DiscoverResult:
+			list.Capabilities = streaming()
 			if list.Instructions, err = s.instructions(ctx); err != nil {
 				return nil, err
 			}

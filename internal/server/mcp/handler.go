@@ -33,6 +33,10 @@ type Options struct {
 	// request, if this server must answer. If Forward is nil, this server answers every request.
 	Forward func(w http.ResponseWriter, r *http.Request, body []byte) bool
 
+	// Stopping ends when the server begins to stop. Streams of notifications then end. If it is nil,
+	// they end with their clients.
+	Stopping context.Context
+
 	Tools     []Tool // their names must differ from those of the graph's tools
 	Resources []Resource
 	Templates []Template
@@ -62,7 +66,7 @@ func Handler(g *servedgraph.Graph, opts Options) http.Handler {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = defaultMaxBody
 	}
-	return &handler{newSurface(g, opts), opts.MaxBody, opts.Forward}
+	return &handler{newSurface(g, opts), opts.MaxBody, opts.Forward, cmp.Or(opts.Stopping, never)}
 }
 
 // handler answers the requests of Streamable HTTP. The SDK has a handler too, which creates a
@@ -73,6 +77,8 @@ type handler struct {
 	maxBody int64    // limit of a request body in bytes
 
 	forward func(w http.ResponseWriter, r *http.Request, body []byte) bool // see Options; may be nil
+
+	stopping context.Context // ends when the server begins to stop
 }
 
 // ServeHTTP answers one POST with the answers to its messages.
@@ -85,7 +91,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
-	body, fault := h.read(w, r)
+	limit := h.maxBody
+	if IsSubscription(r) {
+		limit = min(limit, maxListenBody)
+	}
+	body, fault := read(w, r, limit)
 	if fault != nil {
 		fault.write(w)
 		return
@@ -113,6 +123,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if version == "" {
 		version = assumedVersion
+	}
+	if m := &msgs[0]; version >= statelessVersion && m.method == listenMethod && m.isCall() && !m.response {
+		h.listen(w, r, m)
+		return
 	}
 	status, answer := h.surface.answer(r.Context(), version, msgs, batch)
 	if answer == nil {
@@ -198,15 +212,15 @@ func textBytes(res mcp.Result) (n int) {
 }
 
 // read reads the body, at most maxBody bytes of it.
-func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFault) {
-	if r.ContentLength > h.maxBody {
-		return nil, tooLarge(h.maxBody)
+func read(w http.ResponseWriter, r *http.Request, maxBody int64) ([]byte, *httpFault) {
+	if r.ContentLength > maxBody {
+		return nil, tooLarge(maxBody)
 	}
 	// The declared length gives the capacity, up to 1 MiB. A body that is shorter than declared
 	// ends early.
 	size := max(r.ContentLength, 0)
 	body := make([]byte, 0, min(size, 1<<20)+1)
-	limited := http.MaxBytesReader(w, r.Body, h.maxBody)
+	limited := http.MaxBytesReader(w, r.Body, maxBody)
 	for {
 		n, err := limited.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -216,7 +230,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *httpFau
 		if err != nil {
 			var tooBig *http.MaxBytesError
 			if errors.As(err, &tooBig) {
-				return nil, tooLarge(h.maxBody)
+				return nil, tooLarge(maxBody)
 			}
 			return nil, badRequest("the request body could not be read")
 		}

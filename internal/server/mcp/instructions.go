@@ -22,6 +22,8 @@ const (
 		"query example($name: String) { match { $p: Person { name: $name } $p knows $q } return { $q.name } order { $q.name } limit 20 }."
 	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
 	writes   = "Tools that write say so in their hints; each write is one commit."
+	drafts   = `A write without a branch goes to your draft, a branch of your own: read it with branch: "draft".`
+	submit   = `When it is done, send it to a reviewer with proposal_submit, source: "draft".`
 	cut      = "A result that was cut says truncated: true; then ask for less or, if the result has a next_page_token, call again with that as page_token."
 	faults   = "An error says what it found and what it expected."
 )
@@ -42,7 +44,7 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta())
+	text := instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta(), s.graph.Confined(actor))
 	if !namesOf(seen)["code_index"] || !s.granted(ctx, readMain()) {
 		return text, nil
 	}
@@ -57,8 +59,9 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 }
 
 // instructionsFor returns the instructions for a caller who sees the tools. They mention no other
-// tool. The argument `stored` says that the caller may run stored queries.
-func instructionsFor(seen []*tool.Descriptor, stored, meta bool) string {
+// tool. The argument `stored` says that the caller may run stored queries, and `confined` that the policy
+// confines the caller's writes to drafts.
+func instructionsFor(seen []*tool.Descriptor, stored, meta, confined bool) string {
 	sees := namesOf(seen)
 	sentences := []string{whatItIs}
 	if sees["type_describe"] {
@@ -85,6 +88,12 @@ func instructionsFor(seen []*tool.Descriptor, stored, meta bool) string {
 	}
 	if slices.ContainsFunc(seen, func(d *tool.Descriptor) bool { return !d.ReadOnly }) {
 		sentences = append(sentences, writes)
+		if confined {
+			sentences = append(sentences, drafts)
+		}
+		if confined && sees["proposal_submit"] {
+			sentences = append(sentences, submit)
+		}
 	}
 	if len(seen) > 0 {
 		sentences = append(sentences, cut)

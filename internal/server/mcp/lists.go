@@ -23,7 +23,16 @@ func private(ttl time.Duration) mcp.Cacheable {
 
 // capabilities returns what the server offers to every caller.
 func capabilities() *mcp.ServerCapabilities {
-	return &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
+	c := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
+	c.AddExtension(skillsExtension, map[string]any{})
+	return c
+}
+
+// streaming returns what the server offers to callers of the versions that have streams.
+func streaming() *mcp.ServerCapabilities {
+	c := capabilities()
+	c.Tools.ListChanged, c.Resources.Subscribe = true, true
+	return c
 }
 
 // initialize answers the method initialize.
@@ -44,7 +53,7 @@ func (s *surface) discover(ctx context.Context, _ *mcp.DiscoverParams) (mcp.Resu
 		return nil, err
 	}
 	return &mcp.DiscoverResult{
-		SupportedVersions: versions, Capabilities: capabilities(), Instructions: text, Cacheable: private(listTTL),
+		SupportedVersions: versions, Capabilities: streaming(), Instructions: text, Cacheable: private(listTTL),
 	}, nil
 }
 
@@ -68,7 +77,7 @@ func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Re
 		tools[i] = s.redaction.tool(s.tools[d], names)
 	}
 	for _, t := range s.own.all {
-		if s.granted(ctx, t.Gates) {
+		if s.offers(ctx, t) {
 			tools = append(tools, t.Info)
 		}
 	}
@@ -85,6 +94,13 @@ func (s *surface) listResources(ctx context.Context, p *mcp.ListResourcesParams)
 		if s.granted(ctx, r.Gates) {
 			res.Resources = append(res.Resources, r.Info)
 		}
+	}
+	sk, err := s.skillListing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if sk != nil {
+		res.Resources = append(res.Resources, sk)
 	}
 	return res, nil
 }

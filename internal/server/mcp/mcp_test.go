@@ -151,7 +151,7 @@ func TestClient(t *testing.T) {
 	s := connect(t, url, servedtest.Reader)
 	init := s.InitializeResult()
 	//lint:ignore SA1019 logging must not be declared, deprecated or not
-	if init.Capabilities.Tools == nil || init.Capabilities.Tools.ListChanged || init.Capabilities.Prompts == nil || init.Capabilities.Prompts.ListChanged || init.Capabilities.Logging != nil {
+	if init.Capabilities.Tools == nil || init.Capabilities.Prompts == nil || init.Capabilities.Prompts.ListChanged || init.Capabilities.Logging != nil {
 		t.Errorf("capabilities: %+v", init.Capabilities)
 	}
 	if at := strings.Index(init.Instructions, "type_describe"); at < 0 || at > strings.Index(init.Instructions, "gq_reference") || strings.Index(init.Instructions, "gq_reference") > strings.Index(init.Instructions, "graph_query") {
@@ -244,10 +244,10 @@ func TestOutputSchemas(t *testing.T) {
 		{"type_path", map[string]any{"from": "Person", "to": "Person"}},
 		{"query_validate", map[string]any{"query": read}}, {"query_validate", map[string]any{"query": "query"}},
 		{"query_explain", map[string]any{"query": read}}, {"query_explain", map[string]any{"query": read, "analyze": true}},
-		{"branch_create", map[string]any{"name": "draft"}},
-		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "eve" } }`, "branch": "draft"}},
+		{"branch_create", map[string]any{"name": "trial"}},
+		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "eve" } }`, "branch": "trial"}},
 		{"commit_list", map[string]any{"limit": 1}}, {"commit_get", map[string]any{"commit": first}}, {"change_list", map[string]any{"commit": first, "limit": 1}},
-		{"branch_merge", map[string]any{"source": "draft"}}, {"branch_merge", map[string]any{"source": "draft"}}, {"branch_delete", map[string]any{"name": "draft"}},
+		{"branch_merge", map[string]any{"source": "trial"}}, {"branch_merge", map[string]any{"source": "trial"}}, {"branch_delete", map[string]any{"name": "trial"}},
 		{"schema_apply", map[string]any{"schema": servedtest.Source, "dry_run": true}}, {"schema_apply", map[string]any{"schema": servedtest.Source + "node Extra {}"}},
 		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed, "branch": "june", "from": "main"}},
 		{"graph_health", nil}, {"schema_get", nil}, {"branch_list", nil}, {"graph_snapshot", map[string]any{"branch": "main"}},
@@ -318,10 +318,10 @@ func TestResources(t *testing.T) {
 	ctx := context.Background()
 	url := serve(t, config(t), mcp.Options{})
 	reader, bot := connect(t, url, servedtest.Reader), connect(t, url, servedtest.Bot)
-	if list, err := reader.ListResources(ctx, nil); err != nil || len(list.Resources) != 4 {
+	if list, err := reader.ListResources(ctx, nil); err != nil || len(list.Resources) != 6 {
 		t.Errorf("reader: %+v, %v", list, err)
 	}
-	if list, err := bot.ListResources(ctx, nil); err != nil || len(list.Resources) != 0 {
+	if list, err := bot.ListResources(ctx, nil); err != nil || len(list.Resources) != 1 {
 		t.Errorf("bot: %+v, %v", list, err)
 	}
 	res, err := reader.ReadResource(ctx, &sdk.ReadResourceParams{URI: "omnigraph://schema"})
@@ -366,7 +366,7 @@ func TestTransport(t *testing.T) {
 		{"notification", "2025-11-25", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ""},
 		{"prompts", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, 200, `"prompts":[]`},
 		{"listen", "2025-11-25", `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen"}`, 200, `"id":7`},
-		{"listen", "2026-07-28", message(newest, "subscriptions/listen", ""), 404, `"code":-32601`},
+		{"listen", "2026-07-28", message(newest, "subscriptions/listen", ""), 400, `params.notifications: missing`},
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"omnigraph/schemaVersion":"sha256:`},
 		{"discover", "2026-07-28", message(newest, "server/discover", ""), 200, `"cacheScope":"private"`},
 		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},

@@ -181,6 +181,9 @@ func TestLargestPrompts(t *testing.T) {
 	}
 	refused := map[string]string{"omnigraph://gq-reference": "ask gq_reference for one topic"}
 	for _, r := range list.Resources {
+		if strings.HasPrefix(r.URI, "skill://") {
+			continue // a client compares the whole file with a digest, so the limit does not apply
+		}
 		res, err := small.ReadResource(ctx, &sdk.ReadResourceParams{URI: r.URI})
 		if want, ok := refused[r.URI]; ok {
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,11 +1,14 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strings"
 
@@ -27,8 +30,8 @@ func ProxyStdio(ctx context.Context, remote Remote, in io.Reader, out io.Writer)
 	if remote.Client == nil {
 		remote.Client = http.DefaultClient
 	}
-	return serveStdio(ctx, in, out, 0, func(ctx context.Context, version string, m *message) []byte {
-		reply, err := remote.send(ctx, version, m)
+	return serveStdio(ctx, in, out, 0, func(ctx context.Context, version string, m *message, up *upward) []byte {
+		reply, err := remote.send(ctx, version, m, up)
 		switch {
 		case !m.isCall():
 			return nil
@@ -39,8 +42,15 @@ func ProxyStdio(ctx context.Context, remote Remote, in io.Reader, out io.Writer)
 	})
 }
 
-// send posts a message and returns the answer on one line.
-func (r *Remote) send(ctx context.Context, version string, m *message) ([]byte, error) {
+// send posts a message and returns the answer on one line. If the server answers with a stream, send
+// passes the notifications on before it returns.
+func (r *Remote) send(ctx context.Context, version string, m *message, up *upward) ([]byte, error) {
+	if m.method == listenMethod {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(up.ending, cancel)()
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(m.raw))
 	if err != nil {
 		return nil, err
@@ -64,6 +74,9 @@ func (r *Remote) send(ctx context.Context, version string, m *message) ([]byte, 
 		return nil, fmt.Errorf("the server cannot be reached: %w", err)
 	}
 	defer resp.Body.Close()
+	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType == "text/event-stream" && resp.StatusCode == http.StatusOK {
+		return relay(resp.Body, m.id, up)
+	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("the server's answer ended early: %w", err)
@@ -86,6 +99,40 @@ func (r *Remote) send(ctx context.Context, version string, m *message) ([]byte, 
 	}
 	return nil, refusal(resp, body)
 }
+
+// relay passes the messages of a stream of server-sent events on to the client, except the answer to the
+// call with the id, which it returns. The answer is nil if the stream ended because the session ends.
+func relay(stream io.Reader, id []byte, up *upward) ([]byte, error) {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		if !ok {
+			continue // the name of the event, a comment, or the end of the event
+		}
+		data = bytes.Clone(bytes.TrimSpace(data))
+		var answer struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if json.Unmarshal(data, &answer) != nil {
+			return nil, errors.New("the server sent an event that is not a JSON-RPC message")
+		}
+		if string(answer.ID) == string(id) {
+			return data, nil
+		}
+		up.send(data)
+	}
+	if up.ending.Err() != nil {
+		return nil, nil
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("the server's stream ended early: %w", err)
+	}
+	return nil, errors.New("the server's stream ended early; listen again to go on")
+}
+
+// maxEvent is the maximum length in bytes of a line of a stream.
+const maxEvent = 1 << 20
 
 // refusal returns an error that describes an answer that is not a JSON-RPC message.
 func refusal(resp *http.Response, body []byte) error {

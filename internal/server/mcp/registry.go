@@ -25,6 +25,9 @@ type (
 		Info  *mcp.Tool       // what clients see
 		Gates []tool.Grant    // permissions that a caller needs to see and call the tool
 		Call  mcp.ToolHandler // runs the tool
+
+		// Present reports whether the tool exists at the moment. If it is nil, the tool always exists.
+		Present func() bool
 	}
 
 	// Resource is a resource with a fixed URI.
@@ -85,9 +88,10 @@ func (s *surface) register(opts Options) {
 		s.encode(t.Info)
 	}
 	s.resources = indexed("resources", append(s.graphResources(), opts.Resources...), func(r *Resource) string { return r.Info.URI })
-	templates := make([]template, len(opts.Templates))
-	for i := range opts.Templates {
-		t := &opts.Templates[i]
+	all := append(s.graphTemplates(), opts.Templates...)
+	templates := make([]template, len(all))
+	for i := range all {
+		t := &all[i]
 		pattern, err := uritemplate.New(t.Info.URITemplate)
 		if err != nil {
 			panic("mcp: the URI template " + t.Info.URITemplate + ": " + err.Error())
@@ -110,6 +114,11 @@ func (s *surface) resourceAt(uri string) (gates []tool.Grant, read mcp.ResourceH
 		}
 	}
 	return nil, nil, "", false
+}
+
+// offers reports whether a tool from the options exists for the caller.
+func (s *surface) offers(ctx context.Context, t *Tool) bool {
+	return (t.Present == nil || t.Present()) && s.granted(ctx, t.Gates)
 }
 
 // granted reports whether the policy allows the caller each of the gates.

@@ -21,6 +21,7 @@ const (
 	branchesURI  = "omnigraph://branches"
 	referenceURI = "omnigraph://gq-reference"
 	catalogURI   = "omnigraph://catalog"
+	proposalsURI = "omnigraph://proposals"
 )
 
 // readMain returns the gates of everything that shows the schema or the data of main.
@@ -46,7 +47,20 @@ func (s *surface) graphResources() []Resource {
 			URI: catalogURI, Name: "catalog", Title: "Stored queries", MIMEType: "application/json",
 			Description: "The graph's stored queries that you may run, with their parameters and how to call each.",
 		}},
+		{Gates: gates, Read: s.readProposals, Info: &mcp.Resource{
+			URI: proposalsURI, Name: "proposals", Title: "Proposals", MIMEType: "application/json",
+			Description: "The newest proposals that you may read. You can subscribe to it.",
+		}},
 	}
+}
+
+// graphTemplates returns the templates of every graph. Each branch has its own permissions, so the
+// template has no gates.
+func (s *surface) graphTemplates() []Template {
+	return []Template{{Read: s.readBranch, Info: &mcp.ResourceTemplate{
+		URITemplate: branchesURI + "/{+name}", Name: "branch", Title: "Branch", MIMEType: "application/json",
+		Description: "A branch and the commit at its head. You can subscribe to it.",
+	}}}
 }
 
 // readSchema reads the resource omnigraph://schema: the source of the schema on main.
@@ -116,23 +130,30 @@ func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest)
 		name, call := s.graph.HowToCall(q)
 		entries[i] = catalogQuery{
 			Name: info.Name, Tool: name, Call: call, Title: d.Title, Description: info.Description, Instruction: info.Instruction, Questions: info.Questions,
-			Mutation: info.Mutation, Params: []catalogParam{},
-		}
-		for j, p := range q.Plan().Params {
-			c := catalogParam{Name: p.Name, Type: strings.TrimSuffix(p.TypeText(), "?"), Optional: p.Optional()}
-			if j < len(info.ParamDocs) {
-				c.Description = info.ParamDocs[j]
-			}
-			if !p.Default.IsNull() {
-				c.Default = encoding.ValueJSON(p.Default, encoding.Options{SafeIntegers: true})
-			}
-			if p.Bounds != (value.Bounds{}) {
-				c.Range = p.Bounds.String()
-			}
-			entries[i].Params = append(entries[i].Params, c)
+			Mutation: info.Mutation, Params: paramsOf(q),
 		}
 	}
 	return list(s, "queries", entries)
+}
+
+// paramsOf describes the parameters of a stored query.
+func paramsOf(q tool.StoredQuery) []catalogParam {
+	docs := q.Info().ParamDocs
+	params := []catalogParam{}
+	for i, p := range q.Plan().Params {
+		c := catalogParam{Name: p.Name, Type: strings.TrimSuffix(p.TypeText(), "?"), Optional: p.Optional()}
+		if i < len(docs) {
+			c.Description = docs[i]
+		}
+		if !p.Default.IsNull() {
+			c.Default = encoding.ValueJSON(p.Default, encoding.Options{SafeIntegers: true})
+		}
+		if p.Bounds != (value.Bounds{}) {
+			c.Range = p.Bounds.String()
+		}
+		params = append(params, c)
+	}
+	return params
 }
 
 // text returns a whole resource. If the resource has more bytes than an answer may have, the error

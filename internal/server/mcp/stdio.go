@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -22,24 +23,37 @@ import (
 // and goes on.
 func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.Reader, out io.Writer) error {
 	s := newSurface(g, opts)
-	return serveStdio(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message) []byte {
-		if !m.isCall() {
+	return serveStdio(ctx, in, out, opts.MaxBody, func(ctx context.Context, version string, m *message, up *upward) []byte {
+		switch {
+		case !m.isCall():
 			return nil // the server ignores these notifications
+		case m.method == listenMethod && version >= statelessVersion:
+			if fault := s.listen(ctx, up.ending, m, lineStream(up.send)); fault != nil {
+				return appendError(nil, m.id, fault)
+			}
+			return nil
 		}
 		reply, _ := s.answerCall(ctx, version, m, nil)
 		return reply
 	})
 }
 
-// responder answers a message. It returns nil if the message needs no answer. The argument
-// `version` is the protocol version of the session. If the message contains a valid version itself,
-// it is that version instead.
-type responder func(ctx context.Context, version string, m *message) []byte
+// responder answers a message. It returns nil if the message needs no answer, or if it has sent the
+// answer with `up`. The argument `version` is the protocol version of the session. If the message
+// contains a valid version itself, it is that version instead.
+type responder func(ctx context.Context, version string, m *message, up *upward) []byte
+
+// upward is what a stream of notifications needs of the session.
+type upward struct {
+	send   func(message []byte) // writes a line to the client
+	ending context.Context      // ends when the input has ended, so that the streams end too
+}
 
 // The limits of one client. The session reads on while calls run and wait, because the next line
 // may cancel one of them. It stops reading at maxUnanswered.
 const (
 	maxRunning    = 64       // lines that are answered at the same time; others wait
+	maxListening  = 8        // streams that are open at the same time; further ones are refused
 	maxUnanswered = 64 << 20 // bytes of the lines that run or wait, with lineOverhead for each
 	lineOverhead  = 16 << 10 // bytes: the goroutine and the registration of a line
 )
@@ -54,6 +68,8 @@ type stdioSession struct {
 	failed   error                    // the first error of a write; guarded by mu
 	inFlight map[string]*registration // the calls in flight by id; guarded by mu
 
+	up         *upward
+	listening  chan struct{}       // holds an element for each open stream
 	unanswered *semaphore.Weighted // bytes, at most maxUnanswered
 	running    chan struct{}       // holds an element for each line that is being answered
 	lines      sync.WaitGroup      // the lines that run or wait
@@ -73,10 +89,14 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 	s := &stdioSession{
 		respond: respond, version: assumedVersion, out: out, inFlight: map[string]*registration{},
 		unanswered: semaphore.NewWeighted(maxUnanswered), running: make(chan struct{}, maxRunning),
+		listening: make(chan struct{}, maxListening),
 	}
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	ending, end := context.WithCancel(ctx)
+	defer end()
+	s.up = &upward{send: s.write, ending: ending}
 	read := make(chan line)
 	go readLines(ctx, in, maxLine, read)
 	for {
@@ -91,6 +111,7 @@ func serveStdio(ctx context.Context, in io.Reader, out io.Writer, maxLine int64,
 			if l.err == nil {
 				cancel()
 			}
+			end()
 			s.lines.Wait()
 			if err := s.writeError(); err != nil || errors.Is(l.err, io.EOF) {
 				return err
@@ -266,7 +287,21 @@ func (s *stdioSession) answer(c call) []byte {
 	case c.refusal != nil:
 		return appendError(nil, c.id, c.refusal)
 	}
-	reply := s.respond(c.ctx, c.version, c.message)
+	if c.method == listenMethod {
+		select {
+		case s.listening <- struct{}{}:
+			defer func() { <-s.listening }()
+		default:
+			return s.done(c, appendError(nil, c.id, &jsonrpc.Error{Code: codeInvalidRequest,
+				Message: fmt.Sprintf("%d streams are open, which is the limit; cancel one of them first", maxListening)}))
+		}
+	}
+	return s.done(c, s.respond(c.ctx, c.version, c.message, s.up))
+}
+
+// done takes a message out of the calls in flight and returns its reply, or nil if the client has
+// cancelled the call.
+func (s *stdioSession) done(c call, reply []byte) []byte {
 	if c.registration == nil {
 		return nil
 	}

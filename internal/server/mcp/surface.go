@@ -18,9 +18,12 @@ type surface struct {
 	graph     *servedgraph.Graph // runs the calls
 	redaction *redaction         // removes names of tools that a caller may not see
 
-	tools   map[*tool.Descriptor]*mcp.Tool // in the form of the SDK
-	names   map[string]bool                // the names of the graph's tools
-	encoded map[*mcp.Tool][]byte           // the JSON of the tools, which does not change
+	tools    map[*tool.Descriptor]*mcp.Tool // in the form of the SDK
+	names    map[string]bool                // the names of the graph's tools
+	confirms map[string]bool                // the names of those whose calls may need a confirmation
+	encoded  map[*mcp.Tool][]byte           // the JSON of the tools, which does not change
+
+	skills skillCache // the skills that callers have read
 
 	// The graph's own resources and prompts, and everything from the options.
 	own       index[Tool]     // the tools from the options, by name
@@ -37,14 +40,14 @@ type surface struct {
 func newSurface(g *servedgraph.Graph, opts Options) *surface {
 	s := &surface{
 		graph: g, redaction: newRedaction(g.Descriptors()),
-		tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, encoded: map[*mcp.Tool][]byte{},
+		tools: map[*tool.Descriptor]*mcp.Tool{}, names: map[string]bool{}, confirms: map[string]bool{}, encoded: map[*mcp.Tool][]byte{},
 		implementation: &mcp.Implementation{Name: "omnigraph", Title: "Omnigraph", Version: g.Version()},
 	}
 	for _, d := range g.Descriptors() {
-		s.tools[d], s.names[d.Name] = s.encode(describe(d, g.OutputSchemas())), true
+		s.tools[d], s.names[d.Name] = s.encode(s.describe(d)), true
 	}
 	for _, d := range g.Variants() {
-		s.tools[d] = s.encode(describe(d, g.OutputSchemas()))
+		s.tools[d] = s.encode(s.describe(d))
 	}
 	s.register(opts)
 	var err error
@@ -70,6 +73,21 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 		panic(fmt.Sprintf("mcp: tool %s: the input schema is not the schema of an object", t.Name))
 	}
 	s.encoded[t] = b
+	return t
+}
+
+// describe returns the description of a tool of the graph. If calls of the tool may need a confirmation,
+// it has the argument confirm. It panics if the input schema has no properties.
+func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
+	t := describe(d, s.graph.OutputSchemas())
+	if !s.graph.Confirms(d) {
+		return t
+	}
+	schema, err := withConfirm(d.InputSchema)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: tool %s: %v", d.Name, err))
+	}
+	s.confirms[d.Name], t.InputSchema = true, schema
 	return t
 }
 

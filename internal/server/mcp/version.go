@@ -45,6 +45,7 @@ type requestMeta struct {
 	version string // empty if absent
 	fault   string // the member that is missing or malformed, or ""
 	absent  bool   // the member in fault is possibly missing, and not malformed
+	forms   bool   // the client can show a form to its user
 }
 
 // metaOf reads the members of a message's _meta that the protocol defines.
@@ -66,6 +67,8 @@ func metaOf(m *message) (meta requestMeta) {
 	if !isObject(raw[mcp.MetaKeyClientCapabilities], &capabilities) {
 		meta.fault, meta.absent = mcp.MetaKeyClientCapabilities, true
 	}
+	e := capabilities.Elicitation
+	meta.forms = e != nil && (e.Form != nil || e.URL == nil) // without modes, elicitation means forms
 	return meta
 }
 

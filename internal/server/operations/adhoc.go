@@ -48,6 +48,9 @@ func (c *AdHoc) Grants() []tool.Grant {
 	return []tool.Grant{c.Options.Grant(c.Branch, tool.AdHoc)}
 }
 
+// RunOptions returns the options of the call.
+func (c *AdHoc) RunOptions() *queryrun.Options { return &c.Options }
+
 // Run compiles the text and executes the query. Faults in the text give a *wireerror.Rejected.
 // Faults in the name of the query, its parameters or its run options give a *tool.ArgumentError. A
 // mutation that updates, deletes, upserts or has a match also requires permission to read; without it
@@ -78,6 +81,12 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 // target.
 func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, error) {
 	schema, err := env.Graph.Schema(ctx, at)
+	var closed *engine.DraftClosed
+	if c.Options.IdempotencyKey != "" && errors.As(err, &closed) {
+		// The write may repeat one that was made before the draft ended. If it does not, the engine
+		// returns this error again.
+		schema, err = env.Graph.Schema(ctx, engine.Target{Branch: engine.MainBranch})
+	}
 	if err != nil {
 		return nil, nil, err
 	}

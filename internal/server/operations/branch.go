@@ -3,6 +3,8 @@ package operations
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -47,7 +49,7 @@ func (c *CreateBranch) start() *Look {
 // Run creates the branch. The error is an *engine.NotFound if Commit is not in the history
 // of From.
 func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	from, at := orMain(c.From), engine.Target{Branch: orMain(c.From)}
+	from, at := env.Branch(c.From), engine.Target{Branch: env.Branch(c.From)}
 	if c.Commit != "" {
 		start, err := c.start().commit(ctx, env.Graph)
 		if err != nil {
@@ -57,6 +59,9 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		if c.From == "" {
 			from = start.Branch
 		}
+	}
+	if err := checkUnreserved("name", c.Name); err != nil {
+		return nil, err
 	}
 	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
 	if err != nil {
@@ -88,8 +93,19 @@ func (c *DeleteBranch) Grants() []tool.Grant {
 // Run deletes the branch. The error is an *engine.PreconditionFailed if At is set and is
 // not the branch's head.
 func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	var err error
-	if c.At == "" {
+	name := env.Branch(c.Name)
+	what := "delete the branch " + name + ", with its changes that no other branch has"
+	err := env.Confirmed(ctx, tool.Step{Action: tool.BranchDelete, What: what, Branches: []string{name}})
+	if err != nil {
+		return nil, err
+	}
+	if id, draft := engine.DraftID(name); draft {
+		err = env.Graph.EndDraft(ctx, id, engine.DraftEnd{State: engine.DraftDeleted, By: env.Actor, IfHead: c.At})
+		var unknown *engine.NotFound
+		if errors.As(err, &unknown) {
+			err = &engine.NotFound{What: "branch", Name: c.Name}
+		}
+	} else if c.At == "" {
 		err = env.Graph.DeleteBranch(ctx, c.Name)
 	} else {
 		err = env.Graph.DeleteBranchAt(ctx, c.Name, c.At)
@@ -97,7 +113,17 @@ func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: &BranchDeleteResult{Name: c.Name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: c.Name}}, nil
+	return &tool.Outcome{Value: &BranchDeleteResult{Name: name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: name}}, nil
+}
+
+// checkUnreserved returns a *tool.ArgumentError at path if a new branch must not have the name, because
+// it stands for a draft of the caller.
+func checkUnreserved(path, name string) error {
+	if name != "draft" && !strings.HasPrefix(name, engine.DraftPrefix) {
+		return nil
+	}
+	return &tool.ArgumentError{Path: path, Detail: fmt.Sprintf("the name %q is reserved for drafts", name),
+		Help: "choose another name; a write with the branch draft or draft/NAME opens a draft by itself"}
 }
 
 // asArgument converts an *engine.BadArgument to a *tool.ArgumentError at path. The engine's text

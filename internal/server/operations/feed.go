@@ -50,6 +50,8 @@ func ReadFeed(r FeedRange) *Look {
 	}
 	r.Select.Images = true
 	return &Look{At: engine.Target{Branch: r.Branch}, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		r := r
+		r.Branch = env.Branch(r.Branch)
 		f := &feed{FeedRange: r, env: env, head: head, schemas: map[string]*engine.Schema{}}
 		a, err := f.page(ctx)
 		if err = asGap(err); errors.As(err, new(*wireerror.HistoryGap)) {
@@ -152,6 +154,8 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 		switch {
 		case err != nil:
 			return nil, after, err
+		case p.Branch != f.Branch && f.env.Unpinned(ctx, f.Branch, p.Branch) != nil:
+			return nil, after, f.env.Unpinned(ctx, f.Branch, p.Branch)
 		case p.Branch != f.Branch:
 			return nil, after, tool.BadPageToken("belongs to the branch " + p.Branch)
 		}

@@ -43,7 +43,7 @@ func LookSnapshot(at engine.Target) *Look {
 			GraphCommitID: c.ID, SchemaDigest: c.Schema, Datasets: []client.Dataset{},
 		}
 		if at.Branch != "" || at.Commit == "" {
-			a.GraphBranch = orMain(at.Branch) // the head of a new branch was made on another branch
+			a.GraphBranch = env.Branch(at.Branch) // the head of a new branch was made on another branch
 		}
 		add := func(kind string, counts []engine.TypeCount) {
 			for _, t := range counts {
@@ -75,7 +75,7 @@ func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 		r := r
 		if token != "" {
 			var err error
-			if r.Before, err = OpenCommits(env, token, orMain(at.Branch)); err != nil {
+			if r.Before, err = OpenCommits(ctx, env, token, at.Branch); err != nil {
 				return nil, err
 			}
 		}
@@ -93,7 +93,7 @@ func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 		}
 		if n := len(commits); n == r.Limit && commits[n-1].Seq > 1 {
 			a.NextBefore = &commits[n-1].Seq
-			a.NextPageToken = CommitPage{Branch: orMain(at.Branch), Before: commits[n-1].Seq}.Token(env)
+			a.NextPageToken = CommitPage{Branch: env.Branch(at.Branch), Before: commits[n-1].Seq}.Token(env)
 		}
 		return a, nil
 	}}

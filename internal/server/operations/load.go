@@ -25,12 +25,21 @@ func (c *Load) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
 }
 
+// RunOptions returns the options of the call.
+func (c *Load) RunOptions() *queryrun.Options { return &c.Options }
+
 // Run loads the data as one commit.
 func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err := c.Options.Check(true, c.Branch); err != nil {
 		return nil, err
 	}
 	opts := c.Options.Write(env, c.Branch)
+	if c.Mode == engine.Overwrite && !c.Options.DryRun {
+		what := "remove all entities of the types in the data from the branch " + opts.Branch + ", and load the data"
+		if err := env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}); err != nil {
+			return nil, err
+		}
+	}
 	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
 	if err != nil {
 		return nil, err
@@ -56,10 +65,14 @@ type LoadFrom struct {
 func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
 	var missing *engine.NotFound
+	var closed *engine.DraftClosed // the load may repeat one that was made before the draft ended
 	switch {
-	case err == nil:
+	case err == nil, errors.As(err, &closed):
 		return c.Load.Run(ctx, env)
 	case !errors.As(err, &missing):
+		return nil, err
+	}
+	if err := checkUnreserved("branch", c.Branch); err != nil {
 		return nil, err
 	}
 	if err := env.Require((&CreateBranch{Name: c.Branch, From: c.From}).Grants()...); err != nil {

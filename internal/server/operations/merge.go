@@ -42,8 +42,8 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	if err != nil {
 		return nil, err
 	}
-	return c.Outcome(r, &BranchMergeResult{
-		Source: orMain(c.Source), Target: orMain(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
+	return c.Outcome(env, r, &BranchMergeResult{
+		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
 		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor),
 	}), nil
 }
@@ -52,6 +52,13 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
 	opts.Actor = env.Actor
+	if !opts.DryRun {
+		source, target := env.Branch(c.Source), env.Branch(c.Target)
+		what := "merge the branch " + source + " into " + target
+		if err := env.Confirmed(ctx, tool.Step{Action: tool.BranchMerge, What: what, Branches: []string{source, target}}); err != nil {
+			return nil, err
+		}
+	}
 	r, err := env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
 	if err != nil {
 		return nil, asArgument("source", err)
@@ -85,7 +92,7 @@ func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine
 // Merged returns the answer of REST to the merge, before its source is deleted.
 func (c *MergeBranches) Merged(env *tool.Env, r *engine.MergeResult) *client.MergeAnswer {
 	return &client.MergeAnswer{
-		Source: c.Source, Target: orMain(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
+		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
 		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
 	}
 }
@@ -95,9 +102,10 @@ func (c *MergeBranches) Merged(env *tool.Env, r *engine.MergeResult) *client.Mer
 // *engine.Conflict.
 func (c *DeleteBranch) Done(err error) error {
 	var missing *engine.NotFound
+	var closed *engine.DraftClosed // the merge has ended the draft
 	var written *engine.PreconditionFailed
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, &missing), errors.As(err, &closed):
 		return nil
 	case errors.As(err, &written):
 		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
@@ -106,10 +114,10 @@ func (c *DeleteBranch) Done(err error) error {
 }
 
 // Outcome returns the outcome of a merge with the given answer.
-func (c *MergeBranches) Outcome(r *engine.MergeResult, answer any) *tool.Outcome {
+func (c *MergeBranches) Outcome(env *tool.Env, r *engine.MergeResult, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}
 	if r.Commit != nil {
-		out.Wrote = &tool.Written{Branch: orMain(c.Target), Commit: r.Commit}
+		out.Wrote = &tool.Written{Branch: env.Branch(c.Target), Commit: r.Commit}
 	}
 	return out
 }

@@ -230,7 +230,7 @@ func mayEdit(env *tool.Env, p *engine.Proposal) error {
 
 // changeLog returns the arguments of a call of ChangeProposal that the log shows.
 func changeLog(b *client.ProposalChangeBody) []string {
-	log := []string{b.Comment}
+	log := []string{b.Comment, b.Digest}
 	for _, text := range []*string{b.Title, b.Description} {
 		if text != nil {
 			log = append(log, *text)
@@ -243,7 +243,8 @@ func changeLog(b *client.ProposalChangeBody) []string {
 }
 
 // ChangeProposal returns the call that changes the title, the description or the resolutions of an
-// open proposal. The caller must be allowed to change the source.
+// open proposal. The caller must be allowed to change the source. If the body has a digest, and the
+// proposal has another one, the error is an *engine.Conflict.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
@@ -251,6 +252,15 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		}
 		if b.Title == nil && b.Description == nil && b.Resolutions == nil && b.Comment == "" {
 			return &tool.ArgumentError{Detail: "found nothing to change, expected title, description, resolutions or comment"}
+		}
+		if b.Digest != "" {
+			s := compareProposal(ctx, env, p)
+			if s.fault != nil {
+				return s.fault
+			}
+			if err := s.checkDigest(b.Digest); err != nil {
+				return err
+			}
 		}
 		if b.Title != nil {
 			var err error

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -199,7 +200,22 @@ func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Res
 	case w.EntityKind == plan.Edge.String() && s.Edge(w.TypeName) != nil:
 		r.Type, props = s.Edge(w.TypeName).Name, s.Edge(w.TypeName).Properties
 	default:
-		return bad("type_name", "found the %s type %q, which the schema does not have", w.EntityKind, w.TypeName)
+		return r, &tool.ArgumentError{
+			Path: "type_name", Detail: fmt.Sprintf("found the %s type %q, which the schema does not have", w.EntityKind, w.TypeName),
+			Help: diag.DidYouMean(w.TypeName, typeNames(s, w.EntityKind)),
+		}
+	}
+	end := w.EntityKind == plan.Edge.String() && (w.Property == "from" || w.Property == "to")
+	at := slices.IndexFunc(props, func(p *catalog.Property) bool { return p.Name == w.Property })
+	if at < 0 && !end && (w.Property != "" || r.Take == engine.TakeValue) {
+		var names []string
+		for _, p := range props {
+			names = append(names, p.Name)
+		}
+		return r, &tool.ArgumentError{
+			Path: "property", Detail: fmt.Sprintf("found %q, which type %s does not have", w.Property, w.TypeName),
+			Help: diag.DidYouMean(w.Property, names),
+		}
 	}
 	if r.Take != engine.TakeValue {
 		if len(w.Value) > 0 {
@@ -208,17 +224,8 @@ func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Res
 		return r, nil
 	}
 	typ := value.Type{Kind: value.String}
-	if w.Property != "from" && w.Property != "to" || w.EntityKind != plan.Edge.String() {
-		i := -1
-		for k, p := range props {
-			if p.Name == w.Property {
-				i = k
-			}
-		}
-		if i < 0 {
-			return bad("property", "found %q, which type %s does not have", w.Property, w.TypeName)
-		}
-		typ = props[i].Type
+	if at >= 0 {
+		typ = props[at].Type
 	}
 	raw := orNullText(w.Value)
 	if text := ""; (typ.List || typ.Kind == value.Vector) && json.Unmarshal([]byte(raw), &text) == nil && text != "" {
@@ -227,6 +234,21 @@ func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Res
 	o := arguments.Members([]byte(`{"value":` + raw + `}`))
 	r.Value = o.Value("value", typ)
 	return r, o.Done()
+}
+
+// typeNames returns the names of the node types or of the edge types.
+func typeNames(s *catalog.Schema, kind string) []string {
+	var names []string
+	if kind == plan.Edge.String() {
+		for _, e := range s.Edges {
+			names = append(names, e.Name)
+		}
+		return names
+	}
+	for _, n := range s.Nodes {
+		names = append(names, n.Name)
+	}
+	return names
 }
 
 // orNullText returns the JSON text in `raw`, or "null" if `raw` is empty.
@@ -265,7 +287,7 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 			}
 			r.After, _ = parseChangePosition(after)
 		}
-		c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Changes: &r})
+		c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Changes: &r, ListOnly: true})
 		if err != nil {
 			return nil, err
 		}

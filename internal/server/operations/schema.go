@@ -3,6 +3,7 @@ package operations
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -12,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -73,6 +75,11 @@ func (c *ApplySchema) Grants() []tool.Grant {
 	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, access.WantsRead(c.Options.Branch, c.Options.DryRun)...)
 }
 
+// RunOptions returns the options of the call.
+func (c *ApplySchema) RunOptions() *queryrun.Options {
+	return &queryrun.Options{DryRun: c.Options.DryRun, IdempotencyKey: c.Options.IdempotencyKey, IfCommit: c.Options.IfCommit}
+}
+
 // Run compiles the schema and applies it. Faults in the text give a *wireerror.Rejected.
 func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	change, err := c.Apply(ctx, env)
@@ -81,13 +88,13 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	}
 	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: orMain(c.Options.Branch),
+		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Options.Branch),
 		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
 	for i, s := range change.Steps {
 		a.Steps[i] = SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
 	}
-	return c.Outcome(change, a), nil
+	return c.Outcome(env, change, a), nil
 }
 
 // Apply applies the schema like Run but leaves the answer to the caller.
@@ -120,8 +127,35 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 // apply applies the compiled schema `s` for the caller.
 func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
 	opts := c.Options
-	opts.Actor, opts.Branch = env.Actor, orMain(opts.Branch)
+	opts.Actor, opts.Branch = env.Actor, env.Branch(opts.Branch)
+	if err := c.confirmed(ctx, env, s, opts); err != nil {
+		return nil, err
+	}
 	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
+}
+
+// confirmed returns an error if the call would remove stored values and the caller must confirm that
+// first. Only a call with the option AllowDataLoss removes any.
+func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, opts engine.SchemaOptions) error {
+	if env.Confirm == nil || opts.DryRun || !opts.AllowDataLoss {
+		return nil
+	}
+	opts.DryRun, opts.IdempotencyKey = true, ""
+	change, err := env.Graph.ApplySchema(ctx, c.Source, s, opts)
+	if err != nil || !change.Destructive {
+		return err
+	}
+	what := "apply a schema to the branch " + opts.Branch + ", which removes stored values"
+	if env.MayRead != nil && env.MayRead() {
+		var steps []string
+		for _, step := range change.Steps {
+			if step.Destructive() {
+				steps = append(steps, strings.TrimPrefix(step.String(), "- "))
+			}
+		}
+		what += ": " + listNames(steps)
+	}
+	return env.Confirmed(ctx, tool.Step{Action: tool.SchemaApply, What: what, Branches: []string{opts.Branch}})
 }
 
 // Applied returns the answer of REST, without the URI.
@@ -129,7 +163,7 @@ func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *clien
 	a := &client.SchemaApplied{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: schemaSteps(change.Steps), GraphManifestVersion: change.Head.Seq,
-		Branch: orMain(c.Options.Branch), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+		Branch: env.Branch(c.Options.Branch), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
 	return a
 }
@@ -160,10 +194,10 @@ func schemaEvent(was, is *engine.Schema) *client.SchemaEvent {
 }
 
 // Outcome returns the outcome of Apply with the given answer.
-func (c *ApplySchema) Outcome(change *engine.SchemaChange, answer any) *tool.Outcome {
+func (c *ApplySchema) Outcome(env *tool.Env, change *engine.SchemaChange, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: change.Head.ID}
 	if change.Commit != nil {
-		out.Wrote = &tool.Written{Branch: orMain(c.Options.Branch), Commit: change.Commit}
+		out.Wrote = &tool.Written{Branch: env.Branch(c.Options.Branch), Commit: change.Commit}
 	}
 	return out
 }

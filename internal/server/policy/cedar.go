@@ -30,6 +30,7 @@ const serverID = "cluster"
 const (
 	branchAttr    types.String = "branch"    // name of the branch
 	protectedAttr types.String = "protected" // whether the branch is protected
+	ownDraftAttr  types.String = "own_draft" // whether the branch is a draft of the actor
 	viaAttr       types.String = "via"       // adhoc or stored
 	queryAttr     types.String = "query"     // the stored query; "" if via is adhoc
 )
@@ -103,6 +104,8 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 		p.When(build.Context().Access(protectedAttr))
 	case "unprotected":
 		p.When(build.Not(build.Context().Access(protectedAttr)))
+	case "draft":
+		p.When(build.Context().Access(ownDraftAttr))
 	}
 	if r.via != "" {
 		p.When(build.Context().Access(viaAttr).Equal(build.String(r.via)))

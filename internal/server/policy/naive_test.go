@@ -58,7 +58,7 @@ func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
 		protected := slices.Contains(b.protected, branch)
 		switch {
 		case !who, !slices.Contains(r.actions, string(g.Action)):
-		case r.branch == "protected" && !protected, r.branch == "unprotected" && protected:
+		case r.branch == "protected" && !protected, r.branch == "unprotected" && protected, r.branch == "draft" && !g.OwnDraft:
 		case r.queries != nil && !slices.Contains(r.queries, g.Query):
 		case r.via != "" && r.via != via:
 		case !r.allow:
@@ -99,22 +99,22 @@ func draw(r *rand.Rand) *naiveBundle {
 		case 1:
 			rule.ids = atLeastOne(naiveActors)
 		}
-		scopes := []string{"any", "protected", "unprotected"}
+		scopes := []string{"any", "protected", "unprotected", "draft"}
 		switch r.IntN(7) {
 		case 0:
 			rule.actions = atLeastOne([]string{"read", "change", "export", "schema_apply", "branch_create", "branch_delete", "branch_merge", "proposal_review", "protection_bypass", "invoke_query", "admin"})
 		case 1:
-			rule.actions, rule.branch = atLeastOne([]string{"read", "change", "export"}), scopes[r.IntN(3)]
+			rule.actions, rule.branch = atLeastOne([]string{"read", "change", "export"}), scopes[r.IntN(4)]
 		case 2:
 			rule.actions, rule.target = atLeastOne([]string{"schema_apply", "branch_create", "branch_delete", "branch_merge", "proposal_review", "protection_bypass"}), true
-			rule.branch = scopes[r.IntN(3)]
+			rule.branch = scopes[r.IntN(4)]
 		case 3:
 			rule.actions, rule.queries = []string{"invoke_query"}, atLeastOne(naiveQueries)
 		case 4:
 			rule.actions, rule.via = atLeastOne([]string{"read", "change"}), []string{"adhoc", "stored"}[r.IntN(2)]
 		case 5:
 			rule.actions, rule.via = atLeastOne([]string{"read", "change"}), []string{"adhoc", "stored"}[r.IntN(2)]
-			rule.branch = scopes[r.IntN(3)]
+			rule.branch = scopes[r.IntN(4)]
 		case 6:
 			rule.actions, rule.via = []string{"branch_merge"}, []string{"adhoc", "proposal"}[r.IntN(2)]
 		}

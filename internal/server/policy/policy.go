@@ -192,7 +192,7 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 		req.Resource = uid(queryType, g.Query)
 	}
 	branch := cmp.Or(g.Branch, mainBranch)
-	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch))}
+	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch)), ownDraftAttr: types.Boolean(g.OwnDraft)}
 	switch contextAttrsOf(row) {
 	case noAttrs:
 		return req, true
@@ -273,8 +273,8 @@ type contextAttrs uint8
 
 const (
 	noAttrs     contextAttrs = iota // no attributes
-	branchAttrs                     // the attributes branch and protected
-	accessAttrs                     // the attributes branch, protected, via and query
+	branchAttrs                     // the attributes branch, protected and own_draft
+	accessAttrs                     // the attributes branch, protected, own_draft, via and query
 )
 
 // contextAttrsOf returns the attributes that the context of an action has.

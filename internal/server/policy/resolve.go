@@ -18,7 +18,7 @@ type rule struct {
 	permit  bool          // the rule allows; otherwise it denies
 	actors  actorSet      // whom the rule applies to
 	actions []tool.Action // what the rule allows or denies
-	branch  string        // any, protected or unprotected
+	branch  string        // any, protected, unprotected or draft
 	via     tool.Via      // "" means any
 	queries []string      // nil means all queries
 	at      diag.Span     // the place of the rule in the file

@@ -59,6 +59,7 @@ func contextType(a contextAttrs) ast.RecordType {
 		fallthrough
 	case branchAttrs:
 		rec[branchAttr], rec[protectedAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.Bool()}
+		rec[ownDraftAttr] = ast.Attribute{Type: ast.Bool()}
 	}
 	return rec
 }

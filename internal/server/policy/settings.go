@@ -70,9 +70,9 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 		Limits: "some of " + strings.Join(actionNames(), ", ") + "; a file has rules about graphs or rules about the server, not both",
 		Text:   "The rule is about these actions."},
 	{Key: "branch_scope", Type: strictyaml.Choice, OneOf: branchScopes, Default: "any", Example: "protected",
-		Limits: takenBy(branchScope), Text: "The rule is about reads or writes on these branches only."},
+		Limits: takenBy(branchScope), Text: "The rule is about reads or writes on these branches only; draft means the actor's own drafts."},
 	{Key: "target_branch_scope", Type: strictyaml.Choice, OneOf: branchScopes, Default: "any", Example: "unprotected",
-		Limits: takenBy(targetBranchScope), Text: "The rule is about operations whose target is one of these branches only."},
+		Limits: takenBy(targetBranchScope), Text: "The rule is about operations whose target is one of these branches only; draft means the actor's own drafts."},
 	{Key: "queries", Type: strictyaml.List, NotEmpty: true, Default: "every stored query", Example: "[find_person]",
 		Each:   &setting{Example: "find_person", Limits: "a stored query", Text: "This is a stored query."},
 		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
@@ -82,8 +82,8 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 
 // The values of keys in a rule. The key target_branch_scope has the values of branch_scope.
 var (
-	branchScopes = []string{"any", "protected", "unprotected"} // of branch_scope
-	viaWords     = []string{"adhoc", "stored", "proposal"}     // of via
+	branchScopes = []string{"any", "protected", "unprotected", "draft"} // of branch_scope
+	viaWords     = []string{"adhoc", "stored", "proposal"}              // of via
 )
 
 // ruleBody returns the setting allow or deny.

@@ -64,7 +64,9 @@ func (p *Policy) standaloneRule(r rule) (compiled, bool) {
 		}
 	}
 	branch := r.branch
-	r.branch = "any"
+	if branch != "draft" {
+		r.branch = "any"
+	}
 	names := make([]build.Node, len(p.protected))
 	for i, b := range p.protected {
 		names[i] = build.String(types.String(b))

@@ -89,10 +89,7 @@ func (k *Options) Grant(branch string, via tool.Via) tool.Grant {
 
 // Write returns the options for a write to a branch. An empty branch means main.
 func (k *Options) Write(env *tool.Env, branch string) engine.WriteOptions {
-	if branch == "" {
-		branch = engine.MainBranch
-	}
-	return engine.WriteOptions{Branch: branch, Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+	return engine.WriteOptions{Branch: env.Branch(branch), Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
 // orEmpty returns the text that s points to, or "".

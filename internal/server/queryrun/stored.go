@@ -73,6 +73,9 @@ func (c *Call) Grants() []tool.Grant {
 	return []tool.Grant{{Action: tool.InvokeQuery, Query: name}, inner}
 }
 
+// RunOptions returns the options of the call.
+func (c *Call) RunOptions() *Options { return &c.Options }
+
 // Run executes the query's plan.
 func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	q := c.Query.Plan()
@@ -89,11 +92,29 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 // Mutation runs a mutation on a branch. An empty branch means main.
 func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *Options) (*tool.Outcome, error) {
 	opts := k.Write(env, branch)
+	if types := deleted(q.Mutation); len(types) > 0 && !k.DryRun {
+		what := "run " + q.Name + ", which deletes " + strings.Join(types, ", ") + " from the branch " + opts.Branch
+		if err := env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}); err != nil {
+			return nil, err
+		}
+	}
 	change, err := env.Graph.Mutate(ctx, q, args, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
+}
+
+// deleted returns the types of which a mutation deletes entities, each once, in the order of the
+// statements.
+func deleted(m *plan.Mutation) []string {
+	var types []string
+	m.Walk(func(s plan.Statement) {
+		if d, ok := s.(plan.Delete); ok && !slices.Contains(types, d.Type) {
+			types = append(types, d.Type)
+		}
+	})
+	return types
 }
 
 // optionNames are the members of the envelope other than params.

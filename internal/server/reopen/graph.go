@@ -153,6 +153,42 @@ func (r *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	return g.PutProposal(ctx, p)
 }
 
+// Drafts implements [engine.Graph].
+func (r *Graph) Drafts(ctx context.Context, in engine.DraftRange) ([]engine.Draft, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Drafts(ctx, in)
+}
+
+// Draft implements [engine.Graph].
+func (r *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.Draft(ctx, id)
+}
+
+// OpenDraft implements [engine.Graph].
+func (r *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (*engine.Draft, bool, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, false, err
+	}
+	return g.OpenDraft(ctx, n)
+}
+
+// EndDraft implements [engine.Graph].
+func (r *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) error {
+	g, err := r.graph()
+	if err != nil {
+		return err
+	}
+	return g.EndDraft(ctx, id, end)
+}
+
 // ApplySchema implements [engine.Graph].
 func (r *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	g, err := r.graph()

@@ -78,7 +78,7 @@ func (x *exchange) mergeBranches() error {
 		}
 		gone = merged
 		a = m.Merged(env, r)
-		return m.Outcome(r, a), nil
+		return m.Outcome(env, r, a), nil
 	}}
 	if b.DeleteBranch {
 		// Check the right to delete before the merge, so that a caller without it merges nothing.

@@ -97,10 +97,10 @@ func TestMergeWithoutDelete(t *testing.T) {
 	c.Authorizer = allow(func(_ *access.Actor, g tool.Grant) bool { return g.Action != tool.BranchDelete })
 	writer := servedtest.Writer
 	steps(t, c, rest.Options{}, []request{
-		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
-		{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=draft", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200},
-		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 403, want: `branch_delete on branch draft`},
-		{name: "nothing merged", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft"}`, status: 200, want: `"outcome":"fast_forward"`},
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"trial"}`, status: 200},
+		{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=trial", media: ndjson, body: `{"type":"Person","data":{"name":"eve"}}`, status: 200},
+		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"trial","delete_branch":true}`, status: 403, want: `branch_delete on branch trial`},
+		{name: "nothing merged", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"trial"}`, status: 200, want: `"outcome":"fast_forward"`},
 	})
 }
 
@@ -118,8 +118,8 @@ func TestMergeThenFail(t *testing.T) {
 	c.Graph = undeletable{c.Graph}
 	writer := servedtest.Writer
 	steps(t, c, rest.Options{}, []request{
-		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
-		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200,
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"trial"}`, status: 200},
+		{name: "merge", actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"trial","delete_branch":true}`, status: 200,
 			want: `"branch_deleted":false,"branch_delete_error":"internal error (id `, lacks: "fire"},
 	})
 }
@@ -145,23 +145,23 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 	write := func() {
 		names++
 		l := strings.NewReader(fmt.Sprintf(`{"type":"Person","data":{"name":"late%d"}}`, names))
-		if _, err := inner.Load(t.Context(), l, engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "draft"}}); err != nil {
+		if _, err := inner.Load(t.Context(), l, engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "trial"}}); err != nil {
 			t.Error(err)
 		}
 	}
 	c.Graph = contended{inner, write}
 	writer := servedtest.Writer
-	merge := request{actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"draft","delete_branch":true}`, status: 200}
+	merge := request{actor: writer, method: "POST", path: "/branches/merge", body: `{"source":"trial","delete_branch":true}`, status: 200}
 	kept := func(name, outcome string) request {
 		q := merge
-		q.name, q.want = name, `"outcome":"`+outcome+`","branch_deleted":false,"branch_delete_error":"branch draft is at commit `
+		q.name, q.want = name, `"outcome":"`+outcome+`","branch_deleted":false,"branch_delete_error":"branch trial is at commit `
 		return q
 	}
 	steps(t, c, rest.Options{}, []request{
-		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"trial"}`, status: 200},
 		kept("nothing to merge", "already_up_to_date"),
 		kept("merged", "fast_forward"),
-		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"draft"`},
+		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"trial"`},
 	})
 }
 
@@ -170,17 +170,17 @@ func TestMergeKeepsWhatFollowed(t *testing.T) {
 func TestRepeatedMerge(t *testing.T) {
 	c := servedtest.Config(t)
 	writer := servedtest.Writer
-	merge := request{actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
+	merge := request{actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"trial","delete_branch":true}`, status: 200,
 		want: `"outcome":"fast_forward","branch_deleted":true,"branch_delete_error":null,"affected_nodes":1,`}
 	first, again, later := merge, merge, merge
 	first.name, again.name, later.name = "merge", "repeat", "repeat when there is another"
-	later.want = `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":"branch draft is at commit `
-	write := request{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=draft&from=main", media: ndjson, status: 200}
+	later.want = `"outcome":"fast_forward","branch_deleted":false,"branch_delete_error":"branch trial is at commit `
+	write := request{name: "write", actor: writer, method: "POST", path: "/load/ndjson?branch=trial&from=main", media: ndjson, status: 200}
 	one, two := write, write
 	one.body, two.body = `{"type":"Person","data":{"name":"eve"}}`, `{"type":"Person","data":{"name":"flo"}}`
 	steps(t, c, rest.Options{}, []request{
 		one, first, again, two, later,
-		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"draft"`},
+		{name: "it is there", actor: writer, method: "GET", path: "/branches", status: 200, want: `"trial"`},
 	})
 }
 
@@ -189,14 +189,14 @@ func TestRepeatedMerge(t *testing.T) {
 func TestRepeatedEmptyMerge(t *testing.T) {
 	c := servedtest.Config(t)
 	writer := servedtest.Writer
-	merge := request{name: "merge", actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"draft","delete_branch":true}`, status: 200,
+	merge := request{name: "merge", actor: writer, method: "POST", path: "/branches/merge", send: "Idempotency-Key: m1", body: `{"source":"trial","delete_branch":true}`, status: 200,
 		want: `"outcome":"already_up_to_date","branch_deleted":true,`}
 	later := merge
 	later.name, later.want = "repeat when there is another", ``
 	steps(t, c, rest.Options{}, []request{
-		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
+		{name: "branch", actor: writer, method: "POST", path: "/branches", body: `{"name":"trial"}`, status: 200},
 		merge,
-		{name: "another", actor: writer, method: "POST", path: "/load/ndjson?branch=draft&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"flo"}}`, status: 200},
+		{name: "another", actor: writer, method: "POST", path: "/load/ndjson?branch=trial&from=main", media: ndjson, body: `{"type":"Person","data":{"name":"flo"}}`, status: 200},
 		later,
 		{name: "what it had is there", actor: writer, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person { name: \"flo\" } } return { $p.name as name } }"}`, status: 200, want: `"flo"`},
 	})

@@ -73,14 +73,14 @@ var examples = map[string]example{
 		body: `{"query_source": "query all() { match { $p: Package } return { $p.path as path } }", "branch": "main"}`,
 	},
 	"mutate": {
-		body: `{"query": "query note($slug: String) { insert Note { slug: $slug, text: \"read me\", created: now() } }", "params": {"slug": "first"}, "branch": "draft"}`,
+		body: `{"query": "query note($slug: String) { insert Note { slug: $slug, text: \"read me\", created: now() } }", "params": {"slug": "first"}, "branch": "trial"}`,
 	},
 	"mutate_if_graph_commit": {
 		params: map[string]string{headerIfCommit: ExampleCommit},
 		body:   `{"query": "query forget() { delete Note where slug = \"first\" }"}`,
 	},
 	"change": {
-		body: `{"query_source": "query forget() { delete Note where slug = \"first\" }", "branch": "draft"}`,
+		body: `{"query_source": "query forget() { delete Note where slug = \"first\" }", "branch": "trial"}`,
 	},
 	"invoke_query": {
 		params: map[string]string{"name": "get_package"},
@@ -94,28 +94,28 @@ var examples = map[string]example{
 		body:   `{"params": {"slug": "second", "symbol": "example.com/shop/stock.Shelf", "text": "read me"}}`,
 	},
 	"load_ndjson": {
-		params: map[string]string{"branch": "draft", "mode": "merge"},
+		params: map[string]string{"branch": "trial", "mode": "merge"},
 		body:   `{"type": "Package", "data": {"path": "example.com/new", "name": "new", "files": 1, "lines": 20}}`,
 	},
 	"load": {
-		body: `{"data": "{\"type\": \"Package\", \"data\": {\"path\": \"example.com/new\", \"name\": \"new\", \"files\": 1, \"lines\": 20}}\n", "branch": "draft"}`,
+		body: `{"data": "{\"type\": \"Package\", \"data\": {\"path\": \"example.com/new\", \"name\": \"new\", \"files\": 1, \"lines\": 20}}\n", "branch": "trial"}`,
 	},
 	"ingest": {
-		body: `{"data": "{\"edge\": \"Imports\", \"from\": \"example.com/new\", \"to\": \"example.com/shop/stock\"}\n", "branch": "draft"}`,
+		body: `{"data": "{\"edge\": \"Imports\", \"from\": \"example.com/new\", \"to\": \"example.com/shop/stock\"}\n", "branch": "trial"}`,
 	},
 	"export":        {body: `{"branch": "main", "type_names": ["Package"]}`},
 	"get_blob":      {params: map[string]string{"entity": "node", "type": "Attachment", "id": "a", "property": "content", "Range": "bytes=0-3"}},
 	"apply_schema":  {body: `{"schema_source": "node Person {\n  name: String @key\n}\n", "dry_run": true}`},
-	"create_branch": {body: `{"name": "draft", "from": "main"}`},
-	"delete_branch": {params: map[string]string{"branch": "draft"}},
+	"create_branch": {body: `{"name": "trial", "from": "main"}`},
+	"delete_branch": {params: map[string]string{"branch": "trial"}},
 	"merge_branches": {
-		body: `{"source": "draft", "target": "main"}`,
+		body: `{"source": "trial", "target": "main"}`,
 	},
 	"list_commits":          {params: map[string]string{"limit": "10"}},
 	"get_commit":            {params: map[string]string{"commit": ExampleCommit}},
 	"run_checks":            {params: map[string]string{"branch": "main"}},
 	"list_proposals":        {params: map[string]string{"state": "open", "limit": "50"}},
-	"open_proposal":         {body: `{"source": "draft", "title": "Add a note", "description": "The note says what to read first."}`},
+	"open_proposal":         {body: `{"source": "trial", "title": "Add a note", "description": "The note says what to read first."}`},
 	"get_proposal":          {params: map[string]string{"proposal": ExampleProposal}},
 	"list_proposal_changes": {params: map[string]string{"proposal": ExampleProposal, "limit": "100"}},
 	"change_proposal":       {params: map[string]string{"proposal": ExampleProposal}, body: `{"title": "Add the first note"}`},

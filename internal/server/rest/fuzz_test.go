@@ -29,7 +29,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(uint8(i), "%2f", "from=main&branch=y&dry_run=true", uint8(7), "application/x-ndjson", []byte(`{"edge":"Knows","from":"ada","to":"cyd"}`))
 		f.Add(uint8(i), "\x00", "before=2", uint8(4), "1000", []byte(`{"source":"main","target":"main","delete_branch":true}`))
 		f.Add(uint8(i), "add_person", "branch=%zz", uint8(6), `W/"x"`, []byte(`{"name":"x/y","from_commit":"z","params":{"name":"dan"},"expect_mutation":"true"}`))
-		f.Add(uint8(i), "draft", "type_names=x", uint8(5), "bytes=0-", []byte(`{"schema_source":"node A { a: String @key }","allow_data_loss":true,"keep_commits":"1","keep_since":"2024-05-01","type_names":["Person",7]}`))
+		f.Add(uint8(i), "trial", "type_names=x", uint8(5), "bytes=0-", []byte(`{"schema_source":"node A { a: String @key }","allow_data_loss":true,"keep_commits":"1","keep_since":"2024-05-01","type_names":["Person",7]}`))
 		if r.Body != nil && reflect.TypeOf(r.Body).Kind() != reflect.Struct {
 			f.Fatalf("the body of %s is a %T", r.Operation, r.Body)
 		}

@@ -80,10 +80,10 @@ func TestHistory(t *testing.T) {
 // branch, even while its head is a commit of the branch that it was made from.
 func TestFreshBranch(t *testing.T) {
 	steps(t, servedtest.Config(t), rest.Options{}, []request{
-		{name: "make", actor: servedtest.Writer, method: "POST", path: "/branches", body: `{"name":"draft"}`, status: 200},
-		{name: "snapshot", actor: servedtest.Drafter, method: "GET", path: "/snapshot?branch=draft", status: 200, want: `{"graph_branch":"draft",`},
-		{name: "commits", actor: servedtest.Drafter, method: "GET", path: "/commits?branch=draft", status: 200, want: `"graph_branch":"main"`},
-		{name: "commit", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT?branch=draft", status: 200},
+		{name: "make", actor: servedtest.Writer, method: "POST", path: "/branches", body: `{"name":"trial"}`, status: 200},
+		{name: "snapshot", actor: servedtest.Drafter, method: "GET", path: "/snapshot?branch=trial", status: 200, want: `{"graph_branch":"trial",`},
+		{name: "commits", actor: servedtest.Drafter, method: "GET", path: "/commits?branch=trial", status: 200, want: `"graph_branch":"main"`},
+		{name: "commit", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT?branch=trial", status: 200},
 		{name: "commit of main", actor: servedtest.Drafter, method: "GET", path: "/commits/COMMIT", status: 403, want: `read on branch main`},
 	})
 }
@@ -129,7 +129,7 @@ func TestPageTokens(t *testing.T) {
 	c := servedtest.Config(t)
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	for i := range 5 {
-		if _, err := c.Graph.CreateBranch(t.Context(), fmt.Sprintf("draft/%d", i), engine.Target{}); err != nil {
+		if _, err := c.Graph.CreateBranch(t.Context(), fmt.Sprintf("trial/%d", i), engine.Target{}); err != nil {
 			t.Fatal(err)
 		}
 		line := fmt.Sprintf("{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)

@@ -18,7 +18,7 @@ import (
 )
 
 // segments gives values to the path parameters.
-var segments = strings.NewReplacer("{id}", "people", "{name}", "everyone", "{branch}", "draft", "{commit}", "01J00000000000000000000000")
+var segments = strings.NewReplacer("{id}", "people", "{name}", "everyone", "{branch}", "trial", "{commit}", "01J00000000000000000000000")
 
 // ask sends a request as the writer.
 func ask(h http.Handler, method, path, body string, header ...string) *http.Response {

@@ -47,5 +47,5 @@ func (c *applySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	}
 	a := c.Applied(env, change)
 	a.URI = c.uri
-	return c.Outcome(change, a), nil
+	return c.Outcome(env, change, a), nil
 }

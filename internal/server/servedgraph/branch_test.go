@@ -32,12 +32,12 @@ func TestWritesAreLogged(t *testing.T) {
 		want   string // the expected log line; "" for none
 		commit bool
 	}{
-		{"branch_create", &operations.CreateBranch{Name: "draft"}, "branch=draft", false},
-		{"graph_mutate", &operations.AdHoc{Source: `query m() { insert Person { name: "dan" } }`, Write: true, Branch: "draft"}, "branch=draft", true},
-		{"branch_merge", &operations.MergeBranches{Source: "draft", Options: engine.MergeOptions{DryRun: true}}, "", false},
-		{"branch_merge", &operations.MergeBranches{Source: "draft"}, "branch=main", true},
-		{"branch_merge", &operations.MergeBranches{Source: "draft"}, "", false},
-		{"branch_delete", &operations.DeleteBranch{Name: "draft"}, "branch=draft", false},
+		{"branch_create", &operations.CreateBranch{Name: "trial"}, "branch=trial", false},
+		{"graph_mutate", &operations.AdHoc{Source: `query m() { insert Person { name: "dan" } }`, Write: true, Branch: "trial"}, "branch=trial", true},
+		{"branch_merge", &operations.MergeBranches{Source: "trial", Options: engine.MergeOptions{DryRun: true}}, "", false},
+		{"branch_merge", &operations.MergeBranches{Source: "trial"}, "branch=main", true},
+		{"branch_merge", &operations.MergeBranches{Source: "trial"}, "", false},
+		{"branch_delete", &operations.DeleteBranch{Name: "trial"}, "branch=trial", false},
 		{"load", &operations.LoadFrom{Load: &operations.Load{Data: strings.NewReader(""), Branch: "june", Options: queryrun.Options{DryRun: true}}, From: "main"}, "", false},
 		// This load creates the branch.
 		{"load", &operations.LoadFrom{Load: &operations.Load{Data: strings.NewReader(""), Branch: "june"}, From: "main"}, "branch=june", false},
@@ -147,25 +147,25 @@ func TestDryLoadFrom(t *testing.T) {
 		}
 		return string(a.JSON), nil
 	}
-	got, err := load("draft", "main", true)
-	if want := `{"branch":"draft","base_branch":"main","branch_created":true,"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":null,"actor_id":"act-writer","dry_run":true}`; err != nil || got != want {
+	got, err := load("trial", "main", true)
+	if want := `{"branch":"trial","base_branch":"main","branch_created":true,"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":null,"actor_id":"act-writer","dry_run":true}`; err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	if len(graph.made) > 0 {
 		t.Errorf("a dry run made the branch %s", graph.made)
 	}
 	var missing *engine.NotFound
-	if _, err := load("draft", "nowhere", true); !errors.As(err, &missing) || missing.Name != "nowhere" {
+	if _, err := load("trial", "nowhere", true); !errors.As(err, &missing) || missing.Name != "nowhere" {
 		t.Errorf("from no branch: %v", err)
 	}
 	var bad *tool.ArgumentError
 	if _, err := load("a/../b", "main", true); !errors.As(err, &bad) || bad.Path != "branch" {
 		t.Errorf("into a branch that cannot be: %v", err)
 	}
-	if _, err := load("draft", "main", false); err != nil {
+	if _, err := load("trial", "main", false); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := load("draft", "main", true); err != nil || !strings.Contains(got, `"branch_created":false`) {
+	if got, err := load("trial", "main", true); err != nil || !strings.Contains(got, `"branch_created":false`) {
 		t.Errorf("into a branch that is there: %s, %v", got, err)
 	}
 }

@@ -130,7 +130,12 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		}
 		w.End(ctx, commit, err)
 	}()
-	grants, err := g.access.Placed(ctx, actor, call.Grants())
+	names, err := g.place(ctx, actor, call, call.Grants())
+	defer names.release()
+	if err != nil {
+		return "", err
+	}
+	grants, err := g.access.Placed(ctx, actor, names.grants(call.Grants()))
 	if err != nil {
 		return "", err
 	}
@@ -138,16 +143,29 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	if err := g.access.Require(actor, grants...); err != nil {
 		return "", err
 	}
+	finish, err := names.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { finish(err) }()
+	graph := g.engine
+	if len(names.names) > 0 {
+		graph = &draftGraph{Graph: g.engine, names: names.Branch}
+	}
+	if names.pending != nil {
+		grants = names.grants(call.Grants()) // on the draft, which now has a name
+	}
 	w.RecordBypass(g.access.Bypassed(grants))
 	texts := g.texts.For(textKey(actor))
 	defer texts.Release()
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
-		Graph: g.engine, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.access.Protection, Owns: g.access.Owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
+		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.access.Protection, Owns: g.access.Owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
 		MayRead: func() bool { return g.access.MayRead(actor, grants) },
-		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, grants...) },
+		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, names.grants(grants)...) },
 		Checks:  g.checks,
+		Confirm: g.confirmer(ctx, names),
 	}
 	reads := g.access.ReadsTargets(actor, grants)
 	out, err := call.Run(ctx, env)
@@ -157,7 +175,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 			stored, ok := call.(*queryrun.Call)
 			err = access.Withheld(grants, ok && stored.Query.Plan().Mutation.UsesStored(), err)
 		}
-		return "", g.access.HelpFor(actor, err)
+		return "", g.suggestBranch(ctx, actor, g.access.HelpFor(actor, err))
 	}
 	w.RecordWrite(out)
 	if out.Calls != nil {

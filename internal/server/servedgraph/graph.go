@@ -46,11 +46,17 @@ type Config struct {
 	// the size of the list.
 	OutputSchemas bool
 
+	// Confirm lists the actions that need a confirmation, in calls with a [Confirmer], before they
+	// remove data or merge: branch_delete, branch_merge, schema_apply and change.
+	Confirm []tool.Action
+
 	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
 	// its own key, and another Graph cannot open its tokens.
 	PageKey []byte
 
 	Now func() time.Time // the date of reads; nil means clock.Now
+
+	Drafts DraftLimits // limits of drafts; zero fields mean the defaults
 
 	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
 
@@ -80,6 +86,7 @@ type Graph struct {
 	limits  Limits          // of results over MCP
 	version string          // version of the server
 	outputs bool            // whether tools/list contains the output schemas
+	confirm []tool.Action   // the actions that need a confirmation; see Config
 	log     *slog.Logger
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
@@ -100,6 +107,10 @@ type Graph struct {
 
 	catchUp func(ctx context.Context) error // see Config; may be nil
 
+	heads   headWatch   // the streams that wait for new commits
+	drafts  DraftLimits // limits of drafts
+	opening opening     // the calls that open drafts
+
 	catalogDigest string // digest of all tool descriptors
 }
 
@@ -115,7 +126,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp,
+		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {
@@ -157,8 +168,14 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if c.Catalog != nil {
 		queries = c.Catalog.Queries
 	}
-	g.checks = checks.New(queries, c.CheckLimits, c.Now)
+	limits := c.CheckLimits
+	if limits == (checks.Limits{}) {
+		limits = checks.Within(c.Limits.Timeout)
+	}
+	g.checks = checks.New(queries, limits, c.Now)
+	g.heads.latest = func(branch string) (string, error) { return latestCommit(g.engine, branch) }
 	g.catalogDigest = g.digest()
+	g.warnReserved(ctx)
 	return g, nil
 }
 
@@ -292,6 +309,9 @@ func (g *Graph) digest() string {
 		d := *of
 		if !g.outputs {
 			d.OutputSchema = nil
+		}
+		if g.Confirms(of) {
+			d.Description += " confirm" // clients see the argument confirm
 		}
 		// A descriptor consists of strings, bools and generated JSON, so it always encodes.
 		if err := enc.Encode(d); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
-	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -32,6 +31,12 @@ func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descrip
 	return seen, nil
 }
 
+// Confined reports whether the policy lets the actor change its own drafts, but neither main nor a
+// branch that is no draft.
+func (g *Graph) Confined(actor *access.Actor) bool {
+	return g.access.Confined(actor, tool.Grant{Action: tool.Change, Via: tool.AdHoc})
+}
+
 // Lookup returns the named tool. It returns the same *wireerror.UnknownTool for a tool that the
 // actor may not see as for a tool that does not exist.
 func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (tool.Tool, error) {
@@ -40,13 +45,13 @@ func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (t
 		if err := g.LacksProvider(actor, name); err != nil {
 			return nil, err
 		}
-		return nil, &wireerror.UnknownTool{Name: name}
+		return nil, g.Unknown(ctx, actor, name)
 	}
 	switch seen, err := g.visible(actor, t, g.access.Branches(ctx)); {
 	case err != nil:
 		return nil, err
 	case !seen:
-		return nil, &wireerror.UnknownTool{Name: name}
+		return nil, g.Unknown(ctx, actor, name)
 	}
 	return t, nil
 }

@@ -15,7 +15,16 @@ import (
 )
 
 // UnknownTool reports that no tool that the caller may see has the name.
-type UnknownTool struct{ Name string }
+type UnknownTool struct {
+	Name string
+	Near string // the most similar name of a tool that the caller may see, or ""
+}
+
+// Suggested is an error about an unknown name, with the name that the caller may have meant.
+type Suggested struct {
+	Err  error
+	Near string // a name that the caller may see
+}
 
 // Forbidden reports that the caller may see a thing but lacks the permission for an action
 // on it.
@@ -38,6 +47,28 @@ type Rejected struct {
 	Sources     map[string]string // the texts, by the file names in the diagnostics
 	Example     string            // a correct text of that kind, shown with parse errors
 	Valid       []string          // the names of the queries of the text that have no errors
+}
+
+// Unconfirmed reports that a call would remove data or merge a branch, and that nobody has confirmed it.
+type Unconfirmed struct {
+	What     string // what the call would do, such as "delete the branch review"
+	Declined bool   // the user was asked and did not agree
+	Changed  bool   // the user agreed, but too late, or to something else
+}
+
+// Question returns the question for the user.
+func (e *Unconfirmed) Question() string {
+	if e.Changed {
+		return "Your answer came too late, or the graph has changed since. Still " + e.What + "?"
+	}
+	return "This call will " + e.What + ". Go on?"
+}
+
+func (e *Unconfirmed) Error() string {
+	if e.Declined {
+		return "the user did not agree to " + e.What + "; nothing was changed"
+	}
+	return "confirm: missing, expected true, because the call will " + e.What + "; ask the user, then call again with confirm: true"
 }
 
 // Oversize reports a result that exceeds the graph's limits. It occurs if the limits are set to
@@ -80,7 +111,17 @@ type Panic struct {
 	Stack []byte // the stack trace of the goroutine
 }
 
-func (e *UnknownTool) Error() string { return "unknown tool: " + e.Name }
+func (e *UnknownTool) Error() string {
+	if e.Near == "" {
+		return "unknown tool: " + e.Name
+	}
+	return "unknown tool: " + e.Name + "; did you mean " + e.Near + "?"
+}
+
+func (e *Suggested) Error() string { return e.Err.Error() + "; did you mean " + e.Near + "?" }
+
+// Unwrap returns the error about the unknown name.
+func (e *Suggested) Unwrap() error { return e.Err }
 
 func (e *DiffRefused) Error() string {
 	if e.Reason == client.ReasonParentless {

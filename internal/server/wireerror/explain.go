@@ -36,6 +36,7 @@ func Explain(err error) *Fault {
 		rejected    *Rejected
 		oversize    *Oversize
 		argument    *tool.ArgumentError
+		unconfirmed *Unconfirmed
 		notFound    *engine.NotFound
 		conflict    *engine.Conflict
 		keyConflict *engine.KeyConflict
@@ -55,6 +56,7 @@ func Explain(err error) *Fault {
 		elsewhere   *engine.PreconditionFailed
 		diff        *DiffRefused
 		gap         *HistoryGap
+		closed      *engine.DraftClosed
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -73,7 +75,7 @@ func Explain(err error) *Fault {
 		f := callers(TooLarge, client.CodeBadRequest, err)
 		f.Body.ResourceLimit = oversize.limit()
 		return f
-	case errors.As(err, &argument):
+	case errors.As(err, &argument), errors.As(err, &unconfirmed):
 		return callers(OfRequest, client.CodeBadRequest, err)
 	case errors.As(err, &load):
 		// The lines wrap errors of other kinds. The load as a whole is a key conflict only
@@ -107,6 +109,10 @@ func Explain(err error) *Fault {
 		return f
 	case errors.As(err, &merge):
 		return mergeFault(merge)
+	case errors.As(err, &closed):
+		f := callers(Conflicted, client.CodeConflict, err)
+		f.Body.DraftClosed = &client.DraftClosed{Outcome: closed.Draft.State.String(), Commit: closed.Draft.Merge, By: closed.Draft.By}
+		return f
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(Conflicted, client.CodeConflict, err)
 	case errors.As(err, &elsewhere):

@@ -138,6 +138,9 @@ func (c connection) Upload(_ context.Context, name string, r io.Reader, size int
 		return err
 	}
 	return c.send("upload", name, false, func() error {
+		if strings.HasPrefix(name, rollUpPrefix) {
+			c.p.w.cover(RollUpStored)
+		}
 		return c.p.w.storage.Upload(background, name, strings.NewReader(string(data)), size)
 	})
 }
@@ -154,8 +157,14 @@ func (c connection) Read(_ context.Context, name string, offset, length int64) (
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(name, rollUpPrefix) {
+		c.p.w.cover(RollUpRead)
+	}
 	return data, nil
 }
+
+// rollUpPrefix is the prefix of the names of roll-ups; see package sharedlog.
+const rollUpPrefix = "rollup/"
 
 // List implements object.Bucket.
 func (c connection) List(_ context.Context, prefix, after string, limit int) (entries []object.Entry, err error) {

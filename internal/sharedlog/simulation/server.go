@@ -103,7 +103,7 @@ func (s *server) run(p *process) {
 		options := sharedlog.Options{
 			Bucket: connection{p}, Prefix: "", State: m,
 			Node: s.name, Incarnation: fmt.Sprint(s.w.now), Address: s.name,
-			Patience: patience, Recheck: lease, Retention: s.w.trouble.retention, Now: s.now, Random: s, Faults: s.w.faults,
+			Patience: patience, Recheck: lease, RollUp: rollUp, Retention: s.w.trouble.retention, Now: s.now, Random: s, Faults: s.w.faults,
 			Sleep: func(_ context.Context, d time.Duration) { p.pause(d) },
 		}
 		f, err := sharedlog.Open(background, options)
@@ -160,10 +160,7 @@ func (x *session) round() error {
 		}
 	}
 	if w.chance(t.collect) {
-		n, err := x.f.Collect(background, x.needed)
-		w.covered[SegmentCollected] += n.Segments
-		w.covered[SegmentPinned] += n.Pinned
-		if err != nil {
+		if err := x.collect(); err != nil {
 			return err
 		}
 	}
@@ -174,6 +171,19 @@ func (x *session) round() error {
 	}
 	x.p.pause(w.between(time.Millisecond, 25*time.Millisecond))
 	return nil
+}
+
+// collect deletes what may be deleted. Every server may do it.
+func (x *session) collect() error {
+	c := x.f.Collection()
+	if c == nil {
+		return nil
+	}
+	n, err := c.Delete(background, x.needed)
+	x.f.Finish(c)
+	x.s.w.covered[SegmentCollected] += n.Segments
+	x.s.w.covered[SegmentPinned] += n.Pinned
+	return err
 }
 
 // follow reads the log as a reader, and takes over when the writer's lease has expired.
@@ -281,6 +291,9 @@ func (x *session) write(calls []*attempt) error {
 	}
 	if errors.Is(err, sharedlog.ErrUnavailable) {
 		return nil // nothing was written; the writer can continue
+	}
+	if r := x.writer.RollUp(); err == nil && r != nil {
+		_ = r.Store(background) // a roll-up only saves requests
 	}
 	return err
 }

@@ -112,6 +112,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"skip second look":  {SkipSecondLook: true},
 		"ignore pins":       {IgnorePins: true},
 		"early orphans":     {EarlyOrphans: true},
+		"roll up early":     {RollUpEarly: true},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var found Result

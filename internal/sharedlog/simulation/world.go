@@ -38,6 +38,8 @@ const (
 	SegmentGone       Event = "reader that needed a collected segment"
 	OrphanFound       Event = "orphan found"
 	CreatedAgain      Event = "log object created again after its collection"
+	RollUpStored      Event = "roll-up stored"
+	RollUpRead        Event = "roll-up read"
 	OutcomeUnknown    Event = "client call with an unknown outcome"
 	WriteAcknowledged Event = "write acknowledged"
 	LatestRead        Event = "latest read"
@@ -47,7 +49,7 @@ const (
 // Events lists all events, in the order in which a report prints them.
 var Events = []Event{
 	TakeoverInFlight, Takeover, VoidTakeover, RaceLost, Behind, RequestLost, ReplyLost, LateRequest, Repeated, Busy, Stall, PowerCut,
-	ClockJump, Announced, NewLayout, Collected, SegmentCollected, SegmentPinned, SegmentGone, OrphanFound, CreatedAgain, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
+	ClockJump, Announced, NewLayout, Collected, SegmentCollected, SegmentPinned, SegmentGone, OrphanFound, CreatedAgain, RollUpStored, RollUpRead, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
 }
 
 // The durations of a run, in virtual time.
@@ -60,6 +62,7 @@ const (
 	patience      = time.Second            // of one call to package sharedlog
 	troubled      = 10 * time.Second       // the part of a run with faults
 	settled       = 60 * time.Second       // the most that a run takes afterwards
+	rollUp        = 3                      // log objects in a roll-up, at least
 	clientTimeout = 2 * time.Second        // of one attempt of a client
 )
 

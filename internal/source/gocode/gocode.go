@@ -1,6 +1,5 @@
-// Package gocode reads the source code of a Go module, or of the modules below a folder, as a graph
-// of modules, packages, files, symbols and the references between them. The schema in queries/code
-// describes the graph.
+// Package gocode reads the source code of a Go module, or of the modules below a folder, as a graph of
+// package codegraph.
 package gocode
 
 import (
@@ -13,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
 
 // Options say which packages to read and how.
@@ -29,94 +30,12 @@ type Options struct {
 	// memory as the text of the graph.
 	Deps bool
 
+	// Revision also asks Git for the commit of each module that is read.
+	Revision bool
+
 	// Progress, if set, is called when stages begin and advance. `total` is 0 if the amount of work
 	// is unknown.
 	Progress func(stage string, done, total int)
-}
-
-// Graph is one or more Go modules as nodes and edges. Each list is sorted by key.
-type Graph struct {
-	Modules  []Module  // the modules that were read, and those that they require
-	Packages []Package // see Package
-	Files    []File    // the Go files
-	Symbols  []Symbol  // the declarations
-
-	Requires  []Requires // module -> module
-	Provides  []Link     // module -> package
-	Imports   []Link     // package -> package
-	Declares  []Link     // file -> symbol
-	Holds     []Link     // package -> symbol
-	Calls     []Calls    // symbol -> symbol
-	Satisfies []Link     // type -> interface
-}
-
-// Module is a module that was read, or a module that is required by one that was read.
-type Module struct {
-	Path    string // module path
-	Version string // empty for the main module
-	Main    bool   // the module was read; otherwise another module requires it
-}
-
-// Package is a package that was read, or a package that is imported directly by one that was read.
-// The graph has the symbols of the packages that were read; with Options.Deps, the imported
-// packages were read too.
-type Package struct {
-	Path  string // import path
-	Name  string // the name in the package clause
-	Doc   string // text of the package comment
-	Files int    // number of Go files for this platform, without tests
-	Lines int    // number of lines in those files
-
-	read bool // whether the symbols of the package were read
-}
-
-// File is a source file that was read.
-type File struct {
-	// Path is relative to the module's root and uses slashes. If several modules were read, it
-	// begins with the path of the module. For a file of a dependency it is the package path and the
-	// file's name; for the standard library, "std/" stands before these.
-	Path  string
-	Lines int // number of lines
-}
-
-// Kind is the kind of a symbol.
-type Kind string
-
-// The kinds of symbol.
-const (
-	Func      Kind = "func" // a function that is not a method
-	Method    Kind = "method"
-	Type      Kind = "type"
-	Interface Kind = "interface"
-	Const     Kind = "const"
-	Var       Kind = "var"
-)
-
-// Symbol is a package-level declaration, a method, or a method of an interface.
-type Symbol struct {
-	Path      string // importpath.Name or importpath.Type.Name
-	Name      string // without the type of a method
-	Kind      Kind   // such as func
-	Exported  bool   // other packages can use it
-	Signature string // type of the symbol, as Go writes it
-	Doc       string // text of the comment
-	Line      int    // line in its file, from 1
-	Words     string // words of the names, separated by spaces, for full-text search
-}
-
-// Link joins two nodes by their keys.
-type Link struct{ From, To string }
-
-// Requires says that one module requires another.
-type Requires struct {
-	Link
-	Indirect bool // go.mod marks it as indirect
-}
-
-// Calls says that the declaration From refers Count times to the function or method To.
-type Calls struct {
-	Link
-	Count int // number of references
 }
 
 // LoadError lists the reasons why packages could not be read.
@@ -142,7 +61,7 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFil
 
 // Read type-checks the packages that match the patterns and returns their graph. It runs the go
 // command. The error is a *LoadError if packages do not compile.
-func Read(ctx context.Context, opts Options) (*Graph, error) {
+func Read(ctx context.Context, opts Options) (*codegraph.Graph, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string, int, int) {}
 	}
@@ -181,7 +100,7 @@ var errNoPackage = errors.New("no package of a Go module matches the patterns; u
 // readOne reads one module or workspace. If the graph will hold several modules, `siblings` holds
 // the paths of all of them. The result may then contain calls of symbols that no sibling declares;
 // the function joined removes these calls.
-func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, error) {
+func readOne(ctx context.Context, opts Options, siblings []string) (*codegraph.Graph, error) {
 	opts.Progress("type-checking packages", 0, 0)
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}
 	if opts.Deps {
@@ -229,7 +148,7 @@ func readOne(ctx context.Context, opts Options, siblings []string) (*Graph, erro
 	}
 	opts.Progress("matching interfaces", 0, 0)
 	r.readSatisfies()
-	if err := r.readModules(); err != nil {
+	if err := r.readModules(ctx, opts); err != nil {
 		return nil, err
 	}
 	return r.finish(), nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
 
 // env keeps the go command from using the network or a workspace that contains this repository.
@@ -71,14 +72,16 @@ func TestReadDeps(t *testing.T) {
 			t.Errorf("call %+v is different when dependencies are read", c)
 		}
 	}
-	from := func(c Calls, prefix string) bool { return strings.HasPrefix(c.From, prefix) }
-	if !slices.ContainsFunc(all.Calls, func(c Calls) bool { return from(c, "example.com/") && !strings.HasPrefix(c.To, "example.com/") }) {
+	from := func(c codegraph.Counted, prefix string) bool { return strings.HasPrefix(c.From, prefix) }
+	if !slices.ContainsFunc(all.Calls, func(c codegraph.Counted) bool {
+		return from(c, "example.com/") && !strings.HasPrefix(c.To, "example.com/")
+	}) {
 		t.Error("no call leads out of the module")
 	}
-	if !slices.ContainsFunc(all.Calls, func(c Calls) bool { return from(c, "fmt.") && c.To == "unicode/utf8.RuneCountInString" }) {
+	if !slices.ContainsFunc(all.Calls, func(c codegraph.Counted) bool { return from(c, "fmt.") && c.To == "unicode/utf8.RuneCountInString" }) {
 		t.Error("the graph has no call from fmt to unicode/utf8")
 	}
-	if !slices.ContainsFunc(all.Files, func(f File) bool { return f.Path == "std/fmt/print.go" }) {
+	if !slices.ContainsFunc(all.Files, func(f codegraph.File) bool { return f.Path == "std/fmt/print.go" }) {
 		t.Error("there is no file std/fmt/print.go")
 	}
 	paths := map[string]bool{}
@@ -130,26 +133,5 @@ func TestReadFaults(t *testing.T) {
 	}
 	if !strings.Contains(err.Error(), "broken.go:3:13") {
 		t.Errorf("the error names no place: %v", err)
-	}
-}
-
-func TestWords(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"HTTPServer", "http server"},
-		{"parseURL", "parse url"},
-		{"minHTTPID", "min httpid"},
-		{"Vector2D", "vector 2 d"},
-		{"snake_case", "snake case"},
-		{"x", "x"},
-		{"", ""},
-		{"ÄrgerÜber", "ärger über"},
-		{"ABc", "a bc"},
-	} {
-		if got := words(c.in); got != c.want {
-			t.Errorf("words(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-	if got := words("stock", "", "Find"); got != "stock find" {
-		t.Errorf("words of several identifiers: %q", got)
 	}
 }

@@ -14,18 +14,21 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
 
 // reader collects a graph from type-checked packages.
 type reader struct {
 	read  map[string]bool // import paths of the packages with symbols to read
-	graph Graph           // the result
+	graph codegraph.Graph // the result
 
 	paths    map[types.Object]string      // paths of the symbols that were read
 	concrete []*types.TypeName            // named types that are not interfaces
 	abstract []*types.TypeName            // interfaces with methods
-	calls    map[Link]int                 // number of references from one symbol to another
-	imports  map[Link]bool                // imports of packages that were read
+	calls    map[codegraph.Link]int       // number of references from one symbol to a function
+	refers   map[codegraph.Link]int       // number of references from one symbol to a type, constant or variable
+	imports  map[codegraph.Link]bool      // imports of packages that were read
 	packages map[string]*packages.Package // of the main modules, and those they import
 	modules  map[string]*packages.Module  // main modules by path
 	siblings []string                     // paths of all modules of the graph; nil if only one is read
@@ -36,8 +39,9 @@ func newReader(pkgs []*packages.Package, siblings []string) *reader {
 	r := &reader{
 		read:     map[string]bool{},
 		paths:    map[types.Object]string{},
-		calls:    map[Link]int{},
-		imports:  map[Link]bool{},
+		calls:    map[codegraph.Link]int{},
+		refers:   map[codegraph.Link]int{},
+		imports:  map[codegraph.Link]bool{},
 		packages: map[string]*packages.Package{},
 		modules:  map[string]*packages.Module{},
 		siblings: siblings,
@@ -57,7 +61,7 @@ func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Mai
 
 // readPackage reads a package with its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
-	node := Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles), read: true}
+	node := codegraph.Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles), Read: true}
 	for _, name := range p.GoFiles {
 		rel, err := r.filePath(p, name)
 		if err != nil {
@@ -68,7 +72,7 @@ func (r *reader) readPackage(p *packages.Package) error {
 			return err
 		}
 		node.Lines += lines
-		r.graph.Files = append(r.graph.Files, File{Path: rel, Lines: lines})
+		r.graph.Files = append(r.graph.Files, codegraph.File{Path: rel, Lines: lines})
 	}
 	for _, f := range p.Syntax {
 		if f.Doc != nil && node.Doc == "" {
@@ -78,11 +82,11 @@ func (r *reader) readPackage(p *packages.Package) error {
 	}
 	r.graph.Packages = append(r.graph.Packages, node)
 	if !foreign(p) {
-		r.graph.Provides = append(r.graph.Provides, Link{p.Module.Path, p.PkgPath})
+		r.graph.Provides = append(r.graph.Provides, codegraph.Link{From: p.Module.Path, To: p.PkgPath})
 	}
 	for _, dep := range p.Imports {
 		r.packages[dep.PkgPath] = dep
-		r.imports[Link{p.PkgPath, dep.PkgPath}] = true
+		r.imports[codegraph.Link{From: p.PkgPath, To: dep.PkgPath}] = true
 	}
 	return nil
 }
@@ -132,16 +136,16 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 	if err != nil || !slices.Contains(p.GoFiles, pos.Filename) {
 		return
 	}
-	s := Symbol{
+	s := codegraph.Symbol{
 		Name: id.Name, Exported: id.IsExported(), Line: pos.Line,
 		Signature: signature(obj), Doc: strings.TrimSpace(doc.Text()),
 	}
 	owner := ""
 	switch o := obj.(type) {
 	case *types.Func:
-		s.Kind = Func
+		s.Kind = codegraph.Func
 		if recv := o.Signature().Recv(); recv != nil {
-			s.Kind = Method
+			s.Kind = codegraph.Method
 			if owner = receiverName(recv.Type()); owner == "" {
 				return // a method of an unnamed interface type
 			}
@@ -150,9 +154,9 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 			return
 		}
 	case *types.TypeName:
-		s.Kind = Type
+		s.Kind = codegraph.Type
 		if types.IsInterface(o.Type()) {
-			s.Kind = Interface
+			s.Kind = codegraph.Interface
 		}
 		if named, ok := o.Type().(*types.Named); ok && !o.IsAlias() {
 			if it, ok := named.Underlying().(*types.Interface); !ok {
@@ -162,9 +166,9 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 			}
 		}
 	case *types.Const:
-		s.Kind = Const
+		s.Kind = codegraph.Const
 	case *types.Var:
-		s.Kind = Var
+		s.Kind = codegraph.Var
 	default:
 		return
 	}
@@ -172,11 +176,11 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 	if owner != "" {
 		s.Path = p.PkgPath + "." + owner + "." + s.Name
 	}
-	s.Words = words(p.Name, owner, s.Name)
+	s.Words = codegraph.Words(p.Name, owner, s.Name)
 	r.paths[obj] = s.Path
 	r.graph.Symbols = append(r.graph.Symbols, s)
-	r.graph.Declares = append(r.graph.Declares, Link{file, s.Path})
-	r.graph.Holds = append(r.graph.Holds, Link{p.PkgPath, s.Path})
+	r.graph.Declares = append(r.graph.Declares, codegraph.Link{From: file, To: s.Path})
+	r.graph.Holds = append(r.graph.Holds, codegraph.Link{From: p.PkgPath, To: s.Path})
 }
 
 // receiverName returns the name of a method's receiver type, or "".
@@ -210,13 +214,17 @@ func signature(obj types.Object) string {
 	return types.TypeString(obj.Type(), qualify)
 }
 
-// readReferences counts the uses of functions and methods in the declarations of a package.
+// readReferences counts the references in the declarations of a package.
 func (r *reader) readReferences(p *packages.Package) {
 	for _, f := range p.Syntax {
 		for _, decl := range f.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
-				r.countUses(p, r.paths[p.TypesInfo.Defs[d.Name]], d)
+				from := r.paths[p.TypesInfo.Defs[d.Name]]
+				r.countUses(p, from, d.Type)
+				if d.Body != nil {
+					r.countUses(p, from, d.Body)
+				}
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					r.readSpecReferences(p, spec)
@@ -226,21 +234,28 @@ func (r *reader) readReferences(p *packages.Package) {
 	}
 }
 
-// readSpecReferences counts the uses in the values of a variable or constant declaration.
+// readSpecReferences counts the references in the declaration of a type, or of variables or constants.
 func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
-	s, ok := spec.(*ast.ValueSpec)
-	if !ok {
-		return
-	}
-	for i, value := range s.Values {
-		// a, b = f() makes both depend on f; the call is counted for a only.
-		name := s.Names[min(i, len(s.Names)-1)]
-		r.countUses(p, r.paths[p.TypesInfo.Defs[name]], value)
+	switch s := spec.(type) {
+	case *ast.TypeSpec:
+		r.countUses(p, r.paths[p.TypesInfo.Defs[s.Name]], s.Type)
+	case *ast.ValueSpec:
+		if s.Type != nil {
+			for _, name := range s.Names {
+				r.countUses(p, r.paths[p.TypesInfo.Defs[name]], s.Type)
+			}
+		}
+		for i, value := range s.Values {
+			// a, b = f() makes both depend on f; the call is counted for a only.
+			name := s.Names[min(i, len(s.Names)-1)]
+			r.countUses(p, r.paths[p.TypesInfo.Defs[name]], value)
+		}
 	}
 }
 
-// countUses counts the functions and methods that the code `body` refers to. The argument `from` is
-// the path of the symbol that contains this code; if the path is empty, countUses does nothing.
+// countUses counts the package-level declarations and the methods that the code `body` refers to. The
+// argument `from` is the path of the symbol that contains this code; if the path is empty, countUses does
+// nothing.
 func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	if from == "" {
 		return
@@ -250,17 +265,30 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 		if !ok {
 			return true
 		}
-		if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok {
-			to := r.paths[fn.Origin()]
-			if to == "" && fn.Pkg() != nil && inModules(r.siblings, fn.Pkg().Path()) {
-				to = symbolPath(fn.Origin())
-			}
-			if to != "" {
-				r.calls[Link{from, to}]++
-			}
+		obj, counts := p.TypesInfo.Uses[id], r.refers
+		if fn, ok := obj.(*types.Func); ok {
+			obj, counts = fn.Origin(), r.calls
+		}
+		if to := r.pathOf(obj); to != "" {
+			counts[codegraph.Link{From: from, To: to}]++
 		}
 		return true
 	})
+}
+
+// pathOf returns the path of an object if the graph has a symbol for it, or may get one when another
+// module is read. Otherwise it returns "".
+func (r *reader) pathOf(obj types.Object) string {
+	if path := r.paths[obj]; path != "" || obj == nil || obj.Pkg() == nil || !inModules(r.siblings, obj.Pkg().Path()) {
+		return path
+	}
+	if fn, ok := obj.(*types.Func); ok {
+		return symbolPath(fn)
+	}
+	if obj.Parent() == obj.Pkg().Scope() {
+		return obj.Pkg().Path() + "." + obj.Name()
+	}
+	return ""
 }
 
 // readSatisfies finds the interfaces that each type, or a pointer to it, implements. It skips
@@ -286,7 +314,7 @@ func (r *reader) readSatisfies() {
 		for m := range methods.Methods() {
 			for _, i := range byMethod[m.Obj().Name()] {
 				if i != t && types.Implements(typ, i.Type().Underlying().(*types.Interface)) {
-					r.graph.Satisfies = append(r.graph.Satisfies, Link{r.paths[t], r.paths[i]})
+					r.graph.Satisfies = append(r.graph.Satisfies, codegraph.Link{From: r.paths[t], To: r.paths[i]})
 				}
 			}
 		}
@@ -327,29 +355,15 @@ func countLines(name string) (int, error) {
 }
 
 // finish sorts the collected nodes and edges and returns the graph.
-func (r *reader) finish() *Graph {
+func (r *reader) finish() *codegraph.Graph {
 	g := &r.graph
 	for link := range r.imports {
 		g.Imports = append(g.Imports, link)
 	}
-	for link, n := range r.calls {
-		g.Calls = append(g.Calls, Calls{link, n})
-	}
-	slices.SortFunc(g.Modules, func(a, b Module) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Packages, func(a, b Package) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Requires, func(a, b Requires) int { return compareLinks(a.Link, b.Link) })
-	slices.SortFunc(g.Calls, func(a, b Calls) int { return compareLinks(a.Link, b.Link) })
-	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies} {
-		slices.SortFunc(*links, compareLinks)
-		*links = slices.Compact(*links)
-	}
+	g.Calls, g.Refers = codegraph.CountedLinks(r.calls), codegraph.CountedLinks(r.refers)
+	g.Sort()
 	return g
 }
-
-// compareLinks orders links by From, then by To.
-func compareLinks(a, b Link) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 
 // imported returns, by import path, the packages that are only imported: their symbols are not
 // read.

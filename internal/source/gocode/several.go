@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
 
 // moduleDir is a module below a folder.
@@ -84,7 +86,7 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 // readSeveral reads the modules below a folder, each with its own dependencies, into one graph. The
 // graph includes the calls from one module to another. It does not say that a type of one module
 // implements an interface of another module.
-func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph, error) {
+func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*codegraph.Graph, error) {
 	if opts.Deps {
 		return nil, fmt.Errorf("the dependencies of only one module can be read at a time, but %s has %d modules; name the folder of one of them", opts.Dir, len(modules))
 	}
@@ -97,7 +99,7 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph
 	for _, m := range modules {
 		paths = append(paths, m.path)
 	}
-	all := &Graph{}
+	all := &codegraph.Graph{}
 	for i, m := range modules {
 		one := opts
 		one.Dir, one.Patterns = m.dir, patternsIn(m.dir, opts.Patterns)
@@ -114,12 +116,12 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*Graph
 		if err != nil {
 			return nil, fmt.Errorf("module %s in %s: %w", m.path, m.dir, err)
 		}
-		all.add(g)
+		add(all, g)
 	}
 	if len(all.Packages) == 0 {
 		return nil, fmt.Errorf("none of the %d modules below %s has a package that matches the patterns", len(modules), opts.Dir)
 	}
-	return all.joined(), nil
+	return joined(all), nil
 }
 
 // patternsIn leaves out the patterns that begin with a folder, such as ./cmd/..., if the module has
@@ -136,7 +138,7 @@ func patternsIn(dir string, patterns []string) []string {
 }
 
 // add appends the nodes and edges of another graph.
-func (g *Graph) add(other *Graph) {
+func add(g, other *codegraph.Graph) {
 	g.Modules = append(g.Modules, other.Modules...)
 	g.Packages = append(g.Packages, other.Packages...)
 	g.Files = append(g.Files, other.Files...)
@@ -147,35 +149,30 @@ func (g *Graph) add(other *Graph) {
 	g.Declares = append(g.Declares, other.Declares...)
 	g.Holds = append(g.Holds, other.Holds...)
 	g.Calls = append(g.Calls, other.Calls...)
+	g.Refers = append(g.Refers, other.Refers...)
 	g.Satisfies = append(g.Satisfies, other.Satisfies...)
 }
 
 // joined sorts the nodes and edges of several modules and keeps one node for each key. Of the
 // modules with one path it keeps the one that was read or, if none was, the one with the highest
 // version. Of the packages with one path it keeps the one that was read, if there is one. It
-// removes the calls of symbols that the graph does not have.
-func (g *Graph) joined() *Graph {
-	slices.SortStableFunc(g.Modules, func(a, b Module) int {
+// removes the references to symbols that the graph does not have.
+func joined(g *codegraph.Graph) *codegraph.Graph {
+	slices.SortStableFunc(g.Modules, func(a, b codegraph.Module) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Main, b.Main), semver.Compare(b.Version, a.Version))
 	})
-	g.Modules = slices.CompactFunc(g.Modules, func(a, b Module) bool { return a.Path == b.Path })
-	slices.SortStableFunc(g.Packages, func(a, b Package) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.read, b.read), cmp.Compare(b.Lines, a.Lines))
+	g.Modules = slices.CompactFunc(g.Modules, func(a, b codegraph.Module) bool { return a.Path == b.Path })
+	slices.SortStableFunc(g.Packages, func(a, b codegraph.Package) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Read, b.Read), cmp.Compare(b.Lines, a.Lines))
 	})
-	g.Packages = slices.CompactFunc(g.Packages, func(a, b Package) bool { return a.Path == b.Path })
-	slices.SortFunc(g.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(g.Requires, func(a, b Requires) int { return compareLinks(a.Link, b.Link) })
+	g.Packages = slices.CompactFunc(g.Packages, func(a, b codegraph.Package) bool { return a.Path == b.Path })
 	exists := map[string]bool{}
 	for _, s := range g.Symbols {
 		exists[s.Path] = true
 	}
-	g.Calls = slices.DeleteFunc(g.Calls, func(c Calls) bool { return !exists[c.To] })
-	slices.SortFunc(g.Calls, func(a, b Calls) int { return compareLinks(a.Link, b.Link) })
-	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies} {
-		slices.SortFunc(*links, compareLinks)
-		*links = slices.Compact(*links)
-	}
+	missing := func(c codegraph.Counted) bool { return !exists[c.To] }
+	g.Calls, g.Refers = slices.DeleteFunc(g.Calls, missing), slices.DeleteFunc(g.Refers, missing)
+	g.Sort()
 	return g
 }
 

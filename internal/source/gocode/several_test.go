@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
 
 // repositories is a folder of three repositories. app uses a part of lib. The folder of lib
@@ -127,16 +129,16 @@ func TestReadRepositories(t *testing.T) {
 			t.Errorf("%s: found %s, want %s", tt.name, strings.Join(tt.got, " "), tt.want)
 		}
 	}
-	for _, want := range []Calls{
-		{Link{"example.com/app.Run", "example.com/lib/greet.Hello"}, 2},
-		{Link{"example.com/app.Run", "example.com/lib/greet.Greeter.Greet"}, 1},
-		{Link{"example.com/lib/greet.Greeter.Greet", "example.com/lib/greet.Hello"}, 1},
+	for _, want := range []codegraph.Counted{
+		{Link: codegraph.Link{From: "example.com/app.Run", To: "example.com/lib/greet.Hello"}, Count: 2},
+		{Link: codegraph.Link{From: "example.com/app.Run", To: "example.com/lib/greet.Greeter.Greet"}, Count: 1},
+		{Link: codegraph.Link{From: "example.com/lib/greet.Greeter.Greet", To: "example.com/lib/greet.Hello"}, Count: 1},
 	} {
 		if !slices.Contains(g.Calls, want) {
 			t.Errorf("no call %v among %v", want, g.Calls)
 		}
 	}
-	if want := (Link{"example.com/lib", "example.com/lib/greet"}); !slices.Contains(g.Provides, want) {
+	if want := (codegraph.Link{From: "example.com/lib", To: "example.com/lib/greet"}); !slices.Contains(g.Provides, want) {
 		t.Errorf("no %v among %v", want, g.Provides)
 	}
 	if !slices.Contains(stages, "example.com/lib (module 3 of 4): reading symbols") {

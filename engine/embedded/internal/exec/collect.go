@@ -12,6 +12,8 @@ type collector struct {
 	rows  frame  // the result's rows, or one row of each group
 	more  bool   // the limit cut rows off; known after finish
 	ahead uint32 // keeps the compiler from removing prefetches
+	// counted is the number of rows that steps of type multiply have counted for a read that returns only counts.
+	counted int64
 	sorter
 	grouper
 	fuser
@@ -32,7 +34,7 @@ func (co *collector) begin() {
 	for v := range co.rows.cols {
 		co.rows.cols[v] = co.rows.cols[v][:0]
 	}
-	co.rows.n, co.perm, co.more = 0, co.perm[:0], false
+	co.rows.n, co.perm, co.more, co.counted = 0, co.perm[:0], false, 0
 	co.grouper.begin()
 	co.fuser.begin()
 }
@@ -92,6 +94,7 @@ func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/
 
 // finish sorts the collected rows and cuts them to the limit.
 func (co *collector) finish() error {
+	co.tally(int(co.counted))
 	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Program.columns, func(c projection) bool { return c.isKey() }) {
 		co.grouped++
 		co.rows.n++

@@ -81,6 +81,10 @@ func (x *explainer) steps(p *pipe) int {
 			n += x.steps(s.rows)
 		case *optionalStep:
 			n += x.steps(s.inner)
+		case *terms:
+			for _, t := range s.of {
+				n += x.steps(t)
+			}
 		}
 	}
 	return n
@@ -224,6 +228,11 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 			}
 		case *optionalStep:
 			if inner, _ := x.pipe(s.inner, nil); inner != nil {
+				next.Children = append(next.Children, inner)
+			}
+		case *terms:
+			for _, t := range s.of {
+				inner, _ := x.pipe(t, nil)
 				next.Children = append(next.Children, inner)
 			}
 		}

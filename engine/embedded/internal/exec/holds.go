@@ -92,7 +92,7 @@ func (b *binder) closed(c plan.Clause, bound map[plan.VarID]bool) error {
 // variables that are bound outside of it.
 func (pl *planner) arrangeHoldings() error {
 	for _, h := range pl.holdings {
-		outer := &scope{varStates: make([]varState, len(pl.types)), pipe: &pipe{}, rows: 1}
+		outer := &scope{varStates: make([]varState, len(pl.types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
 		for _, v := range h.outer {
 			outer.bind(v)
 		}

@@ -30,11 +30,14 @@ type matcher struct {
 	passing []uint32           // see nearStep
 	vectors index.VectorSearch // memory for searches of vector indexes
 	sweeper sweeper            // memory for sweeps
+
+	weighing frame     // see keepWeights
+	weighed  [][]int64 // by weight.kept: the weight of each node, by ordinal; nil before they are computed
 }
 
 // newMatcher returns a matcher that passes the rows that it finds to `out`.
 func newMatcher(ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals), subqueries: newSubqueryRuns(ev.Program)}
+	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals), subqueries: newSubqueryRuns(ev.Program), weighed: make([][]int64, ev.Program.weighed)}
 	m.unit.cols = make([][]uint32, ev.width())
 	return m
 }

@@ -66,6 +66,12 @@ func (m *mutationBinder) forEach(each plan.ForEach) error {
 			return mismatch("a `for` block of a mutation got a value of type %s, expected a list", t)
 		}
 		m.cells = []value.Type{t.Elem()}
+		if t.Fields != nil {
+			m.cells = nil
+			for _, f := range t.Fields {
+				m.cells = append(m.cells, f.Type)
+			}
+		}
 	}
 	for _, st := range each.Statements {
 		if _, nested := st.(plan.ForEach); nested {

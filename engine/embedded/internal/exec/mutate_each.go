@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -94,8 +95,13 @@ func (w *Write) elements(s plan.ForEach) ([][]value.Value, error) {
 		return nil, tooManyRows("elements in the list of a `for` block", int64(len(elems)))
 	}
 	rows := make([][]value.Value, len(elems))
-	for i := range elems {
-		rows[i] = elems[i : i+1]
+	for i, e := range elems {
+		if rows[i] = elems[i : i+1]; e.IsList() { // a record: its fields are the values of the row
+			rows[i] = e.Elems()
+			if fieldsShifted {
+				rows[i] = append(slices.Clone(e.Elems()[1:]), e.Elems()[0])
+			}
+		}
 	}
 	return rows, nil
 }

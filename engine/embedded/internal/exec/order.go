@@ -46,6 +46,9 @@ func (pl *planner) plan() error {
 		if pl.body, err = pl.pipe(pl.match, nil); err != nil {
 			return err
 		}
+		if err := pl.connected(); err != nil {
+			return err
+		}
 	}
 	if err := pl.arrangeHoldings(); err != nil {
 		return err
@@ -60,6 +63,9 @@ func (pl *planner) plan() error {
 		pl.body = &pipe{steps: []step{d}, estimates: []float64{float64(pl.live(d.v))}}
 	} else {
 		pl.tallying()
+		if err := pl.factorize(); err != nil {
+			return err
+		}
 	}
 	pl.lookAhead()
 	pl.first = pl.firstLookup()
@@ -101,7 +107,18 @@ func (pl *planner) frame() int {
 // pipe arranges the clauses of a block into steps. The parameter `outer` is the scope that
 // surrounds a block inside the match; it is nil for the match itself.
 func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
-	s := pl.scope(b, outer)
+	return pl.pipeIn(b, pl.scope(b, outer))
+}
+
+// pipeFrom arranges the clauses of the match into steps. The first step binds the variable `start`, unless that is NoVar.
+func (pl *planner) pipeFrom(b *block, start plan.VarID) (*pipe, error) {
+	s := pl.scope(b, nil)
+	s.start = start
+	return pl.pipeIn(b, s)
+}
+
+// pipeIn arranges the clauses of a block into steps.
+func (pl *planner) pipeIn(b *block, s *scope) (*pipe, error) {
 	p, err := pl.arrangeScope(s)
 	if err != nil {
 		return nil, err
@@ -256,9 +273,10 @@ func (pl *planner) extend(s *scope) error {
 			best, cost, rows = add, c, times
 		}
 	}
+	onward := s.connected && s.isOpen()
 	for _, v := range s.unbound {
 		pl.step(1)
-		if pl.types[v].Entity != plan.Node {
+		if onward || pl.types[v].Entity != plan.Node || s.start != plan.NoVar && !s.bound(s.start) && v != s.start {
 			continue
 		}
 		live := float64(pl.live(v))

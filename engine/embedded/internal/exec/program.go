@@ -4,7 +4,8 @@
 //   - [binder] resolves the names of a plan in the schema: plan → query (bind.go, block.go,
 //     expr.go, cond.go, holds.go, subquery.go, shape.go)
 //   - [planner] arranges the clauses of the query into steps by the estimates of the
-//     [estimator]: query → arrangement (order.go, scope.go, estimate.go)
+//     [estimator]: query → arrangement (order.go, scope.go, connect.go, estimate.go). For a read that only counts
+//     rows, it takes parts off the pattern and counts them by node (factor.go, factor_terms.go)
 //   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
 //     through the steps, its [evaluator] reads properties only when a step needs them, its
 //     [collector] keeps rows or groups, and its [output] makes batches of them.
@@ -17,6 +18,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -85,6 +87,7 @@ type arrangement struct {
 	countsOnly  bool                // the read returns only counts of all its rows
 	first       firstLookup         // the lookup that the read begins with
 	searches    int                 // number of steps of type explore
+	weighed     int                 // number of variables whose weights are kept
 }
 
 // projection is a column of the result.
@@ -212,6 +215,32 @@ func CheckArgs(params []plan.Param, args engine.Args) (engine.Args, error) {
 	return args, nil
 }
 
+// checkRecords checks a list of records. The error is an *engine.BadArgument.
+func checkRecords(p *plan.Param, v value.Value) error {
+	bad := func(format string, args ...any) error {
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf(format, args...)}
+	}
+	if !v.IsList() {
+		return bad("found a value of type %s, expected %s", v.Type(), p.Type)
+	}
+	for i, e := range v.Elems() {
+		if !e.IsList() || len(e.Elems()) != len(p.Type.Fields) {
+			return bad("element %d is not a record of type %s", i, p.Type.Elem())
+		}
+		for j, f := range p.Type.Fields {
+			field := plan.Param{Name: p.Name, Type: f.Type}
+			if err := checkArg(&field, &e.Elems()[j]); err != nil {
+				var arg *engine.BadArgument
+				if errors.As(err, &arg) {
+					return bad("element %d, field %s: %s", i, f.Name, arg.Detail)
+				}
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkArg checks that one argument fits its parameter.
 func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
@@ -219,6 +248,8 @@ func checkArg(p *plan.Param, v *value.Value) error {
 		if !p.Type.Nullable {
 			return &engine.BadArgument{Param: p.Name, Detail: "the value must not be null; give one of type " + p.Type.String()}
 		}
+	case p.Type.Fields != nil:
+		return checkRecords(p, *v)
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, expected %s", v.Type(), p.Type)}
 	case v.IsList():

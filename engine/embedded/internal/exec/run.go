@@ -54,6 +54,7 @@ func (r *run) end() {
 	r.collector.grouper.end()
 	r.output.end(several)
 	r.matcher.prof = nil
+	clear(r.matcher.weighed)
 	for i := range r.matcher.subqueries {
 		r.matcher.subqueries[i].end()
 	}

@@ -19,6 +19,8 @@ type scope struct {
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe                         // the steps so far
 	rows        float64                       // estimated number of rows so far
+	start       plan.VarID                    // the variable to bind first, or NoVar
+	connected   bool                          // steps follow traversals from the bound variables where they can
 }
 
 // varState is the state of a variable in a block.
@@ -41,7 +43,7 @@ type pendingCond struct {
 // scope returns the scope of a block. The parameter `outer` is the scope around a block inside the
 // match; it is nil for the match.
 func (pl *planner) scope(b *block, outer *scope) *scope {
-	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), tests: b.tests}
+	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), tests: b.tests, start: plan.NoVar}
 	if outer == nil {
 		s.varStates = make([]varState, len(pl.types))
 	} else {

@@ -101,7 +101,7 @@ func (b *binder) blockAgg(s *subquery, e plan.BlockAgg) error {
 // are bound outside of it.
 func (pl *planner) arrangeSubqueries() error {
 	for i, s := range pl.query.subqueries {
-		outer := &scope{varStates: make([]varState, len(pl.types)), pipe: &pipe{}, rows: 1}
+		outer := &scope{varStates: make([]varState, len(pl.types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
 		for _, v := range s.outer {
 			outer.bind(v)
 		}

@@ -13,7 +13,7 @@ package format
 import "fmt"
 
 // Current is the number that is written.
-const Current = 7
+const Current = 8
 
 // Version is one row of the table of format numbers.
 type Version struct {
@@ -31,6 +31,7 @@ var Versions = []Version{
 	{5, "text indexes that are read in place; stored sorted indexes; blocks that are compressed in chunks of 64 KiB, so that a use decompresses only what it reads"},
 	{6, "indexes of ids, of unique values and of edges, and sorted indexes, in several levels, so that a checkpoint writes only the new entries"},
 	{7, "proposals, in records of their own, in the records of merges, and in the manifest"},
+	{8, "drafts, in records of their own and in the manifest"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.
@@ -49,6 +50,7 @@ var (
 	Record      = Kind{"commit record", 3}    // a record with the changes of a commit
 	Branching   = Kind{"branch record", 1}    // a record that creates or deletes a branch
 	Proposal    = Kind{"proposal", 0}         // a version of a proposal; see package version
+	Draft       = Kind{"draft", 0}            // a version of a draft; see package version
 	Change      = Kind{"schema change", 1}    // a record that changes the schema
 	History     = Kind{"history", 1}          // a block of the commits of the history
 	Archive     = Kind{"archive", 1}          // a block of the records of old commits

@@ -124,6 +124,8 @@ func TestBadLines(t *testing.T) {
 		{`{"type":"P","data":{"k":"a"}} {}`, `line 2: the line has more than one JSON value; write one value per line`},
 		{`{"data":{}}`, `line 2: the line has neither type nor edge; name the node type or the edge type`},
 		{`{"type":"Q"}`, `line 2, type: the schema has no node type "Q"`},
+		{`{"type":"Fere"}`, `line 2, type: the schema has no node type "Fere"; did you mean Free?`},
+		{`{"edge":"Liks"}`, `line 2, edge: the schema has no edge type "Liks"; did you mean Likes?`},
 		{`{"type":5}`, `line 2, type: found 5, expected a string`},
 		{`{"type":"Free","edge":"Likes"}`, `line 2, edge: the line has both type and edge; give type for a node, or edge for an edge`},
 		{`{"type":"Free","from":"a"}`, `line 2: a node has no endpoints; write edge instead of type if Free is an edge`},

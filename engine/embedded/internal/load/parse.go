@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // parser reads lines into batches. Only one goroutine may use it.
@@ -134,7 +135,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			kind = name
 			if t = p.schema.Type(e, text); t == nil {
-				p.fail(name, fmt.Errorf("the schema has no %s type %q", e, text))
+				p.fail(name, p.noType(e, text))
 				return
 			}
 		case "from":
@@ -430,6 +431,23 @@ func (p *parser) unquote(raw []byte) string {
 	out, _ := jsontext.AppendUnquote(p.arena, raw) // the decoder has checked it
 	p.arena = out
 	return unsafe.String(unsafe.SliceData(out[at:]), len(out)-at)
+}
+
+// noType returns the error for a type that the schema does not have.
+func (p *parser) noType(e plan.Entity, name string) error {
+	types := p.schema.Nodes
+	if e == plan.Edge {
+		types = p.schema.Edges
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.Name
+	}
+	message := fmt.Sprintf("the schema has no %s type %q", e, name)
+	if near := diag.DidYouMean(name, names); near != "" {
+		message += "; " + near
+	}
+	return errors.New(message)
 }
 
 // propNames lists the names of the properties of a type, for messages.

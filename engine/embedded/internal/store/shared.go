@@ -86,6 +86,10 @@ type Shared struct {
 	durable   atomic.Uint64                   // LSN of the last record that was read or written
 	current   atomic.Pointer[time.Time]       // see Current; nil before the log was read
 
+	life       context.Context    // of the work in the background; Close ends it
+	end        context.CancelFunc // ends `life`
+	background sync.WaitGroup     // the goroutines that store roll-ups; started only while `closed` is false
+
 	mu          sync.Mutex
 	loaded      bool                         // the log has a checkpoint in force
 	tail        []Record                     // the records after the state that was last loaded or stored
@@ -131,11 +135,13 @@ func OpenShared(ctx context.Context, opts SharedOptions) (*Shared, error) {
 		opts: opts, cache: lock, files: newCacheFolder(opts.Bound, lock, opts.Cache), following: make(chan struct{}, 1), nextSegment: 1,
 		segments: map[SegmentID]*sharedSegment{}, holds: newHolds(),
 	}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	err = s.listCache()
 	if err == nil {
 		err = s.CatchUp(ctx)
 	}
 	if err != nil {
+		s.end()
 		s.files.close()
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -198,6 +204,8 @@ func (s *Shared) Close() error {
 	s.closed = true
 	failed := s.failed
 	s.mu.Unlock()
+	s.end()
+	s.background.Wait()
 	s.following <- struct{}{} // waits for a call that follows the log
 	<-s.following
 	s.files.close()

@@ -33,44 +33,29 @@ func (s *Shared) missing(name string) error {
 		"; either the object was deleted because a newer checkpoint does not need it, and then this server is about to read that checkpoint, or the object is lost; repeat the call, and if it fails again, restore the object from a backup"}
 }
 
-// collector plans and notes collections: a Follower or a Writer.
-type collector interface {
-	Collection() *sharedlog.Collection
-	Finish(*sharedlog.Collection)
-}
-
-// Collect deletes what the log condemned a retention ago. On the writer, it also looks for orphans
-// once, and condemns them with the next checkpoint.
+// Collect deletes what the log condemned a retention ago. It also looks for orphans once, and condemns
+// them with the next checkpoint. Only the writer collects.
 func (s *Shared) Collect(ctx context.Context) (n sharedlog.Collected, err error) {
-	var c *sharedlog.Collection
-	if err := s.withLog(ctx, func(log collector) { c = log.Collection() }); err != nil {
-		return n, err
+	q := s.queue.Load()
+	if q == nil {
+		return n, ErrReader
 	}
+	var c *sharedlog.Collection
+	_ = q.Exclusive(func(w *sharedlog.Writer) error { // returns the nil of the function
+		c = w.Collection()
+		return nil
+	})
 	if c != nil {
 		n, err = c.Delete(ctx, s.opts.Needed)
-		noted := s.withLog(ctx, func(log collector) { log.Finish(c) })
-		if err = s.mapped(err); err == nil {
-			err = noted
-		}
-	}
-	if q := s.queue.Load(); err == nil && q != nil {
-		err = s.sweep(ctx, q)
-	}
-	return n, err
-}
-
-// withLog calls f while no other goroutine uses the log. f must send no requests.
-func (s *Shared) withLog(ctx context.Context, f func(collector)) error {
-	if q := s.queue.Load(); q != nil {
-		return q.Exclusive(func(w *sharedlog.Writer) error {
-			f(w)
+		_ = q.Exclusive(func(w *sharedlog.Writer) error {
+			w.Finish(c)
 			return nil
 		})
 	}
-	return s.follow(ctx, func(bool) error {
-		f(s.follower)
-		return nil
-	})
+	if err != nil {
+		return n, s.mapped(err)
+	}
+	return n, s.sweep(ctx, q)
 }
 
 // sweep looks for orphans, once this writer has made a checkpoint.

@@ -112,7 +112,7 @@ func (s *Shared) takeOver(ctx context.Context, wanted func(epoch uint64) bool) e
 			s.recovered = s.nextLSN - 1
 			s.nextSegment = SegmentID(w.Epoch())*epochSegments + 1
 			s.epoch = w.Epoch()
-			s.queue.Store(sharedlog.NewQueue(w))
+			s.queue.Store(sharedlog.NewQueue(w, s.rollUp))
 			s.mu.Unlock()
 			return nil
 		}
@@ -338,6 +338,16 @@ func (s *Shared) Enqueue(kind uint8, payload []byte, segments ...SegmentID) (*Ti
 // again.
 func (s *Shared) Wait(t *Ticket) error {
 	return s.fail(s.queue.Load().Wait(context.Background(), t.shared))
+}
+
+// rollUp stores a roll-up in the background, so that no commit waits for it. A roll-up that is not stored
+// only makes opens slower, so an error has no effect.
+func (s *Shared) rollUp(r *sharedlog.RollUp) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.background.Go(func() { _ = r.Store(s.life) })
+	}
 }
 
 // Durable implements [Storage].

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -10,8 +11,9 @@ import (
 // Uncarried lists the entities of dropped types that one side of a merge put or changed since the
 // merge base. A dropped type is a type of the base that has no entry in c. Such a change conflicts
 // with the removal of its type (DeleteVsUpdate). Both snapshots have the schema that the carry
-// starts from. The parameter `message` is the text of each conflict.
-func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict) {
+// starts from. The parameter `message` is the text of each conflict. The only possible error is that of the
+// context.
+func Uncarried(ctx context.Context, base, side *Snapshot, c *Carry, message string) (out []engine.MergeConflict, err error) {
 	for _, part := range []struct {
 		carries []TypeCarry
 		tables  []*Table
@@ -21,7 +23,11 @@ func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.Mer
 			if slices.ContainsFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }) {
 				continue
 			}
-			for _, id := range changedIDs(part.before[i], t) {
+			ids, err := changedIDs(ctx, part.before[i], t)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range ids {
 				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
 				if is.there && !(was.there && was.same(&is)) {
 					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(id), Message: message})
@@ -30,5 +36,5 @@ func Uncarried(base, side *Snapshot, c *Carry, message string) (out []engine.Mer
 		}
 	}
 	sortConflicts(out)
-	return out
+	return out, nil
 }

@@ -168,7 +168,7 @@ func TestOriginRoundTrip(t *testing.T) {
 		}
 	}
 	// The read table shares the stored rows, so changedIDs must find no candidates.
-	if ids := changedIDs(state.nodes[0], read.Branches[0].Head.nodes[0]); len(ids) > 0 {
+	if ids, err := changedIDs(t.Context(), state.nodes[0], read.Branches[0].Head.nodes[0]); err != nil || len(ids) > 0 {
 		t.Errorf("entities %v may differ from the stored ones", ids)
 	}
 }

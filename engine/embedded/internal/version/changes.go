@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -13,84 +14,97 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Difference is the difference between two states: the entities that differ, by type and
-// id.
+// Difference is the difference between two states: the entities that differ, by type and id. It finds
+// them when they are asked for, and keeps at most [windowIDs] ids in memory. It is safe for concurrent
+// use.
 type Difference struct {
-	Nodes, Edges engine.ChangeCounts // numbers of entities that differ, by kind of change
-
-	was, is *Snapshot        // the earlier and the later state
-	types   []typeDifference // the types of both schemas
+	was, is *Snapshot                  // the earlier and the later state
+	types   []typeDifference           // the types of both schemas
+	recent  atomic.Pointer[candidates] // the candidates that Page found last; nil for none
 }
 
-// typeDifference holds the changes between two types of the same name, one in each schema. One of
-// the fields `was` and `is` may be nil.
-type typeDifference struct {
-	was, is *Type     // the type in the earlier and in the later state
-	changed []changed // in id order
-}
+// typeDifference holds two types of the same name, one in each schema. One of the fields `was` and `is`
+// may be nil.
+type typeDifference struct{ was, is *Type }
 
-// changed is an entity that differs between two states.
-type changed struct {
-	id   string
-	kind engine.ChangeKind // inserted, updated or deleted
-}
-
-// Compare compares two states. If they have one schema, it compares them page by page and
-// skips the pages that they share; otherwise it compares them entity by entity. If `was` is nil,
-// Compare compares `is` with an empty state. The only possible error is that of the context.
-func Compare(ctx context.Context, was, is *Snapshot) (*Difference, error) {
+// Compare compares two states. If `was` is nil, it compares `is` with an empty state.
+func Compare(was, is *Snapshot) *Difference {
 	if was == nil {
 		was = NewSnapshot(is.Schema, engine.Commit{})
 	}
-	d := &Difference{was: was, is: is}
-	for _, pair := range typePairs(was.Schema, is.Schema) {
-		ids := d.candidates(pair)
-		for i, id := range ids {
-			if i%1024 == 0 {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-			}
-			before, after := entityOf(was, pair.was, id), entityOf(is, pair.is, id)
-			counts := &d.Nodes
-			if pair.of().Entity == plan.Edge {
-				counts = &d.Edges
-			}
-			c := changed{id: strings.Clone(id)}
-			switch {
-			case !before.there && !after.there:
-				continue
-			case !before.there:
-				c.kind = engine.Inserted
-				counts.Inserted++
-			case !after.there:
-				c.kind = engine.Deleted
-				counts.Deleted++
-			case pair.same(&before, &after):
-				continue
-			default:
-				c.kind = engine.Updated
-				counts.Updated++
-			}
-			pair.changed = append(pair.changed, c)
-		}
-		d.types = append(d.types, pair)
-	}
-	return d, nil
+	return &Difference{was: was, is: is, types: typePairs(was.Schema, is.Schema)}
 }
 
 // Between reports whether d is the difference between these two states.
 func (d *Difference) Between(was, is *Snapshot) bool { return d.was == was && d.is == is }
 
-// Len returns the number of entities that differ.
-func (d *Difference) Len() int64 {
-	n, e := &d.Nodes, &d.Edges
-	return n.Inserted + n.Updated + n.Deleted + e.Inserted + e.Updated + e.Deleted
+// States returns the earlier and the later state.
+func (d *Difference) States() (was, is *Snapshot) { return d.was, d.is }
+
+// Counts counts the entities that differ. If the two states have one schema, it compares them page by
+// page and skips the pages that they share; otherwise it compares them entity by entity. The only
+// possible error is that of the context.
+func (d *Difference) Counts(ctx context.Context) (nodes, edges engine.ChangeCounts, err error) {
+	defer runtime.KeepAlive(d)
+	for _, t := range d.types {
+		counts := &nodes
+		if t.of().Entity == plan.Edge {
+			counts = &edges
+		}
+		err := d.eachCandidate(ctx, t, func(of *Table, ord, row uint32) {
+			id := of.idAt(row)
+			if t.is == nil || of != d.is.Table(t.is.Entity, t.is.Index) {
+				if _, there := lookup(d.is, t.is, id); !there {
+					counts.Deleted++
+				}
+				return // an entity that both states have is counted where the later state has it
+			}
+			before, there := lookup(d.was, t.was, id)
+			if !there {
+				counts.Inserted++
+				return
+			}
+			was, is := entityAt(d.was, t.was, before), entityAt(d.is, t.is, ord)
+			if !t.same(&was, &is) {
+				counts.Updated++
+			}
+		})
+		if err != nil {
+			return nodes, edges, err
+		}
+	}
+	return nodes, edges, nil
 }
 
 // Page returns the changes that r selects, and reports whether more follow. The error is a
-// *engine.BadArgument.
-func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
+// *engine.BadArgument or that of the context.
+func (d *Difference) Page(ctx context.Context, r *engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
+	return d.page(ctx, r, windowIDs)
+}
+
+// Digest adds all changes to h, in order. It keeps at most `window` ids in memory at the same time, at
+// 16 bytes each; with fewer ids than changes it takes longer. The only possible error is that of the
+// context.
+func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window int) error {
+	const digestPage = 1000
+	r := engine.ChangeRange{Limit: digestPage}
+	for {
+		list, more, err := d.page(ctx, &r, max(window, windowIDs))
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			h.Change(&list[i])
+		}
+		if !more {
+			return nil
+		}
+		r.After = list[len(list)-1].Position()
+	}
+}
+
+// page does the work of Page. It keeps at most `window` ids in memory.
+func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int) (list []engine.EntityChange, more bool, err error) {
 	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
 	from, after, bytes := 0, r.After, 0
 	if after.Entity != "" {
@@ -101,30 +115,37 @@ func (d *Difference) Page(r *engine.ChangeRange) (list []engine.EntityChange, mo
 			return nil, false, &engine.BadArgument{Param: "after", Detail: "there is no " + after.Entity + " type " + after.Type + "; pass the position of a change"}
 		}
 	}
-	for i, t := range d.types[from:] {
-		rest := t.changed
-		if i == 0 && after.Entity != "" {
-			k, found := slices.BinarySearchFunc(rest, after.ID, func(c changed, id string) int { return strings.Compare(c.id, id) })
-			if found {
-				k++
-			}
-			rest = rest[k:]
+	for i := from; i < len(d.types); i++ {
+		t, typeID := d.types[i], ""
+		entity, name := t.of().Entity.String(), t.of().Name
+		if !slices.ContainsFunc([]engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted}, func(k engine.ChangeKind) bool { return r.Selects(entity, name, k) }) {
+			continue
 		}
-		id := ""
-		for _, c := range rest {
-			if !r.Selects(t.of().Entity.String(), t.of().Name, c.kind) {
-				continue
+		start := position{typ: i}
+		if i == from && after.Entity != "" {
+			start = position{i, true, after.ID}
+		}
+		full := false
+		err := d.each(ctx, start, window, func(id string) bool {
+			was, is := entityOf(d.was, t.was, id), entityOf(d.is, t.is, id)
+			kind, differs := t.kind(&was, &is)
+			if !differs || !r.Selects(entity, name, kind) {
+				return true
 			}
-			if r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes {
-				return list, true, nil
+			if full = r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes; full {
+				return false
 			}
-			if id == "" {
-				id = d.typeID(t)
+			if typeID == "" {
+				typeID = d.typeID(t)
 			}
-			change := d.describe(t, c, r.Images)
-			change.TypeID = id
+			change := t.describe(kind, id, &was, &is, r.Images)
+			change.TypeID = typeID
 			bytes += change.Bytes()
 			list = append(list, change)
+			return true
+		})
+		if err != nil || full {
+			return list, full, err
 		}
 	}
 	return list, false, nil
@@ -139,12 +160,22 @@ func (d *Difference) typeID(t typeDifference) string {
 	return d.was.Schema.TypeID(t.was)
 }
 
+// kind returns how an entity differs between the two states, and whether it does.
+func (t typeDifference) kind(was, is *entityState) (kind engine.ChangeKind, differs bool) {
+	switch {
+	case !was.there:
+		return engine.Inserted, is.there
+	case !is.there:
+		return engine.Deleted, true
+	}
+	return engine.Updated, !t.same(was, is)
+}
+
 // describe returns the change of one entity, except for the id of its type. The result holds no
 // reference to a segment.
-func (d *Difference) describe(t typeDifference, c changed, images bool) engine.EntityChange {
-	was, is := entityOf(d.was, t.was, c.id), entityOf(d.is, t.is, c.id)
-	out := engine.EntityChange{Kind: c.kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: c.id, From: is.from, To: is.to}
-	if c.kind == engine.Deleted {
+func (t typeDifference) describe(kind engine.ChangeKind, id string, was, is *entityState, images bool) engine.EntityChange {
+	out := engine.EntityChange{Kind: kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: strings.Clone(id), From: is.from, To: is.to}
+	if kind == engine.Deleted {
 		out.From, out.To = was.from, was.to
 	}
 	out.From, out.To = strings.Clone(out.From), strings.Clone(out.To)
@@ -152,7 +183,7 @@ func (d *Difference) describe(t typeDifference, c changed, images bool) engine.E
 		out.Before, out.After = was.image(t.was), is.image(t.is)
 		return out
 	}
-	out.Properties = t.differing(&was, &is)
+	out.Properties = t.differing(was, is)
 	for i := range out.Properties {
 		p := &out.Properties[i]
 		p.Old, p.New = Detached(p.Old), Detached(p.New)
@@ -171,29 +202,6 @@ func (e *entityState) image(t *Type) *engine.Image {
 		out.Properties[i] = engine.PropertyValue{Name: p.Name, Value: Detached(e.vals[i])}
 	}
 	return out
-}
-
-// candidates lists the ids of the entities that may differ, in order.
-func (d *Difference) candidates(t typeDifference) []string {
-	if t.was != nil && t.was == t.is {
-		return changedIDs(d.was.Table(t.is.Entity, t.is.Index), d.is.Table(t.is.Entity, t.is.Index))
-	}
-	var ids []string
-	add := func(s *Snapshot, typ *Type) {
-		if typ == nil {
-			return
-		}
-		table := s.Table(typ.Entity, typ.Index)
-		for ord := range table.next {
-			if table.Alive(ord) {
-				ids = append(ids, table.ID(ord))
-			}
-		}
-	}
-	add(d.was, t.was)
-	add(d.is, t.is)
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }
 
 // typePairs pairs the types of two schemas by name, in the order in which changes are
@@ -252,6 +260,12 @@ func (t typeDifference) differing(was, is *entityState) (list []engine.PropertyC
 		add("from", value.OfString(was.from), value.OfString(is.from))
 		add("to", value.OfString(was.to), value.OfString(is.to))
 	}
+	if t.was == t.is && was.there && is.there {
+		for i, p := range t.is.Props {
+			add(p.Name, was.vals[i], is.vals[i])
+		}
+		return list
+	}
 	for _, p := range t.props(t.is) {
 		add(p.Name, was.named(t.was, p.Name), is.named(t.is, p.Name))
 	}
@@ -294,14 +308,24 @@ func (e *entityState) named(t *Type, name string) value.Value {
 // entityOf returns the entity of type t with the given id. If the entity does not exist or t is
 // nil, the field `there` of the result is false.
 func entityOf(s *Snapshot, t *Type, id string) entityState {
-	if t == nil {
-		return entityState{}
-	}
-	tab := s.Table(t.Entity, t.Index)
-	ord, ok := tab.Lookup(id)
+	ord, ok := lookup(s, t, id)
 	if !ok {
 		return entityState{}
 	}
+	return entityAt(s, t, ord)
+}
+
+// lookup finds the live entity of type t with the given id. There is none if t is nil.
+func lookup(s *Snapshot, t *Type, id string) (ord uint32, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	return s.Table(t.Entity, t.Index).Lookup(id)
+}
+
+// entityAt returns a live entity of type t.
+func entityAt(s *Snapshot, t *Type, ord uint32) entityState {
+	tab := s.Table(t.Entity, t.Index)
 	e := entityState{there: true, ord: ord, vals: tab.Values(ord)}
 	if t.Entity == plan.Edge {
 		src, dst := tab.Ends(ord)

@@ -59,6 +59,7 @@ import (
 //	          uvarint count, texts
 //	proposals uvarint count; for each a text: the payload of a KindProposal record. Formats 1 to 6
 //	          have no proposals
+//	drafts    uvarint count; for each a text: see [AppendDraft]. Formats 1 to 7 have no drafts
 //
 // In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
 // every two branches their names (texts) and the state at their lowest common ancestor
@@ -76,6 +77,7 @@ type Manifest struct {
 	Anchors  []Anchor         // the stored past states
 
 	Proposals []*engine.Proposal // the proposals, in the order of their ids
+	Drafts    []*engine.Draft    // the drafts, in the order of their ids
 }
 
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
@@ -128,6 +130,10 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(m.Proposals)))
 	for _, p := range m.Proposals {
 		dst = appendText(dst, string(AppendProposal(nil, p)))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(m.Drafts)))
+	for _, d := range m.Drafts {
+		dst = appendText(dst, string(AppendDraft(nil, d)))
 	}
 	return dst
 }
@@ -191,6 +197,15 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 				return nil, cmp.Or(r.err, err)
 			}
 			m.Proposals = append(m.Proposals, p)
+		}
+	}
+	if r.format >= 8 {
+		for range r.count() {
+			d, err := ReadDraft(r.bytes(r.count()))
+			if r.err != nil || err != nil {
+				return nil, cmp.Or(r.err, err)
+			}
+			m.Drafts = append(m.Drafts, d)
 		}
 	}
 	return m, r.err

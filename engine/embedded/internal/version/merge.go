@@ -1,6 +1,7 @@
 package version
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,21 +22,28 @@ type Merged struct {
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
 // transaction. The three states must have the same schema. [Schema.CheckResolution] must have
-// accepted the resolutions.
-func (tx *Txn) Merge(base, source *Snapshot, resolutions []engine.Resolution) *Merged {
-	m := &merge{tx: tx, base: base, source: source, resolutions: map[engine.ConflictPlace]*engine.Resolution{}}
+// accepted the resolutions. The only possible error is that of the context; the caller must then abandon
+// the transaction.
+func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, resolutions []engine.Resolution) (*Merged, error) {
+	m := &merge{ctx: ctx, tx: tx, base: base, source: source, resolutions: map[engine.ConflictPlace]*engine.Resolution{}}
 	for i := range resolutions {
 		m.resolutions[resolutions[i].ConflictPlace] = &resolutions[i]
 	}
 	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
 		for _, t := range list {
-			m.decide(t)
+			if err := m.decide(t); err != nil {
+				return nil, err
+			}
 		}
 	}
-	m.apply()
-	m.check()
+	if err := m.apply(); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
 	sortConflicts(m.out.Conflicts)
-	return &m.out
+	return &m.out, nil
 }
 
 // sortConflicts puts conflicts into a fixed order.
@@ -53,6 +61,8 @@ func sortConflicts(all []engine.MergeConflict) {
 
 // merge is the working state of [Txn.Merge].
 type merge struct {
+	ctx          context.Context // ends the merge
+	steps        int             // the calls of `step`
 	tx           *Txn
 	base, source *Snapshot          // the common base and the state to merge
 	puts         []mergePut         // entities to insert or replace
@@ -92,9 +102,24 @@ func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format
 		Property: property, Message: fmt.Sprintf(format, args...)})
 }
 
+// step returns the error of the context. It looks at the context in one of 1,024 calls.
+func (m *merge) step() error {
+	if m.steps++; m.steps%1024 > 0 {
+		return nil
+	}
+	return m.ctx.Err()
+}
+
 // decide handles each entity of a type that the source changed.
-func (m *merge) decide(t *Type) {
-	for _, id := range changedIDs(m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index)) {
+func (m *merge) decide(t *Type) error {
+	ids, err := changedIDs(m.ctx, m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := m.step(); err != nil {
+			return err
+		}
 		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
 		switch {
 		case !was.there && !is.there || was.there && is.there && was.same(&is):
@@ -115,6 +140,7 @@ func (m *merge) decide(t *Type) {
 			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
 		}
 	}
+	return nil
 }
 
 // deletedOrChanged handles an entity that one side deleted and the other changed.
@@ -188,7 +214,7 @@ func (m *merge) put(t *Type, id string, s entityState) {
 
 // apply changes the transaction. It deletes nodes last, after the edges have their final
 // ends.
-func (m *merge) apply() {
+func (m *merge) apply() error {
 	for _, d := range m.deletes {
 		if d.t.Entity == plan.Edge {
 			m.tx.Remove(d.t, d.ord)
@@ -196,6 +222,9 @@ func (m *merge) apply() {
 		}
 	}
 	for _, p := range m.puts {
+		if err := m.step(); err != nil {
+			return err
+		}
 		if err := p.t.CheckRow(p.id, p.vals); err != nil {
 			v := err.(*engine.ConstraintViolation)
 			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
@@ -216,6 +245,9 @@ func (m *merge) apply() {
 	}
 	var orphans []orphan
 	for _, d := range m.deletes {
+		if err := m.step(); err != nil {
+			return err
+		}
 		if d.t.Entity == plan.Node {
 			orphans = append(orphans, m.orphans(d)...)
 		}
@@ -236,6 +268,7 @@ func (m *merge) apply() {
 			m.out.Nodes++
 		}
 	}
+	return nil
 }
 
 // end returns the ordinal of the node at one end of an edge, or records a conflict.
@@ -274,17 +307,22 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 }
 
 // check records a conflict for each violation of a unique or cardinality rule by the merge.
-func (m *merge) check() {
+func (m *merge) check() error {
 	for i, before := range m.tx.base.Tables() {
 		e := slices.Concat(m.tx.nodes, m.tx.edges)[i]
 		rules := m.tx.stricterRules(before.Type)
-		m.carried(before.Type, e, rules)
+		if err := m.carried(before.Type, e, rules); err != nil {
+			return err
+		}
 		if e == nil && rules.tuples == nil {
 			continue
 		}
 		t := m.tx.Table(before.Type)
 		for i := range t.Type.Unique {
 			for _, ord := range m.uniqueSuspects(t, e, slices.Contains(rules.tuples, i)) {
+				if err := m.step(); err != nil {
+					return err
+				}
 				if !t.Alive(ord) {
 					continue
 				}
@@ -314,6 +352,9 @@ func (m *merge) check() {
 			}
 		}
 		for _, src := range sortedKeys(sources) {
+			if err := m.step(); err != nil {
+				return err
+			}
 			if !nodes.Alive(src) {
 				continue
 			}
@@ -322,16 +363,20 @@ func (m *merge) check() {
 			}
 		}
 	}
+	return nil
 }
 
 // carried checks the entities that come from a schema with looser rules, except the entities that
 // the merge itself put. It records a conflict for each value that violates a rule.
-func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
+func (m *merge) carried(typ *Type, e *edit, rules stricterRules) error {
 	if rules.props == nil {
-		return
+		return nil
 	}
 	t := m.tx.Table(typ)
 	for ord := range t.next {
+		if err := m.step(); err != nil {
+			return err
+		}
 		if !t.Alive(ord) || e != nil && e.touched[ord] {
 			continue
 		}
@@ -342,6 +387,7 @@ func (m *merge) carried(typ *Type, e *edit, rules stricterRules) {
 			}
 		}
 	}
+	return nil
 }
 
 // uniqueSuspects lists the entities that may violate a unique rule: the entities that were put or
@@ -377,23 +423,37 @@ func describe(v value.Value) string {
 }
 
 // changedIDs lists, in order, the ids of entities that may differ between two tables of one
-// type. It skips the rows that the tables share without comparing their values. It skips a page
-// of row numbers that the tables share only if they share the rows too: after schema changes,
-// the same stored row may have other values in the other table.
-func changedIDs(a, b *Table) []string {
+// type. The only possible error is that of the context.
+func changedIDs(ctx context.Context, a, b *Table) ([]string, error) {
+	var ids []string
+	err := eachChanged(ctx, a, b, func(t *Table, _, row uint32) { ids = append(ids, t.idAt(row)) })
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// eachChanged calls `yield` with the rows in two tables of one type that may differ. It skips the rows
+// that the tables share without comparing their values. It skips a page of row numbers that the tables
+// share only if they share the rows too: after schema changes, the same stored row may have other values
+// in the other table. The only possible error is that of the context.
+func eachChanged(ctx context.Context, a, b *Table, yield func(t *Table, ord, row uint32)) error {
 	if a == b {
 		return nil
 	}
 	shared := sharedRows(a, b)
 	complete := shared == min(a.base+uint32(len(a.tail)), b.base+uint32(len(b.tail)))
-	var ids []string
 	add := func(t *Table, ord uint32, row uint32) {
 		if ord < t.next && row != index.Dead {
-			ids = append(ids, t.idAt(row))
+			yield(t, ord, row)
 		}
 	}
 	end := max(a.next, b.next)
 	for first := uint32(0); first < end; first += 256 {
+		if first%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		last := min(first+256, end)
 		x, y := a.rows.Page(first), b.rows.Page(first)
 		switch {
@@ -418,8 +478,7 @@ func changedIDs(a, b *Table) []string {
 			add(b, ord, y)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return nil
 }
 
 // sharedRows returns the number of rows at the start of both tables that the tables share: rows

@@ -31,6 +31,9 @@ const (
 	// KindProposalMerge is a merge commit and the proposal that it merges; see
 	// [AppendProposalMerge].
 	KindProposalMerge uint8 = 7
+	// KindDraft opens or ends a draft, together with the change of its branch or with the merge that
+	// ends it; see [Drafting].
+	KindDraft uint8 = 8
 )
 
 // The layout of the payloads:

@@ -43,6 +43,13 @@ func (s *Snapshot) Fork() *Snapshot {
 	return &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: s.nodes, edges: s.edges, line: new(line)}
 }
 
+// As returns the same state as the state of another commit.
+func (s *Snapshot) As(c engine.Commit) *Snapshot {
+	f := s.Fork()
+	f.Commit = c
+	return f
+}
+
 // Nodes returns the table of node type i.
 func (s *Snapshot) Nodes(i int) *Table { return s.nodes[i] }
 

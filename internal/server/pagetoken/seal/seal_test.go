@@ -123,3 +123,24 @@ func TestKey(t *testing.T) {
 		}
 	}
 }
+
+// TestState checks that a state can be opened with its key alone, and that states and page tokens cannot
+// be exchanged.
+func TestState(t *testing.T) {
+	s := sealer(t, NewKey())
+	text := s.SealState([]byte("plain words"))
+	if got, ok := s.OpenState(text); !ok || string(got) != "plain words" {
+		t.Errorf("found %q, %t", got, ok)
+	}
+	if _, err := s.Open(text); err == nil {
+		t.Error("a state was opened as a page token")
+	}
+	if _, ok := sealer(t, NewKey()).OpenState(text); ok {
+		t.Error("opened with another key")
+	}
+	for _, bad := range []string{"", "x", text[1:], text + "A", s.Seal(&here), strings.Repeat("A", maxState+1)} {
+		if _, ok := s.OpenState(bad); ok {
+			t.Errorf("opened %q", bad)
+		}
+	}
+}

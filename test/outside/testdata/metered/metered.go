@@ -152,6 +152,26 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (_ *engine.P
 	return g.stored.PutProposal(ctx, p)
 }
 
+func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) (_ []engine.Draft, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Drafts(ctx, r)
+}
+
+func (g *Graph) Draft(ctx context.Context, id string) (_ *engine.Draft, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Draft(ctx, id)
+}
+
+func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (_ *engine.Draft, _ bool, err error) {
+	defer g.meter.count(&err)
+	return g.stored.OpenDraft(ctx, n)
+}
+
+func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.EndDraft(ctx, id, end)
+}
+
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer g.meter.count(&err)
 	return g.stored.ApplySchema(ctx, source, schema, opts)

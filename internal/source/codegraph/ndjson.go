@@ -1,4 +1,4 @@
-package gocode
+package codegraph
 
 import (
 	"bufio"
@@ -36,7 +36,7 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 		}
 	}
 	for _, m := range g.Modules {
-		emit(node{"Module", map[string]any{"path": m.Path, "version": optional(m.Version), "main": m.Main}})
+		emit(node{"Module", m.properties()})
 	}
 	for _, p := range g.Packages {
 		emit(node{"Package", map[string]any{"path": p.Path, "name": p.Name, "doc": optional(p.Doc), "files": p.Files, "lines": p.Lines}})
@@ -66,8 +66,13 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 			link(kind.name, l, nil)
 		}
 	}
-	for _, c := range g.Calls {
-		link("Calls", c.Link, map[string]any{"count": c.Count})
+	for _, kind := range []struct {
+		name    string
+		counted []Counted
+	}{{"Calls", g.Calls}, {"Refers", g.Refers}} {
+		for _, c := range kind.counted {
+			link(kind.name, c.Link, map[string]any{"count": c.Count})
+		}
 	}
 	for _, l := range g.Satisfies {
 		link("Satisfies", l, nil)
@@ -76,6 +81,24 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 		err = bw.Flush()
 	}
 	return lines, err
+}
+
+// properties returns the properties of the node of a module. Only a module that was read has the
+// properties that describe the reading.
+func (m Module) properties() map[string]any {
+	data := map[string]any{"path": m.Path, "version": optional(m.Version), "main": m.Main}
+	if !m.Main {
+		return data
+	}
+	data["indexer"] = optional(m.Indexer)
+	data["commit"] = optional(m.Commit)
+	if m.Modified != nil {
+		data["modified"] = *m.Modified
+	}
+	if m.NotCovered != nil {
+		data["not_covered"] = m.NotCovered
+	}
+	return data
 }
 
 // optional returns s, or nil if s is empty.

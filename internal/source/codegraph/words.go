@@ -1,13 +1,13 @@
-package gocode
+package codegraph
 
 import (
 	"strings"
 	"unicode"
 )
 
-// words splits identifiers at case changes, digits and underscores, and joins the words in lower
+// Words splits identifiers as split does, and joins the words in lower
 // case with spaces: HTTPServer2 becomes http server 2.
-func words(identifiers ...string) string {
+func Words(identifiers ...string) string {
 	var out []string
 	for _, id := range identifiers {
 		out = append(out, split(id)...)
@@ -15,8 +15,8 @@ func words(identifiers ...string) string {
 	return strings.Join(out, " ")
 }
 
-// split splits an identifier into words in lower case: at case changes, digits, underscores and
-// points.
+// split splits an identifier into words in lower case: at case changes, at digits, and at characters
+// that are neither letters nor digits.
 func split(id string) []string {
 	var out []string
 	rs := []rune(id)
@@ -29,7 +29,7 @@ func split(id string) []string {
 	}
 	for i, c := range rs {
 		switch {
-		case c == '_' || c == '.':
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c):
 			flush(i)
 			start = i + 1
 		case i == start:

@@ -1,0 +1,21 @@
+package client
+
+// DraftTarget is the state of the draft that an answer is about. It is in the member `target`.
+type DraftTarget struct {
+	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit at the head of the draft."`
+	MainAhead     uint64 `json:"main_ahead" jsonschema_description:"The number of commits of main that the draft does not contain."`
+	ExpiresAt     string `json:"expires_at" jsonschema_description:"When the draft is deleted if nobody writes to it."`
+}
+
+// WriteTarget is the draft that a write changed.
+type WriteTarget struct {
+	Branch string `json:"branch"` // name of the draft's branch
+	DraftTarget
+}
+
+// DraftClosed says how a draft ended.
+type DraftClosed struct {
+	Outcome string `json:"outcome"`          // merged, deleted or expired
+	Commit  string `json:"commit,omitempty"` // the merge commit of a merged draft
+	By      string `json:"by"`               // the actor who ended the draft; empty if it expired
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/scip"
+)
+
+// newIndexSCIP makes the command omnigraph index scip.
+func newIndexSCIP() *cobra.Command {
+	var out, dir string
+	var opts scip.Options
+	cmd := &cobra.Command{
+		Use:   "scip FILE",
+		Short: "Convert a SCIP index to NDJSON for the code graph",
+		Long: `Convert an index in the format SCIP to NDJSON for a graph with the schema of queries/code.
+Indexers that write this format exist for TypeScript, JavaScript, Python, Java, Kotlin,
+Scala, Rust, C, C++, C#, Ruby, PHP and other languages. For Go use omnigraph index go.
+
+SCIP lists where symbols occur, and has no calls. A reference to a function or a method
+counts as a call by the innermost declaration whose range in the source contains it. Some
+indexers do not write these ranges. The stored query index_coverage shows, for each module,
+the indexer, the commit, and what the graph does not say.
+
+A symbol of the package @example/shop in src/stock.ts has a path such as
+@example/shop/src/stock.ts.Shelf.find, and one of the Python package shop has a path such as
+shop.stock.Shelf.find. To load several indexes into one graph, give each its own --prefix.
+
+The command reads the file twice, one document at a time. The memory that it takes depends
+on the number of symbols and on the largest document, which may have 256 MiB.`,
+		Example: "  omnigraph index scip index.scip --dir . --commit 4f2a91c --out code.ndjson\n  omnigraph index scip index.scip --prefix web | omnigraph load --store data/code --data - --mode merge",
+		Args:    exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := os.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			info, err := file.Stat()
+			if err != nil {
+				return err
+			}
+			if !info.Mode().IsRegular() {
+				return fmt.Errorf("%s is not a regular file; write the index to a file, because it is read twice", args[0])
+			}
+			if dir != "" {
+				root, err := os.OpenRoot(dir)
+				if err != nil {
+					return err
+				}
+				defer root.Close()
+				opts.Lines = func(path string) (int, bool) { return countLines(root, path) }
+			}
+			bar := newProgress(cmd.ErrOrStderr())
+			opts.Progress = bar.show
+			g, err := scip.Read(cmd.Context(), filepath.Base(args[0]), file, info.Size(), opts)
+			bar.done()
+			if err != nil {
+				return err
+			}
+			return writeOutput(cmd, out, g)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "the folder that was indexed, for the numbers of lines of its files")
+	cmd.Flags().StringVar(&opts.Commit, "commit", "", "the commit that was indexed")
+	cmd.Flags().StringVar(&opts.Module, "module", "", "the module of symbols for which the index names none (default: the indexed folder)")
+	cmd.Flags().StringVar(&opts.Prefix, "prefix", "", "text before the path of each file, such as the folder of the project in a repository")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
+	return cmd
+}
+
+// countLines returns the number of lines of a file in a folder, or false if it cannot be read.
+func countLines(root *os.Root, path string) (int, bool) {
+	path = filepath.FromSlash(path)
+	if info, err := root.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	file, err := root.Open(path)
+	if err != nil {
+		return 0, false
+	}
+	defer file.Close()
+	lines, last := 0, byte('\n')
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := file.Read(buf)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		if n > 0 {
+			last = buf[n-1]
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, false
+		}
+	}
+	if last != '\n' {
+		lines++
+	}
+	return lines, true
+}

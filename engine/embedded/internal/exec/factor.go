@@ -1,0 +1,361 @@
+package exec
+
+import (
+	"math"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// A read that only counts rows need not make a row for each match. If a part of the pattern hangs on the rest by one
+// variable and forms a tree, the number of matches of that part depends on the node of that variable alone. The planner
+// takes such parts off the pattern. The steps make rows for the rest, the core, and the step [multiply] counts each row
+// as often as the product of the numbers of matches of the parts.
+
+// weight gives each node of a variable the number of matches of the parts that hang on the variable. It is the product
+// of the factors.
+type weight struct {
+	v       plan.VarID // the variable
+	conds   []*cond    // conditions on the variable; nodes that fail one have the weight 0
+	factors []*factor  // none if each node that satisfies the conditions has the weight 1
+	kept    int        // position in matcher.weighed of the weights of all nodes; -1 if they are not kept
+	// part is set if the variable belongs to a part, so that the steps do not test its conditions.
+	part bool
+}
+
+// factor is the number of matches of one part, or of all parts of an `optional` block at one variable.
+type factor struct {
+	branches []*branch // the number is the product of these
+	optional bool      // a number of 0 counts as 1
+}
+
+// branch is a traversal from a variable to another one, which is the first variable of a part.
+type branch struct {
+	expand         // from the variable outside of the part
+	of     *weight // the weights of the other variable
+}
+
+// isUniform reports whether each node has the weight 1.
+func (w *weight) isUniform() bool { return len(w.conds)+len(w.factors) == 0 }
+
+// isPlain reports whether a traversal leads from a node to each of its neighbours once, and binds nothing else.
+func (l *link) isPlain() bool {
+	return !l.same && !l.Walk && l.EdgeVar == plan.NoVar && len(l.narrows) == 0 && l.From != l.To
+}
+
+// peeler takes parts off a block.
+type peeler struct {
+	*planner
+	vars    []plan.VarID // the variables of the core
+	links   []*link      // the traversals of the core
+	conds   []*cond      // the conditions of the core
+	options []*optional  // the `optional` blocks of the core
+	tests   []*test      // the tests of the core
+	fixed   []bool       // by variable: whether it must stay in the core
+	weights []*weight    // by variable; nil for a variable without conditions and parts
+}
+
+// newPeeler returns a peeler for a block of the match.
+func (pl *planner) newPeeler(b *block) *peeler {
+	p := &peeler{planner: pl, links: slices.Clone(b.links), conds: slices.Clone(b.conds), options: slices.Clone(b.optionals), tests: b.tests,
+		fixed: make([]bool, len(pl.types)), weights: make([]*weight, len(pl.types))}
+	for _, v := range b.vars {
+		if v != plan.NoVar && !slices.Contains(p.vars, v) {
+			p.vars = append(p.vars, v)
+		}
+	}
+	fix := func(vars ...plan.VarID) {
+		for _, v := range vars {
+			if v != plan.NoVar {
+				p.fixed[v] = true
+			}
+		}
+	}
+	fix(pl.keep...)
+	for v, t := range pl.types {
+		p.fixed[v] = p.fixed[v] || t == walkType || t.Entity != plan.Node || pl.isShared(plan.VarID(v))
+	}
+	for _, l := range p.links {
+		if !l.isPlain() {
+			fix(l.From, l.To, l.EdgeVar)
+		}
+	}
+	for _, c := range p.conds {
+		if !c.isLocal() || pl.finds(c) {
+			fix(c.vars...)
+		}
+	}
+	for _, t := range p.tests {
+		fix(pl.mentioned(nil, t)...)
+	}
+	return p
+}
+
+// mentioned appends the variables of a test to `vars`, including the variables in its blocks.
+func (pl *planner) mentioned(vars []plan.VarID, t *test) []plan.VarID {
+	pl.wants(t, func(v plan.VarID) bool { vars = append(vars, v); return false })
+	return vars
+}
+
+// isLocal reports whether a condition compares a property or the id of one variable with a constant, or tests a property
+// for null. Such a condition cannot fail with an error, so it may be tested for nodes that are in no row.
+func (c *cond) isLocal() bool {
+	simple := func(e *expr) bool {
+		if e == nil || e.kind == exprProp || e.kind == exprID {
+			return true
+		}
+		_, applies := e.src.(plan.Apply)
+		_, tests := e.src.(plan.Test)
+		return e.kind == exprConst && !applies && !tests
+	}
+	return c.text < 0 && c.pattern < 0 && len(c.vars) == 1 && simple(c.left) && simple(c.right)
+}
+
+// finds reports whether an index may find the nodes of a variable by a condition, which is local.
+func (pl *planner) finds(c *cond) bool {
+	if !c.determines() && c.list < 0 {
+		return false
+	}
+	for _, e := range [2]*expr{c.left, c.right} {
+		switch {
+		case e.kind == exprID:
+			return true
+		case e.kind != exprProp:
+		case slices.Contains(pl.types[e.v].Key, e.prop), slices.ContainsFunc(pl.types[e.v].Tuples, func(t []int) bool { return slices.Contains(t, e.prop) }):
+			return true
+		}
+	}
+	return false
+}
+
+// weight returns the weight of a variable, which it makes if there is none yet.
+func (p *peeler) weight(v plan.VarID) *weight {
+	if p.weights[v] == nil {
+		p.weights[v] = &weight{v: v, kept: -1}
+	}
+	return p.weights[v]
+}
+
+// linksAt returns the traversals of the core that lead to or from a variable.
+func (p *peeler) linksAt(v plan.VarID) (out []*link) {
+	for _, l := range p.links {
+		p.step(1)
+		if l.From == v || l.To == v {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// isLeaf reports whether a variable can be taken off the core.
+func (p *peeler) isLeaf(v plan.VarID) bool {
+	return !p.fixed[v] && len(p.linksAt(v)) == 1 && !slices.ContainsFunc(p.options, func(o *optional) bool { return slices.Contains(o.block.vars, v) })
+}
+
+// round takes the leaves off the core, each with its conditions and its parts. It reports whether there was one.
+func (p *peeler) round() bool {
+	var leaves []plan.VarID
+	for _, v := range p.vars {
+		if p.isLeaf(v) {
+			leaves = append(leaves, v)
+		}
+	}
+	// Of the last two variables, the one with parts stays, because a degree needs no weights.
+	slices.SortStableFunc(leaves, func(a, b plan.VarID) int { return p.parts(a) - p.parts(b) })
+	any := false
+	for _, v := range leaves {
+		if p.isLeaf(v) {
+			any = true
+			l := p.linksAt(v)[0]
+			at := l.From
+			if at == v {
+				at = l.To
+			}
+			p.links = slices.DeleteFunc(p.links, func(o *link) bool { return o == l })
+			w := p.weight(at)
+			w.factors = append(w.factors, &factor{branches: []*branch{p.take(v, l, at)}})
+		}
+	}
+	return any
+}
+
+// parts returns the number of conditions and factors of a variable.
+func (p *peeler) parts(v plan.VarID) int {
+	n := 0
+	if w := p.weights[v]; w != nil {
+		n = len(w.factors)
+	}
+	for _, c := range p.conds {
+		if slices.Contains(c.vars, v) {
+			n++
+		}
+	}
+	return n
+}
+
+// take moves a variable out of the core, with its conditions. It returns the branch that leads to the variable.
+func (p *peeler) take(v plan.VarID, l *link, at plan.VarID) *branch {
+	w := p.weight(v)
+	w.part = true
+	p.conds = slices.DeleteFunc(p.conds, func(c *cond) bool {
+		own := slices.Contains(c.vars, v)
+		if own {
+			w.conds = append(w.conds, c)
+		}
+		return own
+	})
+	p.vars = slices.DeleteFunc(p.vars, func(u plan.VarID) bool { return u == v })
+	out := &branch{of: w}
+	out.traverse = traverse{link: l, back: l.To == at, from: at, to: v, id: p.frame()}
+	return out
+}
+
+// optionals takes the `optional` blocks off the core that form trees at one variable of it.
+func (p *peeler) optionals() {
+	var left []*optional
+	for i, o := range p.options {
+		f := (*factor)(nil)
+		at := p.joint(o, p.options[i+1:])
+		if at != plan.NoVar {
+			f = p.optional(o, at)
+		}
+		if f == nil {
+			left = append(left, o)
+			continue
+		}
+		p.weight(at).factors = append(p.weight(at).factors, f)
+	}
+	p.options = left
+	for _, o := range left {
+		for _, t := range o.tests {
+			for _, v := range p.mentioned(nil, t) {
+				if v != plan.NoVar {
+					p.fixed[v] = true
+				}
+			}
+		}
+		for _, c := range slices.Concat(o.conds, o.block.conds) {
+			for _, v := range c.vars {
+				p.fixed[v] = true
+			}
+		}
+		for _, t := range o.block.tests {
+			for _, v := range p.mentioned(nil, t) {
+				if v != plan.NoVar {
+					p.fixed[v] = true
+				}
+			}
+		}
+	}
+}
+
+// joint returns the only variable outside of an `optional` block that the block uses. It returns plan.NoVar if there is
+// no such variable, or if something outside of the block uses the variables of the block.
+func (p *peeler) joint(o *optional, later []*optional) plan.VarID {
+	if len(o.conds)+len(o.tests)+len(o.block.tests) > 0 {
+		return plan.NoVar
+	}
+	for _, v := range o.binds {
+		is := func(u plan.VarID) bool { return u == v }
+		used := func(l *optional) bool { return slices.Contains(l.block.vars, v) || p.waitsFor(l, is) }
+		if p.fixed[v] || slices.ContainsFunc(later, used) {
+			return plan.NoVar
+		}
+	}
+	at := plan.NoVar
+	for _, l := range o.block.links {
+		if !l.isPlain() {
+			return plan.NoVar
+		}
+		for _, v := range [2]plan.VarID{l.From, l.To} {
+			if slices.Contains(o.binds, v) {
+				continue
+			}
+			if at != plan.NoVar && at != v || p.read.Vars[v].Optional || p.isShared(v) {
+				return plan.NoVar
+			}
+			at = v
+		}
+	}
+	for _, c := range o.block.conds {
+		if !c.isLocal() || !slices.Contains(o.binds, c.vars[0]) {
+			return plan.NoVar
+		}
+	}
+	return at
+}
+
+// optional returns the factor for an `optional` block at a variable, or nil if the block is no tree.
+func (p *peeler) optional(o *optional, at plan.VarID) *factor {
+	in := &peeler{planner: p.planner, vars: append(slices.Clone(o.binds), at), links: slices.Clone(o.block.links), conds: slices.Clone(o.block.conds),
+		fixed: make([]bool, len(p.types)), weights: make([]*weight, len(p.types))}
+	in.fixed[at] = true
+	for in.round() {
+	}
+	if len(in.links)+len(in.conds) > 0 || len(in.vars) != 1 {
+		return nil
+	}
+	f := &factor{optional: true}
+	for _, one := range in.weight(at).factors {
+		f.branches = append(f.branches, one.branches...)
+	}
+	return f
+}
+
+// core returns what is left of the block, and the weights of its variables.
+func (p *peeler) core() (*block, []*weight) {
+	b := &block{vars: p.vars, links: p.links, conds: p.conds, tests: p.tests, optionals: p.options}
+	var out []*weight
+	for _, v := range p.vars {
+		if w := p.weights[v]; w != nil && len(w.factors) > 0 {
+			out = append(out, w)
+		}
+	}
+	return b, out
+}
+
+// The costs of parts of the work, in rows that a traversal receives or yields.
+const (
+	scanRow    = 0.1 // of a row that a scan makes
+	filterRow  = 0.5 // of a row that a filter tests
+	edgeCost   = 0.2 // of an edge to a node whose weight is added
+	nodeCost   = 0.2 // of a node with a weight that is kept
+	closingRow = 1.0 // of a row for which the last variable is looked at
+	rowCost    = 0.2 // of a look at the weight of a row, or at a degree
+	// factorGain is the share of the cost of the usual steps that steps with weights may cost.
+	factorGain = 0.7
+	// In a graph with fewer nodes and edges than smallGraph, any steps are fast. There smallGain replaces factorGain, so
+	// that tests with small graphs run the steps with weights, too.
+	smallGraph = 512
+	// Steps that cost less than smallCost are not replaced in larger graphs.
+	smallCost = 256
+	smallGain = 4
+)
+
+// keepWeights decides which weights are kept, and returns the cost of all weights below w. The weight w is asked for a number of
+// rows.
+func (pl *planner) keepWeights(w *weight, rows float64) float64 {
+	live := float64(pl.live(w.v))
+	each, total := 0.0, 0.0
+	for _, f := range w.factors {
+		for _, b := range f.branches {
+			if b.of.isUniform() && !b.Undirected && b.or == nil {
+				each += rowCost
+				continue
+			}
+			each += edgeCost * pl.fanout(b.link, b.back)
+			if !b.of.isUniform() {
+				total += pl.keepWeights(b.of, math.Inf(1))
+			}
+		}
+	}
+	if rows <= live {
+		return total + rows*each
+	}
+	w.kept = pl.weighed
+	pl.weighed++
+	if math.IsInf(rows, 1) {
+		rows = 0
+	}
+	return total + live*(nodeCost+each) + rows*rowCost
+}

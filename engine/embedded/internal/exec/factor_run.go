@@ -1,0 +1,401 @@
+package exec
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// terms replaces the whole match of a read that only counts rows. The count is the sum of the counts of several patterns,
+// some of them subtracted. Each pattern has its steps, which end with a step of type multiply.
+type terms struct{ of []*pipe }
+
+// run implements [step].
+func (s *terms) run(m *matcher, p *pipe, _ int, f *frame) error {
+	for _, t := range s.of {
+		first := frame{n: f.n, cols: f.cols}
+		if err := m.push(t, 0, &first); err != nil {
+			return err
+		}
+	}
+	m.countRows(p, int(m.out.counted))
+	return nil
+}
+
+// multiply is the last step of a read that counts rows. It counts each row as often as the product of the weights of its
+// nodes says. It passes nothing on.
+type multiply struct {
+	of    []*weight // the weights of variables of the row
+	times int64     // the factor of the whole count; negative in a term that is subtracted
+	last  *closing  // nil for none
+	vars  []plan.VarID
+}
+
+// closing stands for the steps that bind the last variable of the core and then check its other traversals. It looks at
+// the nodes without making rows of them.
+type closing struct {
+	expand          // binds the last variable
+	checks []*check // the other traversals of the variable
+	of     *weight  // the weights of the variable, which are kept; nil if each node counts once
+}
+
+// run implements [step].
+func (s *multiply) run(m *matcher, p *pipe, _ int, f *frame) error {
+	if err := m.prepareWeights(s); err != nil {
+		return err
+	}
+	if err := m.tick(f.n); err != nil {
+		return err
+	}
+	weights := slices.Grow(m.weights[:0], f.n)[:f.n]
+	m.weights = weights
+	for i := range weights {
+		weights[i] = 1
+	}
+	for _, w := range s.of {
+		if err := m.multiplyBy(w, f.cols[w.v][:f.n], weights); err != nil {
+			return err
+		}
+	}
+	if s.last != nil {
+		if err := s.last.run(m, f, weights); err != nil {
+			return err
+		}
+	}
+	total := int64(0)
+	rows := m.chosen[:0]
+	for i, n := range weights {
+		if total += n; total < 0 {
+			return countTooLarge()
+		}
+		if n != 0 {
+			weights[len(rows)] = n
+			rows = append(rows, uint32(i))
+		}
+	}
+	m.chosen = rows
+	m.countRows(p, int(total))
+	if m.countsOnly {
+		return m.out.tallyTimes(total, s.times)
+	}
+	f.choose(rows, s.vars)
+	return m.out.groupTimes(f, weights[:len(rows)])
+}
+
+// countTooLarge returns the error for a count above the greatest number.
+func countTooLarge() error {
+	return &engine.TooLarge{Resource: "rows that one query counts", Limit: math.MaxInt64, Actual: math.MaxInt64}
+}
+
+// product returns the product of two numbers that are not negative.
+func product(a, b int64) (int64, error) {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	if high != 0 || low > math.MaxInt64 {
+		return 0, countTooLarge()
+	}
+	return int64(low), nil
+}
+
+// tallyTimes counts rows of a read that returns only their number, each as often as `times` says. The sum may be negative
+// until the last term of a count was added.
+func (co *collector) tallyTimes(rows, times int64) error {
+	n, err := product(rows, max(times, -times))
+	if err != nil {
+		return err
+	}
+	if times < 0 && !termsAdded {
+		n = -n
+	}
+	if sum := co.counted + n; (sum > co.counted) == (n > 0) || n == 0 {
+		co.counted = sum
+		return nil
+	}
+	return countTooLarge()
+}
+
+// groupTimes adds each row of a frame to its group, counted as many times as its weight says.
+func (co *collector) groupTimes(f *frame, weights []int64) error {
+	if f.n == 0 {
+		return nil
+	}
+	ids, err := co.assign(f)
+	if err != nil {
+		return err
+	}
+	for k := range co.sums {
+		counts := co.sums[k].counts
+		for i, id := range ids {
+			if counts[id] += weights[i]; counts[id] < 0 {
+				return countTooLarge()
+			}
+		}
+	}
+	return nil
+}
+
+// prepareWeights computes the weights that are kept.
+func (m *matcher) prepareWeights(s *multiply) error {
+	for _, w := range s.of {
+		if err := m.keepWeights(w); err != nil {
+			return err
+		}
+	}
+	if s.last != nil && s.last.of != nil {
+		return m.keepWeights(s.last.of)
+	}
+	return nil
+}
+
+// keepWeights computes the weights of all nodes of a variable, if they are kept, and those of the variables below.
+func (m *matcher) keepWeights(w *weight) error {
+	if w.kept >= 0 && m.weighed[w.kept] != nil {
+		return nil
+	}
+	for _, f := range w.factors {
+		for _, b := range f.branches {
+			if err := m.keepWeights(b.of); err != nil {
+				return err
+			}
+		}
+	}
+	if w.kept < 0 {
+		return nil
+	}
+	table := m.table(w.v)
+	if err := m.spend(8 * int(table.Ordinals())); err != nil {
+		return err
+	}
+	list := make([]int64, table.Ordinals())
+	f := &m.weighing
+	if f.cols == nil {
+		f.cols = make([][]uint32, m.slots())
+		m.charged(columnHead * len(f.cols))
+	}
+	m.column(f, w.v)
+	tests := filter{conds: w.conds, vars: []plan.VarID{w.v}}
+	values := make([]int64, frameSize)
+	for next := uint32(0); next < table.Ordinals(); {
+		if err := m.tick(frameSize); err != nil {
+			return err
+		}
+		f.n, next = table.Scan(next, f.cols[w.v][:frameSize])
+		if f.n == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
+			continue
+		}
+		for i := range f.n {
+			values[i] = 1
+		}
+		for _, factor := range w.factors {
+			if err := m.factor(factor, f.cols[w.v][:f.n], values); err != nil {
+				return err
+			}
+		}
+		for i, ord := range f.cols[w.v][:f.n] {
+			list[ord] = values[i]
+		}
+	}
+	m.weighed[w.kept] = list
+	return nil
+}
+
+// multiplyBy multiplies each number in `into` by the weight of the node at the same position.
+func (m *matcher) multiplyBy(w *weight, nodes []uint32, into []int64) error {
+	if w.kept < 0 {
+		for _, f := range w.factors {
+			if err := m.factor(f, nodes, into); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	list := m.weighed[w.kept]
+	for i, node := range nodes {
+		n, err := product(into[i], list[node])
+		if err != nil {
+			return err
+		}
+		into[i] = n
+	}
+	return nil
+}
+
+// factor multiplies each number in `into` by the factor of the node at the same position.
+func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
+	if !s.optional {
+		return m.branch(s.branches[0], nodes, into)
+	}
+	own := make([]int64, len(nodes))
+	for i := range own {
+		own[i] = min(into[i], 1) // there is nothing to count where the product is 0 already
+	}
+	for _, b := range s.branches {
+		if err := m.branch(b, nodes, own); err != nil {
+			return err
+		}
+	}
+	for i, n := range own {
+		if !optionalLost {
+			n = max(n, 1)
+		}
+		n, err := product(into[i], n)
+		if err != nil {
+			return err
+		}
+		into[i] = n
+	}
+	return nil
+}
+
+// branch multiplies each number in `into` by the sum of the weights of the nodes to which the branch leads from the node
+// at the same position. It skips the numbers that are 0.
+func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
+	var room [2]hop
+	hops := m.hopsOf(room[:0], b.link, b.Undirected || !b.back, b.Undirected || b.back)
+	var list []int64
+	if b.of.kept >= 0 {
+		list = m.weighed[b.of.kept]
+	}
+	degrees := list == nil && len(hops) == 1 && hops[0].alive && hops[0].adj.Simple()
+	for i, node := range nodes {
+		if into[i] == 0 {
+			continue
+		}
+		sum := int64(0)
+		if degrees {
+			sum = int64(hops[0].adj.BaseDegree(node))
+		} else {
+			others, err := m.distinctNeighbours(&b.expand, hops, node)
+			if err != nil {
+				return err
+			}
+			if sum, err = sumOf(list, others); err != nil {
+				return err
+			}
+		}
+		n, err := product(into[i], sum)
+		if err != nil {
+			return err
+		}
+		into[i] = n
+	}
+	return nil
+}
+
+// sumOf returns the sum of the weights of nodes. Without a list each node has the weight 1.
+func sumOf(list []int64, nodes []uint32) (sum int64, err error) {
+	if list == nil {
+		return int64(len(nodes)), nil
+	}
+	for _, node := range nodes {
+		if sum += list[node]; sum < 0 {
+			return 0, countTooLarge()
+		}
+	}
+	return sum, nil
+}
+
+// distinctNeighbours returns the nodes to which the edges of a node lead, each once. The list is valid until the next
+// call for the same step. It is faster than neighbours if the edges are followed in both directions.
+func (m *matcher) distinctNeighbours(s *expand, hops []hop, node uint32) ([]uint32, error) {
+	if len(hops) != 2 || !hops[0].plain(node) || !hops[1].plain(node) {
+		_, others, err := m.neighbours(s, hops, node)
+		return others, err
+	}
+	a, b := hops[0].adj.Others(node), hops[1].adj.Others(node)
+	if err := m.tick(1 + (len(a)+len(b))/8); err != nil {
+		return nil, err
+	}
+	near := &m.around[s.id]
+	was := cap(near.nodes)
+	out := slices.Grow(near.nodes[:0], len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		x, y := a[0], b[0]
+		out = append(out, min(x, y))
+		if x <= y {
+			a = a[1:]
+		}
+		if y <= x {
+			b = b[1:]
+		}
+	}
+	out = append(append(out, a...), b...)
+	near.nodes = out
+	return out, m.hold(4 * (cap(out) - was))
+}
+
+// plain reports whether the base of the index lists all neighbours of a node, each once and in ascending order.
+func (h *hop) plain(node uint32) bool { return h.alive && h.adj.Distinct() && h.adj.InBase(node) }
+
+// run multiplies each number in `into` by the sum of the weights of the nodes that the last variable can be in the row at
+// the same position.
+func (s *closing) run(m *matcher, f *frame, into []int64) error {
+	var room [2]hop
+	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
+	var list []int64
+	if s.of != nil {
+		list = m.weighed[s.of.kept]
+	}
+	tests := make([]edgeTest, len(s.checks))
+	for i := range f.n {
+		if into[i] == 0 {
+			continue
+		}
+		others, err := m.distinctNeighbours(&s.expand, hops, f.cols[s.from][i])
+		if err != nil {
+			return err
+		}
+		for k, c := range s.checks {
+			if tests[k], err = s.test(m, c, tests[k], f, i, len(others)); err != nil {
+				return err
+			}
+		}
+		sum := int64(0)
+		for _, other := range others {
+			if !closingOpen && !joinsAll(tests, other) {
+				continue
+			}
+			n := int64(1)
+			if list != nil {
+				n = list[other]
+			}
+			if sum += n; sum < 0 {
+				return countTooLarge()
+			}
+		}
+		if into[i], err = product(into[i], sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// test returns the test of a traversal between the last variable and the node of row i. It returns the parameter `was`,
+// the test for an earlier row, if that one is for the same node.
+func (s *closing) test(m *matcher, c *check, was edgeTest, f *frame, i, tests int) (edgeTest, error) {
+	v, back := c.From, false
+	if v == s.to {
+		v, back = c.To, true
+	}
+	node := f.cols[v][i]
+	if was.n > 0 && was.node == node {
+		return was, nil
+	}
+	rows := 1
+	for rows < f.n-i && f.cols[v][i+rows] == node {
+		rows++
+	}
+	return m.edgeTest(c, node, back, rows*max(1, tests))
+}
+
+// joinsAll reports whether each of the tests is true for a node.
+func joinsAll(tests []edgeTest, node uint32) bool {
+	for k := range tests {
+		if !tests[k].joins(node) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,9 @@
+//go:build fault_closing
+
+package exec
+
+// These constants are explained in fault_factors.go.
+const (
+	optionalLost = false
+	closingOpen  = true
+)

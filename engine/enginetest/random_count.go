@@ -1,0 +1,130 @@
+package enginetest
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// drawCount draws a read that counts the matches of a pattern of traversals, in all or by a value of one variable.
+// Engines may count such a pattern without enumerating its matches.
+func (d *drawer) drawCount() (*plan.Query, engine.Args) {
+	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
+	start := r.fresh(pick(d, d.schema.Nodes).Name)
+	r.outer = []plan.VarID{start}
+	clauses := []plan.Clause{plan.Bind{Var: start}}
+	for range d.between(2, 5) {
+		if t, ok := r.plainHop(&r.outer, 25); ok {
+			clauses = append(clauses, t)
+		}
+	}
+	nodes := slices.Clone(r.outer)
+	for range d.IntN(3) {
+		clauses = append(clauses, r.filter(nodes))
+	}
+	for _, a := range nodes {
+		for _, b := range nodes {
+			if a < b && r.q.Read.Vars[a].Type == r.q.Read.Vars[b].Type && d.percent(25) {
+				clauses = append(clauses, where(id(a), plan.Ne, id(b)))
+			}
+		}
+	}
+	if d.percent(30) {
+		scope := slices.Clone(nodes)
+		if t, ok := r.plainHop(&scope, 100); ok && len(scope) == len(nodes) {
+			clauses = append(clauses, plan.Not{Match: []plan.Clause{t}})
+		}
+	}
+	var blocks []plan.Clause
+	for range d.IntN(3) {
+		if b := r.plainOptional(nodes); b != nil {
+			blocks = append(blocks, b)
+		}
+	}
+	clauses = append(clauses, blocks...)
+	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
+	inOrder(clauses, blocks)
+	r.match(clauses...)
+	exprs := []plan.Expr{count(whole(pick(d, nodes)))}
+	if d.percent(30) {
+		exprs = append(exprs, id(pick(d, nodes)))
+	}
+	if d.percent(10) {
+		exprs = append(exprs, count(whole(pick(d, r.outer))))
+	}
+	r.ret(exprs...)
+	if d.percent(20) {
+		r.sort(plan.Order{Expr: exprs[0], Desc: d.percent(50)})
+		r.drawLimit()
+	}
+	return r.query(), r.args
+}
+
+// plainHop draws a traversal of one edge, without a variable for it, from a variable in scope. It adds the variable at
+// the other end to the scope unless it is there. In `again` percent of the draws that end is a variable in scope, if one
+// fits.
+func (r *readDraw) plainHop(scope *[]plan.VarID, again int) (plan.Traverse, bool) {
+	var choices []plan.Traverse
+	for _, v := range *scope {
+		typ := r.q.Read.Vars[v].Type
+		for _, e := range r.drawer.schema.Edges {
+			if e.From == typ {
+				choices = append(choices, plan.Traverse{Edge: e.Name, From: v, To: plan.NoVar})
+			}
+			if e.To == typ {
+				choices = append(choices, plan.Traverse{Edge: e.Name, From: plan.NoVar, To: v})
+			}
+		}
+	}
+	if len(choices) == 0 {
+		return plan.Traverse{}, false
+	}
+	t := pick(r.drawer, choices)
+	edge := r.drawer.schema.Edge(t.Edge)
+	end, typ := &t.To, edge.To
+	if t.From == plan.NoVar {
+		end, typ = &t.From, edge.From
+	}
+	if r.percent(again) || !r.affordable(plan.Node, typ) {
+		for _, i := range r.Perm(len(*scope)) {
+			if v := (*scope)[i]; r.q.Read.Vars[v].Type == typ && v != t.From && v != t.To {
+				*end = v
+				break
+			}
+		}
+	}
+	if *end == plan.NoVar {
+		if !r.affordable(plan.Node, typ) {
+			return plan.Traverse{}, false
+		}
+		*end = r.fresh(typ)
+		*scope = append(*scope, *end)
+	}
+	t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
+	t.Undirected = edge.From == edge.To && r.percent(40)
+	return t, true
+}
+
+// plainOptional draws an `optional` block with one or two traversals from one of some variables. It returns nil if there
+// is none.
+func (r *readDraw) plainOptional(nodes []plan.VarID) plan.Clause {
+	scope := []plan.VarID{pick(r.drawer, nodes)}
+	var clauses []plan.Clause
+	for range r.between(1, 2) {
+		if t, ok := r.plainHop(&scope, 10); ok {
+			clauses = append(clauses, t)
+		}
+	}
+	if len(clauses) == 0 {
+		return nil
+	}
+	for _, v := range scope[1:] {
+		r.q.Read.Vars[v].Optional = true
+	}
+	if len(scope) > 1 && r.percent(30) {
+		clauses = append(clauses, r.filter(scope[1:]))
+	}
+	r.outer = append(r.outer, scope[1:]...)
+	return plan.Optional{Match: clauses}
+}

@@ -1,0 +1,312 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// This file answers subscriptions/listen: a stream of notifications about the list of tools, about the
+// heads of branches, and about the proposals. The stream ends when the client leaves, when the server
+// stops, or when the token of the caller expires.
+
+const (
+	listenMethod = "subscriptions/listen"
+
+	listenTick    = 200 * time.Millisecond // between two looks at the heads of branches
+	toolTicks     = 2                      // ticks between two looks at the tools
+	proposalTicks = 5                      // ticks between two looks at the proposals, which may be many
+	listenBeat    = 15 * time.Second       // a stream that sends nothing for so long sends a comment
+	maxResources  = 100                    // resources that one stream may name
+)
+
+// The members of _meta in a stream. The value of metaAfter maps each subscribed resource, and the word
+// tools, to the state that the client knows. A client that sends the last value which it got, with its
+// next subscriptions/listen, hears at once of everything that changed in between.
+const (
+	metaAfter  = "omnigraph/after"
+	metaReason = "omnigraph/reason" // why the server ended the stream
+)
+
+// The values of metaReason.
+const (
+	reasonStopping = "stopping"
+	reasonExpired  = "token_expired"
+)
+
+// toolsKey is the key of the list of tools in metaAfter.
+const toolsKey = "tools"
+
+// notifier sends what a stream has to say.
+type notifier interface {
+	send(message []byte) error // a JSON-RPC message on one line
+	beat() error               // something that shows that the stream is alive
+}
+
+// listenParams are the params of subscriptions/listen.
+type listenParams struct {
+	Notifications *mcp.NotificationSubscriptions `json:"notifications"`
+}
+
+// listener is one stream.
+type listener struct {
+	s     *surface
+	actor *access.Actor
+	id    json.RawMessage   // of the request
+	tools bool              // the client wants to hear of the list of tools
+	uris  []string          // the resources that the client wants to hear of
+	after map[string]string // the states that the client knows
+	to    notifier
+}
+
+// listen serves one stream until it ends. The context ends when the client leaves; the context stopping
+// ends when the server begins to stop. A fault means that nothing was sent.
+func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier) *jsonrpc.Error {
+	var p listenParams
+	switch err := json.Unmarshal(m.params, &p); {
+	case err != nil:
+		return wireError(malformedParams(m, err))
+	case p.Notifications == nil:
+		return wireError(invalidParams("params.notifications: missing, expected an object that names what to hear of"))
+	case len(p.Notifications.ResourceSubscriptions) > maxResources:
+		return wireError(invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
+			len(p.Notifications.ResourceSubscriptions), maxResources)))
+	}
+	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, to: to}
+	for _, uri := range p.Notifications.ResourceSubscriptions {
+		if s.watchable(l.actor, uri) && !slices.Contains(l.uris, uri) {
+			l.uris = append(l.uris, uri)
+		}
+	}
+	known, _ := anyMeta(m)[metaAfter].(map[string]any)
+	for _, key := range l.keys() {
+		state, err := l.state(ctx, key)
+		if err != nil {
+			return wireError(s.fail(ctx, err))
+		}
+		if was, ok := known[key].(string); ok {
+			state = was
+		}
+		l.after[key] = state
+	}
+	if l.acknowledge() == nil {
+		l.run(ctx, stopping)
+	}
+	return nil
+}
+
+// keys returns the keys of metaAfter.
+func (l *listener) keys() []string {
+	if l.tools {
+		return append([]string{toolsKey}, l.uris...)
+	}
+	return l.uris
+}
+
+// run sends notifications until the stream ends.
+func (l *listener) run(ctx, stopping context.Context) {
+	tick := time.NewTicker(listenTick)
+	defer tick.Stop()
+	sent := l.s.graph.Now()
+	for n := 0; len(l.keys()) > 0; n++ {
+		changed, err := l.notify(ctx, n)
+		if err != nil || ctx.Err() != nil {
+			return // the client has gone away
+		}
+		now := l.s.graph.Now()
+		switch {
+		case changed:
+			sent = now
+		case now.Sub(sent) >= listenBeat:
+			if sent = now; l.to.beat() != nil {
+				return
+			}
+		}
+		if a := l.actor; a != nil && !a.Expires.IsZero() && !now.Before(a.Expires) {
+			l.end(reasonExpired)
+			return
+		}
+		select {
+		case <-stopping.Done():
+			l.end(reasonStopping)
+			return
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	l.end("")
+}
+
+// notify sends a notification for each thing that changed. It asks the policy about each. The argument
+// tick counts the looks of the stream. The error is that of the stream.
+func (l *listener) notify(ctx context.Context, tick int) (changed bool, err error) {
+	for _, key := range l.keys() {
+		switch {
+		case key == toolsKey && tick%toolTicks != 0, key == proposalsURI && tick%proposalTicks != 0:
+			continue
+		case key != toolsKey && !l.s.watchable(l.actor, key):
+			continue
+		}
+		state, err := l.state(ctx, key)
+		if err != nil {
+			continue // the storage may be closed for a moment; the next look finds the change
+		}
+		if state == l.after[key] {
+			continue
+		}
+		l.after[key], changed = state, true
+		method, params := "notifications/tools/list_changed", map[string]any{}
+		if key != toolsKey {
+			method, params["uri"] = "notifications/resources/updated", key
+		}
+		if err := l.write(method, params); err != nil {
+			return true, err
+		}
+	}
+	return changed, nil
+}
+
+// acknowledge sends the first message of the stream, which says what the stream will tell.
+func (l *listener) acknowledge() error {
+	agreed := mcp.NotificationSubscriptions{ToolsListChanged: l.tools, ResourceSubscriptions: l.uris}
+	return l.write("notifications/subscriptions/acknowledged", map[string]any{"notifications": agreed})
+}
+
+// write sends a notification.
+func (l *listener) write(method string, params map[string]any) error {
+	params["_meta"] = l.meta("")
+	b, err := encoding.JSON(struct {
+		JSONRPC string         `json:"jsonrpc"`
+		Method  string         `json:"method"`
+		Params  map[string]any `json:"params"`
+	}{"2.0", method, params})
+	if err != nil {
+		return err
+	}
+	return l.to.send(b)
+}
+
+// end sends the answer to the request, which ends the stream.
+func (l *listener) end(reason string) {
+	meta := l.meta(reason)
+	meta[mcp.MetaKeyServerInfo] = l.s.implementation
+	b, err := encoding.JSON(map[string]any{"resultType": "complete", "_meta": meta})
+	if err != nil {
+		return
+	}
+	answer := append([]byte(`{"jsonrpc":"2.0","id":`), l.id...)
+	answer = append(append(answer, `,"result":`...), b...)
+	_ = l.to.send(append(answer, '}')) // the stream ends in any case
+}
+
+// meta returns the _meta of a message.
+func (l *listener) meta(reason string) map[string]any {
+	meta := map[string]any{mcp.MetaKeySubscriptionID: l.id, metaAfter: l.after}
+	if reason != "" {
+		meta[metaReason] = reason
+	}
+	return meta
+}
+
+// state returns a text that changes when the thing with the key changes for the caller. For a branch it is
+// the id of the head, or "" if the branch does not exist.
+func (l *listener) state(ctx context.Context, key string) (string, error) {
+	switch branch := branchOf(key); {
+	case key == toolsKey:
+		return l.s.toolsState(ctx, l.actor)
+	case branch != "":
+		return l.s.graph.Head(ctx, branch)
+	}
+	return l.s.graph.ProposalsState(ctx, l.actor)
+}
+
+// toolsState returns a digest of the tools that an actor sees.
+func (s *surface) toolsState(ctx context.Context, actor *access.Actor) (string, error) {
+	seen, err := s.graph.Tools(ctx, actor)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, d := range seen {
+		h.Write(s.encoded[s.tools[d]])
+		h.Write([]byte{0})
+	}
+	for _, t := range s.own.all {
+		if s.offers(ctx, t) {
+			h.Write([]byte(t.Info.Name + "\x00"))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// watchable reports whether the resource exists in principle and the policy lets the actor read it.
+func (s *surface) watchable(actor *access.Actor, uri string) bool {
+	if branch := branchOf(uri); branch != "" {
+		return s.graph.Allowed(actor, access.ReadOn(branch))
+	}
+	return uri == proposalsURI && s.graph.Allowed(actor, access.ReadOn(""))
+}
+
+// branchOf returns the branch that a URI names, or "" if it names none.
+func branchOf(uri string) string {
+	branch, _ := strings.CutPrefix(uri, branchesURI+"/")
+	if branch == uri {
+		return ""
+	}
+	return branch
+}
+
+// bindListen refuses subscriptions/listen in a place where no stream can answer it.
+func bindListen(*surface, *message) (run, error) {
+	return nil, &jsonrpc.Error{Code: codeInvalidRequest, Message: listenMethod + " must be a message of its own"}
+}
+
+// readBranch reads the resource omnigraph://branches/{+name}.
+func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	branch := branchOf(uri)
+	if branch == "" || !s.watchable(access.ActorFrom(ctx), uri) {
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	head, err := s.graph.Head(ctx, branch)
+	switch {
+	case err != nil:
+		return nil, err
+	case head == "":
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	b, err := encoding.JSON(map[string]string{"name": branch, "head": head})
+	if err != nil {
+		return nil, err
+	}
+	return s.text(string(b), "")
+}
+
+// readProposals reads the resource omnigraph://proposals.
+func (s *surface) readProposals(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	answer, err := s.graph.ReadProposals(ctx, access.ActorFrom(ctx), s.graph.ForModel())
+	if err != nil {
+		var large *wireerror.Oversize
+		if errors.As(err, &large) {
+			return nil, &wireerror.Oversize{Bytes: large.Bytes, MaxBytes: large.MaxBytes, Advice: "list them with proposal_get and a smaller limit"}
+		}
+		return nil, masked(req.Params.URI, err)
+	}
+	defer answer.Release()
+	return s.text(string(bytes.Join(append(answer.Head, answer.JSON), nil)), "list them with proposal_get and a smaller limit")
+}

@@ -1,0 +1,84 @@
+package servedgraph
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// A Confirmer decides whether a call may take a step that removes data. It returns nil if the caller
+// confirmed the step. The argument `digest` identifies the step and the heads of its branches.
+type Confirmer func(s tool.Step, digest [sha256.Size]byte) error
+
+// confirmerKey is the context key of the confirmer.
+type confirmerKey struct{}
+
+// WithConfirmer returns a context for calls that need a confirmation before they take a step with one of
+// the actions in Config.Confirm. In calls with other contexts every step is allowed.
+func WithConfirmer(ctx context.Context, c Confirmer) context.Context {
+	return context.WithValue(ctx, confirmerKey{}, c)
+}
+
+// Confirms reports whether calls of a tool may need a confirmation.
+func (g *Graph) Confirms(d *tool.Descriptor) bool {
+	if !d.Destructive || len(g.confirm) == 0 {
+		return false
+	}
+	t := g.tools[d.Name]
+	if t == nil {
+		return false
+	}
+	for _, gate := range t.Gates() {
+		if row := gate.Action.Row(); row.Writes {
+			return slices.Contains(g.confirm, gate.Action)
+		}
+	}
+	return slices.Contains(g.confirm, tool.Change) // the tool runs stored queries
+}
+
+// confirmer returns the function for [tool.Env.Confirm], or nil if the call needs no confirmation.
+func (g *Graph) confirmer(ctx context.Context, names *placing) func(context.Context, tool.Step) error {
+	c, ok := ctx.Value(confirmerKey{}).(Confirmer)
+	if !ok || len(g.confirm) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, s tool.Step) error {
+		if !slices.Contains(g.confirm, s.Action) {
+			return nil
+		}
+		s.What = names.shown(s.What)
+		content := []string{string(s.Action), s.What}
+		for _, branch := range s.Branches {
+			branch = cmp.Or(branch, engine.MainBranch)
+			head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
+			if err != nil {
+				return err
+			}
+			content = append(content, names.shown(branch))
+			if len(head) > 0 {
+				content = append(content, head[0].ID)
+			}
+		}
+		b, err := json.Marshal(content)
+		if err != nil {
+			return err
+		}
+		return c(s, sha256.Sum256(b))
+	}
+}
+
+// SealState returns an opaque text that only a server with the same key can open. Clients can neither
+// read nor alter it.
+func (g *Graph) SealState(plain []byte) string { return g.pages.SealState(plain) }
+
+// OpenState returns the content of a text that SealState made. It reports whether the text is one.
+func (g *Graph) OpenState(text string) ([]byte, bool) { return g.pages.OpenState(text) }
+
+// Now returns the current time.
+func (g *Graph) Now() time.Time { return g.now() }

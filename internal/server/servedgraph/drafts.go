@@ -1,0 +1,420 @@
+package servedgraph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// DraftLimits bound the drafts of a graph. A zero field means its default.
+type DraftLimits struct {
+	Keep time.Duration // how long a draft stays open without a write
+	Max  int           // number of open drafts of one actor
+}
+
+// The defaults of DraftLimits.
+const (
+	DefaultDraftKeep = 30 * 24 * time.Hour
+	DefaultMaxDrafts = 5
+)
+
+// withDefaults returns the limits with every zero field set to its default.
+func (l DraftLimits) withDefaults() DraftLimits {
+	return DraftLimits{Keep: cmp.Or(l.Keep, DefaultDraftKeep), Max: cmp.Or(l.Max, DefaultMaxDrafts)}
+}
+
+// draftName is the name that stands for the first draft of the caller. draft/NAME stands for the draft
+// with the name NAME.
+const draftName = "draft"
+
+// placing resolves the branch names of one call. It implements [tool.Drafts].
+type placing struct {
+	g     *Graph
+	actor *access.Actor
+	names map[string]string // the branch that each resolved name of the call stands for
+
+	pending   *engine.NewDraft // the draft that the call must open; nil for none
+	pendingAs string           // the name in the call that stands for it
+	dryRun    bool             // the call is a dry run, which opens no draft
+	unlock    func()           // releases the name of the draft that the call may open; nil for none
+	made      string           // the branch of the draft that begin has made; "" for none
+}
+
+// warnReserved logs a warning for each branch whose name would otherwise stand for a draft.
+func (g *Graph) warnReserved(ctx context.Context) {
+	branches, err := g.engine.Branches(ctx)
+	if err != nil {
+		return // the first call on a branch reports the fault
+	}
+	for _, b := range branches {
+		_, isDraft := engine.DraftID(b.Name)
+		if !isDraft && (b.Name == draftName || strings.HasPrefix(b.Name, engine.DraftPrefix)) {
+			g.log.WarnContext(ctx, "a branch has a name that is reserved for drafts, so no draft can have it; copy the branch under another name and delete it", "branch", b.Name)
+		}
+	}
+}
+
+// optioned is implemented by calls that write with run options.
+type optioned interface{ RunOptions() *queryrun.Options }
+
+// place resolves the branch names in the grants of a call.
+func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, grants []tool.Grant) (*placing, error) {
+	p := &placing{g: g, actor: actor, names: map[string]string{}}
+	if actor == nil || actor.ID == "" {
+		return p, nil
+	}
+	writes := false
+	for _, grant := range grants {
+		writes = writes || grant.Action.Row().Writes
+		if err := p.expire(ctx, grant.Branch); err != nil {
+			return p, err
+		}
+	}
+	for _, grant := range grants {
+		if grant.Commit != "" || p.known(grant.Branch) {
+			continue
+		}
+		if !opens(grant) || p.pending != nil { // a call opens at most one draft
+			continue
+		}
+		if grant.Branch == "" && !g.access.Confined(actor, grant) {
+			continue
+		}
+		name, alias, err := p.alias(ctx, cmp.Or(grant.Branch, draftName))
+		if err != nil {
+			return p, err
+		}
+		if grant.Branch == "" {
+			name, alias = "", true
+		}
+		if alias {
+			if err := p.toWrite(ctx, grant.Branch, name, call); err != nil {
+				return p, err
+			}
+		}
+	}
+	for _, grant := range grants {
+		if grant.Commit != "" || grant.Branch == "" || p.known(grant.Branch) {
+			continue
+		}
+		name, alias, err := p.alias(ctx, grant.Branch)
+		if err != nil {
+			return p, err
+		}
+		if !alias {
+			continue
+		}
+		d, err := p.open(ctx, name)
+		switch {
+		case err != nil:
+			return p, err
+		case d != nil:
+			p.names[grant.Branch] = d.Branch()
+		case !writes:
+			p.names[grant.Branch] = engine.MainBranch
+		}
+	}
+	return p, nil
+}
+
+// opens reports whether a call with the grant writes to the branch, and so opens the draft that the
+// name of the branch stands for.
+func opens(grant tool.Grant) bool {
+	return grant.Action == tool.Change && grant.Via != tool.Proposed || grant.Action == tool.SchemaApply
+}
+
+// known reports whether a name is resolved.
+func (p *placing) known(name string) bool {
+	_, ok := p.names[name]
+	return ok
+}
+
+// alias reports whether the name of a branch stands for a draft of the caller, and returns the name of
+// the draft. A branch that has the name itself comes first.
+func (p *placing) alias(ctx context.Context, branch string) (name string, ok bool, err error) {
+	if branch != draftName {
+		if name, ok = strings.CutPrefix(branch, engine.DraftPrefix); !ok || engine.CheckDraftName(name) != nil || name == "" {
+			return "", false, nil
+		}
+	}
+	_, err = p.g.engine.Schema(ctx, engine.Target{Branch: branch})
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		return name, true, nil
+	}
+	return "", false, err
+}
+
+// open returns the caller's open draft with a name, or nil.
+func (p *placing) open(ctx context.Context, name string) (*engine.Draft, error) {
+	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, State: engine.DraftOpen})
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(d engine.Draft) bool { return d.Name == name })
+	if i < 0 {
+		return nil, nil
+	}
+	ended, err := p.g.expired(ctx, &list[i])
+	if ended || err != nil {
+		return nil, err
+	}
+	return &list[i], nil
+}
+
+// expire ends the draft that owns a branch if it is too old.
+func (p *placing) expire(ctx context.Context, branch string) error {
+	id, ok := engine.DraftID(branch)
+	if !ok {
+		return nil
+	}
+	d, err := p.g.engine.Draft(ctx, id)
+	var missing *engine.NotFound
+	if errors.As(err, &missing) {
+		return nil
+	}
+	if err == nil && d.State == engine.DraftOpen {
+		_, err = p.g.expired(ctx, d)
+	}
+	return err
+}
+
+// expired ends an open draft if nobody wrote to it for too long, and reports whether it did. A draft
+// under an open proposal does not expire.
+func (g *Graph) expired(ctx context.Context, d *engine.Draft) (bool, error) {
+	if g.now().Sub(d.Written) <= g.drafts.Keep {
+		return false, nil
+	}
+	err := g.engine.EndDraft(context.WithoutCancel(ctx), d.ID, engine.DraftEnd{State: engine.DraftExpired, IfHead: d.Head})
+	var closed *engine.DraftClosed
+	var proposed *engine.Conflict
+	var written *engine.PreconditionFailed
+	switch {
+	case err == nil, errors.As(err, &closed):
+		return true, nil
+	case errors.As(err, &proposed), errors.As(err, &written):
+		return false, nil
+	}
+	return false, err
+}
+
+// ExpireDrafts ends the drafts of all actors to which nobody wrote for too long.
+func (g *Graph) ExpireDrafts(ctx context.Context) error {
+	list, err := g.engine.Drafts(ctx, engine.DraftRange{State: engine.DraftOpen})
+	for i := 0; err == nil && i < len(list); i++ {
+		_, err = g.expired(ctx, &list[i])
+	}
+	return err
+}
+
+// toWrite resolves a name that stands for a draft in a call that writes to it. If the idempotency key
+// of the call was used in a draft of that name, the name stands for that draft, even if it has ended.
+// If there is no open draft, toWrite notes that the call must open one. No other call with the name
+// runs until the call has ended.
+func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Call) error {
+	var options queryrun.Options
+	if c, ok := call.(optioned); ok {
+		options = *c.RunOptions()
+	}
+	if options.IdempotencyKey != "" && !options.DryRun {
+		list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, Key: options.IdempotencyKey})
+		if err != nil {
+			return err
+		}
+		for _, d := range slices.Backward(list) {
+			if d.Name == name {
+				p.names[branch] = d.Branch()
+				return nil
+			}
+		}
+	}
+	unlock, err := p.g.opening.lock(ctx, p.actor.ID+"\x00"+name)
+	if err != nil {
+		return err
+	}
+	d, err := p.open(ctx, name)
+	if d != nil || err != nil {
+		unlock()
+		if d != nil {
+			p.names[branch] = d.Branch()
+		}
+		return err
+	}
+	p.unlock, p.dryRun, p.pendingAs = unlock, options.DryRun, branch
+	p.pending = &engine.NewDraft{Owner: p.actor.ID, Name: name, Commit: options.IfCommit, Max: p.g.drafts.Max}
+	return nil
+}
+
+// release ends the call.
+func (p *placing) release() {
+	if p.unlock != nil {
+		p.unlock()
+		p.unlock = nil
+	}
+}
+
+// grants returns the grants with the branches that the names stand for.
+func (p *placing) grants(grants []tool.Grant) []tool.Grant {
+	if p.actor == nil || len(p.names) == 0 && p.pending == nil {
+		return grants
+	}
+	grants = slices.Clone(grants)
+	for i := range grants {
+		g := &grants[i]
+		switch real, ok := p.names[g.Branch]; {
+		case g.Commit != "" || !access.OnBranch(g.Action):
+		case ok:
+			g.Branch = real
+		case p.pending != nil && g.Branch == p.pendingAs:
+			g.Branch, g.OwnDraft = cmp.Or(g.Branch, draftName), true
+		}
+	}
+	if p.showsMain() {
+		grants = append(grants, access.ReadOn(engine.MainBranch))
+	}
+	return grants
+}
+
+// showsMain reports whether the caller may read the draft that the call must open. The draft contains
+// main, so the call then needs the right to read main too.
+func (p *placing) showsMain() bool {
+	if p.pending == nil {
+		return false
+	}
+	read := access.ReadOn(cmp.Or(p.pendingAs, draftName))
+	read.OwnDraft = true
+	return p.g.access.Allowed(p.actor, read)
+}
+
+// begin opens the draft that the call needs, after the policy has granted the call. The caller calls
+// `finish` with the error of the call: a draft that a failed call opened is forgotten again.
+func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
+	finish = func(error) {}
+	switch {
+	case p.pending == nil:
+		return finish, nil
+	case p.dryRun:
+		p.names[p.pendingAs] = engine.MainBranch
+		return finish, nil
+	}
+	if err := p.g.ExpireDrafts(ctx); err != nil {
+		return nil, err
+	}
+	d, made, err := p.g.engine.OpenDraft(ctx, *p.pending)
+	if err != nil {
+		return nil, err
+	}
+	p.names[p.pendingAs] = d.Branch()
+	if made {
+		p.made = d.Branch()
+	}
+	return func(err error) {
+		var unsure *engine.Indeterminate
+		if err == nil || !made || errors.As(err, &unsure) {
+			return
+		}
+		// The draft may have got a commit in spite of the error, and then stays.
+		var written *engine.PreconditionFailed
+		if err := p.g.engine.EndDraft(context.WithoutCancel(ctx), d.ID, engine.DraftEnd{Unused: true, IfHead: d.Head}); err != nil && !errors.As(err, &written) {
+			p.g.log.WarnContext(ctx, "the draft of a failed write stays open", "draft", d.Branch(), "reason", err.Error())
+		}
+	}, nil
+}
+
+// shown returns a text without the branch of a draft that this call has made. If the call fails, the
+// draft is forgotten, and the next call makes one with another name. So the text has the name that the
+// call uses.
+func (p *placing) shown(text string) string {
+	if p.made == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, p.made, cmp.Or(p.pendingAs, draftName))
+}
+
+// Branch implements [tool.Drafts].
+func (p *placing) Branch(name string) string {
+	if real, ok := p.names[name]; ok {
+		return real
+	}
+	return name
+}
+
+// Describe implements [tool.Drafts].
+func (p *placing) Describe(ctx context.Context, branch string) *tool.DraftState {
+	id, ok := engine.DraftID(branch)
+	if !ok {
+		return nil
+	}
+	d, err := p.g.engine.Draft(ctx, id)
+	if err != nil || d.State != engine.DraftOpen {
+		return nil
+	}
+	return &tool.DraftState{Draft: *d, Expires: d.Written.Add(p.g.drafts.Keep)}
+}
+
+// Others implements [tool.Drafts].
+func (p *placing) Others(ctx context.Context) string {
+	if p.actor == nil || p.actor.ID == "" {
+		return ""
+	}
+	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, State: engine.DraftOpen})
+	if err != nil {
+		return ""
+	}
+	for _, d := range list {
+		name := draftName
+		if d.Name != "" {
+			name = engine.DraftPrefix + d.Name
+		}
+		if _, alias, err := p.alias(ctx, name); err != nil || !alias {
+			name = d.Branch() // another branch has the short name
+		}
+		if p.g.access.Allowed(p.actor, access.ReadOn(d.Branch())) {
+			return name
+		}
+	}
+	return ""
+}
+
+// opening makes calls that may open the same draft run one after the other.
+type opening struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when the holder of a name releases it
+}
+
+// lock waits until no other call holds the name.
+func (o *opening) lock(ctx context.Context, name string) (unlock func(), err error) {
+	for {
+		o.mu.Lock()
+		busy, taken := o.held[name]
+		if !taken {
+			if o.held == nil {
+				o.held = map[string]chan struct{}{}
+			}
+			done := make(chan struct{})
+			o.held[name] = done
+			o.mu.Unlock()
+			return func() {
+				o.mu.Lock()
+				delete(o.held, name)
+				o.mu.Unlock()
+				close(done)
+			}, nil
+		}
+		o.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

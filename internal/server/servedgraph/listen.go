@@ -1,0 +1,54 @@
+package servedgraph
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+)
+
+// listedProposals is the number of proposals in the answer of ReadProposals.
+const listedProposals = 50
+
+// Head returns the id of the commit at the head of a branch, or "" if the branch does not exist. It asks
+// no policy: the caller needs the right to read the branch.
+func (g *Graph) Head(ctx context.Context, branch string) (string, error) {
+	head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
+	var missing *engine.NotFound
+	switch {
+	case errors.As(err, &missing):
+		return "", nil
+	case err != nil || len(head) == 0:
+		return "", err
+	}
+	return head[0].ID, nil
+}
+
+// ReadProposals returns the newest proposals that the actor may read, as a client.ProposalList.
+func (g *Graph) ReadProposals(ctx context.Context, actor *access.Actor, enc encoding.Options) (*encoding.Answer, error) {
+	return g.Do(ctx, actor, "proposals", operations.ListProposals(client.ProposalQuery{Limit: listedProposals}), enc)
+}
+
+// ProposalsState returns a digest of the versions of the proposals that the actor may read. It changes
+// when one of them does.
+func (g *Graph) ProposalsState(ctx context.Context, actor *access.Actor) (string, error) {
+	all, err := g.engine.Proposals(ctx, engine.ProposalRange{})
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for i := range all {
+		p := &all[i]
+		if g.access.Allowed(actor, access.ReadOn(p.Source)) && g.access.Allowed(actor, access.ReadOn(p.Target)) {
+			h.Write(binary.BigEndian.AppendUint64([]byte(p.ID), p.Revision))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,60 @@
+package servedgraph
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// maxCompared is a number of branches. In a graph with more branches, an error suggests no branch,
+// because comparing their names would take longer than the call.
+const maxCompared = 1000
+
+// Unknown returns the error for a tool that does not exist or that the actor may not see. The error
+// suggests the tool with the most similar name among those that the actor may see, so that the error
+// is the same in both cases.
+func (g *Graph) Unknown(ctx context.Context, actor *access.Actor, name string) *wireerror.UnknownTool {
+	err := &wireerror.UnknownTool{Name: name}
+	seen, listErr := g.Tools(ctx, actor)
+	if listErr != nil {
+		return err // a suggestion is not worth another error
+	}
+	names := make([]string, len(seen))
+	for i, d := range seen {
+		names[i] = d.Name
+	}
+	err.Near = diag.Nearest(name, names)
+	return err
+}
+
+// suggestBranch adds the most similar name of a branch that the actor may read to the error for an
+// unknown branch. It returns other errors unchanged.
+func (g *Graph) suggestBranch(ctx context.Context, actor *access.Actor, err error) error {
+	var missing *engine.NotFound
+	if !errors.As(err, &missing) || missing.What != "branch" {
+		return err
+	}
+	branches, listErr := g.engine.Branches(ctx)
+	if listErr != nil || len(branches) > maxCompared {
+		return err
+	}
+	names := make([]string, len(branches))
+	for i := range branches {
+		names[i] = branches[i].Name
+	}
+	for {
+		near := diag.Nearest(missing.Name, names)
+		switch {
+		case near == "" || near == missing.Name:
+			return err
+		case g.access.Allowed(actor, access.ReadOn(near)):
+			return &wireerror.Suggested{Err: err, Near: near}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return name == near })
+	}
+}

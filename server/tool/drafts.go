@@ -1,0 +1,65 @@
+package tool
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// Drafts resolves the branch names of one call, and describes the drafts of its caller.
+type Drafts interface {
+	// Branch returns the branch that a name of the call stands for. The names draft and draft/NAME
+	// stand for a draft of the caller. An empty name stands for main, or for a draft if the policy
+	// confines the writes of the caller to drafts.
+	Branch(name string) string
+
+	// Describe returns the state of a draft, or nil if no draft owns the branch.
+	Describe(ctx context.Context, branch string) *DraftState
+
+	// Others returns the argument with which a call reads the caller's open draft, or "" if the caller
+	// has none. It is for the answer of a read of main.
+	Others(ctx context.Context) string
+}
+
+// DraftState is the state of an open draft, for answers.
+type DraftState struct {
+	Draft   engine.Draft
+	Expires time.Time // when the draft ends if nobody writes to it
+}
+
+// Branch returns the branch that a name of the call stands for. An empty name stands for main, unless
+// the call writes to a draft.
+func (e *Env) Branch(name string) string {
+	if e.Drafts != nil {
+		name = e.Drafts.Branch(name)
+	}
+	if name == "" {
+		return engine.MainBranch
+	}
+	return name
+}
+
+// Unpinned explains why a page token of a draft does not fit a call that names the branch as `name`. The
+// error is an *engine.DraftClosed if the draft has ended, so that the caller does not read on in the
+// data of another branch. It is nil if the name can stand for no draft, or if the draft is open.
+func (e *Env) Unpinned(ctx context.Context, name, pinned string) error {
+	id, ok := engine.DraftID(pinned)
+	if !ok || name != "draft" && !strings.HasPrefix(name, engine.DraftPrefix) && e.Branch(name) != engine.MainBranch {
+		return nil
+	}
+	d, err := e.Graph.Draft(ctx, id)
+	if err == nil && d.State != engine.DraftOpen {
+		err = &engine.DraftClosed{Draft: *d}
+	}
+	return err
+}
+
+// DraftAt returns the state of the draft that owns a branch, or nil if there is none.
+func (e *Env) DraftAt(ctx context.Context, branch string) *DraftState {
+	if e.Drafts == nil {
+		return nil
+	}
+	return e.Drafts.Describe(ctx, branch)
+}

@@ -53,7 +53,7 @@ export function Conflicts(props: Props) {
       }
     }
     if (resolutions.length > 0) {
-      void send("", { resolutions }, resolutions.length === 1 ? "The resolution is stored." : `${resolutions.length} resolutions are stored.`);
+      void send("", { digest: p.digest, resolutions }, resolutions.length === 1 ? "The resolution is stored." : `${resolutions.length} resolutions are stored.`);
     }
   };
   return (
@@ -240,7 +240,7 @@ function Replace(props: Props & { index: number; resolution: Resolution }) {
         onSubmit={async (event) => {
           event.preventDefault();
           setTried(true);
-          if (chosen.take !== "" && !fault && !busy && (await send("", { resolutions: [resolutionOf(resolution, chosen, value)] }, "The resolution is stored."))) {
+          if (chosen.take !== "" && !fault && !busy && (await send("", { digest: p.digest, resolutions: [resolutionOf(resolution, chosen, value)] }, "The resolution is stored."))) {
             setOpen(false);
             setChosen(unchosen);
             setTried(false);

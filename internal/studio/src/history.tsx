@@ -5,6 +5,7 @@ import { ChangeHead } from "./changes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
+import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
 import { Moment, Text } from "./text";
@@ -119,6 +120,17 @@ function Comparison(props: { graph: string; other: string }) {
               ) : (
                 <>The newest {compared} commits of the two branches have none in common.</>
               )}
+            </p>
+            <p>
+              Open a proposal{" "}
+              <a href={proposeHref(graph, mine, other)}>
+                from <Text value={mine} plain /> into <Text value={other} plain />
+              </a>{" "}
+              or{" "}
+              <a href={proposeHref(graph, other, mine)}>
+                from <Text value={other} plain /> into <Text value={mine} plain />
+              </a>
+              .
             </p>
             <h2>
               Only on <Text value={mine} />

@@ -11,6 +11,7 @@ import { Events } from "./events";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
 import type { Proposal, Send } from "./proposal";
+import { EditProposal } from "./propose";
 import { href } from "./route";
 import { Moment, Text } from "./text";
 
@@ -70,6 +71,7 @@ function Loaded(props: { graph: string; first: Proposal }) {
   return (
     <>
       <Head graph={graph} proposal={proposal} />
+      {proposal.state === "open" && <EditProposal proposal={proposal} send={send} busy={busy} />}
       <Result outcome={outcome} />
       <div class="review">
         <div>

@@ -4,7 +4,8 @@ import { get, pathOf } from "./api";
 import { Show, useLoad } from "./load";
 import { states, type ProposalSummary } from "./proposal";
 import { ProposalPage } from "./proposalpage";
-import { go, href, route, withQuery } from "./route";
+import { newProposal, OpenProposal, proposeHref } from "./propose";
+import { go, href, route, target, withQuery } from "./route";
 import { Table } from "./table";
 import { Moment, Text } from "./text";
 
@@ -17,6 +18,9 @@ const anyState = "any";
 export function ReviewPage() {
   const { graph, rest } = route.value;
   const [id] = rest;
+  if (id === newProposal) {
+    return <OpenProposal graph={graph} />;
+  }
   return id === undefined ? <ProposalList graph={graph} /> : <ProposalPage key={id} graph={graph} id={id} />;
 }
 
@@ -41,6 +45,9 @@ function ProposalList(props: { graph: string }) {
   return (
     <>
       <h1>Proposals</h1>
+      <p>
+        <a href={proposeHref(graph, target.value.branch === "main" ? "" : target.value.branch, "")}>Open a proposal</a>
+      </p>
       <form
         class="row"
         aria-label="Filters"
@@ -87,7 +94,7 @@ function ProposalList(props: { graph: string }) {
               empty={
                 filtered || page
                   ? "No proposal matches the filters."
-                  : "There are no open proposals. Agents open them with the tool proposal_submit, and people with omnigraph proposal submit."
+                  : "There are no open proposals. Agents open them with the tool proposal_submit."
               }
               columns={[
                 {

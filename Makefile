@@ -40,7 +40,7 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test -shuffle=on -timeout 30m ./...
 
 # A build tag puts one fault into the engine. The model holds its own faults.
-FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit
+FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit fault_factor fault_closing fault_terms fault_opposite fault_record
 test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine or the model
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in $(FAULT_TAGS); do \
@@ -128,7 +128,7 @@ test-clients: build ## drive the built server with the official MCP clients and 
 	test/clients/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v -timeout 30m
 
 # The builder of releases is a module of its own, so that its many dependencies stay out of this one.
 # VERSION is the version to build. SOURCE_DATE_EPOCH sets the time of all files.
@@ -196,6 +196,13 @@ duckdb: ## install the DuckDB of test-parquet (needs python3 with venv, and pip)
 test-parquet: build duckdb ## compare Parquet exports, read by DuckDB, with the answers of queries
 	$(DUCKDB)/run.sh
 
+# -update writes the indexes in the repository too: SCIP_FLAGS='-args -update'.
+SCIP := test/scip
+test-scip: ## index a TypeScript and a Python package with their SCIP indexers and query both (needs node, npm, python3 with venv)
+	npm ci --prefix $(SCIP) --silent --no-audit --no-fund
+	test/venv.sh $(SCIP)
+	OMNIGRAPH_TEST_SCIP=$(abspath $(SCIP)) $(GO) test ./internal/source/scip -run '^TestIndexers' -count=1 -v $(SCIP_FLAGS)
+
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do \
@@ -244,6 +251,8 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) simulate
 	$(MAKE) test-s3
 	$(MAKE) test-manifests
+	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \
+	else echo "no C compiler: the comparison with other databases is left out"; fi
 	$(MAKE) test-shared
 	$(MAKE) test-release RELEASE_FLAGS='-args -cold'
 	$(MAKE) test-feed
@@ -302,6 +311,13 @@ bench-writers: ## measure 64 writers beside 16 readers on the disk, and that not
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
 
+# The delays stand for those of a remote object store. SHARED_FLAGS="-rows 100000 -time 5s" is a short run.
+bench-shared: ## measure shared storage: versitygw behind a proxy that delays requests, and PostgreSQL, which must be installed
+	@mkdir -p $(DATA)
+	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
+	$(GO) build -o bin/bench-shared ./bench/cmd/shared
+	bin/bench-shared -dir $(DATA) -gateway bin/versitygw $(SHARED_FLAGS)
+
 bench-codegen: ## measure gq generate beside sqlc generate: time, memory, and whether the result builds
 	cd bench/sqlc && $(GO) run .
 
@@ -318,6 +334,10 @@ lint: ## vet, staticcheck, formatting, stale generated code
 	$(GO) run ./cmd/gq lint --max-warnings 0
 	$(GO) run ./cmd/gq generate --check
 
+eval: ## measure how well a model can use the tools of this repository's graph and of gq init
+	$(GO) run ./cmd/gq eval --check
+	$(GO) test ./cmd/gq -run '^TestEval$$' -count=1
+
 docs: ## print the references, docs/reference, from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
@@ -332,4 +352,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-codegen bench-author lint docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip

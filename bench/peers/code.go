@@ -182,10 +182,14 @@ var pathsOf = map[string]string{
 	"get_symbol": "symbol", "get_package": "package",
 }
 
-// args draws arguments for a query.
+// args draws arguments for a query. A parameter with a default keeps it.
 func (n *codeNames) args(q *plan.Query, rng *rand.Rand) (engine.Args, error) {
 	var args engine.Args
 	for _, p := range q.Params {
+		if p.Optional() {
+			args = append(args, value.Value{})
+			continue
+		}
 		from := p.Name
 		if from == "path" {
 			from = pathsOf[q.Name]

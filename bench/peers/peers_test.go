@@ -85,7 +85,7 @@ func TestOtherAnswersFail(t *testing.T) {
 		{"another value", []statement{answer(row), answer([]any{"name", int64(31), "city", "bio"})}, "row 0"},
 		{"another type", []statement{answer(row), answer([]any{"name", "30", "city", "bio"})}, "row 0"},
 		{"a row less", []statement{answer(row), answer()}, "1 rows and 0"},
-		{"nothing at all", []statement{answer(), answer()}, "nothing would be measured"},
+		{"nothing at all", []statement{answer(), answer()}, "its time would mean nothing"},
 	} {
 		err := b.agree(t.Context(), w, c.two, args)
 		switch {

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/object/address"
+)
+
+// storage is shared storage for a run.
+type storage struct {
+	label   string // in the tables
+	direct  string // its URL
+	delayed string // its URL behind the proxy that delays requests; the same as direct if there is no proxy
+	stop    func() // ends what startStorage has started
+}
+
+// startStorage starts one of the kinds of storage: s3, postgres or folder. Its files are below dir.
+func startStorage(ctx context.Context, kind, dir string, o options) (*storage, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "s3":
+		return startS3(ctx, dir, o)
+	case "postgres":
+		return startPostgres(ctx, dir)
+	case "folder":
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		at := "file://" + dir
+		return &storage{label: "folder as shared storage", direct: at, delayed: at, stop: func() {}}, nil
+	}
+	return nil, fmt.Errorf("-storages has %q; write s3, postgres or folder", kind)
+}
+
+// startS3 starts versitygw, an S3 server over a folder, and a proxy before it.
+func startS3(ctx context.Context, dir string, o options) (*storage, error) {
+	if err := os.MkdirAll(filepath.Join(dir, "graphs"), 0o755); err != nil {
+		return nil, err
+	}
+	// The gateway takes an address and not a listener, so the port is free only with high probability.
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	at := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	const key, secret = "bench", "bench-secret"
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret} {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
+	server := exec.CommandContext(ctx, o.gateway, "--access", key, "--secret", secret, "--port", at, "--quiet", "posix", dir)
+	if err := start(server); err != nil {
+		return nil, fmt.Errorf("versitygw: %w; `make bench-shared` builds it", err)
+	}
+	if err := answers(ctx, func() error {
+		c, err := net.Dial("tcp", at)
+		if err == nil {
+			err = c.Close()
+		}
+		return err
+	}); err != nil {
+		return nil, errors.Join(err, end(server))
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, errors.Join(err, end(server))
+	}
+	front := &http.Server{Handler: proxy(&url.URL{Scheme: "http", Host: at}, o.delays, pause), ReadHeaderTimeout: time.Minute}
+	go func() { _ = front.Serve(listener) }() // ends with front.Close
+	bucket := func(at string) string {
+		return "s3://graphs?endpoint=" + url.QueryEscape("http://"+at)
+	}
+	return &storage{
+		label: fmt.Sprintf("versitygw, reads %v and writes %v later", o.delays.read, o.delays.write), direct: bucket(at), delayed: bucket(listener.Addr().String()),
+		stop: func() { _ = errors.Join(front.Close(), end(server)) },
+	}, nil
+}
+
+// startPostgres makes a database cluster with the default settings and starts a server on it, which
+// accepts connections over a Unix socket. PostgreSQL refuses to run as root; then the user of Debian's
+// package runs it.
+func startPostgres(ctx context.Context, dir string) (*storage, error) {
+	var as *syscall.Credential
+	if os.Getuid() == 0 {
+		u, err := user.Lookup("postgres")
+		if err != nil {
+			return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres")
+		}
+		uid, faultOfUser := strconv.ParseUint(u.Uid, 10, 32)
+		gid, faultOfGroup := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(faultOfUser, faultOfGroup, os.Chown(dir, int(uid), int(gid))); err != nil {
+			return nil, err
+		}
+		as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	bin := ""
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 {
+		bin = filepath.Dir(found[len(found)-1]) // Debian does not have this folder in PATH
+	} else if path, err := exec.LookPath("initdb"); err == nil {
+		bin = filepath.Dir(path)
+	} else {
+		return nil, errors.New("the command initdb is missing; install the package postgresql")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	command := func(name string, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as}
+		return c
+	}
+	if out, err := command("initdb", "-D", data, "-A", "trust", "-U", "og", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	server := command("postgres", "-D", data, "-k", dir, "-h", "")
+	if err := start(server); err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	at := "postgres://og@/postgres?host=" + url.QueryEscape(dir)
+	if err := answers(ctx, func() error {
+		_, done, err := address.Open(ctx, at)
+		if err == nil {
+			done()
+		}
+		return err
+	}); err != nil {
+		return nil, errors.Join(err, end(server))
+	}
+	return &storage{label: "PostgreSQL", direct: at, delayed: at, stop: func() { _ = end(server) }}, nil
+}
+
+// start starts a server that ends with SIGINT.
+func start(server *exec.Cmd) error {
+	server.Stderr = &bytes.Buffer{}
+	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
+	server.WaitDelay = 10 * time.Second
+	return server.Start()
+}
+
+// end stops a server. The error says what the server wrote.
+func end(server *exec.Cmd) error {
+	_ = server.Process.Signal(os.Interrupt) // it may have ended
+	if err := server.Wait(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(server.Path), err, strings.TrimSpace(server.Stderr.(*bytes.Buffer).String()))
+	}
+	return nil
+}
+
+// answers repeats a request for up to 30 seconds until it succeeds.
+func answers(ctx context.Context, request func() error) (err error) {
+	for range 300 {
+		if err = request(); err == nil || ctx.Err() != nil {
+			break
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	return err
+}

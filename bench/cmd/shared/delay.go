@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// delays are the times by which a proxy delays requests. The defaults are about those of an object
+// delays are the delays that a proxy adds to requests. The defaults are about those of an object
 // store in the same region.
 type delays struct {
 	read  time.Duration // of GET and HEAD

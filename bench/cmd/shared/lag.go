@@ -74,7 +74,7 @@ func measureLag(ctx context.Context, o options, s *storage, c *compiled) (l *lag
 	return l, nil
 }
 
-// until repeats a call each millisecond until it finds what it looks for.
+// until repeats a call every millisecond, until the call succeeds.
 func until(ctx context.Context, find func() error) error {
 	for {
 		err := find()

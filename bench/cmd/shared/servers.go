@@ -24,7 +24,7 @@ import (
 type storage struct {
 	label   string // in the tables
 	direct  string // its URL
-	delayed string // its URL behind the proxy that delays requests; the same as direct if there is no proxy
+	delayed string // its URL through the delaying proxy; equal to direct without a proxy
 	stop    func() // ends what startStorage has started
 }
 
@@ -105,7 +105,7 @@ func startPostgres(ctx context.Context, dir string) (*storage, error) {
 	if os.Getuid() == 0 {
 		u, err := user.Lookup("postgres")
 		if err != nil {
-			return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres")
+			return nil, errors.New("PostgreSQL refuses to run as root, and the user postgres does not exist")
 		}
 		uid, faultOfUser := strconv.ParseUint(u.Uid, 10, 32)
 		gid, faultOfGroup := strconv.ParseUint(u.Gid, 10, 32)

@@ -280,8 +280,8 @@ func TestListenStream(t *testing.T) {
 	p.blind.Store(true)
 	load(t, c.Graph, "main", "gil")
 	time.Sleep(time.Second) // a wrong notification would come within this time
-	p.blind.Store(false)
 	load(t, c.Graph, "main", "hal")
+	p.blind.Store(false)
 	if m, ok := s.next(); !ok || !strings.Contains(heads(t, c.Graph), "main "+m.Params.Meta.After["omnigraph://branches/main"]) {
 		t.Errorf("found %+v", m)
 	}

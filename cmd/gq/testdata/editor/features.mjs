@@ -31,7 +31,7 @@ test("the code graph", async (t) => {
     assert.match(await over(doc, doc.at(": Symbol", 3)), /node Symbol[\s\S]*A package-level declaration/);
     assert.match(await over(doc, doc.at("$c:calls", 4)), /edge Calls: Symbol -> Symbol/);
     assert.match(await over(doc, doc.at("$c.count", 4)), /Calls\.count: I32[\s\S]*How many times/);
-    assert.match(await over(doc, doc.at("query callers", 8)), /query callers\(\$path: String\)[\s\S]*List the functions/);
+    assert.match(await over(doc, doc.at("query callers", 8)), /query callers\(\$path: String\)[\s\S]*List the callers/);
     assert.match(await over(doc, doc.at("{ path: $path }", 10)), /\$path: String[\s\S]*ath of the function/);
     assert.match(await over(pg, pg.at("Package -> Symbol", 2)), /node Package/);
     assert.equal(await doc.request("hover", { position: doc.at("match") }), null);

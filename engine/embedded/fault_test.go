@@ -1,4 +1,4 @@
-//go:build fault_tombstone || fault_hops || fault_overlay || fault_dropped || fault_members || fault_unmatched || fault_nulls || fault_distinct || fault_collect || fault_having || fault_cut || fault_block_row || fault_block_limit || fault_alternatives || fault_lastwalk || fault_types || fault_ids || fault_upsert || fault_block || fault_factor || fault_closing || fault_terms || fault_opposite || fault_record
+//go:build faults
 
 package embedded_test
 
@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 )
+
+// faultCases is the largest number of random statements until a fault is found.
+const faultCases = 10_000
 
 // overheard is a testing.TB that records failures instead of failing.
 type overheard struct {
@@ -20,16 +24,22 @@ func (o *overheard) Errorf(format string, args ...any) {
 	o.heard += fmt.Sprintf(format, args...)
 }
 
-// TestFaultIsFound expects the random comparison to find the fault that a build tag seeds:
-// fault_hops, fault_overlay, fault_tombstone, fault_dropped, fault_members, fault_unmatched, fault_nulls, fault_distinct,
-// fault_collect, fault_having, fault_cut, fault_block_row, fault_block_limit, fault_alternatives, fault_lastwalk, fault_types, fault_ids,
-// fault_upsert, fault_block, fault_factor, fault_closing, fault_terms, fault_opposite or fault_record. Run it with go test -tags fault_hops -run TestFaultIsFound ./engine/embedded.
-func TestFaultIsFound(t *testing.T) {
-	o := &overheard{TB: t}
-	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: 10_000})
-	if o.heard == "" {
-		t.Fatalf("not found in %d statements", n)
+// TestFaultsAreFound expects the random comparison to find each fault of the engine, and nothing in the same
+// statements without the fault.
+func TestFaultsAreFound(t *testing.T) {
+	defer fault.Set(fault.None)
+	for _, f := range fault.All() {
+		t.Run(f.String(), func(t *testing.T) {
+			fault.Set(f)
+			o := &overheard{TB: t}
+			n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: faultCases})
+			if o.heard == "" {
+				t.Fatalf("not found in %d statements", n)
+			}
+			difference, _, _ := strings.Cut(o.heard, "\nschema:")
+			t.Logf("found after %d statements: %.400s", n, difference)
+			fault.Set(fault.None)
+			enginetest.RunRandom(t, openInMemory, enginetest.Options{Seed: 1, Cases: n})
+		})
 	}
-	difference, _, _ := strings.Cut(o.heard, "\nschema:")
-	t.Logf("found after %d statements: %.400s", n, difference)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -137,7 +138,7 @@ func (ev *evaluator) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 	}
 	if a.bound != plan.NoVar {
 		for i, ord := range f.cols[a.bound][:f.n] {
-			if ord != version.NoOrd || nullsCounted {
+			if ord != version.NoOrd || fault.On(fault.NullsCounted) {
 				to.counts[ids[i]]++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -85,7 +86,7 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 		}
 	}
 	first := order < 0
-	if keepsLast {
+	if fault.On(fault.KeepsLast) {
 		first = !first
 	}
 	if first {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
 // countsOnly reports whether the counts are the results of the aggregate.
@@ -27,7 +28,7 @@ func (d *distinctCounts) add(b *budget, values *column.Vec, groups []uint32, cou
 		d.seen = map[string]struct{}{}
 	}
 	for i, g := range groups {
-		if values.IsNull(i) && !nullsDistinct {
+		if values.IsNull(i) && !fault.On(fault.NullsDistinct) {
 			continue
 		}
 		d.key = appendGroupKey(binary.LittleEndian.AppendUint32(d.key[:0], g), values, i)

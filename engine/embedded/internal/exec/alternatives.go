@@ -1,14 +1,16 @@
 package exec
 
-import "github.com/omnigraph-go/omnigraph/gq/plan"
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
 
-// edgeTypes returns the indexes of the edge types that a link follows. With the build tag
-// fault_alternatives it leaves out the last of several edge types.
+// edgeTypes returns the indexes of the edge types that a link follows.
 func (l *link) edgeTypes() []int {
 	if l.or == nil {
 		return []int{l.edge}
 	}
-	return append([]int{l.edge}, l.or[:len(l.or)-alternativesLost]...)
+	return append([]int{l.edge}, l.or[:len(l.or)-fault.Count(fault.AlternativeLost)]...)
 }
 
 // alternatives binds the edge types of a traversal that follows several edge types, and checks the

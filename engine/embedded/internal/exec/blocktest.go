@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -218,7 +219,7 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 		rest := among
 		for _, inner := range t.of {
 			if m.isDropped(inner) {
-				if droppedHolds {
+				if fault.On(fault.DroppedHolds) {
 					return among, nil
 				}
 				continue

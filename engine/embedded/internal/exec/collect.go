@@ -3,6 +3,8 @@ package exec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
 // collector takes the rows of a match and keeps the result: its rows, or one row for each
@@ -110,7 +112,7 @@ func (co *collector) finish() error {
 		if err := co.filterGroups(); err != nil {
 			return err
 		}
-		if !cutBefore {
+		if !fault.On(fault.CutBefore) {
 			rows = len(co.leadingGroups)
 		}
 	}

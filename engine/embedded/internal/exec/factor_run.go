@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -106,7 +107,7 @@ func (co *collector) tallyTimes(rows, times int64) error {
 	if err != nil {
 		return err
 	}
-	if times < 0 && !termsAdded {
+	if times < 0 && !fault.On(fault.TermsAdded) {
 		n = -n
 	}
 	if sum := co.counted + n; (sum > co.counted) == (n > 0) || n == 0 {
@@ -237,7 +238,7 @@ func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
 		}
 	}
 	for i, n := range own {
-		if !optionalLost {
+		if !fault.On(fault.OptionalLost) {
 			n = max(n, 1)
 		}
 		n, err := product(into[i], n)
@@ -354,7 +355,7 @@ func (s *closing) run(m *matcher, f *frame, into []int64) error {
 		}
 		sum := int64(0)
 		for _, other := range others {
-			if !closingOpen && !joinsAll(tests, other) {
+			if !fault.On(fault.ClosingOpen) && !joinsAll(tests, other) {
 				continue
 			}
 			n := int64(1)

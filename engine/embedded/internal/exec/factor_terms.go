@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -144,7 +145,7 @@ func (pl *planner) opposite(b *block, all []exclusion, set int) term {
 	for _, c := range b.conds {
 		pl.step(1)
 		moved := c.of(same)
-		if oppositeLoose && moved != c {
+		if fault.On(fault.OppositeLoose) && moved != c {
 			continue
 		}
 		out.block.conds = append(out.block.conds, moved)

@@ -3,6 +3,7 @@ package exec
 import (
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -97,7 +98,7 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 		among.set(uint32(i))
 	}
 	for i, t := range co.havings {
-		if havingLost && i > 0 && i == len(co.havings)-1 {
+		if fault.On(fault.HavingLost) && i > 0 && i == len(co.havings)-1 {
 			break
 		}
 		if co.tests.isDropped(t) {

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -80,7 +81,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.v)
 	list := m.evaluator.members(s.cond.list)
-	list = list[:max(0, len(list)-membersLost)]
+	list = list[:max(0, len(list)-fault.Count(fault.MemberLost))]
 	for i := range f.n {
 		if f.isDone(i) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -109,7 +110,7 @@ func (w *Write) statements(list []plan.Statement, rows [][]value.Value) error {
 		if err != nil {
 			return err
 		}
-		if blockSees {
+		if fault.On(fault.BlockSees) {
 			if err := a.apply(w); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -98,7 +99,7 @@ func (w *Write) elements(s plan.ForEach) ([][]value.Value, error) {
 	for i, e := range elems {
 		if rows[i] = elems[i : i+1]; e.IsList() { // a record: its fields are the values of the row
 			rows[i] = e.Elems()
-			if fieldsShifted {
+			if fault.On(fault.FieldsShifted) {
 				rows[i] = append(slices.Clone(e.Elems()[1:]), e.Elems()[0])
 			}
 		}

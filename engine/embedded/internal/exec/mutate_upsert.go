@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -148,7 +149,7 @@ func (a *upserting) apply(w *Write) error {
 // row returns the row of an entity after the upsert. If the entity exists already, `ord` is its
 // ordinal.
 func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version.Row, error) {
-	if exists && !upsertReplaces {
+	if exists && !fault.On(fault.UpsertReplaces) {
 		return changed(w, a.t, ord, u.set, u.derived)
 	}
 	row := version.Row{ID: u.id, Vals: make([]value.Value, len(a.t.Props))}

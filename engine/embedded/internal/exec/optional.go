@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -188,7 +189,7 @@ func (s *optionalStep) run(m *matcher, p *pipe, at int, f *frame) error {
 	if err := m.push(s.inner, 0, in); err != nil {
 		return err
 	}
-	if unmatchedLost && state.matched.isEmpty() {
+	if fault.On(fault.UnmatchedLost) && state.matched.isEmpty() {
 		return nil
 	}
 	out := m.frame(s.out, s.vars)

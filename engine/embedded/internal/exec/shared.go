@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -61,7 +62,7 @@ func (s *shared) compare(a, b uint32) int {
 	m, x := s.place(a)
 	n, y := s.place(b)
 	switch {
-	case m != n && !typesIgnored:
+	case m != n && !fault.On(fault.TypesIgnored):
 		return cmp.Compare(m, n)
 	case m == n && s.tables[m].Sorted():
 		return cmp.Compare(x, y)
@@ -162,7 +163,7 @@ func (ev *evaluator) evalRef(e *expr, f *frame, vec *column.Vec) {
 			typ, table = s.of.Members[k].Type, s.tables[k]
 		}
 		text := typ.Name + "\x00" + table.ID(local)
-		if typesIgnored {
+		if fault.On(fault.TypesIgnored) {
 			text = table.ID(local)
 		}
 		vec.Strings[i] = text

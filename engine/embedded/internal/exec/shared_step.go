@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -25,7 +26,7 @@ func (s *scanShared) run(m *matcher, p *pipe, at int, f *frame) error {
 	of := m.shared(s.v)
 	tables := of.tables
 	if len(tables) > 1 {
-		tables = tables[:len(tables)-typesLost]
+		tables = tables[:len(tables)-fault.Count(fault.TypeLost)]
 	}
 	out := m.frame(s.id, s.vars)
 	m.column(out, s.v)

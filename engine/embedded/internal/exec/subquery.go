@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -155,7 +156,7 @@ func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
 	in := m.frame(s.in, s.outer)
 	m.column(in, s.row)
 	for i := range f.n {
-		if f.isNull(s.needs, i) || dropsLastRow && i > 0 && i == f.n-1 {
+		if f.isNull(s.needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.n-1 {
 			continue
 		}
 		for _, v := range s.outer {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -223,7 +224,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 	})
 	kept, same, last := run.perm[:0], 0, uint32(0)
 	for i, p := range run.perm {
-		if i > 0 && (run.markers[p] == last || limitShared) {
+		if i > 0 && (run.markers[p] == last || fault.On(fault.LimitShared)) {
 			same++
 		} else {
 			same = 0

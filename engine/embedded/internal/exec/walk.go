@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -121,7 +122,7 @@ func (ev *evaluator) trail(w *walk, h hop, nodes []uint32) error {
 // the traversal. If the traversal leads back to its start, breadthFirst returns the start too if
 // the shortest walk back to it is within the bounds. The list is valid until the next call.
 func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
-	most := s.Max - hopsLost
+	most := s.Max - fault.Count(fault.HopLost)
 	closed := s.From == s.To
 	like := m.types[s.From] == m.types[s.To]
 	if !like {

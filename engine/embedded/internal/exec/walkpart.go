@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -234,7 +235,7 @@ func (ev *evaluator) leastNeighbour(s *search, r *route, of place) (place, error
 		}
 		next := ev.snap.Nodes(r.kinds[n.kind]).ID(n.node)
 		order := cmp.Or(cmp.Compare(r.names[n.kind], r.names[least.kind]), cmp.Compare(next, id))
-		if lastWalk {
+		if fault.On(fault.LastWalk) {
 			order = -order
 		}
 		if !found || order < 0 {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
 // Hash is an index from 64-bit hashes to ordinals. Several ordinals may share a hash, and
@@ -70,7 +71,7 @@ func (x *Hash) Add(owner *Owner, hash uint64, ord uint32) {
 		x.grow(owner)
 	}
 	slot := x.over.edit(owner, uint32(hash>>32)&x.mask)
-	if staleOverlay && *slot != nil {
+	if fault.On(fault.StaleOverlay) && *slot != nil {
 		return
 	}
 	*slot = &entry{hash, ord, *slot}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -130,7 +131,7 @@ func (m *merge) decide(t *Type) error {
 			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
 		case !is.there && !have.there:
 		case !is.there && was.same(&have):
-			if dropTombstones {
+			if fault.On(fault.TombstonesDropped) {
 				continue
 			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})

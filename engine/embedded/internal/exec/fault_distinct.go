@@ -1,9 +1,0 @@
-//go:build fault_distinct
-
-package exec
-
-// These constants are explained in fault_aggregates.go.
-const (
-	nullsDistinct = true
-	keepsLast     = false
-)

@@ -1,9 +1,0 @@
-//go:build fault_opposite
-
-package exec
-
-// These constants are explained in fault_opposites.go.
-const (
-	termsAdded    = false
-	oppositeLoose = true
-)

@@ -1,6 +1,0 @@
-//go:build fault_record
-
-package exec
-
-// fieldsShifted is explained in fault_records.go.
-const fieldsShifted = true

@@ -1,0 +1,6 @@
+//go:build !faults
+
+package fault
+
+// On reports whether the fault is on.
+func On(Fault) bool { return false }

@@ -9,16 +9,91 @@ import (
 // connectGain is the share of the cost of the usual steps that connected steps may cost.
 const connectGain = 0.5
 
+// costlyRows is the cost of the usual steps, in rows, from which the planner also tries steps from each variable. A trial
+// costs about as much as the first plan.
+const costlyRows = 20_000
+
+// mostStarts is the largest number of variables from which the planner tries steps.
+const mostStarts = 16
+
 // connected replaces the steps of the body by steps that bind each variable over a traversal from the variables before,
 // where there is one, if those cost less. The usual choice of the next step is greedy: it begins at every node that is
-// found by an index, and then makes a row for each combination of the nodes that it reached from each side.
+// found by an index, and then makes a row for each combination of the nodes that it reached from each side. In a cycle it
+// also prefers many small steps to the traversal that closes the cycle soon.
 func (pl *planner) connected() error {
-	if !pl.read.Grouped || !pl.body.startsAgain() {
+	if !pl.read.Grouped {
 		return nil
 	}
+	if pl.body.startsAgain() {
+		if err := pl.connectedFrom(plan.NoVar); err != nil {
+			return err
+		}
+	}
+	nodes := pl.nodesOf(pl.match)
+	if len(pl.match.links) < len(nodes) || len(nodes) > mostStarts {
+		return nil // without a cycle, the order matters less
+	}
+	for _, v := range nodes {
+		if pl.body.cost() < costlyRows {
+			return nil
+		}
+		if err := pl.connectedFrom(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodesOf returns the variables of a block that stand for nodes, each once.
+func (pl *planner) nodesOf(b *block) []plan.VarID {
+	var nodes []plan.VarID
+	for _, v := range b.vars {
+		if v != plan.NoVar && pl.types[v].Entity == plan.Node && !slices.Contains(nodes, v) {
+			nodes = append(nodes, v)
+		}
+	}
+	return nodes
+}
+
+// expandedRow is the cost of a row that a traversal makes and a later step removes.
+const expandedRow = 0.1
+
+// following estimates the share of the rows of a traversal to the variable `to` that remain after the steps which can
+// follow at once: traversals that lead to at most one node, and checks of traversals between bound variables.
+func (pl *planner) following(s *scope, l *link, to plan.VarID) float64 {
+	share, with := 1.0, []plan.VarID{to}
+	bound := func(v plan.VarID) bool { return s.bound(v) || slices.Contains(with, v) }
+	done := []*link{l}
+	for i := 0; i < len(s.links); i++ {
+		next := s.links[i]
+		pl.step(1)
+		if slices.Contains(done, next) || !bound(next.From) && !bound(next.To) {
+			continue
+		}
+		if bound(next.From) && bound(next.To) {
+			share *= pl.fanout(next, false) / max(1, float64(pl.live(next.To)))
+			done = append(done, next)
+			continue
+		}
+		far, back := next.To, bound(next.To)
+		if back {
+			far = next.From
+		}
+		if n := pl.fanout(next, back); n <= 1 {
+			share *= n * pl.accessPath(s, far).share
+			with, done = append(with, far), append(done, next)
+			i = -1 // the variable may close other traversals
+		}
+	}
+	return share
+}
+
+// connectedFrom replaces the steps of the body by connected steps that begin at a variable, or at any if it is NoVar, if
+// those cost less.
+func (pl *planner) connectedFrom(start plan.VarID) error {
 	was := *pl.arrangement
 	s := pl.scope(pl.match, nil)
-	s.connected = true
+	s.connected, s.start = true, start
 	p, err := pl.pipeIn(pl.match, s)
 	if err != nil {
 		return err

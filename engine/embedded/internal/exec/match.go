@@ -9,13 +9,14 @@ import (
 // owns the memory of the steps.
 type matcher struct {
 	*evaluator
-	out    *collector // receives the rows of the match
-	prof   *profile   // nil unless the run is analyzed
-	unit   frame      // the single row with which the match begins
-	frames []frame    // by the id of a step
-	walks  []walk     // by the id of a step
-	around []nearby   // by the id of a step; see neighbours
-	ahead  uint32     // keeps the compiler from removing prefetches
+	out       *collector // receives the rows of the match
+	prof      *profile   // nil unless the run is analyzed
+	unit      frame      // the single row with which the match begins
+	frames    []frame    // by the id of a step
+	walks     []walk     // by the id of a step
+	opposites [][2]hop   // by the id of a step that tests edges; nil before the first of a node with many edges
+	around    []nearby   // by the id of a step; see neighbours
+	ahead     uint32     // keeps the compiler from removing prefetches
 
 	optionals  []optionalRun // by the number of an optionalStep
 	subqueries []subqueryRun // by position in query.subqueries

@@ -321,7 +321,11 @@ func (pl *planner) extend(s *scope) error {
 			to, back = l.From, true
 		}
 		fanout := pl.fanout(l, back)
-		offer(fanout*pl.accessPath(s, to).share, fanout, func() { take(); pl.addExpand(s, l, back) })
+		cost := fanout * pl.accessPath(s, to).share
+		if s.connected {
+			cost = cost*pl.following(s, l, to) + fanout*expandedRow
+		}
+		offer(cost, fanout, func() { take(); pl.addExpand(s, l, back) })
 	}
 	if math.IsInf(cost, 1) {
 		return mismatch("nothing binds $%s", pl.read.Vars[s.unbound[0]].Name)

@@ -252,7 +252,17 @@ type edgeTest struct {
 	hops   [2]hop // the directions in which the edges are followed
 	n      int    // number of hops in use
 	marked *walk  // the nodes at the other ends of its edges; nil if they were not marked
+	// opposite has the opposite direction of each hop if the node has many edges; else it is nil. Another node with few
+	// edges is then tested by its own edges.
+	opposite *[2]hop
 }
+
+// A node with more than manyEdges edges, as far as they were counted, is tested by the edges of the other node if that
+// one has at most fewEdges.
+const (
+	manyEdges = 32
+	fewEdges  = 4
+)
 
 // edgeTest returns an edgeTest for a node. The parameter `tests` is the number of calls of
 // edgeTest.joins that will follow.
@@ -267,6 +277,9 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 		}
 	}
 	if edges >= tests*markShare {
+		if edges > manyEdges {
+			j.opposite = m.oppositeHops(s, back)
+		}
 		return j, m.tick(tests)
 	}
 	far := s.To
@@ -286,6 +299,20 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	return j, m.tick(tests)
 }
 
+// oppositeHops returns the opposite directions of the hops of an edgeTest. They are valid until the next call for the same
+// step.
+func (m *matcher) oppositeHops(s *check, back bool) *[2]hop {
+	if m.opposites == nil {
+		m.opposites = make([][2]hop, m.Program.frames)
+	}
+	hops := &m.opposites[s.id]
+	*hops, _ = m.hops(s.edge, s.Undirected || back, s.Undirected || !back)
+	if s.Undirected {
+		hops[0], hops[1] = hops[1], hops[0]
+	}
+	return hops
+}
+
 // The nodes at the other ends of a node's edges are marked only if the node has fewer than
 // markShare edges for each expected test. Otherwise a search for each test is cheaper.
 const markShare = 4
@@ -296,7 +323,11 @@ func (j *edgeTest) joins(other uint32) bool {
 		return j.marked.bits.Get(int(other))
 	}
 	for i := range j.n {
-		if joined(j.hops[i], j.node, other, nil) {
+		h, a, b := j.hops[i], j.node, other
+		if j.opposite != nil && j.opposite[i].adj.BaseDegree(other) <= fewEdges {
+			h, a, b = j.opposite[i], other, j.node
+		}
+		if joined(h, a, b, nil) {
 			return true
 		}
 	}

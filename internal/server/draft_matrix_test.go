@@ -361,6 +361,9 @@ when { context.own_draft };
 @id("all")
 permit (principal == Actor::"act-two", action in [Action::"change", Action::"branch_delete"], resource);
 
+@id("explains")
+permit (principal == Actor::"act-ada", action == Action::"policy_read", resource);
+
 @id("but-only-own")
 forbid (principal, action in [Action::"change", Action::"branch_delete"], resource)
 unless { context.own_draft };
@@ -410,6 +413,18 @@ func TestCedarOwnDraft(t *testing.T) {
 		}
 		if said := w.agent(actor)(nil, "graph_mutate", map[string]any{"query": aged("ada", 51), "branch": "main"}); !strings.Contains(said, "does not allow change on branch main") {
 			t.Errorf("a write of %s to main over MCP: %s", actor, said)
+		}
+	}
+	// The explanation of the access agrees with the calls.
+	for branch, want := range map[string]bool{"draft": true, "draft/x": true, drafts["act-one"]: true, drafts["act-two"]: false, unknownDraft: false, "main": false} {
+		about, err := w.person("act-ada").Access(ctx, client.AccessQuery{Actor: "act-one", Branch: branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range about.Decisions {
+			if d.Action == "change" && d.Via == "adhoc" && d.Allowed != want {
+				t.Errorf("act-one may change %s: %t, want %t", branch, d.Allowed, want)
+			}
 		}
 	}
 	for actor, own := range drafts {

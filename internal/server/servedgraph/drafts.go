@@ -141,10 +141,8 @@ func (p *placing) known(name string) bool {
 // alias reports whether the name of a branch stands for a draft of the caller, and returns the name of
 // the draft. A branch that has the name itself comes first.
 func (p *placing) alias(ctx context.Context, branch string) (name string, ok bool, err error) {
-	if branch != draftName {
-		if name, ok = strings.CutPrefix(branch, engine.DraftPrefix); !ok || engine.CheckDraftName(name) != nil || name == "" {
-			return "", false, nil
-		}
+	if name, ok = access.DraftAlias(branch); !ok {
+		return "", false, nil
 	}
 	_, err = p.g.engine.Schema(ctx, engine.Target{Branch: branch})
 	var missing *engine.NotFound

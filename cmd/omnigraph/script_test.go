@@ -191,6 +191,8 @@ var varying = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{26}\b|\b\d{4}-\d\d-\d\dT[
 func (s *steady) replace(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(m string) string {
 		switch {
+		case strings.HasPrefix(m, "open"): // the state of a draft, and when it expires
+			return m[:len(m)-len("2026-01-01T00:00:00Z")] + "2026-01-01T00:00:00Z"
 		case strings.HasPrefix(m, `"created_at"`), strings.HasPrefix(m, `"authored_at"`):
 			return strings.TrimRight(m, "0123456789") + "0"
 		case strings.HasPrefix(m, `"next_page_token"`):
@@ -199,8 +201,6 @@ func (s *steady) replace(text string) string {
 			return "2026-01-01T00:00:00.000000Z"
 		case strings.HasPrefix(m, `"expires_at"`):
 			return `"expires_at":"2026-01-01T00:00:00Z"`
-		case strings.HasPrefix(m, "open"): // the state of a draft, and when it expires
-			return m[:len(m)-len("2026-01-01T00:00:00Z")] + "2026-01-01T00:00:00Z"
 		case strings.HasPrefix(m, "127."):
 			return net.JoinHostPort("127.0.0.1", "0")
 		case strings.HasPrefix(m, "go1."):

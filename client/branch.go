@@ -22,6 +22,8 @@ type BranchHead struct {
 	GraphCommitID string  `json:"graph_commit_id"` // id of the branch's last commit
 	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
 	CreatedAt     int64   `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
+
+	Draft *BranchDraft `json:"draft,omitempty" jsonschema_description:"Only if the branch is a draft."`
 }
 
 // BranchBody is the body of a request to create a branch.

@@ -19,3 +19,17 @@ type DraftClosed struct {
 	Commit  string `json:"commit,omitempty"` // the merge commit of a merged draft
 	By      string `json:"by"`               // the actor who ended the draft; empty if it expired
 }
+
+// BranchDraft describes an open draft in a list of branches.
+type BranchDraft struct {
+	Owner     string `json:"owner"` // the actor to whom the draft belongs
+	Name      string `json:"name,omitempty" jsonschema_description:"The name that the owner gave the draft: NAME of draft/NAME. An owner's first draft has none."`
+	State     string `json:"state" jsonschema:"enum=open,enum=proposed" jsonschema_description:"proposed if an open proposal needs the draft. Such a draft does not expire."`
+	ExpiresAt string `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it."`
+}
+
+// The states of an open draft in a list of branches.
+const (
+	DraftIsOpen     = "open"
+	DraftIsProposed = "proposed" // an open proposal needs the draft
+)

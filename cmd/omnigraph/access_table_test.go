@@ -7,13 +7,14 @@ const whole = `query q() { match { $m: Mensch } return { $m.name } limit 100 }`
 // `writes` set.
 var questions = []question{
 	{name: "which branches there are",
-		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x"},
+		tells: []string{"name of secret-plan", "name of feature-x", "head of main", "head of secret-plan", "head of feature-x", "author of main", "author of secret-plan", "author of feature-x",
+			"name of draft", "head of draft", "author of draft"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/branches", path: "/branches"}},
 			{ask: ask{tool: "branch_list"}},
 			{ask: ask{verb: "branch list", more: []string{"--format", "json"}}},
-			{ask: ask{resource: "omnigraph://branches"}, only: []string{"name of secret-plan", "name of feature-x"}},
-			{ask: ask{verb: "merge", tab: true, more: []string{""}}, only: []string{"name of secret-plan", "name of feature-x"}},
+			{ask: ask{resource: "omnigraph://branches"}, only: []string{"name of secret-plan", "name of feature-x", "name of draft"}},
+			{ask: ask{verb: "merge", tab: true, more: []string{""}}, only: []string{"name of secret-plan", "name of feature-x", "name of draft"}},
 		}},
 	{name: "the commits of a branch", branched: true, tells: []string{"head of {B}", "author of {B}"},
 		asks: []transportAsk{

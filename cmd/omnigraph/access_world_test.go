@@ -65,6 +65,10 @@ var accessBranches = []struct{ name, person, author string }{
 	{"main", "mara", "act-ulla"}, {"secret-plan", "silas", "act-vera"}, {"feature-x", "fritz", "act-wilma"},
 }
 
+// accessDraft is a draft, in the form of accessBranches. Its branch is the field `draft` of the world, and
+// its author is its owner.
+var accessDraft = struct{ name, person, author string }{"draft", "dora", "act-own"}
+
 // accessWorld is a store that a server serves, and a copy of that store. Verbs open the copy as a
 // folder.
 type accessWorld struct {
@@ -72,6 +76,7 @@ type accessWorld struct {
 	url    string            // URL of the server
 	policy string            // the policy file in the current folder
 	heads  map[string]string // the head of each branch at the start
+	draft  string            // the branch of accessDraft
 	asked  string            // id of a proposal from feature-x to main
 	made   int               // number of names that replaced {N} so far
 }
@@ -151,9 +156,14 @@ func (w *accessWorld) fill(store string) {
 			w.t.Fatal(err)
 		}
 	}
-	for _, b := range accessBranches {
+	d, _, err := g.OpenDraft(w.t.Context(), engine.NewDraft{Owner: accessDraft.author})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.draft = d.Branch()
+	for _, b := range append(slices.Clone(accessBranches), accessDraft) {
 		line := fmt.Sprintf(`{"type":"Mensch","data":{"name":%q,"age":30,"lefthand":"left","mail":"m@%s.test","photo":"base64:AAEC"}}`, b.person, b.person)
-		r, err := g.Load(w.t.Context(), strings.NewReader(line), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: b.name, Actor: b.author}})
+		r, err := g.Load(w.t.Context(), strings.NewReader(line), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: w.named(b.name), Actor: b.author}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -165,6 +175,14 @@ func (w *accessWorld) fill(store string) {
 		w.t.Fatal(err)
 	}
 	w.asked = p.ID
+}
+
+// named returns the branch of an entry of accessBranches, or of accessDraft.
+func (w *accessWorld) named(name string) string {
+	if name == accessDraft.name {
+		return w.draft
+	}
+	return name
 }
 
 func tokenOf(actor string) string { return "the-token-of-" + actor }
@@ -248,11 +266,13 @@ type said struct {
 // forBranch replaces the placeholders of an ask.
 func (w *accessWorld) forBranch(a ask, branch string) ask {
 	person := ""
-	for _, b := range accessBranches {
+	for _, b := range append(slices.Clone(accessBranches), accessDraft) {
 		if b.name == branch {
 			person = b.person
 		}
 	}
+	head := w.heads[branch]
+	branch = w.named(branch)
 	w.made++
 	name := fmt.Sprintf("made-%d", w.made)
 	if strings.Contains(a.path+a.body+a.args+strings.Join(a.more, " "), "{M}") {
@@ -264,7 +284,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 			w.t.Fatal(stderr)
 		}
 	}
-	fill := strings.NewReplacer("{B}", branch, "{+name}", branch, "{P}", person, "{H}", w.heads[branch], "{M}", name, "{N}", name, "{R}", w.asked).Replace
+	fill := strings.NewReplacer("{B}", branch, "{+name}", branch, "{P}", person, "{H}", head, "{M}", name, "{N}", name, "{R}", w.asked).Replace
 	a.path, a.body, a.args, a.resource = fill(a.path), fill(a.body), fill(a.args), fill(a.resource)
 	a.more = slices.Clone(a.more)
 	for i := range a.more {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/csv"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,6 +49,7 @@ type world struct {
 //	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
 //	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
+//	draft NAME VAR      set VAR to the branch of the open draft with the name, which may be empty
 //	proposal VAR        set VAR to the id of the newest proposal
 func TestStoreAndServer(t *testing.T) {
 	if testing.Short() {
@@ -121,6 +123,19 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv(args[1], id)
+	}
+	cmds["draft"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"branch", "list", "--format", "csv"})
+		rows, err := csv.NewReader(strings.NewReader(ts.ReadFile("stdout"))).ReadAll()
+		ts.Check(err)
+		owner, name := slices.Index(rows[0], "owner"), slices.Index(rows[0], "draft_name")
+		for _, row := range rows[1:] {
+			if row[owner] != "" && row[name] == args[0] {
+				ts.Setenv(args[1], row[0])
+				return
+			}
+		}
+		ts.Fatalf("no draft has the name %q", args[0])
 	}
 	cmds["proposal"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		og(ts, "0", []string{"proposal", "list", "--format", "csv"})

@@ -27,8 +27,12 @@ func newBranch() *cobra.Command {
 func newBranchList() *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
-		Use:     "list (--store DIR | --server URL --graph ID)",
-		Short:   "List the branches with their heads",
+		Use:   "list (--store DIR | --server URL --graph ID)",
+		Short: "List the branches with their heads",
+		Long: `List the branches with their heads.
+
+For a draft, the list shows the owner, the name that the owner gave it, the state, and when it
+expires. The state is open, or proposed if an open proposal needs the draft.`,
 		Example: "  omnigraph branch list --store data/people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,12 +41,34 @@ func newBranchList() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return &report{doc: map[string]any{"branches": list}, columns: columns("name", "graph_commit_id", "created_at", "actor_id"), rows: rowsOf(list)}, nil
+				return branchReport(list), nil
 			})
 		},
 	}
 	f.flags(cmd)
 	return cmd
+}
+
+// branchRow is a branch as a row of a table.
+type branchRow struct {
+	client.BranchHead
+	Owner     string `json:"owner,omitempty"` // the members from here on describe a draft
+	DraftName string `json:"draft_name,omitempty"`
+	State     string `json:"state,omitempty"`
+	ExpiresAt string `json:"expires_at,omitempty"`
+}
+
+// branchReport returns the report of a list of branches.
+func branchReport(list []client.BranchHead) *report {
+	rows := make([]branchRow, len(list))
+	for i, b := range list {
+		rows[i].BranchHead = b
+		if d := b.Draft; d != nil {
+			rows[i].Owner, rows[i].DraftName, rows[i].State, rows[i].ExpiresAt = d.Owner, d.Name, d.State, d.ExpiresAt
+		}
+	}
+	return &report{doc: map[string]any{"branches": list}, objects: rowsOf(list), rows: rowsOf(rows),
+		columns: columns("name", "graph_commit_id", "created_at", "actor_id", "owner", "draft_name", "state", "expires_at")}
 }
 
 // newBranchCreate makes the command omnigraph branch create.
@@ -182,7 +208,7 @@ func conflictsOf(e *engine.MergeConflicts) *conflicted {
 
 // Branches implements [source].
 func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
-	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []engine.Branch, _ string) any {
+	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []operations.ListedBranch, _ string) any {
 		heads := make([]client.BranchHead, len(branches))
 		for i, b := range branches {
 			heads[i] = operations.BranchHead(b)

@@ -60,16 +60,18 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	f := cmd.Flags()
 	f.StringVar(&actor, "actor", "", "the actor")
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
-	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main)")
+	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main); draft is a draft of the actor")
 	f.StringVar(&query, "query", "", "the stored query")
 	f.StringVar(&via, "via", "", "adhoc or stored; proposal for a merge of a proposal")
 	return cmd
 }
 
 // grantOf returns the grant that a question asks about. If a question about `read` or `change`
-// names a stored query, that query makes the request, so `via` is then `stored` by default.
+// names a stored query, that query makes the request, so `via` is then `stored` by default. The
+// branches draft and draft/NAME are drafts of the actor.
 func grantOf(action, branch, query, via string) tool.Grant {
 	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
+	_, g.OwnDraft = access.DraftAlias(branch)
 	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {
 		g.Via = tool.Stored
 	}

@@ -192,6 +192,28 @@ cases:
 	}
 }
 
+// TestPolicyDrafts asks a policy about the drafts of an actor. The owner of a draft with an id is not known.
+func TestPolicyDrafts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "policy.yaml", "version: 1\nrules:\n  - id: drafts\n    allow: { actors: any, actions: [change], branch_scope: draft }\n")
+	write(t, "cases.yaml", `version: 1
+cases:
+  - { actor: act-bot, action: change, branch: draft, expect: allow }
+  - { actor: act-bot, action: change, branch: draft/stock, expect: allow }
+  - { actor: act-bot, action: change, branch: draft/01ARZ3NDEKTSV4RRFFQ69G5FAV, expect: deny }
+  - { actor: act-bot, action: change, branch: drafts, expect: deny }
+  - { actor: act-bot, action: change, expect: deny }
+`)
+	if code, stdout, stderr := omnigraph(t, "", "policy", "test", "policy.yaml", "--tests", "cases.yaml"); code != 0 || !strings.Contains(stdout, "5 cases, 0 failed") {
+		t.Errorf("%d %s%s", code, stdout, stderr)
+	}
+	for branch, want := range map[string]string{"draft": "allowed by rule drafts", "main": "denied"} {
+		if _, stdout, stderr := omnigraph(t, "", "policy", "explain", "policy.yaml", "--actor", "act-bot", "--action", "change", "--branch", branch); !strings.Contains(stdout, want) {
+			t.Errorf("on %s: %s%s", branch, stdout, stderr)
+		}
+	}
+}
+
 // TestPolicyTools prints the tools of the graph of this repository, from a folder without a store.
 // Each actor gets its own list.
 func TestPolicyTools(t *testing.T) {

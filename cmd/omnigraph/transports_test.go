@@ -52,7 +52,7 @@ const (
 )
 
 // readersOf maps each branch to the actors that may read it.
-var readersOf = map[string]string{"main": "act-admin act-reader act-most", "secret-plan": readers, "feature-x": ofSome}
+var readersOf = map[string]string{"main": "act-admin act-reader act-most", "secret-plan": readers, "feature-x": ofSome, "draft": "act-admin act-reader act-most"}
 
 func in(set, actor string) bool { return slices.Contains(strings.Fields(set), actor) }
 
@@ -70,10 +70,10 @@ func (w *accessWorld) facts() []fact {
 		{"types", "Mensch", ofSome + " act-bot"}, {"edges", "Zettel", ofSome}, {"property", "lefthand", ofSome},
 		{"everyone", "everyone", invokers}, {"payroll", "payroll", readers},
 	}
-	for _, b := range accessBranches {
+	for _, b := range append(slices.Clone(accessBranches), accessDraft) {
 		who := readersOf[b.name]
 		if b.name != "main" { // every actor knows the name main
-			all = append(all, fact{"name of " + b.name, b.name, who})
+			all = append(all, fact{"name of " + b.name, w.named(b.name), who})
 		}
 		// The answer of a stored query shows the bot the columns and the commit that was read.
 		all = append(all, fact{"author of " + b.name, b.author, who},

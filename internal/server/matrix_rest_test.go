@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -40,10 +42,11 @@ type restRow struct {
 	header string // a header line, "Name: value"
 
 	// The initials of the actors that the server serves on main and on feature. All other actors
-	// get 403.
+	// get 403. The actors of feature are served on the draft of act-confined too.
 	main, feature string
 	unseen        string // the initials of the other actors that get 404
 	unseenFeature string // like `unseen`, for the branch feature, if it differs there
+	own           bool   // whether act-confined is served on its draft, but not on main and feature
 	served        int    // the status for actors that are served; 0 means 200
 
 	open     bool // whether the route needs no token
@@ -55,11 +58,11 @@ type restRow struct {
 }
 
 const (
-	everyone = "agrwbin"
+	everyone = "agrwbinc"
 
 	// The actors that may use ad-hoc reads, and the actors that may use ad-hoc writes, by their
 	// initials.
-	readsMain, readsFeature   = "arw", "agrw"
+	readsMain, readsFeature   = "arwc", "agrwc"
 	writesMain, writesFeature = "a", "agwi"
 )
 
@@ -85,39 +88,39 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/read", path: "/read", body: `{"query_source":"` + readText + `","branch":"{B}"}`,
 		main: readsMain, feature: readsFeature, branched: true},
 	{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + writeText + `","branch":"{B}"}`,
-		main: writesMain, feature: writesFeature, branched: true},
+		main: writesMain, feature: writesFeature, own: true, branched: true},
 	{route: "POST /graphs/{id}/mutate/if-graph-commit", path: "/mutate/if-graph-commit", body: `{"query":"` + writeText + `","branch":"{B}"}`,
-		header: "Omnigraph-If-Graph-Commit: {H}", main: writesMain, feature: writesFeature, branched: true},
+		header: "Omnigraph-If-Graph-Commit: {H}", main: writesMain, feature: writesFeature, own: true, branched: true},
 	{route: "POST /graphs/{id}/change", path: "/change", body: `{"query_source":"` + writeText + `","branch":"{B}"}`,
-		main: writesMain, feature: writesFeature, branched: true},
+		main: writesMain, feature: writesFeature, own: true, branched: true},
 	// Routes that name no branch concern main.
 	{route: "GET /graphs/{id}/queries", path: "/queries", main: readsMain, feature: readsMain, quick: true},
-	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwb", feature: "agrwb", unseen: "in"},
+	{route: "GET /graphs/{id}/queries/{name}", path: "/queries/find_person", main: "agrwbc", feature: "agrwbc", unseen: "in"},
 	// The document contains the queries that the caller may invoke. For a caller that may invoke
 	// none, the document has no queries.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
-		main: "arwb", feature: "agrwb", unseen: "in", branched: true},
+		main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`,
-		main: "arw", feature: "agrw", unseen: "bin", branched: true},
+		main: "arwc", feature: "agrwc", unseen: "bin", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/add_person", body: `{"params":{"name":"dan"},"branch":"{B}"}`,
-		main: "aw", feature: "agw", unseen: "in", branched: true},
+		main: "aw", feature: "agw", unseen: "in", own: true, branched: true},
 	{route: "POST /graphs/{id}/queries/{name}/if-graph-commit", path: "/queries/add_person/if-graph-commit", body: `{"params":{"name":"dan"},"branch":"{B}"}`,
-		header: "Omnigraph-If-Graph-Commit: {H}", main: "aw", feature: "agw", unseen: "in", branched: true},
+		header: "Omnigraph-If-Graph-Commit: {H}", main: "aw", feature: "agw", unseen: "in", own: true, branched: true},
 	{route: "GET /graphs/{id}/schema", path: "/schema?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/schema/types", path: "/schema/types?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	// The schemas of a cluster come from its configuration.
 	{route: "POST /graphs/{id}/schema/apply", path: "/schema/apply", body: `{"schema_source":"node Person { name: String @key }","branch":"{B}"}`,
 		main: "ag", feature: "ag", served: 409, branched: true, unknown: 409},
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&mode=merge", body: `{"type":"Person","data":{"name":"eve"}}`,
-		main: writesMain, feature: writesFeature, branched: true},
+		main: writesMain, feature: writesFeature, own: true, branched: true},
 	// To create the branch, the actor needs another right.
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={A}&from={B}", body: `{"type":"Person","data":{"name":"eve"}}`,
 		main: "a", feature: "a", branched: true},
 	{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + loadLine + `","branch":"{B}"}`,
-		main: writesMain, feature: writesFeature, branched: true},
+		main: writesMain, feature: writesFeature, own: true, branched: true},
 	{route: "POST /graphs/{id}/ingest", path: "/ingest", body: `{"data":"` + loadLine + `","branch":"{B}"}`,
-		main: writesMain, feature: writesFeature, branched: true, unknown: 200},
+		main: writesMain, feature: writesFeature, own: true, branched: true, unknown: 200},
 	{route: "POST /graphs/{id}/export", path: "/export", body: `{"branch":"{B}"}`, main: "ag", feature: "ag", branched: true},
 	{route: "GET /graphs/{id}/blob", path: "/blob?entity=node&type=Photo&id=p&property=image&branch={B}",
 		main: readsMain, feature: readsFeature, branched: true},
@@ -245,7 +248,7 @@ func makePeople(t *testing.T, store string) {
 func matrixTokens(t *testing.T) *auth.Tokens {
 	t.Helper()
 	tokens := &auth.Tokens{}
-	for _, a := range matrixActors {
+	for _, a := range restActors {
 		if err := tokens.Add("the-token-of-"+a, a); err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +424,7 @@ func (r *restRow) wants(actor, branch string) int {
 	switch {
 	case strings.Contains(may, initial) && r.served != 0:
 		return r.served
-	case strings.Contains(may, initial):
+	case strings.Contains(may, initial), r.own && actor == "act-confined" && branch == "draft":
 		return http.StatusOK
 	case strings.Contains(unseen, initial):
 		return http.StatusNotFound
@@ -429,10 +432,18 @@ func (r *restRow) wants(actor, branch string) int {
 	return http.StatusForbidden
 }
 
+// restActors are the actors of the matrix. The policy confines act-confined to its drafts.
+var restActors = append(slices.Clone(matrixActors), "act-confined")
+
 // TestRESTMatrix sends every route with every actor, and with every fault that a request to it
-// can have.
+// can have. The branch draft is a draft of act-confined.
 func TestRESTMatrix(t *testing.T) {
 	m := newRESTMatrix(t)
+	var made client.MutationAnswer
+	if err := json.Unmarshal([]byte(m.must("act-confined", "POST", "/mutate", `{"query":"`+writeText+`"}`).body), &made); err != nil {
+		t.Fatal(err)
+	}
+	draft := made.Branch
 	known := map[string]bool{}
 	var seen envelopes
 	for i := range restRows {
@@ -449,9 +460,15 @@ func TestRESTMatrix(t *testing.T) {
 			}
 			seen.check(t, name, what, m.send(token, m.of(row, "main")), want)
 		}
-		for _, actor := range matrixActors {
-			for _, branch := range []string{"main", "feature"} {
-				seen.check(t, name, actor+" on "+branch, m.send("the-token-of-"+actor, m.of(row, branch)), row.wants(actor, branch))
+		for _, actor := range restActors {
+			for _, branch := range []string{"main", "feature", "draft"} {
+				named := branch
+				if branch == "draft" {
+					if named = draft; !strings.Contains(row.path+row.body, "{") {
+						continue // the request is about no branch
+					}
+				}
+				seen.check(t, name, actor+" on "+branch, m.send("the-token-of-"+actor, m.of(row, named)), row.wants(actor, branch))
 			}
 		}
 		m.faults(row, &seen)
@@ -476,7 +493,7 @@ func TestRESTMatrix(t *testing.T) {
 // graphs must see the member detail.
 func (m *restMatrix) detail() {
 	m.t.Helper()
-	for _, actor := range append(slices.Clone(matrixActors), "") {
+	for _, actor := range append(slices.Clone(restActors), "") {
 		token := ""
 		if actor != "" {
 			token = m.tokenOf(actor)

@@ -24,7 +24,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// matrixPolicy is the policy of the masking tests. None of its rules names act-nothing.
+// matrixPolicy is the policy of the masking tests and of the REST matrix. None of its rules names
+// act-nothing.
 const matrixPolicy = `version: 1
 groups: { bots: [act-bot] }
 protected_branches: [main, release]
@@ -51,6 +52,10 @@ rules:
     allow: { actors: { group: bots }, actions: [read], via: stored }
   - id: indexer
     allow: { actors: { ids: [act-indexer] }, actions: [change], via: adhoc, branch_scope: unprotected }
+  - id: confined-reads
+    allow: { actors: { ids: [act-confined] }, actions: [read, invoke_query] }
+  - id: confined-writes-to-drafts
+    allow: { actors: { ids: [act-confined] }, actions: [change], branch_scope: draft }
 `
 
 var matrixActors = []string{"act-admin", "act-guarded", "act-reader", "act-writer", "act-bot", "act-indexer", "act-nothing"}

@@ -21,6 +21,10 @@ type Drafts interface {
 	// Others returns the argument with which a call reads the caller's open draft, or "" if the caller
 	// has none. It is for the answer of a read of main.
 	Others(ctx context.Context) string
+
+	// Open returns the states of the open drafts of all actors, by their branches. The field MainAhead is
+	// not set.
+	Open(ctx context.Context) (map[string]DraftState, error)
 }
 
 // DraftState is the state of an open draft, for answers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -35,13 +36,26 @@ func (c *Control) granted(actor *Actor, grant tool.Grant) bool {
 		return false
 	}
 	grant = placed(grant)
-	grant.OwnDraft = grant.OwnDraft || c.ownsDraft(actor, grant.Branch)
+	grant.OwnDraft = grant.OwnDraft || c.OwnsDraft(actor, grant.Branch)
 	return c.authorizer.Allowed(actor, grant)
 }
 
-// ownsDraft reports whether a branch is a draft of the actor, which may have ended. It is false for a
+// DraftAlias returns NAME if the name of a branch is draft/NAME, and "" if it is draft. It reports whether
+// the name is one of these, which stand for drafts of the caller unless a branch has the name itself.
+func DraftAlias(branch string) (name string, ok bool) {
+	if branch == "draft" {
+		return "", true
+	}
+	name, ok = strings.CutPrefix(branch, engine.DraftPrefix)
+	if !ok || name == "" || engine.CheckDraftName(name) != nil {
+		return "", false
+	}
+	return name, true
+}
+
+// OwnsDraft reports whether a branch is a draft of the actor, which may have ended. It is false for a
 // draft that does not exist, so that a policy treats such a draft like those of others.
-func (c *Control) ownsDraft(actor *Actor, branch string) bool {
+func (c *Control) OwnsDraft(actor *Actor, branch string) bool {
 	id, ok := engine.DraftID(branch)
 	if !ok || c.engine == nil {
 		return false

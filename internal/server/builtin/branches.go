@@ -53,7 +53,7 @@ func branchList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			list.Answer = func(branches []engine.Branch, next string) any {
+			list.Answer = func(branches []operations.ListedBranch, next string) any {
 				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches)), NextPageToken: next}
 				for i, b := range branches {
 					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}

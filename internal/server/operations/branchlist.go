@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -22,7 +23,13 @@ type ListBranches struct {
 
 	// Answer makes the answer from the branches, which are in name order. The argument `next` is
 	// the token of the next page; it is empty on the last page.
-	Answer func(branches []engine.Branch, next string) any
+	Answer func(branches []ListedBranch, next string) any
+}
+
+// ListedBranch is a branch in the answer of ListBranches.
+type ListedBranch struct {
+	engine.Branch
+	Draft *client.BranchDraft // nil unless the branch is a draft
 }
 
 // Grants returns the permission to read main.
@@ -38,10 +45,18 @@ func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		}
 		after = p.After
 	}
-	allowed := func(grant tool.Grant) bool { return env.Require(grant) == nil }
-	branches, more, err := Readable(ctx, env.Graph, allowed, after, c.Limit)
+	drafts, err := openDrafts(ctx, env) // before the branches, because it ends the drafts that have expired
 	if err != nil {
 		return nil, err
+	}
+	allowed := func(grant tool.Grant) bool { return env.Require(grant) == nil }
+	readable, more, err := Readable(ctx, env.Graph, allowed, after, c.Limit)
+	if err != nil {
+		return nil, err
+	}
+	branches := make([]ListedBranch, len(readable))
+	for i, b := range readable {
+		branches[i] = ListedBranch{Branch: b, Draft: drafts[b.Name]}
 	}
 	next := ""
 	if more {
@@ -77,7 +92,34 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	return branches, false, nil
 }
 
+// openDrafts describes the open drafts of all actors, by their branches. A draft counts as proposed only
+// if the caller may read the target of the proposal.
+func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDraft, error) {
+	if env.Drafts == nil {
+		return nil, nil
+	}
+	open, err := env.Drafts.Open(ctx)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	drafts := make(map[string]*client.BranchDraft, len(open))
+	for branch, d := range open {
+		drafts[branch] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}
+	}
+	proposals, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
+	if err != nil {
+		return nil, err
+	}
+	for i := range proposals {
+		p := &proposals[i]
+		if d := drafts[p.Source]; d != nil && env.Require(access.ReadOn(p.Target)) == nil {
+			d.State, d.ExpiresAt = client.DraftIsProposed, ""
+		}
+	}
+	return drafts, nil
+}
+
 // BranchHead describes a branch and its head in the form in which the REST API lists them.
-func BranchHead(b engine.Branch) client.BranchHead {
-	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro()}
+func BranchHead(b ListedBranch) client.BranchHead {
+	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro(), Draft: b.Draft}
 }

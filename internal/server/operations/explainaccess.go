@@ -19,6 +19,9 @@ type ExplainAccess struct {
 	Authorizer access.Authorizer // allows or denies the grants
 	Tools      []tool.Tool       // the tools for which the needed permissions are explained
 	Visible    func(context.Context, tool.Tool) (bool, error)
+	OwnDraft   func(context.Context) (bool, error) // reports whether Branch stands for a draft of Actor
+
+	own bool // what OwnDraft reported
 }
 
 // Grants returns the permission to read the policy.
@@ -32,6 +35,10 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 	}
 	if e, ok := c.Authorizer.(access.Explainer); ok {
 		a.Actors = append(a.Actors, e.Actors()...)
+	}
+	var err error
+	if c.own, err = c.OwnDraft(ctx); err != nil {
+		return nil, err
 	}
 	for _, row := range tool.Actions() {
 		switch {
@@ -74,7 +81,7 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 // uses the branch of the call.
 func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	if access.OnBranch(grant.Action) {
-		grant.Branch = orMain(c.Branch)
+		grant.Branch, grant.OwnDraft = orMain(c.Branch), c.own
 	}
 	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Rules: []client.AccessRule{}}
 	if grant.Action.Row().ByVia() {

@@ -14,7 +14,7 @@ import (
 // listBranches answers GET /graphs/{id}/branches.
 func (x *exchange) listBranches() error {
 	list := &operations.ListBranches{Limit: x.number("limit", 0), PageToken: x.query.Get("page_token")}
-	list.Answer = func(branches []engine.Branch, next string) any {
+	list.Answer = func(branches []operations.ListedBranch, next string) any {
 		a := &client.BranchList{Branches: make([]string, len(branches)), Heads: make([]client.BranchHead, len(branches)), NextPageToken: next}
 		for i, b := range branches {
 			a.Branches[i] = b.Name

@@ -25,6 +25,14 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 	var branches *access.Branches
 	return &operations.ExplainAccess{
 		Actor: about, Branch: branch, Authorizer: g.access.Authorizer(), Tools: tools,
+		OwnDraft: func(ctx context.Context) (own bool, err error) {
+			if g.access.OwnsDraft(about, branch) {
+				return true, nil
+			}
+			p := placing{g: g, actor: about}
+			_, own, err = p.alias(ctx, branch)
+			return own, err
+		},
 		Visible: func(ctx context.Context, t tool.Tool) (bool, error) {
 			if branches == nil {
 				branches = g.access.Branches(ctx)

@@ -42,6 +42,11 @@ func (g *Graph) Allowed(actor *access.Actor, grant tool.Grant) bool {
 // AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
 // If it has not, the server need not read a large request.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *access.Actor, grant tool.Grant) (bool, error) {
+	own := grant
+	own.Branch, own.OwnDraft = draftName, true // the draft need not exist yet
+	if g.access.Allowed(actor, own) {
+		return true, nil
+	}
 	return g.access.Branches(ctx).Some(func(branch string) bool {
 		grant.Branch = branch
 		return g.access.Allowed(actor, grant)
@@ -68,6 +73,9 @@ func (g *Graph) Counts(ctx context.Context, actor *access.Actor) (*engine.Snapsh
 // Branches lists the branches that the actor may read, in name order.
 func (g *Graph) Branches(ctx context.Context, actor *access.Actor) ([]engine.Branch, error) {
 	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
+		return nil, err
+	}
+	if err := g.ExpireDrafts(ctx); err != nil {
 		return nil, err
 	}
 	branches, _, err := operations.Readable(ctx, g.engine, func(grant tool.Grant) bool { return g.access.Allowed(actor, grant) }, "", 0)

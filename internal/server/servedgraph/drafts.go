@@ -141,10 +141,8 @@ func (p *placing) known(name string) bool {
 // alias reports whether the name of a branch stands for a draft of the caller, and returns the name of
 // the draft. A branch that has the name itself comes first.
 func (p *placing) alias(ctx context.Context, branch string) (name string, ok bool, err error) {
-	if branch != draftName {
-		if name, ok = strings.CutPrefix(branch, engine.DraftPrefix); !ok || engine.CheckDraftName(name) != nil || name == "" {
-			return "", false, nil
-		}
+	if name, ok = access.DraftAlias(branch); !ok {
+		return "", false, nil
 	}
 	_, err = p.g.engine.Schema(ctx, engine.Target{Branch: branch})
 	var missing *engine.NotFound
@@ -198,21 +196,39 @@ func (g *Graph) expired(ctx context.Context, d *engine.Draft) (bool, error) {
 	var closed *engine.DraftClosed
 	var proposed *engine.Conflict
 	var written *engine.PreconditionFailed
+	var unwritable *engine.Unavailable // such as on a server that only reads the graph
 	switch {
 	case err == nil, errors.As(err, &closed):
 		return true, nil
-	case errors.As(err, &proposed), errors.As(err, &written):
+	case errors.As(err, &proposed), errors.As(err, &written), errors.As(err, &unwritable):
 		return false, nil
 	}
 	return false, err
 }
 
+// openDrafts returns the open drafts in a range, and ends those to which nobody wrote for too long.
+func (g *Graph) openDrafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft, error) {
+	r.State = engine.DraftOpen
+	list, err := g.engine.Drafts(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	open := list[:0]
+	for _, d := range list {
+		ended, err := g.expired(ctx, &d)
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			open = append(open, d)
+		}
+	}
+	return open, nil
+}
+
 // ExpireDrafts ends the drafts of all actors to which nobody wrote for too long.
 func (g *Graph) ExpireDrafts(ctx context.Context) error {
-	list, err := g.engine.Drafts(ctx, engine.DraftRange{State: engine.DraftOpen})
-	for i := 0; err == nil && i < len(list); i++ {
-		_, err = g.expired(ctx, &list[i])
-	}
+	_, err := g.openDrafts(ctx, engine.DraftRange{})
 	return err
 }
 
@@ -358,7 +374,26 @@ func (p *placing) Describe(ctx context.Context, branch string) *tool.DraftState 
 	if err != nil || d.State != engine.DraftOpen {
 		return nil
 	}
-	return &tool.DraftState{Draft: *d, Expires: d.Written.Add(p.g.drafts.Keep)}
+	state := p.g.stateOf(d)
+	return &state
+}
+
+// stateOf returns the state of an open draft.
+func (g *Graph) stateOf(d *engine.Draft) tool.DraftState {
+	return tool.DraftState{Draft: *d, Expires: d.Written.Add(g.drafts.Keep)}
+}
+
+// Open implements [tool.Drafts].
+func (p *placing) Open(ctx context.Context) (map[string]tool.DraftState, error) {
+	list, err := p.g.openDrafts(ctx, engine.DraftRange{})
+	if err != nil {
+		return nil, err
+	}
+	open := make(map[string]tool.DraftState, len(list))
+	for i := range list {
+		open[list[i].Branch()] = p.g.stateOf(&list[i])
+	}
+	return open, nil
 }
 
 // Others implements [tool.Drafts].
@@ -366,7 +401,7 @@ func (p *placing) Others(ctx context.Context) string {
 	if p.actor == nil || p.actor.ID == "" {
 		return ""
 	}
-	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, State: engine.DraftOpen})
+	list, err := p.g.openDrafts(ctx, engine.DraftRange{Owner: p.actor.ID})
 	if err != nil {
 		return ""
 	}

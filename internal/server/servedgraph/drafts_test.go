@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +127,59 @@ func TestDraftLimits(t *testing.T) {
 	}
 	if drafts := openDrafts(t, c, servedtest.Writer); len(drafts) != 1 || drafts[0].Name != "third" {
 		t.Errorf("after the expiry, these are open: %+v", drafts)
+	}
+}
+
+// reader is a graph that cannot be written, like that of a server that only reads it.
+type reader struct{ engine.Graph }
+
+// EndDraft implements engine.Graph.
+func (reader) EndDraft(context.Context, string, engine.DraftEnd) error {
+	return &engine.Unavailable{Reason: "this server only reads the graph"}
+}
+
+// TestExpiredDraftListed lists branches after a draft has expired. The lists leave out the draft, because a
+// call about it would be refused. A server that only reads the graph cannot end the draft, and still reads it.
+func TestExpiredDraftListed(t *testing.T) {
+	c := servedtest.Config(t, builtin.All("1.2.3")...)
+	now := clock.Now()
+	c.Authorizer, c.Drafts, c.Now = confined{reads: true}, servedgraph.DraftLimits{Keep: time.Hour}, func() time.Time { return now }
+	g := servedtest.Graph(t, c)
+	if err := run(g, "graph_mutate", map[string]any{"query": addEve}); err != nil {
+		t.Fatal(err)
+	}
+	draft := openDrafts(t, c, servedtest.Writer)[0].Branch()
+	listed := func(g *servedgraph.Graph) (described, called bool) {
+		t.Helper()
+		branches, err := g.Branches(t.Context(), servedtest.Writer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := g.Call(t.Context(), servedtest.Writer, "branch_list", []byte("{}"), encoding.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(branches, func(b engine.Branch) bool { return b.Name == draft }), strings.Contains(string(answer.JSON), draft)
+	}
+	if described, called := listed(g); !described || !called {
+		t.Errorf("an open draft is described: %t, listed: %t", described, called)
+	}
+
+	now = now.Add(2 * time.Hour)
+	read := map[string]any{"query": `query q() { match { $p: Person } return { $p.name } }`, "branch": draft}
+	follower := c
+	follower.Graph = reader{c.Graph}
+	f := servedtest.Graph(t, follower)
+	described, called := listed(f)
+	if err := run(f, "graph_query", read); err != nil || !described || !called {
+		t.Errorf("on a server that only reads, the draft is described: %t, listed: %t, read: %v", described, called, err)
+	}
+	if described, called := listed(g); described || called {
+		t.Errorf("an expired draft is described: %t, listed: %t", described, called)
+	}
+	var closed *engine.DraftClosed
+	if err := run(g, "graph_query", read); !errors.As(err, &closed) || closed.Draft.State != engine.DraftExpired {
+		t.Errorf("a read of an expired draft: %v", err)
 	}
 }
 

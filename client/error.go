@@ -41,6 +41,8 @@ type Envelope struct {
 	ChangeDiffRefusal *ChangeDiffRefusal `json:"change_diff_refusal,omitempty"`
 	// ChangeFeedGap identifies the commit whose state is missing.
 	ChangeFeedGap *ChangeFeedGap `json:"change_feed_gap,omitempty"`
+	// ProposalFeedGap says from where the feed of proposals can continue.
+	ProposalFeedGap *ProposalFeedGap `json:"proposal_feed_gap,omitempty"`
 
 	// DraftClosed says how the draft ended that the request is about.
 	DraftClosed *DraftClosed `json:"draft_closed,omitempty"`
@@ -116,6 +118,11 @@ const (
 type ChangeFeedGap struct {
 	FirstUnreadableCommitID string  `json:"first_unreadable_commit_id"` // id of the commit
 	Cursor                  *string `json:"cursor" jsonschema_description:"Null: only a new baseline gives a cursor that continues after the gap."`
+}
+
+// ProposalFeedGap says that a cleanup removed proposals with events after the cursor of a request.
+type ProposalFeedGap struct {
+	OldestCursor string `json:"oldest_cursor" jsonschema_description:"The oldest cursor with which the feed can continue. The events before it may be incomplete."`
 }
 
 // The sentinel errors that match an [*Error] with [errors.Is]. Several may match the same error.

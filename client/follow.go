@@ -30,12 +30,21 @@ const (
 // pages up to the next cursor, or apply each change so that applying it again has no effect.
 func (g *Graph) Follow(ctx context.Context, from FeedQuery) iter.Seq2[*ChangeFeed, error] {
 	return func(yield func(*ChangeFeed, error) bool) {
-		for at := from; ; {
-			q := reading(g.path+"/changes", at.values())
+		at := from
+		follow(ctx, g, FeedChanges, func() *request { return reading(g.path+"/changes", at.values()) }, at.next)(yield)
+	}
+}
+
+// follow returns the pages of a feed. The function `next` returns the request for a stream that continues
+// after the pages that were passed to `passed`. Each page is the data of an event with the given name.
+func follow[T any](ctx context.Context, g *Graph, event string, next func() *request, passed func(page *T)) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		for {
+			q := next()
 			q.header.Set("Accept", mediaEvents)
 			pause := time.NewTimer(followPause)
-			err := g.followOnce(ctx, q, func(page *ChangeFeed) bool {
-				at.next(page)
+			err := followOnce(ctx, g, event, q, func(page *T) bool {
+				passed(page)
 				return yield(page, nil)
 			})
 			if err == errStopped {
@@ -66,7 +75,7 @@ var errStopped = errors.New("the receiver wants no more pages")
 // followOnce reads one stream to its end and passes its pages to `each`. The error is that of a request
 // that the server refused, or errStopped. The end of the stream is not an error, even if the connection
 // broke: the next request either continues or gets the error.
-func (g *Graph) followOnce(ctx context.Context, q *request, each func(*ChangeFeed) bool) error {
+func followOnce[T any](ctx context.Context, g *Graph, event string, q *request, each func(*T) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp, err := g.c.open(ctx, q)
@@ -82,10 +91,10 @@ func (g *Graph) followOnce(ctx context.Context, q *request, each func(*ChangeFee
 	r := bufio.NewReader(resp.Body)
 	for {
 		name, data, err := readEvent(r, func() { silent.Reset(followSilence) })
-		if err != nil || name != FeedChanges {
+		if err != nil || name != event {
 			return nil // the stream has ended, or ends with this event
 		}
-		page, err := decode[ChangeFeed](data)
+		page, err := decode[T](data)
 		if err != nil {
 			return err
 		}

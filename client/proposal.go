@@ -54,7 +54,7 @@ type ChangeCounts struct {
 
 // ProposalEvent is something that happened to a proposal, such as an approval or the merge.
 type ProposalEvent struct {
-	Kind      string       `json:"kind" jsonschema:"enum=opened,enum=changed,enum=commented,enum=approved,enum=changes_requested,enum=merged,enum=closed"`
+	Kind      string       `json:"kind" jsonschema:"enum=opened,enum=changed,enum=commented,enum=approved,enum=changes_requested,enum=merged,enum=closed,enum=resolved"`
 	ActorID   *string      `json:"actor_id"` // the actor who caused the event; null if not known
 	CreatedAt int64        `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	Comment   string       `json:"comment"`

@@ -367,6 +367,11 @@ func TestEveryRoute(t *testing.T) {
 		{"get_proposal", func() (any, error) { return g.Proposal(ctx, proposal.ID) }, nil},
 		{"get_proposal", func() (any, error) { return g.Proposal(ctx, "none") }, client.ErrNotFound},
 		{"list_proposal_changes", func() (any, error) { return g.ProposalChanges(ctx, proposal.ID, client.ChangeQuery{Limit: 1}) }, nil},
+		{"get_proposal_feed", func() (any, error) { return g.ProposalFeed(ctx, client.ProposalFeedQuery{Limit: 1}) }, nil},
+		{"get_proposal_feed", func() (any, error) {
+			return g.ProposalFeed(ctx, client.ProposalFeedQuery{Start: client.StartLatest})
+		}, nil},
+		{"get_proposal_feed", func() (any, error) { return g.ProposalFeed(ctx, client.ProposalFeedQuery{Cursor: "none"}) }, client.ErrNotFound},
 		{"change_proposal", func() (any, error) {
 			return g.ChangeProposal(ctx, proposal.ID, client.ProposalChangeBody{Title: new("another title"), Resolutions: []client.ConflictResolution{
 				{EntityKind: client.KindNode, TypeName: "Package", ID: "example.com/c", Property: "lines", Take: client.TakeValue, Value: json.RawMessage("7")}}})

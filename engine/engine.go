@@ -99,13 +99,19 @@ type Graph interface {
 	// PutProposal stores a proposal and returns the stored version. If p.ID is empty, it opens a
 	// new proposal; the error is a *Conflict if an open proposal has the same source and target. If
 	// p.ID is set, it changes an open proposal or closes it; the error is a *Conflict unless
-	// p.Revision is the stored revision. PutProposal sets the revision, the commits, and the times
-	// of events without one. It never changes Source, Target and Author. Only Merge makes a
+	// p.Revision is the stored revision. PutProposal sets the revision, the commits, the ids of new
+	// events, and the times of events without one. It never changes Source, Target and Author. Only Merge makes a
 	// proposal merged. If [MaxOpenProposals] or [MaxProposalBytes] is exceeded, the error is a
 	// *TooLarge.
 	//
 	// DeleteBranch refuses the source and the target of an open proposal with a *Conflict.
 	PutProposal(ctx context.Context, p Proposal) (*Proposal, error)
+
+	// ProposalEvents lists the events of all proposals in the order in which they were stored. An
+	// event that is added later comes after all events of earlier answers, also after the graph was
+	// opened again, copied, or taken over by another server. The error is a *NotFound if the graph
+	// never had the event r.After, and an *EventsReclaimed if a cleanup removed a later event.
+	ProposalEvents(ctx context.Context, r EventRange) (*EventPage, error)
 
 	// Drafts lists drafts in the order in which they were opened.
 	Drafts(ctx context.Context, r DraftRange) ([]Draft, error)

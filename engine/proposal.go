@@ -72,17 +72,18 @@ type ProposalEventKind uint8
 // The kinds of event.
 const (
 	EventOpened    ProposalEventKind = 1 // the author opened the proposal
-	EventChanged   ProposalEventKind = 2 // someone changed the title, the description or the resolutions
+	EventChanged   ProposalEventKind = 2 // someone changed the title or the description
 	EventCommented ProposalEventKind = 3 // a comment without a decision
 	EventApproved  ProposalEventKind = 4 // a reviewer approved Digest
 	EventRejected  ProposalEventKind = 5 // a reviewer asked for changes to Digest
 	EventMerged    ProposalEventKind = 6 // someone merged the proposal
 	EventClosed    ProposalEventKind = 7 // someone closed the proposal without a merge
+	EventResolved  ProposalEventKind = 8 // someone resolved conflicts of the merge
 )
 
 // eventKinds holds the names of the kinds, by number.
 var eventKinds = [...]string{EventOpened: "opened", EventChanged: "changed", EventCommented: "commented", EventApproved: "approved",
-	EventRejected: "changes_requested", EventMerged: "merged", EventClosed: "closed"}
+	EventRejected: "changes_requested", EventMerged: "merged", EventClosed: "closed", EventResolved: "resolved"}
 
 // String returns the wire name of the kind, such as changes_requested, and "" for a number that is
 // no kind.
@@ -95,13 +96,16 @@ func (k ProposalEventKind) String() string {
 
 // ProposalEvent is one step in the life of a proposal.
 type ProposalEvent struct {
+	// ID is a ULID, which the engine makes. The ids of the events of a graph ascend in the order in
+	// which the graph stored them.
+	ID     string
 	Kind   ProposalEventKind
 	Actor  string    // the actor of the step; empty if the caller gave none
 	Groups []string  // the groups in the actor's token; the merge checks whether they may review
 	Time   time.Time // with a precision of microseconds
 	Text   string    // the comment; may be empty
 	// Digest identifies the changes and resolutions that the actor saw; see [ChangeHash]. It is set
-	// for EventApproved, EventRejected and EventMerged.
+	// for EventApproved, EventRejected, EventMerged and EventResolved.
 	Digest string
 	// On is the entity that a comment is about. If the comment is about the whole proposal, On is
 	// the zero position.

@@ -112,6 +112,7 @@ var questions = []question{
 	{name: "the proposals", tells: []string{"name of feature-x", "author of feature-x"},
 		asks: []transportAsk{
 			{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}},
+			{ask: ask{route: "GET /graphs/{id}/proposals/events", path: "/proposals/events"}},
 			{ask: ask{tool: "proposal_get", args: `{}`}},
 			{ask: ask{resource: "omnigraph://proposals"}},
 			{ask: ask{verb: "proposal list", more: []string{"--format", "json"}}},
@@ -274,6 +275,7 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},
+	{ask: ask{route: "GET /graphs/{id}/proposals/events", path: "/proposals/events"}, what: "proposals between branches that the caller may read", reads: "main"},
 	{ask: ask{route: "POST /graphs/{id}/proposals", path: "/proposals", body: `{"source":"{M}","target":"{B}","title":"a title"}`}, what: "one branch with another", reads: "feature-x", writes: true},
 	{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}"}, what: "one branch with main", reads: "feature-x main"},
 	{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes"}, what: "one branch with main", reads: "feature-x main"},

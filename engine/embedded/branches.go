@@ -22,6 +22,10 @@ type branches struct {
 	retention *retention       // owns the data about earlier commits
 	main      *branch          // does not change after the graph was opened
 
+	// naming is held from the making of the ids of events of proposals until their record has its place in
+	// the log. Lock it before mu.
+	naming sync.Mutex
+
 	mu        sync.Mutex           // held while a record gets its place in the log; guards the fields below
 	byName    map[string]*branch   // by the name of the branch
 	sorted    []*branch            // in name order

@@ -46,7 +46,7 @@ func (l *branches) cut(now time.Time) *cut {
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}
 	c.bases = l.bases.states()
-	c.proposals.sorted = slices.Clone(l.proposals.sorted)
+	c.proposals = proposals{sorted: slices.Clone(l.proposals.sorted), reclaimed: l.proposals.reclaimed}
 	c.drafts.sorted = slices.Clone(l.drafts.sorted)
 	c.retained = l.retention.collectRetained(append(heads, l.proposals.commits()...), c.commits, c.lsn)
 	return c

@@ -21,7 +21,7 @@
 //	layout of rows, who may merge                     layout        layout.go
 //	the branches, their tips and merge bases,         branches      branches.go, bases.go
 //	the last log record
-//	the proposals                                     proposals     proposals.go
+//	the proposals, and the order of their events      proposals     proposals.go, events.go
 //	one branch: head, tip, pending commits            branch        branch.go
 //	idempotency keys of a branch                      idempotency   idempotency.go
 //	anchors and archived records of old commits       retention     retention.go, archive.go
@@ -83,6 +83,9 @@
 // waits for a sync with branches.mu held. Enqueue may have to make a log file while branches.mu is
 // held; writer.stage calls Store.Reserve first to make that rare.
 //
+// branches.naming is held from the making of the ids of events of proposals until the record of their
+// proposal has its place in the log. So the ids of events ascend in the order of the log.
+//
 // retention.mu guards the archive, the records that are not archived yet, the anchors, and
 // branch.line. A writer that notes a commit in this data holds branches.mu too. Code that takes a
 // cut of the graph holds both locks, so the cut is the state right after some record. Only a holder
@@ -103,6 +106,7 @@
 //	layout.merging
 //	branch.writing  only the holder of checkpoints.mu holds several (rewrite, install, adopt)
 //	restorer.reading
+//	branches.naming
 //	branches.mu
 //	retention.mu, branch.mu, idempotency.mu, restorer.mu, programs.mu, ids.mu: one at a time
 //	history.mu

@@ -325,6 +325,12 @@ func (f *Follower) Merge(context.Context, string, string, engine.MergeOptions) (
 	return nil, store.ErrReader
 }
 
+// ProposalEvents implements [engine.Graph]. If the Follower does not have the event r.After yet, it first
+// reads the log to its end.
+func (f *Follower) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
+	return reading(ctx, f, engine.Target{AtLeast: r.After}, func(g *Graph) (*engine.EventPage, error) { return g.ProposalEvents(ctx, r) })
+}
+
 // PutProposal refuses the write.
 func (f *Follower) PutProposal(context.Context, engine.Proposal) (*engine.Proposal, error) {
 	return nil, store.ErrReader

@@ -139,22 +139,44 @@ func TestFormat7(t *testing.T) {
 	opensWhole(t, "format7")
 }
 
-// TestFormat8 opens a graph of format 8, the current format, which has drafts. With -update, the
-// test makes the graph with makeFormat8, but only if the folder is missing. It never replaces an
-// existing graph, because the graph represents the graphs of users, which an earlier version of the
-// program wrote. When a new format follows, remove the -update branch here.
+// TestFormat8 opens a graph of format 8, which has drafts.
 func TestFormat8(t *testing.T) {
-	home := filepath.Join("testdata", "format8")
-	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat8(t, home)
-		must(t, os.Remove(filepath.Join(home, "LOCK")))
-	}
 	hasLevels(t, "format8")
 	hasStoredOrder(t, "format8")
 	g, _ := openFixture(t, "format8")
 	golden.Check(t, filepath.Join("testdata", "format8.drafts.golden"), []byte(dumpDrafts(g)))
+	golden.Check(t, filepath.Join("testdata", "format8.events.golden"), []byte(dumpEvents(g)))
 	must(t, g.Close())
 	opensWhole(t, "format8")
+}
+
+// TestFormat9 opens a graph of format 9, the current format, which has ids of the events of proposals.
+// With -update, the test makes the graph with makeFormat9, but only if the folder is missing. It never
+// replaces an existing graph, because the graph represents the graphs of users, which an earlier version
+// of the program wrote. When a new format follows, remove the -update branch here.
+func TestFormat9(t *testing.T) {
+	home := filepath.Join("testdata", "format9")
+	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
+		makeFormat9(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	hasLevels(t, "format9")
+	hasStoredOrder(t, "format9")
+	g, _ := openFixture(t, "format9")
+	golden.Check(t, filepath.Join("testdata", "format9.events.golden"), []byte(dumpEvents(g)))
+	must(t, g.Close())
+	opensWhole(t, "format9")
+}
+
+// dumpEvents describes the events of all proposals with their ids, in their order.
+func dumpEvents(g *Graph) string {
+	var b strings.Builder
+	page := must1(g.ProposalEvents(context.Background(), engine.EventRange{}))
+	for _, e := range page.List {
+		fmt.Fprintf(&b, "%s %s %s %s\n", e.ID, e.Proposal.Source, e.Kind, e.State())
+	}
+	fmt.Fprintf(&b, "latest %s, reclaimed %q\n", page.Latest, g.branches.proposals.reclaimed)
+	return b.String()
 }
 
 // hasLevels checks that indexes of a fixture have several levels.
@@ -182,7 +204,7 @@ func hasStoredOrder(t *testing.T, name string) {
 	must(t, g.Close())
 }
 
-// opensWhole opens a fixture that makeFormat8, or an earlier version of it, made.
+// opensWhole opens a fixture that makeFormat9, or an earlier version of it, made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -220,10 +242,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat8 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat9 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
 // compressed blocks, proposals, drafts, and records after the last checkpoint.
-func makeFormat8(t *testing.T, home string) {
+func makeFormat9(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -300,7 +322,7 @@ func manyNotes(n int) string {
 // TestOldFormatsRise opens each older fixture and makes a checkpoint. Then the manifest in force
 // must have the current format number. After the close, the file END must identify the last record.
 func TestOldFormatsRise(t *testing.T) {
-	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5", "format6", "format7"} {
+	for _, name := range []string{"format1", "format2", "format2-past", "format3", "format4", "format5", "format6", "format7", "format8"} {
 		g, home := openFixture(t, name)
 		_, err := g.Mutate(t.Context(), insertPerson, engine.Args{str("new"), num(1)}, engine.WriteOptions{})
 		must(t, err)

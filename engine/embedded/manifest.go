@@ -57,6 +57,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		b.NumReceipts = len(b.receipts)
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
+	m.ReclaimedEvent = cut.proposals.reclaimed
 	for _, p := range cut.proposals.sorted {
 		m.Proposals = append(m.Proposals, p.Proposal)
 	}

@@ -16,6 +16,9 @@ import (
 // ids. branches.mu guards it.
 type proposals struct {
 	sorted []proposal
+
+	// reclaimed is the id of the last event that a cleanup or a restore removed; empty for none.
+	reclaimed string
 }
 
 // proposal is the last version of a proposal. Its record may not be durable yet.
@@ -132,6 +135,7 @@ func (l *proposals) forget(now time.Time, keep time.Duration) (dropped []string)
 		old := p.State != engine.ProposalOpen && (n == 0 || now.Sub(p.Events[n-1].Time) > keep)
 		if old {
 			dropped = append(dropped, p.ID)
+			l.reclaimed = max(l.reclaimed, lastEvent(p.Proposal))
 		}
 		return old
 	})
@@ -142,7 +146,13 @@ func (l *proposals) forget(now time.Time, keep time.Duration) (dropped []string)
 func (l *branches) dropProposals(ids []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proposals.sorted = slices.DeleteFunc(l.proposals.sorted, func(p proposal) bool { return slices.Contains(ids, p.ID) })
+	l.proposals.sorted = slices.DeleteFunc(l.proposals.sorted, func(p proposal) bool {
+		drop := slices.Contains(ids, p.ID)
+		if drop {
+			l.proposals.reclaimed = max(l.proposals.reclaimed, lastEvent(p.Proposal))
+		}
+		return drop
+	})
 }
 
 // Proposals lists proposals, newest first.
@@ -192,11 +202,12 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &p, nil
 }
 
-// latestID returns the greatest id of the commits, proposals and drafts, compared as texts.
+// latestID returns the greatest id of the commits, the drafts, and the proposals and their events, compared
+// as texts.
 func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	latest := l.history.Latest()
+	latest := max(l.history.Latest(), l.proposals.latestEvent())
 	if n := len(l.proposals.sorted); n > 0 {
 		latest = max(latest, l.proposals.sorted[n-1].ID)
 	}
@@ -235,9 +246,10 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	if p.State != engine.ProposalOpen && p.State != engine.ProposalClosed {
 		return nil, &engine.BadArgument{Param: "state", Detail: "found " + p.State.String() + ", expected open or closed; merge the proposal to make it merged"}
 	}
+	var was *engine.Proposal
 	if p.ID != "" {
-		was, err := r.branches.nextProposal(&p)
-		if err != nil {
+		var err error
+		if was, err = r.branches.nextProposal(&p); err != nil {
 			return nil, err
 		}
 		p.Source, p.Target, p.Author = was.Source, was.Target, was.Author
@@ -257,11 +269,10 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	p.Head, p.TargetHead = source.head.Load().snap.Commit.ID, target.head.Load().snap.Commit.ID
 	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
 	stampEvents(&p, r.opts.time())
-	isNew := p.ID == ""
-	if isNew {
+	if was == nil {
 		p.ID = r.ids.next()
 	}
-	out, ticket, n, err := r.branches.putProposal(&p, isNew)
+	out, ticket, n, err := r.enqueueProposal(&p, was)
 	if err != nil {
 		return nil, err
 	}
@@ -273,6 +284,15 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	}
 	stored := unshared(&p)
 	return &stored, nil
+}
+
+// enqueueProposal names the new events of a proposal and puts its record into the log. `was` is the stored
+// version; nil for a new proposal.
+func (r *writer) enqueueProposal(p, was *engine.Proposal) (out *outcome, ticket *store.Ticket, n int, err error) {
+	r.branches.naming.Lock()
+	defer r.branches.naming.Unlock()
+	nameEvents(p, was, r.ids.next)
+	return r.branches.putProposal(p, was == nil)
 }
 
 // stampEvents sets the time of each event that has none.
@@ -366,10 +386,16 @@ func (r *writer) newProposalMerge(p *engine.Proposal, source, target string) (*p
 	return m, nil
 }
 
-// complete sets the outcome of the merge in the proposal, and puts the proposal into the log record
-// of the commit.
-func (m *proposalMerge) complete(rec *record, c engine.Commit, base string) error {
+// completeMerge sets the outcome of the merge in the proposal, and puts the proposal into the log record
+// of the commit. REQUIRES: branches.naming is locked until the record has its place in the log.
+func (r *writer) completeMerge(m *proposalMerge, rec *record, c engine.Commit, base string) error {
 	p := &m.proposal
+	p.Revision = m.revision
+	was, err := r.branches.nextProposal(p)
+	if err != nil {
+		return err
+	}
+	nameEvents(p, was, r.ids.next)
 	p.State, p.Revision, p.Merge = engine.ProposalMerged, m.revision+1, c.ID
 	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
 	rec.proposal = version.AppendProposalMerge(nil, p, rec.kind, rec.payload)

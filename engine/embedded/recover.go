@@ -40,6 +40,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if g.branches.byName[engine.MainBranch] == nil {
 		return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch main is missing; the manifest holds %d other branches", len(m.Branches))}
 	}
+	g.branches.proposals.reclaimed = m.ReclaimedEvent
 	for _, p := range m.Proposals {
 		g.branches.proposals.set(proposal{Proposal: p})
 	}

@@ -58,7 +58,7 @@ func (g *Graph) rewind(ctx context.Context, commit string) error {
 		l.removeLocked(b)
 	}
 	l.addLocked(main)
-	l.main, l.proposals, l.drafts = main, proposals{}, drafts{}
+	l.main, l.proposals, l.drafts = main, proposals{reclaimed: l.proposals.latestEvent()}, drafts{}
 	l.mu.Unlock()
 	g.retention.branchDeleted()
 	c := &g.checkpoints

@@ -191,7 +191,9 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	if w.merging != nil {
-		err = w.merging.complete(&rec, c, w.base)
+		r.branches.naming.Lock()
+		defer r.branches.naming.Unlock()
+		err = r.completeMerge(w.merging, &rec, c, w.base)
 	}
 	if err == nil {
 		w.ends = r.newDraftMerge(&rec, c, w)

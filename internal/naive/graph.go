@@ -37,6 +37,7 @@ type Graph struct {
 
 	proposals map[string]*engine.Proposal // by id
 	drafts    map[string]*engine.Draft    // by id
+	events    int                         // number of events of proposals so far
 }
 
 // line is a branch.

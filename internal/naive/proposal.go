@@ -3,8 +3,10 @@ package naive
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -219,6 +221,40 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &found, nil
 }
 
+// ProposalEvents lists the events of all proposals.
+func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := &engine.EventPage{Latest: fmt.Sprintf("%026d", g.events)}
+	found := r.After == "" || r.After == engine.NoEvent
+	var all []engine.StoredEvent
+	for _, p := range g.proposals {
+		for _, e := range p.Events {
+			found = found || e.ID == r.After
+			if e.ID > r.After {
+				all = append(all, engine.StoredEvent{ProposalEvent: e, Proposal: *p})
+			}
+		}
+	}
+	switch {
+	case r.Latest:
+		return out, nil
+	case !found:
+		return nil, &engine.NotFound{What: "proposal event", Name: r.After}
+	}
+	slices.SortFunc(all, func(a, b engine.StoredEvent) int { return strings.Compare(a.ID, b.ID) })
+	for _, e := range all {
+		if out.More = r.Limit > 0 && len(out.List) == r.Limit; out.More {
+			break
+		}
+		out.List = append(out.List, e)
+	}
+	return out, nil
+}
+
 // PutProposal opens, changes or closes a proposal.
 func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
 	if err := ctx.Err(); err != nil {
@@ -283,6 +319,10 @@ func (g *Graph) keepProposal(p engine.Proposal) *engine.Proposal {
 	for i := range p.Events {
 		if p.Events[i].Time.IsZero() {
 			p.Events[i].Time = now()
+		}
+		if was := g.proposals[p.ID]; was == nil || !slices.ContainsFunc(was.Events, func(e engine.ProposalEvent) bool { return e.ID == p.Events[i].ID }) {
+			g.events++
+			p.Events[i].ID = fmt.Sprintf("%026d", g.events)
 		}
 	}
 	kept := p

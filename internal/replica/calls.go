@@ -93,6 +93,11 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return reading(ctx, g, func(eg engine.Graph) (*engine.Proposal, error) { return eg.Proposal(ctx, id) })
 }
 
+// ProposalEvents implements [engine.Graph].
+func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
+	return reading(ctx, g, func(eg engine.Graph) (*engine.EventPage, error) { return eg.ProposalEvents(ctx, r) })
+}
+
 // PutProposal implements [engine.Graph].
 func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
 	return writing(ctx, g, func(eg engine.Graph) (*engine.Proposal, error) { return eg.PutProposal(ctx, p) })

@@ -143,6 +143,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
 	{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},
+	{route: "GET /graphs/{id}/proposals/events", path: "/proposals/events", main: readsMain, feature: readsMain},
 	{route: "POST /graphs/{id}/proposals", path: "/proposals", body: `{"source":"{A}","target":"{B}","title":"a title"}`, main: "aw", feature: "agw", branched: true,
 		ready: func(m *restMatrix, branch, name string) {
 			m.must("act-admin", "POST", "/branches", fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch))

@@ -143,6 +143,10 @@ func (g *slowGraph) Proposal(ctx context.Context, id string) (*engine.Proposal, 
 	return waited(ctx, g, func() (*engine.Proposal, error) { return g.Graph.Proposal(ctx, id) })
 }
 
+func (g *slowGraph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
+	return waited(ctx, g, func() (*engine.EventPage, error) { return g.Graph.ProposalEvents(ctx, r) })
+}
+
 func (g *slowGraph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
 	return waited(ctx, g, func() (*engine.Proposal, error) { return g.Graph.PutProposal(ctx, p) })
 }

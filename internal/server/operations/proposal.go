@@ -281,12 +281,20 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 			p.Resolutions = append(p.Resolutions, r)
 		}
 		// Store no resolution that the merge would refuse.
+		comment := b.Comment
+		if len(resolutions) == 0 || b.Title != nil || b.Description != nil {
+			p.Events = append(p.Events, event(env, engine.EventChanged, comment))
+			comment = ""
+		}
 		if len(resolutions) > 0 {
-			if s := compareProposal(ctx, env, p); s.fault != nil {
+			s := compareProposal(ctx, env, p)
+			if s.fault != nil {
 				return asArgument("resolutions", s.fault)
 			}
+			resolved := event(env, engine.EventResolved, comment)
+			resolved.Digest = s.comparison.Digest
+			p.Events = append(p.Events, resolved)
 		}
-		p.Events = append(p.Events, event(env, engine.EventChanged, b.Comment))
 		return nil
 	})
 }

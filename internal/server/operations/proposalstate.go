@@ -237,11 +237,8 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		a.Resolutions = append(a.Resolutions, w)
 	}
 	for _, e := range p.Events {
-		w := client.ProposalEvent{Kind: e.Kind.String(), ActorID: encoding.OrNil(e.Actor), CreatedAt: e.Time.UnixMicro(), Comment: e.Text, Digest: e.Digest}
-		if e.On != (engine.ChangePosition{}) {
-			w.On = &client.EntityPlace{EntityKind: e.On.Entity, TypeName: e.On.Type, ID: e.On.ID}
-		}
-		a.Events = append(a.Events, w)
+		a.Events = append(a.Events, client.ProposalEvent{Kind: e.Kind.String(), ActorID: encoding.OrNil(e.Actor), CreatedAt: e.Time.UnixMicro(),
+			Comment: e.Text, Digest: e.Digest, On: wirePlace(e.On)})
 	}
 	bytes := 0
 	for _, f := range c.Conflicts[:min(len(c.Conflicts), maxProposalConflicts)] {
@@ -256,4 +253,12 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		a.Conflicts = append(a.Conflicts, w)
 	}
 	return a
+}
+
+// wirePlace returns the wire form of the entity that a comment is about, or nil for the whole proposal.
+func wirePlace(on engine.ChangePosition) *client.EntityPlace {
+	if on == (engine.ChangePosition{}) {
+		return nil
+	}
+	return &client.EntityPlace{EntityKind: on.Entity, TypeName: on.Type, ID: on.ID}
 }

@@ -144,6 +144,15 @@ func (r *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return g.Proposal(ctx, id)
 }
 
+// ProposalEvents implements [engine.Graph].
+func (r *Graph) ProposalEvents(ctx context.Context, in engine.EventRange) (*engine.EventPage, error) {
+	g, err := r.graph()
+	if err != nil {
+		return nil, err
+	}
+	return g.ProposalEvents(ctx, in)
+}
+
 // PutProposal implements [engine.Graph].
 func (r *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
 	g, err := r.graph()

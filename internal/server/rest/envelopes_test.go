@@ -101,6 +101,7 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/checks?branch=trial", "", ""},
 		{writer, "POST", "/proposals", "", `{"source":"trial","title":"Add persons","description":"They were missing."}`},
 		{writer, "GET", "/proposals?state=open", "", ""},
+		{writer, "GET", "/proposals/events?limit=1", "", ""},
 		{writer, "GET", "/proposals/PROPOSAL", "", ""},
 		{writer, "GET", "/proposals/PROPOSAL/changes?limit=1", "", ""},
 		{writer, "POST", "/proposals/PROPOSAL", "", `{"title":"Add a person","resolutions":[{"entity_kind":"node","type_name":"Person","id":"fay","property":"age","take":"value","value":30}]}`},

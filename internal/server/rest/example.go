@@ -124,6 +124,7 @@ var examples = map[string]example{
 	"close_proposal":        {params: map[string]string{"proposal": ExampleProposal}, body: `{"comment": "No longer needed."}`},
 	"list_changes":          {params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
 	"get_change_feed":       {params: map[string]string{"cursor": ExampleCommit, "limit": "100"}},
+	"get_proposal_feed":     {params: map[string]string{"start": "latest", "limit": "100"}},
 	"get_change_baseline":   {body: `{"branch": "main", "type": ["Package"]}`},
 	"verify":                {body: `{}`},
 	"cleanup":               {body: `{"keep_commits": 100, "dry_run": true}`},

@@ -10,7 +10,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // changeFeed lists the changes of a branch after a cursor, as one page or as a stream of events.
@@ -24,7 +23,7 @@ func (x *exchange) changeFeed() error {
 		r.Select.Kinds = append(r.Select.Kinds, kind)
 	}
 	if r.PageToken == "" && r.Cursor != "" && x.query.Has("start") {
-		return &tool.ArgumentError{Path: "start", Detail: "found together with cursor, expected only one of them", Help: "each of them says where the feed starts"}
+		return errCursorAndStart
 	}
 	if IsSubscription(x.r) {
 		return x.subscribe(r)

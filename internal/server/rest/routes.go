@@ -378,6 +378,21 @@ var routes = []Route{
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).openProposal,
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/proposals/events", Operation: "get_proposal_feed", Tag: tagProposal,
+		Summary: "List the events of proposals, such as reviews and merges, the oldest first, after a cursor.",
+		Description: "The answer has the events of the proposals between branches that the caller may read. The subscriber stores the cursor of a page and sends it with the next request. " +
+			"The answer is 410, with proposal_feed_gap, when a cleanup has removed proposals with events after the cursor. " +
+			"With `Accept: text/event-stream` the server sends pages as events, and goes on when there are new events. The id of an event goes into Last-Event-ID to resume after the event. Subscriptions have limits of their own.",
+		Params: []Param{
+			{Name: "cursor", In: Query, Kind: Text, Max: 255, Description: "The cursor of the previous page, or the id of an event."},
+			{Name: "start", In: Query, Kind: Text, Enum: []string{client.StartEarliest, client.StartLatest}, Description: "Where the feed starts without a cursor: after the last event that a cleanup removed (earliest, the default), or after the last event (latest)."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of events in a page; at most 1,000, and 100 by default."},
+			{Name: headerLastEvent, In: Header, Kind: Text, Max: maxEventID, Description: "The id of the last event that the subscriber has. The server then ignores cursor and start. Only for a stream of events."},
+		},
+		Statuses: []int{http.StatusGone},
+		Answer:   client.ProposalFeed{}, Action: tool.Read, Events: true, handle: (*exchange).proposalFeed,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}", Operation: "get_proposal", Tag: tagProposal,
 		Summary:     "Get a proposal: its reviews, its conflicts with base, ours and theirs, and what blocks its merge.",
 		Description: ofProposal,

@@ -32,25 +32,56 @@ const (
 const (
 	idOfCommit = "commit:" // a cursor follows
 	idOfPage   = "page:"   // a page token follows
+	idOfEvent  = "event:"  // a cursor of the feed of proposals follows
 )
 
-// IsSubscription reports whether a request wants the change feed as a stream of events. The stream goes
-// on until the client or the server ends it, so a client that wants JSON as much gets a page.
+// IsSubscription reports whether a request wants the change feed or the feed of proposals as a stream of
+// events. The stream goes on until the client or the server ends it, so a client that wants JSON as much
+// gets a page.
 func IsSubscription(r *http.Request) bool {
-	if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/changes") || strings.Count(r.URL.Path, "/") != 3 {
+	graph, route, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/graphs/"), "/")
+	if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/graphs/") || graph == "" || route != "changes" && route != "proposals/events" {
 		return false
 	}
 	events, other := qualities(r, mediaEvents)
 	return events > other
 }
 
-// subscription is a stream of the change feed as server-sent events.
+// subscription is a stream of a feed as server-sent events.
 type subscription struct {
 	*exchange
-	at     operations.FeedRange // selects the next page
-	out    *stream
-	cursor string // the last whole commit that was sent, or the cursor of the request; may be empty
-	sent   string // the cursor in the last event
+	pages pager
+	out   *stream
+	sent  string // the cursor in the last event
+}
+
+// pager reads the pages of a feed for a subscription.
+type pager interface {
+	// event returns the name of the events with pages.
+	event() string
+	// read reads the next page and moves behind it.
+	read() (feedPage, error)
+	// await waits until there may be more after the last page.
+	await(ctx context.Context) error
+	// cursor returns the cursor from which a subscriber that has the last page can continue; it may be
+	// empty.
+	cursor() string
+	// eventID returns the id of the event with the last page.
+	eventID() string
+}
+
+// feedPage is a page of a feed.
+type feedPage struct {
+	answer   *encoding.Answer
+	news     bool // the page is not empty
+	caughtUp bool // nothing follows the page
+}
+
+// commitPages is the pager of the change feed.
+type commitPages struct {
+	*exchange
+	at   operations.FeedRange // selects the next page
+	last string               // the last whole commit that was sent, or the cursor of the request; may be empty
 }
 
 // subscribe sends the change feed as a stream of events. Each page is a call of its own, so the policy
@@ -66,7 +97,12 @@ func (x *exchange) subscribe(r operations.FeedRange) error {
 		return err
 	}
 	r.Select.MaxBytes = maxEventBytes
-	s := &subscription{exchange: x, at: r, out: x.stream(mediaEvents), cursor: r.Cursor}
+	return x.sendPages(&commitPages{exchange: x, at: r, last: r.Cursor})
+}
+
+// sendPages sends the pages of a feed as a stream of events.
+func (x *exchange) sendPages(pages pager) error {
+	s := &subscription{exchange: x, pages: pages, out: x.stream(mediaEvents)}
 	// The limit on the time for reading a request must not end the stream.
 	if err := s.out.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
@@ -97,7 +133,7 @@ func resumeAfter(r *operations.FeedRange, id string) error {
 	case isPage && token != "":
 		r.PageToken = token
 	default:
-		return &tool.ArgumentError{Path: "header " + headerLastEvent, Detail: "it is not the id of an event of this feed", Help: "send the id of the last event unchanged, or send cursor instead"}
+		return errLastEvent
 	}
 	r.Latest = false
 	return nil
@@ -112,24 +148,23 @@ func (s *subscription) run() error {
 			s.end(reason)
 			return nil
 		}
-		page, answer, err := s.read()
+		page, err := s.pages.read()
 		if err != nil {
 			return err
 		}
-		first := !s.out.started
-		s.advance(page)
+		cursor, first := s.pages.cursor(), !s.out.started
 		switch {
-		case len(page.Blocks) > 0 || !page.CaughtUp || first || beat && s.cursor != s.sent:
-			err = s.event(client.FeedChanges, s.eventID(), append(answer.Head, answer.JSON)...)
-			s.sent = s.cursor
+		case page.news || !page.caughtUp || first || beat && cursor != s.sent:
+			err = s.event(s.pages.event(), s.eventID(), append(page.answer.Head, page.answer.JSON)...)
+			s.sent = cursor
 		case beat:
 			err = s.write([]byte(":\n\n"))
 		}
-		answer.Release()
+		page.answer.Release()
 		if err != nil {
 			return nil // the client has gone away, or reads too slowly
 		}
-		if beat = false; page.CaughtUp {
+		if beat = false; page.caughtUp {
 			if beat, err = s.wait(); err != nil {
 				return err
 			}
@@ -154,44 +189,59 @@ func (s *subscription) expired() bool {
 	return a != nil && !a.Expires.IsZero() && !s.opts.Now().Before(a.Expires)
 }
 
-// read returns the next page and its JSON.
-func (s *subscription) read() (page *client.ChangeFeed, answer *encoding.Answer, err error) {
-	call := operations.ReadFeed(s.at)
+// event implements pager.
+func (p *commitPages) event() string { return client.FeedChanges }
+
+// read implements pager.
+func (p *commitPages) read() (feedPage, error) {
+	call := operations.ReadFeed(p.at)
 	read := call.Read
+	var page *client.ChangeFeed
 	call.Read = func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		v, err := read(ctx, env, head)
 		page, _ = v.(*client.ChangeFeed)
 		return v, err
 	}
-	answer, err = s.do(call, encoding.Options{})
-	return page, answer, err
-}
-
-// advance moves the range behind a page.
-func (s *subscription) advance(page *client.ChangeFeed) {
-	s.at.PageToken = ""
+	answer, err := p.do(call, encoding.Options{})
+	if err != nil {
+		return feedPage{}, err
+	}
+	p.at.PageToken = ""
 	if page.NextPageToken != nil {
-		s.at.PageToken = *page.NextPageToken
+		p.at.PageToken = *page.NextPageToken
 	}
 	if page.Cursor != nil {
-		s.cursor, s.at.Cursor, s.at.Latest = *page.Cursor, *page.Cursor, false
+		p.last, p.at.Cursor, p.at.Latest = *page.Cursor, *page.Cursor, false
 	}
+	return feedPage{answer, len(page.Blocks) > 0, page.CaughtUp}, nil
 }
 
-// eventID returns the id of the event with the last page, or "" if the event has none. After the event,
-// the stream continues at s.at.
-func (s *subscription) eventID() string {
-	id := idOfCommit + s.cursor
-	if s.at.PageToken != "" {
-		id = idOfPage + s.at.PageToken
+// await implements pager.
+func (p *commitPages) await(ctx context.Context) error {
+	return p.g.AwaitCommit(ctx, p.at.Branch, p.last)
+}
+
+// cursor implements pager.
+func (p *commitPages) cursor() string { return p.last }
+
+// eventID implements pager.
+func (p *commitPages) eventID() string {
+	if p.at.PageToken != "" {
+		return idOfPage + p.at.PageToken
 	}
+	return idOfCommit + p.last
+}
+
+// eventID returns the id of the event with the last page, or "" if it would be too long.
+func (s *subscription) eventID() string {
+	id := s.pages.eventID()
 	if len(id) > maxEventID {
 		return ""
 	}
 	return id
 }
 
-// wait waits until the branch has a new commit, the stream must end, or it is time for a heartbeat.
+// wait waits until the feed has more, the stream must end, or it is time for a heartbeat.
 func (s *subscription) wait() (beat bool, err error) {
 	limit := heartbeat
 	if a := s.actor(); a != nil && !a.Expires.IsZero() {
@@ -200,7 +250,7 @@ func (s *subscription) wait() (beat bool, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx(), limit)
 	defer cancel()
 	defer context.AfterFunc(s.opts.Stopping, cancel)()
-	err = s.g.AwaitCommit(ctx, s.at.Branch, s.cursor)
+	err = s.pages.await(ctx)
 	if err != nil && ctx.Err() != nil && s.ctx().Err() == nil {
 		return true, nil
 	}
@@ -217,8 +267,8 @@ func (s *subscription) fault(err error) {
 // end sends the reason why the stream ends, and the cursor from which a subscriber can continue.
 func (s *subscription) end(reason string) {
 	e := client.FeedEnd{Reason: reason}
-	if s.cursor != "" {
-		e.Cursor = &s.cursor
+	if cursor := s.pages.cursor(); cursor != "" {
+		e.Cursor = &cursor
 	}
 	if body, err := encoding.JSON(e); err == nil {
 		_ = s.event(client.FeedEnded, "", body) // the stream ends in any case

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,13 +30,15 @@ type broadcast struct {
 	*zoo
 	url    string
 	denied atomic.Bool // the policy denies everything
+	hidden sync.Map    // branches that the policy denies, each as a string
 	actor  atomic.Pointer[access.Actor]
 	stop   context.CancelFunc // makes the server begin to stop
 }
 
 // Allowed decides as the usual policy of the tests does, unless everything is denied.
 func (b *broadcast) Allowed(a *access.Actor, g tool.Grant) bool {
-	return !b.denied.Load() && servedtest.Policy{}.Allowed(a, g)
+	_, hidden := b.hidden.Load(g.Branch)
+	return !hidden && !b.denied.Load() && servedtest.Policy{}.Allowed(a, g)
 }
 
 // changing is the policy of a broadcast.
@@ -90,9 +93,15 @@ type stream struct {
 // subscribe opens a stream of the change feed. The answer must have the status.
 func (b *broadcast) subscribe(query, lastEvent string, status int) *stream {
 	b.Helper()
+	return b.stream("/changes?"+query, lastEvent, status)
+}
+
+// stream opens a stream of events at a path of the graph. The answer must have the status.
+func (b *broadcast) stream(query, lastEvent string, status int) *stream {
+	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
 	b.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, "GET", b.url+"/graphs/people/changes?"+query, nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", b.url+"/graphs/people"+query, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -325,28 +334,12 @@ func TestSlowSubscribers(t *testing.T) {
 	b.load(lines...)
 	lines = nil
 	b.feed("limit=1") // restores the state of the commit
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	before := heap()
 	var streams []*stream
 	for range subscribers {
 		streams = append(streams, b.subscribe("limit=10000", "", 200))
 	}
-	// The server first makes events until the connections are full. After that, memory without a bound
-	// would not shrink again.
-	time.Sleep(time.Second)
-	each := (heap() - before) / subscribers
-	for deadline := clock.Now().Add(30 * time.Second); each > 4<<20 && clock.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		each = (heap() - before) / subscribers
-	}
-	t.Logf("a subscriber that reads nothing costs %d bytes", each)
-	if each > 4<<20 {
-		t.Error("these are more than 4 MiB")
-	}
+	staysBounded(t, before, subscribers)
 	n := 0
 	for done := false; !done; {
 		page, _ := streams[0].page()
@@ -357,6 +350,31 @@ func TestSlowSubscribers(t *testing.T) {
 	}
 	if n != entities {
 		t.Errorf("the slow subscriber received %d changes, want %d", n, entities)
+	}
+}
+
+// heap returns the number of bytes of live objects.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// staysBounded checks that subscribers that read nothing cost at most 4 MiB each. The argument `before` is the
+// heap without them.
+func staysBounded(t *testing.T, before, subscribers int64) {
+	t.Helper()
+	// The server first makes events until the connections are full. After that, memory without a bound
+	// would not shrink again.
+	time.Sleep(time.Second)
+	each := (heap() - before) / subscribers
+	for deadline := clock.Now().Add(30 * time.Second); each > 4<<20 && clock.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		each = (heap() - before) / subscribers
+	}
+	t.Logf("a subscriber that reads nothing costs %d bytes", each)
+	if each > 4<<20 {
+		t.Error("these are more than 4 MiB")
 	}
 }
 

@@ -20,6 +20,21 @@ func (g *Graph) AwaitCommit(ctx context.Context, branch, seen string) error {
 	return g.heads.await(ctx, cmp.Or(branch, engine.MainBranch), seen)
 }
 
+// AwaitProposalEvent waits until the latest event of the proposals of the graph is another one than `seen`. It
+// reads no event and asks no policy; the caller then reads the events through [Graph.Do].
+func (g *Graph) AwaitProposalEvent(ctx context.Context, seen string) error {
+	return g.events.await(ctx, "", seen)
+}
+
+// latestEvent returns the id of the latest event of the proposals.
+func latestEvent(g engine.Graph) (string, error) {
+	page, err := g.ProposalEvents(context.Background(), engine.EventRange{Latest: true})
+	if err != nil {
+		return "", err
+	}
+	return page.Latest, nil
+}
+
 // latestCommit returns the id of the head of a branch, or "" if the branch has no commit.
 func latestCommit(g engine.Graph, branch string) (string, error) {
 	head, err := g.Commits(context.Background(), branch, engine.CommitRange{Limit: 1})

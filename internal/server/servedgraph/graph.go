@@ -108,6 +108,7 @@ type Graph struct {
 	catchUp func(ctx context.Context) error // see Config; may be nil
 
 	heads   headWatch   // the streams that wait for new commits
+	events  headWatch   // the streams that wait for events of proposals; its only branch is ""
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
@@ -174,6 +175,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	}
 	g.checks = checks.New(queries, limits, c.Now)
 	g.heads.latest = func(branch string) (string, error) { return latestCommit(g.engine, branch) }
+	g.events.latest = func(string) (string, error) { return latestEvent(g.engine) }
 	g.catalogDigest = g.digest()
 	g.warnReserved(ctx)
 	return g, nil

@@ -99,6 +99,12 @@ type HistoryGap struct {
 	Feed   bool   // the caller reads the change feed of a branch
 }
 
+// EventGap reports that the feed of proposals cannot continue after a cursor, because a cleanup removed events
+// after it.
+type EventGap struct {
+	Oldest string // the oldest cursor with which the feed can continue
+}
+
 // Overdue reports a call that was stopped because it exceeded its time limit.
 type Overdue struct {
 	Limit bool  // true for the server's limit, false for one that the client requested
@@ -139,6 +145,10 @@ func (e *HistoryGap) Error() string {
 		return "a cleanup reclaimed the state of commit " + e.Commit + ", which the change feed needs to continue; get the current entities with POST …/changes/baseline and continue from its resume_cursor"
 	}
 	return "a cleanup reclaimed the state of commit " + e.Commit + ", so the changes can no longer be listed; export the head of the branch instead"
+}
+
+func (e *EventGap) Error() string {
+	return "the cursor is too old: a cleanup removed proposals with events after it; read the feed with start=latest, then list the proposals again, and continue from the cursor of that page"
 }
 
 func (e *Forbidden) Error() string {

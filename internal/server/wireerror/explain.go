@@ -56,6 +56,7 @@ func Explain(err error) *Fault {
 		elsewhere   *engine.PreconditionFailed
 		diff        *DiffRefused
 		gap         *HistoryGap
+		eventGap    *EventGap
 		closed      *engine.DraftClosed
 	)
 	switch {
@@ -100,6 +101,10 @@ func Explain(err error) *Fault {
 	case errors.As(err, &gap):
 		f := callers(Reclaimed, client.CodeNotFound, err)
 		f.Body.ChangeFeedGap = &client.ChangeFeedGap{FirstUnreadableCommitID: gap.Commit}
+		return f
+	case errors.As(err, &eventGap):
+		f := callers(Reclaimed, client.CodeNotFound, err)
+		f.Body.ProposalFeedGap = &client.ProposalFeedGap{OldestCursor: eventGap.Oldest}
 		return f
 	case errors.As(err, &notFound):
 		return callers(Missing, client.CodeNotFound, err)

@@ -21,6 +21,7 @@ const names: Record<ProposalEvent["kind"], string> = {
   changes_requested: "asked for changes",
   merged: "merged",
   closed: "closed",
+  resolved: "resolved conflicts",
 };
 
 export function Events(props: { graph: string; proposal: Proposal; types: Type[] }) {
@@ -71,7 +72,7 @@ function Standing(props: { graph: string; proposal: Proposal; index: number; com
       return <p class="hint">This approval does not count: the policy does not let this actor approve the proposal.</p>;
   }
   const later = commits.state === "done" ? commits.value.filter((c) => c.created_at > review.created_at) : [];
-  const edits = p.events.slice(index + 1).filter((e) => e.kind === "changed");
+  const edits = p.events.slice(index + 1).filter((e) => e.kind === "changed" || e.kind === "resolved");
   return (
     <div class="void">
       <p>This review no longer counts, because the changes or the resolutions are different now.</p>
@@ -79,8 +80,8 @@ function Standing(props: { graph: string; proposal: Proposal; index: number; com
         <>
           <p>Since the review:</p>
           <ul class="reasons">
-            {edits.map((e) => (
-              <li key={e.created_at}>
+            {edits.map((e, i) => (
+              <li key={i}>
                 {e.actor_id ? <Text value={e.actor_id} /> : "An unknown actor"} edited the proposal, <Moment micros={e.created_at} />
               </li>
             ))}

@@ -43,7 +43,7 @@ export interface Resolution extends EntityPlace {
 export type NewResolution = Omit<Resolution, "property" | "value"> & { property?: string; value?: Json };
 
 export interface ProposalEvent {
-  kind: "opened" | "changed" | "commented" | "approved" | "changes_requested" | "merged" | "closed";
+  kind: "opened" | "changed" | "commented" | "approved" | "changes_requested" | "merged" | "closed" | "resolved";
   actor_id: string | null;
   created_at: number;
   comment: string;

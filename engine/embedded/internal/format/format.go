@@ -13,7 +13,7 @@ package format
 import "fmt"
 
 // Current is the number that is written.
-const Current = 8
+const Current = 9
 
 // Version is one row of the table of format numbers.
 type Version struct {
@@ -32,6 +32,7 @@ var Versions = []Version{
 	{6, "indexes of ids, of unique values and of edges, and sorted indexes, in several levels, so that a checkpoint writes only the new entries"},
 	{7, "proposals, in records of their own, in the records of merges, and in the manifest"},
 	{8, "drafts, in records of their own and in the manifest"},
+	{9, "ids of the events of proposals, and in the manifest the last event that a cleanup removed"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

@@ -60,6 +60,8 @@ import (
 //	proposals uvarint count; for each a text: the payload of a KindProposal record. Formats 1 to 6
 //	          have no proposals
 //	drafts    uvarint count; for each a text: see [AppendDraft]. Formats 1 to 7 have no drafts
+//	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none.
+//	          Formats 1 to 8 do not have it
 //
 // In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
 // every two branches their names (texts) and the state at their lowest common ancestor
@@ -78,6 +80,8 @@ type Manifest struct {
 
 	Proposals []*engine.Proposal // the proposals, in the order of their ids
 	Drafts    []*engine.Draft    // the drafts, in the order of their ids
+
+	ReclaimedEvent string // the last event of proposals that a cleanup removed; empty for none
 }
 
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
@@ -135,7 +139,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	for _, d := range m.Drafts {
 		dst = appendText(dst, string(AppendDraft(nil, d)))
 	}
-	return dst
+	return appendText(dst, m.ReclaimedEvent)
 }
 
 // Opener opens the stored segments that a manifest names.
@@ -207,6 +211,9 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 			}
 			m.Drafts = append(m.Drafts, d)
 		}
+	}
+	if r.format >= 9 {
+		m.ReclaimedEvent = r.text()
 	}
 	return m, r.err
 }

@@ -147,6 +147,11 @@ func (g *Graph) Proposal(ctx context.Context, id string) (_ *engine.Proposal, er
 	return g.stored.Proposal(ctx, id)
 }
 
+func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (_ *engine.EventPage, err error) {
+	defer g.meter.count(&err)
+	return g.stored.ProposalEvents(ctx, r)
+}
+
 func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (_ *engine.Proposal, err error) {
 	defer g.meter.count(&err)
 	return g.stored.PutProposal(ctx, p)

@@ -172,9 +172,9 @@ func (ev *evaluator) fail(err error) {
 }
 
 // window returns the rows of a frame from position `from` up to, but not including, `to`, as a
-// frame. It is valid until the next call of window.
+// frame. It is valid until the next call of window. Blocks that run meanwhile use other memory; see matcher.visit.
 func (ev *evaluator) window(f *frame, from, to int) *frame {
-	w := &ev.part
+	w := ev.part
 	w.n, w.groups = to-from, nil
 	if f.groups != nil {
 		w.groups = f.groups[from:to]

@@ -130,9 +130,9 @@ func (pl *planner) arrangeSubqueries() error {
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
 	chosen, part, visiting := m.chosen, m.part, m.visiting
-	m.chosen, m.part, m.visiting = run.chosen, run.part, m.arranged[i]
+	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.arranged[i]
 	return func() {
-		run.chosen, run.part = m.chosen, m.part
+		run.chosen = m.chosen
 		m.chosen, m.part, m.visiting = chosen, part, visiting
 	}
 }

@@ -39,9 +39,10 @@ type evaluator struct {
 	dense       column.Vec // values of an optional variable, where it is not null
 
 	shares       []shared   // by variable; nil without variables over interfaces
-	sharedVec    column.Vec // see evalShared, like the two fields below
-	sharedOrds   []uint32
+	sharedVec    column.Vec // see evalShared
+	sharedOrds   []uint32   // see sortMembers, like the two fields below
 	sharedPlaces []uint32
+	sharedEnds   []uint32
 
 	// results writes the results of an aggregate for some groups into a vector.
 	results   func(agg int, groups []uint32, vec *column.Vec)

@@ -128,6 +128,17 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 		ev.spent -= *made // the texts of the previous frame are not used any more
 		*made = 0
 	}
+	// evalApply charges the run for the texts that a function makes. Other texts that the run makes belong to an
+	// argument or a record, which the run is charged for until the next part, or to an aggregate over a block, which it
+	// is charged for until the block ends.
+	charge := ev.keepsText(e)
+	switch e.kind {
+	case exprApply:
+		charge = charge && f.n > frameSize && !makesText(e.src.(plan.Apply).Func)
+	case exprMember:
+		charge = charge && f.n > frameSize
+	default: // an aggregate over a block; the others have no texts
+	}
 	for first := 0; first < f.n; first += frameSize {
 		part := f
 		if f.n > frameSize {
@@ -153,6 +164,16 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 			ev.failOn(ev.blocks.evalMember(e.subquery, part, vec, first))
 		default:
 			ev.evalApply(e, part, vec, first)
+		}
+		if charge {
+			bytes := 0
+			for i := first; i < first+part.n; i++ {
+				if !vec.IsNull(i) {
+					bytes += len(vec.Strings[i])
+				}
+			}
+			ev.made[e.slot] += int64(bytes)
+			ev.failOn(ev.spend(bytes))
 		}
 	}
 }

@@ -221,9 +221,7 @@ func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int)
 			sum.fold.set(vec, at+i, uint32(i), n)
 		}
 	}
-	if sum.set != nil {
-		m.spent -= int64(sum.set.spent)
-	}
+	m.spent -= int64(sum.spent())
 	sum.reset()
 	return m.textErr
 }
@@ -233,7 +231,7 @@ func newSubqueryRuns(p *Program) []subqueryRun {
 	runs := make([]subqueryRun, len(p.query.subqueries))
 	for i, s := range p.query.subqueries {
 		if s.blockRows == nil {
-			runs[i].sum = newAccumulator(s.agg.src)
+			runs[i].sum = newAccumulator(s.agg.src, p.keepsText(s.agg.ex))
 		} else {
 			runs[i].gathered = newGathered(p)
 		}

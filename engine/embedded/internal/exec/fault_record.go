@@ -2,5 +2,8 @@
 
 package exec
 
-// fieldsShifted is explained in fault_records.go.
-const fieldsShifted = true
+// These constants are explained in fault_records.go.
+const (
+	fieldsShifted = true
+	recordsLost   = 0
+)

@@ -122,6 +122,31 @@ func TestSubqueriesLarge(t *testing.T) {
 	}
 }
 
+// TestOrderBySubquery sorts more rows than a frame holds by the value of a block.
+func TestOrderBySubquery(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{})
+	const people = 3000
+	if err := loadText(g, engine.Merge, crowdOf(people)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ order, first string }{
+		{`count { $p knows $_ } desc`, "p000000 p000010 p000020"},
+		{`count { $p knows $q return distinct $q.age } desc`, "p000000 p000010 p000020"},
+		{`max { $q: Person $q = $p return $q.name } desc`, "p002999 p002998 p002997"},
+		{`max { $p knows $q return $q.name } desc, $p.name`, "p000000 p002990 p002980"},
+		{`if(count { $_ knows $p } > 1, 1, 0) desc, $p.name desc`, "p002991 p002981 p002971"},
+		{`f.name desc`, "p002999 p002998 p002997"},
+	} {
+		got := recordTexts(t, g, `match { $p: Person } return { $p.name as name, first { $q: Person $q = $p return { $q.name as name } } as f } order { `+tt.order+` } limit 3`)
+		for i, row := range got {
+			got[i], _, _ = strings.Cut(row, " | ")
+		}
+		if found := strings.Join(got, " "); found != tt.first {
+			t.Errorf("by %s: found %s, want %s", tt.order, found, tt.first)
+		}
+	}
+}
+
 // TestSubqueryBounds exceeds each limit of subqueries while another client reads.
 func TestSubqueryBounds(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{QueryMemory: 8 << 20, visits: 3_000_000})

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 )
 
-// TestBoundsWhileOthersAreServed sends queries whose conditions and expressions exceed a bound. Each of
-// them must fail with the error of that bound, while another client is served.
+// TestBoundsWhileOthersAreServed sends queries whose conditions, expressions, walks and lists exceed a bound. Each
+// of them must fail with the error of that bound, while another client is served.
 func TestBoundsWhileOthersAreServed(t *testing.T) {
 	m := newRESTMatrix(t, func(o *server.Options) {
 		o.Cluster.Server.Limits.RequestTimeout = time.Minute
@@ -22,6 +22,10 @@ func TestBoundsWhileOthersAreServed(t *testing.T) {
 	var lines strings.Builder
 	for i := range 400 {
 		fmt.Fprintf(&lines, `{"type":"Person","data":{"name":"q%03d"}}`+"\n", i)
+	}
+	for i := range 400 {
+		fmt.Fprintf(&lines, `{"edge":"Knows","from":"q%03d","to":"q%03d"}`+"\n", i, (i+1)%400)
+		fmt.Fprintf(&lines, `{"edge":"Knows","from":"q%03d","to":"q%03d"}`+"\n", i, (i+7)%400)
 	}
 	load := exchange{"POST", "/graphs/people/load/ndjson", lines.String(), http.Header{"Content-Type": {"application/x-ndjson"}}}
 	if a := m.send("the-token-of-act-admin", load); a.status != http.StatusOK {
@@ -35,7 +39,7 @@ func TestBoundsWhileOthersAreServed(t *testing.T) {
 		return m.send(token, exchange{"POST", "/graphs/people/query", string(body), http.Header{"Content-Type": {"application/json"}, "X-Timeout-Ms": {limit}}})
 	}
 	const many = `$a: Person $b: Person $c: Person $d: Person $a.name + $b.name + $c.name + $d.name = $p.name`
-	long := strings.Repeat("a", 900_000)
+	long, short := strings.Repeat("a", 900_000), strings.Repeat("a", 4_000)
 	list := make([]string, 180_000)
 	for i := range list {
 		list[i] = fmt.Sprint("n", i)
@@ -56,6 +60,14 @@ func TestBoundsWhileOthersAreServed(t *testing.T) {
 		{"a joined text", `query q($t: String) { match { $p: Person { name: "q001" } } return { length(` + strings.TrimSuffix(strings.Repeat("$t + ", 30), " + ") + `) as n } }`, map[string]any{"t": long}, http.StatusRequestEntityTooLarge, "bytes of a text that + makes"},
 		{"the texts of the rows", `query q($t: String) { match { $p: Person } return { upper($t + $p.name) as x } order { x } limit 1 }`, map[string]any{"t": long}, http.StatusRequestEntityTooLarge, "bytes of memory for one query"},
 		{"a list", `query q($l: [String]) { match { $p: Person $p.name + "" in $l } return { $p.name } }`, map[string]any{"l": list}, http.StatusRequestEntityTooLarge, "bytes of memory for one query"},
+		{"walks of 64 hops", `query q() { match { $p: Person $p knows{1,64} $q $q knows{1,64} $r $r knows{1,64} $s } return { count(distinct $s) as n } }`, nil, http.StatusServiceUnavailable, "longer than its time limit"},
+		{"the nodes of walks of 64 hops", `query q() { match { $p: Person $q: Person $p $w:<knows>{1,64} $q $r: Person $q $v:knows{1,64} $r } return { sum(size($w.nodes) + size($v.nodes)) as n } }`, nil, http.StatusServiceUnavailable, "longer than its time limit"},
+		{"a collect of many values", `query q() { match { $p: Person $q: Person } return { collect($q.name) as l } }`, nil, http.StatusRequestEntityTooLarge, "values that collect gathers in one group"},
+		{"a collect of many groups", `query q() { match { $p: Person $q: Person $r: Person } return { $p.name as p, $q.name as q, collect($r.name) as l } limit 1 }`, nil, http.StatusRequestEntityTooLarge, "bytes of memory for one query"},
+		{"a collect of long texts", `query q($t: String) { match { $p: Person $q: Person $p.name < "q030" } return { $p.name as p, collect($t + $q.name) as l } limit 1 }`, map[string]any{"t": short}, http.StatusRequestEntityTooLarge, "bytes of memory for one query"},
+		{"a collect block in a collect block", `query q() { match { $p: Person } return { collect { $q: Person return { $q.name as q, collect { $r: Person return { $r.name as r } limit 1000 } as l } limit 1000 } as l } limit 1 }`, nil, http.StatusRequestEntityTooLarge, "nested records in one row"},
+		{"a collect block of many matches", `query q() { match { $p: Person } return { collect { $p knows $_ $q: Person $r: Person $s: Person return { $s.name as s } limit 1 } as l } }`, nil, http.StatusServiceUnavailable, "longer than its time limit"},
+		{"a collect block of long texts", `query q($t: String) { match { $p: Person } return { collect { $q: Person return { $t + $q.name as x } limit 1000 } as l } limit 1 }`, map[string]any{"t": long}, http.StatusRequestEntityTooLarge, "bytes of memory for one query"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			done := make(chan struct{})

@@ -84,7 +84,7 @@ func (c *completer) query() {
 	case ctx.Head && ctx.Bracket == "(" && last.Value == ":" && c.before(2).Type == syntax.Var:
 		c.scalars()
 		c.nodeTypes(1)
-	case ctx.Head && ctx.Bracket == "[":
+	case ctx.Head && (ctx.Bracket == "[" || ctx.Bracket == "{" && last.Value == ":"):
 		c.scalars()
 	case ctx.Head && ctx.Bracket == "":
 		c.words("match", "insert", "update", "delete")
@@ -225,8 +225,14 @@ func (c *completer) edges(typ string, rank int) {
 	}
 }
 
-// propertiesOf adds the properties of a variable.
+// propertiesOf adds the properties of a variable, or the fields if it stands for a record.
 func (c *completer) propertiesOf(v syntax.Token) {
+	if fields := c.source.Fields(v); fields != nil {
+		for _, f := range fields {
+			c.add(0, f.Name, completionField, f.Type, "")
+		}
+		return
+	}
 	n := c.source.At(v.Pos.Offset)
 	if n == nil || n.Type == "" {
 		return

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -264,7 +265,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// FuzzRead reads arbitrary texts, and asks for the context of every offset.
+// FuzzRead reads arbitrary texts, and asks for the fields of every token and the context of every offset.
 func FuzzRead(f *testing.F) {
 	for _, dir := range corpora(f) {
 		paths, _ := filepath.Glob(dir + "/*.[gp][qg]")
@@ -289,6 +290,13 @@ func FuzzRead(f *testing.F) {
 			}
 			if got := src.At(n.Pos.Offset); got == nil || got.Pos.Offset != n.Pos.Offset {
 				t.Fatalf("At(%d) is %v, want %q", n.Pos.Offset, got, n.Value)
+			}
+		}
+		for _, token := range src.Tokens {
+			for _, field := range src.Fields(token) {
+				if field.Name == "" || !strings.Contains(text, field.Name) {
+					t.Fatalf("%s has the field %q", token.Value, field.Name)
+				}
 			}
 		}
 		for at := 0; at <= min(len(text), 300); at++ {

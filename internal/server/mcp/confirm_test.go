@@ -284,7 +284,7 @@ func FuzzRequestState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state, response, args string) {
 		quoted, err := json.Marshal(state)
 		if err != nil || !json.Valid([]byte(response)) || !json.Valid([]byte(args)) {
-			t.Skip()
+			t.Skip("the response or the arguments are not JSON, so that no message contains them")
 		}
 		body := strings.Replace(message(newest, "tools/call", `"name":"branch_delete","arguments":`+args+`,"inputResponses":{"confirm":`+response+`},"requestState":`+string(quoted)),
 			`"io.modelcontextprotocol/clientCapabilities":{}`, `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}`, 1)

@@ -56,22 +56,37 @@ type accumulator struct {
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		list[i] = newAccumulator(a.src)
+		list[i] = newAccumulator(a.src, p.keepsText(a.ex))
 	}
 	return list
 }
 
-// newAccumulator returns an accumulator for an aggregate.
-func newAccumulator(a plan.Agg) (out accumulator) {
+// newAccumulator returns an accumulator for an aggregate. The argument `texts` says whether the run makes the
+// texts that the aggregate keeps; see query.keepsText.
+func newAccumulator(a plan.Agg, texts bool) (out accumulator) {
 	switch make := newFold[a.Func]; {
 	case a.Func == plan.Collect:
-		out.list = &collected{distinct: a.Distinct}
+		out.list = &collected{distinct: a.Distinct, texts: texts}
 	case a.Distinct:
 		out.set = &distinctCounts{}
 	case make != nil:
 		out.fold = make()
+		if e, ok := out.fold.(*extremes); ok {
+			e.texts = texts
+		}
 	}
 	return out
+}
+
+// spent returns the bytes that the run was charged for the values of an aggregate over a block.
+func (a *accumulator) spent() int {
+	if e, ok := a.fold.(*extremes); ok {
+		return e.spent
+	}
+	if a.set != nil {
+		return a.set.spent
+	}
+	return 0
 }
 
 // reset removes all groups.
@@ -162,11 +177,16 @@ func (ev *evaluator) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 // result writes an aggregate's results into vec, for the given groups.
 func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	from := &co.sums[k]
+	if from.list != nil {
+		from.list.answered(co, groups)
+	}
 	vec.Reset(co.aggs[k].typ, len(groups))
 	for i, g := range groups {
 		switch n := from.counts[g]; {
 		case from.list != nil:
-			vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
+			if vec.Lists[i] = value.OfList(vec.Type.Kind, nil); co.textErr == nil {
+				vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
+			}
 		case from.fold == nil:
 			vec.Ints[i] = n
 		case n == 0:
@@ -221,19 +241,22 @@ func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
 
 // extremes folds the values of min and max.
 type extremes struct {
-	sign int           // result of comparing a better value with a worse one
-	best []value.Value // by group: the least or greatest value so far
+	sign  int           // result of comparing a better value with a worse one
+	best  []value.Value // by group: the least or greatest value so far
+	texts bool          // the run makes the values, which are texts
+	spent int           // bytes that the run was charged for texts in `best`
 }
 
 func (e *extremes) reset() {
 	clear(e.best)
-	e.best = e.best[:0]
+	e.best, e.spent = e.best[:0], 0
 }
 
 func (e *extremes) grow() { e.best = append(e.best, value.Null) }
 
 // add implements [fold].
-func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
+func (e *extremes) add(b *budget, values *column.Vec, groups []uint32) error {
+	more := 0
 	for i, g := range groups {
 		if values.IsNull(i) {
 			continue
@@ -241,10 +264,17 @@ func (e *extremes) add(_ *budget, values *column.Vec, groups []uint32) error {
 		v := values.Value(i)
 		best := &e.best[g]
 		if c, ok := value.Compare(v, *best); best.IsNull() || ok && c*e.sign > 0 {
+			if e.texts {
+				more += len(v.Str())
+				if !best.IsNull() {
+					more -= len(best.Str())
+				}
+			}
 			*best = v
 		}
 	}
-	return nil
+	e.spent += more
+	return b.spend(more)
 }
 
 // set implements [fold].

@@ -17,6 +17,8 @@ import (
 // come from.
 type collected struct {
 	distinct bool
+	texts    bool // the run makes the values, which are texts
+	answer   int  // bytes that the run was charged for the lists of the latest result
 	groups   []gathering
 	places   map[string]uint32 // of distinct values: the number of the group and the bytes of the value; the position in the group
 	key      []byte            // memory for one key of places
@@ -30,7 +32,7 @@ type gathering struct {
 
 func (c *collected) reset() {
 	clear(c.groups)
-	c.groups, c.places = c.groups[:0], nil
+	c.groups, c.places, c.answer = c.groups[:0], nil, 0
 }
 
 func (c *collected) grow() { c.groups = append(c.groups, gathering{}) }
@@ -63,10 +65,14 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 				Hint: "group by more columns, add conditions, or count the values"}
 		}
 		// The append function grows a slice to at most twice its length.
-		if err := co.spend(2 * (valueBytes + 4*len(ties))); err != nil {
+		v, bytes := values.Value(i), 2*(valueBytes+4*len(ties))
+		if c.texts {
+			bytes += len(v.Str())
+		}
+		if err := co.spend(bytes); err != nil {
 			return err
 		}
-		to.values = append(to.values, values.Value(i))
+		to.values = append(to.values, v)
 		for _, v := range ties {
 			to.ties = append(to.ties, f.cols[v][i])
 		}
@@ -97,10 +103,22 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 	}
 }
 
+// answered charges the run for the lists of some groups, instead of those of the result before. If they take too much,
+// the run will end with that error.
+func (c *collected) answered(co *collector, groups []uint32) {
+	co.spent -= int64(c.answer)
+	c.answer = 0
+	for _, g := range groups {
+		c.answer += valueBytes * len(c.groups[g].values)
+	}
+	co.failOn(co.spend(c.answer))
+}
+
 // of returns the list of a group's values.
 func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value {
 	from := &c.groups[group]
 	n := len(co.read.Ties)
+	co.failOn(co.tick(len(from.values)))
 	order := make([]int, len(from.values))
 	for i := range order {
 		order[i] = i

@@ -128,6 +128,17 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 		ev.spent -= *made // the texts of the previous frame are not used any more
 		*made = 0
 	}
+	// evalApply charges the run for the texts that a function makes. Other texts that the run makes belong to an
+	// argument or a record, which the run is charged for until the next part, or to an aggregate over a block, which it
+	// is charged for until the block ends.
+	charge := ev.keepsText(e)
+	switch e.kind {
+	case exprApply:
+		charge = charge && f.n > frameSize && !makesText(e.src.(plan.Apply).Func)
+	case exprMember:
+		charge = charge && f.n > frameSize
+	default: // an aggregate over a block; the others have no texts
+	}
 	for first := 0; first < f.n; first += frameSize {
 		part := f
 		if f.n > frameSize {
@@ -154,6 +165,16 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 		default:
 			ev.evalApply(e, part, vec, first)
 		}
+		if charge {
+			bytes := 0
+			for i := first; i < first+part.n; i++ {
+				if !vec.IsNull(i) {
+					bytes += len(vec.Strings[i])
+				}
+			}
+			ev.made[e.slot] += int64(bytes)
+			ev.failOn(ev.spend(bytes))
+		}
 	}
 }
 
@@ -172,9 +193,9 @@ func (ev *evaluator) fail(err error) {
 }
 
 // window returns the rows of a frame from position `from` up to, but not including, `to`, as a
-// frame. It is valid until the next call of window.
+// frame. It is valid until the next call of window. Blocks that run meanwhile use other memory; see matcher.visit.
 func (ev *evaluator) window(f *frame, from, to int) *frame {
-	w := &ev.part
+	w := ev.part
 	w.n, w.groups = to-from, nil
 	if f.groups != nil {
 		w.groups = f.groups[from:to]

@@ -32,16 +32,17 @@ type evaluator struct {
 	queries []textQuery  // by position in query.texts
 	passed  []uint32     // rows for which a test is true; valid until the next test
 	made    []int64      // by slot of an expression: bytes of the texts that its functions made; nil without functions
-	part    frame        // see window
+	part    *frame       // see window
 
 	presentRows frame      // see present
 	presentAt   []uint32   // see present
 	dense       column.Vec // values of an optional variable, where it is not null
 
 	shares       []shared   // by variable; nil without variables over interfaces
-	sharedVec    column.Vec // see evalShared, like the two fields below
-	sharedOrds   []uint32
+	sharedVec    column.Vec // see evalShared
+	sharedOrds   []uint32   // see sortMembers, like the two fields below
 	sharedPlaces []uint32
+	sharedEnds   []uint32
 
 	// results writes the results of an aggregate for some groups into a vector.
 	results   func(agg int, groups []uint32, vec *column.Vec)
@@ -69,7 +70,7 @@ type evaluator struct {
 // newEvaluator returns an evaluator for the runs of a program.
 func newEvaluator(p *Program) evaluator {
 	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
-		queries: make([]textQuery, len(p.texts)), constants: newConstants(p), scores: newScores(p)}
+		queries: make([]textQuery, len(p.texts)), part: new(frame), constants: newConstants(p), scores: newScores(p)}
 	ev.shares = newShares(p)
 	if n := len(p.routes) + p.searches; n > 0 {
 		ev.searches = make([]search, n)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -46,6 +47,24 @@ func takesNull(f plan.Func) bool { return f == plan.Coalesce || f == plan.If }
 // makesText reports whether a function makes a text that shares no memory with its arguments.
 func makesText(f plan.Func) bool {
 	return f == plan.Concat || f == plan.Lower || f == plan.Upper || f == plan.ToString
+}
+
+// keepsText reports whether the values of an expression are texts that the run makes. Whoever keeps such a value
+// longer than the vector of the expression must charge the run for its bytes.
+func (q *query) keepsText(e *expr) bool {
+	if e == nil || e.typ.Kind != value.String || e.typ.List {
+		return false
+	}
+	switch e.kind {
+	case exprApply: // a function such as trim returns a part of its argument
+		return makesText(e.src.(plan.Apply).Func) || slices.ContainsFunc(e.args, q.keepsText)
+	case exprBlockAgg:
+		return q.keepsText(q.subqueries[e.subquery].agg.ex)
+	case exprMember:
+		return q.keepsText(q.subqueries[e.subquery].columns[0].ex)
+	default:
+		return e.kind == exprRef
+	}
 }
 
 // call applies an operator or a function to values, which may be null.

@@ -95,6 +95,9 @@ func (w *Write) elements(s plan.ForEach) ([][]value.Value, error) {
 	if len(elems) > plan.MaxRows {
 		return nil, tooManyRows("elements in the list of a `for` block", int64(len(elems)))
 	}
+	if len(elems) > 0 && elems[0].IsList() {
+		elems = elems[:len(elems)-fault.Count(fault.RecordLost)]
+	}
 	rows := make([][]value.Value, len(elems))
 	for i, e := range elems {
 		if rows[i] = elems[i : i+1]; e.IsList() { // a record: its fields are the values of the row

@@ -47,9 +47,12 @@ func (s *shared) begin(snap *version.Snapshot) error {
 // place returns the position of a node's type among the members, and the node's ordinal in the table of
 // that type.
 func (s *shared) place(ord uint32) (member int, local uint32) {
-	member = len(s.starts) - 1
-	for s.starts[member] > ord {
-		member--
+	for after := len(s.starts); after-member > 1; {
+		if middle := (member + after) / 2; s.starts[middle] > ord {
+			after = middle
+		} else {
+			member = middle
+		}
 	}
 	return member, ord - s.starts[member]
 }
@@ -106,15 +109,11 @@ func newShares(p *Program) []shared {
 func (ev *evaluator) evalShared(e *expr, s *shared, f *frame, vec *column.Vec) {
 	vec.Reset(e.typ, f.n)
 	dense := &ev.sharedVec
+	ends := ev.sortMembers(s, f.cols[e.v][:f.n])
+	from := uint32(0)
 	for k, m := range s.of.Members {
-		ords, places := ev.sharedOrds[:0], ev.sharedPlaces[:0]
-		for i, ord := range f.cols[e.v][:f.n] {
-			if member, local := s.place(ord); member == k {
-				ords, places = append(ords, local), append(places, uint32(i))
-			}
-		}
-		ev.sharedOrds, ev.sharedPlaces = ords, places
-		if len(ords) == 0 {
+		ords, places := ev.sharedOrds[from:ends[k]], ev.sharedPlaces[from:ends[k]]
+		if from = ends[k]; len(ords) == 0 {
 			continue
 		}
 		switch {
@@ -132,6 +131,32 @@ func (ev *evaluator) evalShared(e *expr, s *shared, f *frame, vec *column.Vec) {
 			vec.Set(int(i), dense.Value(at))
 		}
 	}
+}
+
+// sortMembers sorts the positions in a list of ordinals by the member that the node belongs to, into
+// ev.sharedPlaces. It stores the ordinals in the tables of the members at the same positions of ev.sharedOrds. The
+// result lists the end of each member in them, and is valid until the next call. The work is proportional to the
+// ordinals and the members, not to their product.
+func (ev *evaluator) sortMembers(s *shared, ords []uint32) (ends []uint32) {
+	ends = slices.Grow(ev.sharedEnds[:0], len(s.tables)+1)[:len(s.tables)+1]
+	clear(ends)
+	for _, ord := range ords {
+		member, _ := s.place(ord)
+		ends[member+1]++
+	}
+	for k := range s.tables {
+		ends[k+1] += ends[k]
+	}
+	local := slices.Grow(ev.sharedOrds[:0], len(ords))[:len(ords)]
+	places := slices.Grow(ev.sharedPlaces[:0], len(ords))[:len(ords)]
+	for i, ord := range ords {
+		member, own := s.place(ord)
+		at := ends[member] // where the member begins, and where it ends after the last round
+		local[at], places[at] = own, uint32(i)
+		ends[member]++
+	}
+	ev.sharedEnds, ev.sharedOrds, ev.sharedPlaces = ends, local, places
+	return ends
 }
 
 // sharedValue evaluates a property or the id of a variable over an interface for one node.

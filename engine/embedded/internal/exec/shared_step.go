@@ -33,7 +33,7 @@ func (s *scanShared) run(m *matcher, p *pipe, at int, f *frame) error {
 	for i := range f.n {
 		for k, table := range tables {
 			for next := uint32(0); next < table.Ordinals() && !f.isDone(i); {
-				if err := m.tick(frameSize); err != nil {
+				if err := m.tick(int(min(frameSize, table.Ordinals()-next))); err != nil {
 					return err
 				}
 				from := out.n

@@ -131,9 +131,9 @@ func (pl *planner) arrangeSubqueries() error {
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
 	chosen, part, visiting := m.chosen, m.part, m.visiting
-	m.chosen, m.part, m.visiting = run.chosen, run.part, m.arranged[i]
+	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.arranged[i]
 	return func() {
-		run.chosen, run.part = m.chosen, m.part
+		run.chosen = m.chosen
 		m.chosen, m.part, m.visiting = chosen, part, visiting
 	}
 }
@@ -222,9 +222,7 @@ func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int)
 			sum.fold.set(vec, at+i, uint32(i), n)
 		}
 	}
-	if sum.set != nil {
-		m.spent -= int64(sum.set.spent)
-	}
+	m.spent -= int64(sum.spent())
 	sum.reset()
 	return m.textErr
 }
@@ -234,7 +232,7 @@ func newSubqueryRuns(p *Program) []subqueryRun {
 	runs := make([]subqueryRun, len(p.query.subqueries))
 	for i, s := range p.query.subqueries {
 		if s.blockRows == nil {
-			runs[i].sum = newAccumulator(s.agg.src)
+			runs[i].sum = newAccumulator(s.agg.src, p.keepsText(s.agg.ex))
 		} else {
 			runs[i].gathered = newGathered(p)
 		}

@@ -26,6 +26,7 @@ const (
 	UpsertReplaces          // an upsert clears the properties that it does not assign
 	BlockSees               // a statement of a block reads the changes of the statements before it in the block
 	FieldsShifted           // a field of a record has the value of the next field
+	RecordLost              // a `for` block does not run for the last record of a list
 	OptionalLost            // an `optional` block that is counted as a factor drops the rows without a match
 	ClosingOpen             // the last variable of a pattern is counted without a check of its other traversals
 	TermsAdded              // each term of a count is added, even if it must be subtracted
@@ -54,6 +55,7 @@ var names = [...]string{
 	UpsertReplaces:    "upsert_replaces",
 	BlockSees:         "block_sees",
 	FieldsShifted:     "fields_shifted",
+	RecordLost:        "record_lost",
 	OptionalLost:      "optional_lost",
 	ClosingOpen:       "closing_open",
 	TermsAdded:        "terms_added",

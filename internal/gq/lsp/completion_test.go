@@ -1,0 +1,67 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// TestCompletionOfRecords completes at the bar in queries with lists of records. The items must be the fields of the
+// list that the nearest `for` goes through, and no property of another variable with the same name.
+func TestCompletionOfRecords(t *testing.T) {
+	const schema = "node Person { name: String @key  age: I32? }\nedge Knows: Person -> Person { since: Date? }\n"
+	const head = "query q($study: [{ org: I64, year: I32? }], $more: [{ who: String }]?, $names: [String]) "
+	fields := []string{"org I64", "year I32?"}
+	properties := []string{"age I32?", "id String", "name String"}
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"a field", head + `{ for $s in $study { insert Person { name: string($s.|) } } }`, fields},
+		{"a part of a field", head + `{ for $s in $study { insert Person { name: string($s.ye|) } } }`, fields},
+		{"in a condition", head + `{ for $s in $study { update Person set { age: 3 } where age = $s.|`, fields},
+		{"after another block", head + `{ for $s in $study { delete Person where age = $s.year } for $s in $more { delete Person where name = $s.|`, []string{"who String"}},
+		{"after a match with the name", head + `{ match { $s: Person } { delete Person where age = $s.age } for $s in $study { delete Person where age = $s.|`, fields},
+		{"a variable of a match", head + `{ for $s in $study { delete Person where age = $s.year } match { $s: Person } { delete Person where name = $s.| } }`, properties},
+		{"an element that is no record", head + `{ for $s in $names { insert Person { name: $s.| } } }`, nil},
+		{"a parameter", head + `{ for $s in $study { insert Person { name: $study.| } } }`, nil},
+		{"after the block", head + `{ for $s in $study { delete Person where age = $s.year } insert Person { name: $s.| } }`, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before, after, _ := strings.Cut(test.text, "|")
+			s := newTestServer()
+			_, uri := openProject(t, s, t.TempDir(), schema, before+after+"\n")
+			s.run()
+			list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(before))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, item := range list.Items {
+				got = append(got, item.Label+" "+item.Detail)
+			}
+			slices.Sort(got)
+			if diff := gocmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestCompletionOfFieldTypes completes the type of a field in the declaration of a parameter.
+func TestCompletionOfFieldTypes(t *testing.T) {
+	s := newTestServer()
+	const text = "query q($study: [{ org: "
+	_, uri := openProject(t, s, t.TempDir(), "node Person { name: String @key }\n", text)
+	s.run()
+	list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == "I64" }) ||
+		slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == "Person" }) {
+		t.Errorf("found %v, want the scalar types alone", list.Items)
+	}
+}

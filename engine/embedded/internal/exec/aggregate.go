@@ -19,6 +19,9 @@ type aggregate struct {
 	ex    *expr      // the argument; nil if it counts rows
 	typ   value.Type // type of the result
 	slot  int        // the vector for its values
+	// nodes is the variable whose nodes a collect gathers for a column of records. In all other aggregates
+	// nodes is NoVar.
+	nodes plan.VarID
 }
 
 // newFold has a function for each aggregate except count and collect. The function makes the aggregate's
@@ -55,17 +58,17 @@ type accumulator struct {
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		list[i] = newAccumulator(a.src)
+		list[i] = newAccumulator(&a)
 	}
 	return list
 }
 
 // newAccumulator returns an accumulator for an aggregate.
-func newAccumulator(a plan.Agg) (out accumulator) {
-	switch make := newFold[a.Func]; {
-	case a.Func == plan.Collect:
-		out.list = &collected{distinct: a.Distinct}
-	case a.Distinct:
+func newAccumulator(a *aggregate) (out accumulator) {
+	switch make := newFold[a.src.Func]; {
+	case a.src.Func == plan.Collect:
+		out.list = &collected{distinct: a.src.Distinct, nodes: a.nodes}
+	case a.src.Distinct:
 		out.set = &distinctCounts{}
 	case make != nil:
 		out.fold = make()
@@ -121,7 +124,11 @@ func (a *accumulator) grow() {
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
 func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if to.list != nil {
-		return to.list.add(co, f, co.eval(a.ex, f), ids)
+		var values *column.Vec
+		if a.nodes == plan.NoVar {
+			values = co.eval(a.ex, f)
+		}
+		return to.list.add(co, f, values, ids)
 	}
 	return co.evaluator.accumulate(a, to, f, ids)
 }

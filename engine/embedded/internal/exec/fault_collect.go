@@ -6,4 +6,5 @@ package exec
 const (
 	nullsDistinct = false
 	keepsLast     = true
+	nodesUnsorted = false
 )

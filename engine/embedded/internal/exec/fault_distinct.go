@@ -6,4 +6,5 @@ package exec
 const (
 	nullsDistinct = true
 	keepsLast     = false
+	nodesUnsorted = false
 )

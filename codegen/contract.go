@@ -66,8 +66,8 @@ type ContractParam struct {
 // ContractColumn is a column, or a member of a whole node. Its type is spelled as in a schema.
 type ContractColumn struct {
 	Name   string           `json:"name"`             // name of the column or member
-	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node; record or [record] for a block
-	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node
+	Type   string           `json:"type,omitempty"`   // as in GQ; empty for a whole node; [record] for a list of nodes; record or [record] for a block
+	Node   string           `json:"node,omitempty"`   // the node type, if the column is a whole node or a list of nodes
 	Fields []ContractColumn `json:"fields,omitempty"` // members of a record
 	// Nullable is true if the column is a record that may be null. For other columns, Type says
 	// whether they may be null.

@@ -111,6 +111,18 @@ func TestHostilePlans(t *testing.T) {
 			r.Grouped = true
 			r.Columns = []plan.Column{{Name: "x", Type: value.Of(value.I64), Expr: plan.Apply{Func: plan.Add, Type: value.Of(value.I64), Args: []plan.Expr{ageOf, plan.Agg{Func: plan.Count, Arg: plan.Whole{}}}}}}
 		}),
+		"list of nodes without fields": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.Whole{}}, Type: value.Type{List: true}}
+		}),
+		"list of values with fields": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: nameOf}, Type: value.Type{List: true}, Fields: []plan.Field{{Name: "id"}}}
+		}),
+		"list of nodes with an unknown field": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.Whole{}}, Type: value.Type{List: true}, Fields: []plan.Field{{Name: "id"}, {Name: "y"}}}
+		}),
+		"list of nodes of no variable": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.Whole{Var: 9}}, Type: value.Type{List: true}, Fields: []plan.Field{{Name: "id"}}}
+		}),
 		"tie by no variable":                   read(func(r *plan.Read) { r.Ties = []plan.VarID{7} }),
 		"tie by an unbound variable":           read(func(r *plan.Read) { r.Vars, r.Ties = append(r.Vars, r.Vars[0]), []plan.VarID{1} }),
 		"column bound in a not block only":     read(func(r *plan.Read) { r.Match = []plan.Clause{plan.Not{Match: r.Match}} }),

@@ -536,8 +536,12 @@ func (r *readDraw) aggregate() plan.Expr {
 	if declared.Entity.IsNode() {
 		arg = whole(v)
 	}
-	if r.percent(25) && declared.Entity != plan.Interface {
-		return r.perhapsDistinct(agg(plan.Collect, arg))
+	if r.percent(25) {
+		list := r.perhapsDistinct(agg(plan.Collect, arg))
+		if r.percent(20) {
+			return sizeOf(list)
+		}
+		return list
 	}
 	return r.perhapsDistinct(count(arg))
 }

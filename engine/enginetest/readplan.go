@@ -82,6 +82,12 @@ func (p *readPlan) columnOf(name string, e plan.Expr) plan.Column {
 	if b, ok := e.(plan.BlockRows); ok {
 		c.Fields = b.Fields()
 	}
+	if a, ok := e.(plan.Agg); ok {
+		if w, ok := a.CollectedNodes(); ok {
+			v := p.q.Read.Vars[w.Var]
+			c.Fields = wholeFields(properties(p.schema, v.Entity, v.Type))
+		}
+	}
 	return c
 }
 

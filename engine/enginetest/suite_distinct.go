@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // distinctCases returns the cases of `distinct` and of collect.
@@ -85,15 +86,41 @@ func distinctCases() []testCase {
 		}},
 		{name: "distinct in that order", want: "[cid, ann, bob]", build: func(p *readPlan) {
 			a, b, k := p.bind("z", "Person"), p.node("b", "Person"), p.edge("k", "Knows")
-			p.match(over(a, k, "Knows", b)).ret(distinct(agg(plan.Collect, whole(a))))
+			p.match(over(a, k, "Knows", b)).ret(distinct(agg(plan.Collect, id(a))))
 		}},
 		{name: "by group", want: "null | [dan] | []\n25 | [bob] | [sad]\n30 | [ann, cid] | [glad]\n41 | [eve] | [calm]", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
 			p.ret(p.prop(a, "age"), agg(plan.Collect, p.prop(a, "name")), agg(plan.Collect, p.prop(a, "mood")))
 		}},
-		{name: "nodes as ids", want: "c1 | [ann, bob]\nc2 | [cid]", build: func(p *readPlan) {
+		{name: "nodes, in the order of the ids of all variables", want: "25 | [{c1, Oslo, [59.5 10.5]}]\n30 | [{c1, Oslo, [59.5 10.5]}, {c2, Rome, null}]", build: func(p *readPlan) {
 			a, c := p.bind("a", "Person"), p.node("c", "City")
-			p.match(hop(a, "LivesIn", c)).ret(id(c), agg(plan.Collect, whole(a)))
+			p.match(hop(a, "LivesIn", c)).ret(p.prop(a, "age"), agg(plan.Collect, whole(c)))
+		}},
+		{name: "the first variable by name decides about nodes", want: "[{c2, Rome, null}, {c1, Oslo, [59.5 10.5]}, {c1, Oslo, [59.5 10.5]}, {c1, Oslo, [59.5 10.5]}]", build: func(p *readPlan) {
+			b, a, c, k := p.bind("b", "Person"), p.node("a", "Person"), p.node("c", "City"), p.edge("k", "Knows")
+			p.match(over(b, k, "Knows", a), hop(b, "LivesIn", c)).ret(agg(plan.Collect, whole(c)))
+		}},
+		{name: "distinct nodes", want: "[{c1, Oslo, [59.5 10.5]}, {c2, Rome, null}] | 3", build: func(p *readPlan) {
+			a, c := p.bind("a", "Person"), p.node("c", "City")
+			p.match(hop(a, "LivesIn", c)).ret(distinct(agg(plan.Collect, whole(c))), count(whole(c)))
+		}},
+		{name: "nodes without matches", want: "ann | [{c1, Oslo, [59.5 10.5]}]\nbob | [{c1, Oslo, [59.5 10.5]}]\ncid | [{c2, Rome, null}]\ndan | []\neve | []", build: func(p *readPlan) {
+			a, c := p.bind("a", "Person"), p.node("c", "City")
+			p.match(p.maybe(hop(a, "LivesIn", c))).ret(id(a), agg(plan.Collect, whole(c)))
+		}},
+		{name: "no nodes", want: "[]", build: func(p *readPlan) {
+			c := p.bind("c", "City")
+			p.match(where(id(c), plan.Eq, "none")).ret(agg(plan.Collect, whole(c)))
+		}},
+		{name: "the size of a list of nodes", want: "[{c1, Oslo, [59.5 10.5]}, {c1, Oslo, [59.5 10.5]}, {c2, Rome, null}] | 3 | 2", build: func(p *readPlan) {
+			a, c := p.bind("a", "Person"), p.node("c", "City")
+			all := agg(plan.Collect, whole(c))
+			p.match(hop(a, "LivesIn", c)).ret(all, sizeOf(all), sizeOf(distinct(all)))
+		}},
+		{name: "rows chosen by the size of a list of nodes", want: "c1 | 2", build: func(p *readPlan) {
+			a, c := p.bind("a", "Person"), p.node("c", "City")
+			n := sizeOf(agg(plan.Collect, whole(a)))
+			p.match(hop(a, "LivesIn", c)).ret(id(c), n).having(where(n, plan.Gt, plan.Lit{Value: value.OfI32(1)}))
 		}},
 		{name: "no rows", want: "[]", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
@@ -105,7 +132,7 @@ func distinctCases() []testCase {
 		}},
 		{name: "the size of a list", want: "4", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
-			p.ret(plan.Apply{Func: plan.Size, Args: []plan.Expr{agg(plan.Collect, p.prop(a, "age"))}, Type: i32Type})
+			p.ret(sizeOf(agg(plan.Collect, p.prop(a, "age"))))
 		}},
 		{name: "dates", want: "[1994-02-28, 1999-12-31]", build: func(p *readPlan) {
 			a := p.bind("a", "Person")
@@ -120,6 +147,11 @@ func distinctCases() []testCase {
 		if rows, err := query(s.ctx, s.graph, q, nil); err != nil || len(rows) != 1 || len(rows[0][0].value.Elems()) != plan.MaxCollected {
 			s.Errorf("%d values give %d rows, %v", plan.MaxCollected, len(rows), err)
 		}
+		p = s.read()
+		p.bind("c", "City")
+		if rows, err := query(s.ctx, s.graph, p.ret(agg(plan.Collect, whole(c))).query(), nil); err != nil || len(rows) != 1 || len(rows[0][0].list) != plan.MaxCollected {
+			s.Errorf("%d nodes give %d rows, %v", plan.MaxCollected, len(rows), err)
+		}
 		s.load(engine.Merge, `{"type":"City","data":{"id":"one-more","name":"x"}}`)
 		expectTooLarge := func(e plan.Expr) {
 			p := s.read()
@@ -132,7 +164,14 @@ func distinctCases() []testCase {
 		}
 		expectTooLarge(agg(plan.Collect, p.prop(c, "name")))
 		expectTooLarge(distinct(agg(plan.Collect, id(c))))
+		expectTooLarge(agg(plan.Collect, whole(c)))
+		expectTooLarge(sizeOf(agg(plan.Collect, whole(c))))
 	}})
+}
+
+// sizeOf returns the number of elements of a list.
+func sizeOf(list plan.Expr) plan.Apply {
+	return plan.Apply{Func: plan.Size, Args: []plan.Expr{list}, Type: i32Type}
 }
 
 // cities returns NDJSON of n cities with the same name.

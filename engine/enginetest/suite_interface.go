@@ -132,6 +132,16 @@ func interfaceCases() []testCase {
 			n := p.shared("n")
 			p.match(plan.Bind{Var: n}).ret(distinct(count(whole(n))))
 		}},
+		{name: "a list of nodes of several types", want: "[{ann, Troy, City}, {ann, ann, Person}]", build: func(p *readPlan) {
+			n := p.shared("n")
+			p.match(plan.Bind{Var: n}, where(id(n), plan.Eq, "ann")).ret(agg(plan.Collect, whole(n)))
+		}},
+		{name: "a list of distinct nodes of several types", want: "[{ann, Troy, City}, {ann, ann, Person}] | 2 | 4", build: func(p *readPlan) {
+			n, m := p.shared("n"), p.shared("m")
+			p.match(plan.Bind{Var: m}, where(id(m), plan.Eq, "ann"), plan.Bind{Var: n}, where(id(n), plan.Eq, "ann"))
+			nodes := agg(plan.Collect, whole(n))
+			p.ret(distinct(nodes), sizeOf(distinct(nodes)), sizeOf(nodes))
+		}},
 		{name: "grouped by the node", want: "{ann, Troy, City} | 1\n{ann, ann, Person} | 1", build: func(p *readPlan) {
 			n := p.shared("n")
 			p.match(plan.Bind{Var: n}, where(id(n), plan.Eq, "ann")).ret(whole(n), count(whole(n)))

@@ -23,7 +23,7 @@ const (
 	// mean of the two in the middle, rounded once. NaN sorts last.
 	Median AggFunc = 5
 	// Collect is the list of the values, in the order of the ids that break ties between rows; see
-	// Read.Ties. A node counts as its id.
+	// Read.Ties. A list of nodes is a column of records, or the argument of Size.
 	Collect AggFunc = 6
 )
 
@@ -94,15 +94,20 @@ var Aggregates = []Aggregate{
 	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
 	{Func: Collect, Name: "collect", Arg: gathered, Distinct: true, Result: listOf,
-		Doc: "returns a list of the values, or of the ids of the nodes; more than 10,000 in one group are an error"},
+		Doc: "returns a list of the values, or of the nodes as objects; more than 10,000 in one group are an error"},
 }
 
-// listOf returns the type of a list of values of a type. A whole node, which has no type, counts as its id.
-func listOf(t value.Type) value.Type {
-	if t.Kind == value.Invalid {
-		t.Kind = value.String
+// listOf returns the type of a list of values of a type. A whole node is a record, so it has no kind,
+// and neither has a list of nodes.
+func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true} }
+
+// CollectedNodes returns the node of which the aggregate makes a list. It reports false for any other aggregate.
+func (a Agg) CollectedNodes() (Whole, bool) {
+	if a.Func != Collect {
+		return Whole{}, false
 	}
-	return value.Type{Kind: t.Kind, List: true}
+	w, ok := a.Arg.(Whole)
+	return w, ok
 }
 
 // always returns a function that returns t for every argument.

@@ -29,7 +29,7 @@ import (
 //
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
 // 1 for all but the node type, 2 for all.
-const encoding = 5
+const encoding = 6
 
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {

@@ -52,6 +52,7 @@ var everyNode = &plan.Query{
 		Columns: []plan.Column{
 			{Name: "p", Expr: plan.Whole{Var: 0}, Fields: []plan.Field{{Name: "id", Type: value.Of(value.String)}}},
 			{Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}, Type: value.Of(value.I64)},
+			{Name: "m", Expr: plan.Agg{Func: plan.Collect, Arg: plan.Whole{Var: 0}}, Type: value.Type{List: true}, Fields: []plan.Field{{Name: "id", Type: value.Of(value.String)}}},
 			{Name: "l", Expr: plan.Agg{Func: plan.Collect, Distinct: true, Arg: plan.ID{Var: 0}}, Type: value.Type{Kind: value.String, List: true}},
 			{Name: "m", Expr: plan.Matched{Match: plan.TextMatch{Kind: plan.Phrase, Query: plan.Lit{Value: value.OfString("q")}}}, Type: value.Of(value.Bool)},
 			{Name: "now", Expr: plan.Now{}, Type: value.Of(value.DateTime)},

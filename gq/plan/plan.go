@@ -342,8 +342,8 @@ type Column struct {
 	Expr Expr       // computes the values
 	Type value.Type // type of a scalar or list column; for a column of records only Nullable and List are set
 	// Fields lists the members of a record. It is nil for a column without records. The members of a
-	// Whole column are id and then the node's properties in schema order without blobs; those of a
-	// BlockRows are its columns.
+	// Whole column, and of a column that collects nodes, are id and then the node's properties in schema
+	// order without blobs; those of a BlockRows are its columns.
 	Fields []Field
 }
 

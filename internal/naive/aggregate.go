@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -46,6 +45,13 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 		}
 		return value.OfI64(int64(n))
 	}
+	if w, nodes := a.CollectedNodes(); nodes { // only its size is of interest
+		var ids []value.Value
+		for _, m := range ev.collectedNodes(w, a.Distinct, members) {
+			ids = append(ids, idOf(m[w.Var]))
+		}
+		return value.OfList(value.String, ids)
+	}
 	if a.Func == plan.Collect {
 		members = ev.inTieOrder(members)
 	}
@@ -66,9 +72,7 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 		vals = append(vals, v)
 	}
 	if a.Func == plan.Collect {
-		if len(vals) > plan.MaxCollected {
-			ev.err = &engine.TooLarge{Resource: "values that collect gathers", Limit: plan.MaxCollected, Actual: int64(len(vals))}
-		}
+		ev.checkCollected(len(vals))
 		return value.OfList(ev.kindOf(arg), vals)
 	}
 	if len(vals) == 0 && a.Func != plan.Count {

@@ -3,6 +3,7 @@ package naive
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -21,6 +22,41 @@ func (ev *evaluation) inTieOrder(members [][]*entity) [][]*entity {
 		slices.Reverse(sorted)
 	}
 	return sorted
+}
+
+// collectedNodes returns the matches whose nodes collect lists, in order.
+func (ev *evaluation) collectedNodes(w plan.Whole, distinct bool, members [][]*entity) [][]*entity {
+	var list [][]*entity
+	for _, m := range ev.inTieOrder(members) {
+		node := m[w.Var]
+		again := func(o []*entity) bool { return ev.sameNode(plan.Eq, o[w.Var], node) }
+		if node == nothing || distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(list, again) {
+			continue
+		}
+		list = append(list, m)
+	}
+	ev.checkCollected(len(list))
+	return list
+}
+
+// nodeRecords returns a list of nodes as a column of records.
+func (ev *evaluation) nodeRecords(a plan.Agg, of []plan.Field) cell {
+	w, _ := a.CollectedNodes()
+	env := ev.env
+	var out cell
+	for _, m := range ev.collectedNodes(w, a.Distinct, ev.members) {
+		ev.env = m
+		out.list = append(out.list, ev.whole(w, of))
+	}
+	ev.env = env
+	return out
+}
+
+// checkCollected records an error if collect gathers too many values.
+func (ev *evaluation) checkCollected(n int) {
+	if n > plan.MaxCollected {
+		ev.err = &engine.TooLarge{Resource: "values that collect gathers", Limit: plan.MaxCollected, Actual: int64(n)}
+	}
 }
 
 // kindOf returns the kind of the values of an expression that collect takes.

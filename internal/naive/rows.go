@@ -229,7 +229,10 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 	for _, g := range groups {
 		one := row{ties: g.key}
 		for _, c := range r.Columns {
-			if ev.enter(g.members); plan.HasAggregate(c.Expr) {
+			ev.enter(g.members)
+			if a, ok := c.Expr.(plan.Agg); ok && c.Fields != nil {
+				one.cells = append(one.cells, ev.nodeRecords(a, c.Fields))
+			} else if plan.HasAggregate(c.Expr) {
 				one.cells = append(one.cells, cell{value: ev.eval(c.Expr)})
 			} else {
 				one.cells = append(one.cells, ev.cell(c))

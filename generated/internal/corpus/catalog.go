@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:0f9154854bd25fad3e445bb25b4f47315d9c5c826dcce5617ac7dcf25e7400ca",
-		SourceDigest: "sha256:f63828a75b1d560d4e4881560c69288d05fc3c61b29b151de51c1d4d1f68137e",
+		SourceDigest: "sha256:bf5e6c60146b00a231ee51f0b950081d0f73c489191e4c16d020cd1f216ebfc9",
 	}
 }
 
@@ -61,6 +61,7 @@ var queries = []tool.StoredQuery{
 	&waysTool,
 	&sampleWaysTool,
 	&namedTool,
+	&namedListsTool,
 	&namedPeopleTool,
 	&befriendTool,
 	&growTool,

@@ -68,6 +68,7 @@ var paramTypes = map[string]reflect.Type{
 	"ways":                reflect.TypeFor[corpus.WaysParams](),
 	"sample_ways":         reflect.TypeFor[corpus.SampleWaysParams](),
 	"named":               reflect.TypeFor[corpus.NamedParams](),
+	"named_lists":         reflect.TypeFor[corpus.NamedListsParams](),
 	"named_people":        reflect.TypeFor[corpus.NamedPeopleParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
@@ -108,6 +109,7 @@ var rowTypes = map[string]reflect.Type{
 	"ways":            reflect.TypeFor[corpus.WaysRow](),
 	"sample_ways":     reflect.TypeFor[corpus.SampleWaysRow](),
 	"named":           reflect.TypeFor[corpus.NamedRow](),
+	"named_lists":     reflect.TypeFor[corpus.NamedListsRow](),
 	"named_people":    reflect.TypeFor[corpus.NamedPeopleRow](),
 }
 

@@ -54,8 +54,64 @@ var namedTool = tool.Compiled{
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x05\x00\x05named\x02\x00\x04name\b\x00\x01\x02\x00\x01n\x06\x00\x05Named\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x03\x03\x06\x00\x00\x04\x00\x02id\b\x00\x02\b\x00\x00\x04type\b\x00\x06\x03\x00\x06\b\b\x00\x00\x00\x00\x02\x00\x01" +
+		"\x06\x00\x05named\x02\x00\x04name\b\x00\x01\x02\x00\x01n\x06\x00\x05Named\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x03\x03\x06\x00\x00\x04\x00\x02id\b\x00\x02\b\x00\x00\x04type\b\x00\x06\x03\x00\x06\b\b\x00\x00\x00\x00\x02\x00\x01" +
 		"\x00\x00\x03\x06\x04\x00\x00\x00\a\a\x00\x06\x04\x02\b\a\a\x00",
+}
+
+// NamedListsParams are the parameters of the query named_lists in codegen/testdata/corpus/interfaces.gq.
+type NamedListsParams struct{}
+
+// NamedListsRow is a row of the query named_lists in codegen/testdata/corpus/interfaces.gq.
+type NamedListsRow struct {
+	// A short name that nobody else has.
+	Slug string              `json:"slug"`
+	Same []NamedListsRowSame `json:"same"`
+	Each []NamedListsRowEach `json:"each"`
+	N    int32               `json:"n"`
+}
+
+// NamedListsRowSame is a node of the list same, a Named, in a row of the query named_lists in codegen/testdata/corpus/interfaces.gq.
+type NamedListsRowSame struct {
+	ID string `json:"id"`
+	// What people call it.
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// NamedListsRowEach is a node of the list each, a Named, in a row of the query named_lists in codegen/testdata/corpus/interfaces.gq.
+type NamedListsRowEach struct {
+	ID string `json:"id"`
+	// What people call it.
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// NamedLists runs the query named_lists in codegen/testdata/corpus/interfaces.gq.
+func NamedLists(ctx context.Context, g tool.Graph, p NamedListsParams, at engine.Target) (rows []NamedListsRow, err error) {
+	err = namedListsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// namedListsTool serves the query named_lists in codegen/testdata/corpus/interfaces.gq as a tool.
+var namedListsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:    "named_lists",
+		Exposed: true,
+		File:    "codegen/testdata/corpus/interfaces.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "named_lists",
+		Title:        "Named lists",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"same":{"items":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","name","type"]},"type":"array"},"each":{"items":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","name","type"]},"type":"array"},"n":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["slug","same","each","n"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x06\x00\vnamed_lists\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01n\x06\x00\x05Named\x00\x04\x01\x00\x01\x02\x03\x01\x00\x03\x02\x00\x04name\b\x03\x00\x06\b\x01\x05\x00\x04slug\x03\x00\a\b\b\x00\x00\x04s" +
+		"ame\b\f\x00\x06\x02\x02\x04\x00\x02id\b\x00\x06\b\x00\x00\x04type\b\x00\x00\x04each\b\f\x01\x06\x02\x02\x04\t\b\x00\x06\b\x00\n\b\x00\x04\rB\x02\b\f\x00\x06\x02\x18\x18\x00\x01\x00\x02\x03\x00\a\b\x00\x03\x02\x00\x01\x00\x00\x06\x00\x03\x00\x00" +
+		"\x00\f\f\x00\x06\x05\f\x00\f\f\x00\x06\x05\x06\b\f\f\x00\x00\x03\x06\b\f\f\x00\x00\x03\a\b\f\f\x00",
 }
 
 // NamedPeopleParams are the parameters of the query named_people in codegen/testdata/corpus/interfaces.gq.
@@ -91,6 +147,6 @@ var namedPeopleTool = tool.Compiled{
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x05\x00\fnamed_people\x00\x01\x03\x00\x01n\x06\x00\x05Named\x00\x00\x01p\x00\x00\x06Person\x01\x03\x01\x00\b\x03\x01\x02\x03\x01\x00\x06\x02\x06\x00\x01\x04\x00\x02id\x04\x00\b\x00\x00\x03age\x03\x02\a\x18\x19\x00\x00\x04" +
+		"\x06\x00\fnamed_people\x00\x01\x03\x00\x01n\x06\x00\x05Named\x00\x00\x01p\x00\x00\x06Person\x01\x03\x01\x00\b\x03\x01\x02\x03\x01\x00\x06\x02\x06\x00\x01\x04\x00\x02id\x04\x00\b\x00\x00\x03age\x03\x02\a\x18\x19\x00\x00\x04" +
 		"type\x03\x00\b\b\b\x00\x00\x00\x00\x03\x00\x02\x01\x00\x00\x04\x06\x03\x00\x00\x00\t\t\x00\x00\x05\t\x00\t\t\x00\x00\x05\a\x18\t\t\x00",
 }

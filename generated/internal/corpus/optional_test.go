@@ -27,10 +27,10 @@ func runColumns(s *session) {
 	found[corpus.DistinctMoodsRow](s, "distinct_moods", `{"mood":null,"part":0.02}`+"\n"+`{"mood":null,"part":0.04}`+"\n"+`{"mood":"bad","part":0.5}`+"\n"+`{"mood":"good","part":0.72}`)(
 		corpus.DistinctMoods(s.ctx, s.g, corpus.DistinctMoodsParams{}, at))
 	found[corpus.CollectedRow](s, "collected", strings.Join([]string{
-		`{"slug":"ada","statuses":"1","friends":["nova"],"kinds":["active"],"ages":[1],"seen":[],"since":["2024-02-29"],"n":1,"twice":"2"}`,
+		`{"slug":"ada","statuses":"1","friends":[{"id":"nova","name":"Nova","slug":"nova","status":"active","mood":null,"age":1,"email":null,"seen":null}],"kinds":["active"],"ages":[1],"seen":[],"since":["2024-02-29"],"n":1,"twice":"2"}`,
 		`{"slug":"ann","statuses":"0","friends":[],"kinds":[],"ages":[],"seen":[],"since":[],"n":0,"twice":"0"}`,
-		`{"slug":"bob","statuses":"2","friends":["ada","ann"],"kinds":["on-leave","active"],"ages":[36,2],"seen":["2024-06-01T12:00:00.000Z"],"since":[],"n":2,"twice":"4"}`,
-		`{"slug":"nova","statuses":"1","friends":["bob"],"kinds":["on-leave"],"ages":[25],"seen":[],"since":[],"n":1,"twice":"2"}`,
+		`{"slug":"bob","statuses":"2","friends":[{"id":"ada","name":"Ada","slug":"ada","status":"on-leave","mood":"good","age":36,"email":null,"seen":"2024-06-01T12:00:00.000Z"},{"id":"ann","name":"Ann","slug":"ann","status":"active","mood":null,"age":2,"email":null,"seen":null}],"kinds":["on-leave","active"],"ages":[36,2],"seen":["2024-06-01T12:00:00.000Z"],"since":[],"n":2,"twice":"4"}`,
+		`{"slug":"nova","statuses":"1","friends":[{"id":"bob","name":"Bob","slug":"bob","status":"on-leave","mood":"bad","age":25,"email":"bob@example.org","seen":null}],"kinds":["on-leave"],"ages":[25],"seen":[],"since":[],"n":1,"twice":"2"}`,
 	}, "\n"))(corpus.Collected(s.ctx, s.g, corpus.CollectedParams{}, at))
 }
 

@@ -61,6 +61,11 @@ func ownsPet(clause string) string {
 	return "query q() { match { $p: Person " + clause + " } return { $p.slug, $x as pet, $x.name as name } }"
 }
 
+// listsPets returns a query with an aggregate over the pets of each person.
+func listsPets(aggregate string) string {
+	return "query q() { match { $p: Person $p owns $x } return { $p.slug, " + aggregate + " as pets } }"
+}
+
 // checked returns a query with a parameter that has the given annotation.
 func checked(annotation string) string {
 	return "query q($n: String " + annotation + ") { match { $p: Person { note: $n } } return { $p.slug } }"
@@ -123,6 +128,9 @@ func TestCompare(t *testing.T) {
 		{"field retyped", nested("collect", "$x.name as name", "limit 3"), nested("collect", "length($x.name) as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the type of the column pets.name is now I32; it was String"},
 		{"record to a list", nested("first", "$x.name as name", ""), nested("collect", "$x.name as name", "limit 3"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pets is now a list of records; it was a record"},
 		{"list to a number", nested("collect", "$x.name as name", "limit 3"), "query q() { match { $p: Person } return { $p.slug, count { $p owns $_ } as pets } }", nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pets is now of type I64; it was a list of records"},
+		{"ids to nodes", listsPets("collect($x.id)"), listsPets("collect($x)"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pets is now a list of Pet nodes; it was of type [String]"},
+		{"node to a list of nodes", ownsPet("$p owns $x"), replaced(t, ownsPet("$p owns $x"), "$x as pet", "collect($x) as pet"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pet is now a list of Pet nodes; it was the node Pet"},
+		{"field of nodes in a list removed", listsPets("collect($x)"), listsPets("collect($x)"), []string{"  kind: enum(a, b)? }", " }"}, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.kind was removed"},
 		{"records in records", nested("collect", "first { $q owns $x return { $q.name as name, $q.age as age } } as owner", "limit 3"), nested("collect", "first { $q owns $x return { $q.name as name } } as owner", "limit 3"), nil, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.owner.age was removed"},
 		{"became a mutation", replaced(t, read, "query find", "query put", "Find.", "Put.", ", $age: I32?", ", $name: String?", "age: $age?", "name: $name?"), write, nil,
 			[]breaking.Kind{breaking.ParamRequired, breaking.BecameMutation, breaking.TextChanged, breaking.ParamLoosened}, ""},

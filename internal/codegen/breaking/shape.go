@@ -275,6 +275,8 @@ func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
 // columnType returns the text for the type of a column in a message.
 func columnType(c *codegen.ContractColumn) string {
 	switch {
+	case c.Node != "" && c.Type == "[record]":
+		return "a list of " + c.Node + " nodes"
 	case c.Node != "":
 		return "the node " + c.Node
 	case c.Type == "record":

@@ -157,6 +157,8 @@ func columnType(c *model.Field) string {
 	switch {
 	case c.Record == nil:
 		return c.Type.String()
+	case c.Record.NodeType != "" && c.Type.List:
+		return "[" + c.Record.NodeType + " as an object]"
 	case c.Record.NodeType != "":
 		return c.Record.NodeType + " as an object"
 	}

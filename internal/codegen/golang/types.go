@@ -57,6 +57,8 @@ func recordStructs(f *jen.File, q *model.Query, fields []model.Field) {
 		}
 		is := "the record " + c.Name
 		switch {
+		case c.Record.NodeType != "" && c.Type.List:
+			is = "a node of the list " + c.Name + ", a " + c.Record.NodeType + ","
 		case c.Record.NodeType != "":
 			is = "the node " + c.Name + ", a " + c.Record.NodeType + ","
 		case c.Type.List:

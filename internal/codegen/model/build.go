@@ -418,7 +418,13 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 		names[f.GoName], places[f.GoName] = c.Name, at(i)
 		switch e := c.Expr.(type) {
 		case plan.Whole:
-			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c)
+			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, e)
+		case plan.Agg:
+			if w, ok := e.CollectedNodes(); ok {
+				f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, w)
+			} else {
+				b.describe(q, &f, e)
+			}
 		case plan.BlockRows:
 			f.Record = &Struct{GoName: goName + f.GoName}
 			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
@@ -446,10 +452,10 @@ func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
 	f.Enum = b.enums[propKey{v.Entity, v.Type, prop.Name}]
 }
 
-// wholeNode returns the struct type for a whole node in a column.
-func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column) *Struct {
+// wholeNode returns the struct type for a whole node in a column, or in a column of lists.
+func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column, w plan.Whole) *Struct {
 	_, vars := columnsOf(q.Plan)
-	v := vars[c.Expr.(plan.Whole).Var]
+	v := vars[w.Var]
 	typ := v.Type
 	s := &Struct{NodeType: typ, GoName: goName}
 	b.declare(s.GoName, owner{fmt.Sprintf("the column %s of query %s", c.Name, q.Name), constantPlace(at)})

@@ -154,7 +154,7 @@ type Field struct {
 
 // Struct is the type of a record in a row, or of a record in a list that is a parameter.
 type Struct struct {
-	NodeType string  // name of the node type or of the interface, if the record is a whole node; else empty
+	NodeType string  // name of the node type or of the interface, if the record is a whole node, also in a list; else empty
 	GoName   string  // name of the Go type
 	Fields   []Field // one for each property, or for each column of the block
 }

@@ -23,6 +23,14 @@ type typed struct {
 	fields []plan.Field // the fields, if the operand is a record or a list of records
 }
 
+// nodeVar returns a variable that can stand for the operand, which is a whole node.
+func (t typed) nodeVar() plan.Var {
+	if t.shared {
+		return plan.Var{Entity: plan.Interface, Type: t.node}
+	}
+	return plan.Var{Entity: plan.Node, Type: t.node}
+}
+
 // String describes the operand for messages.
 func (t typed) String() string {
 	switch {
@@ -311,5 +319,8 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		return typed{}, false
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Distinct: call.Distinct != nil, Arg: arg.expr}, typ: row.Result(arg.typ)}
+	if row.Func == plan.Collect && arg.node != "" {
+		t.fields = wholeFields(c.nodeType(arg.nodeVar()).props)
+	}
 	return t, c.accepts(row, arg, call.Args[0].Source().Span())
 }

@@ -16,6 +16,11 @@ import (
 // value. It reports a node, a blob, a vector or a score.
 func (c *checker) argument(o syntax.Operand, sc *scope) (typed, bool) {
 	t, ok := c.operand(o, sc)
+	return c.computable(o, t, ok)
+}
+
+// computable checks that an expression can compute with an operand, of which operand returned t and ok.
+func (c *checker) computable(o syntax.Operand, t typed, ok bool) (typed, bool) {
 	if !ok {
 		return t, false
 	}
@@ -260,7 +265,12 @@ func (c *checker) apply(o *syntax.Call, row *plan.Function, sc *scope) (typed, b
 	args := make([]typed, len(o.Args))
 	for i, a := range o.Args {
 		var ok bool
-		if args[i], ok = c.argument(a, sc); !ok {
+		if row.Func == plan.Size {
+			args[i], ok = c.list(a, sc)
+		} else {
+			args[i], ok = c.argument(a, sc)
+		}
+		if !ok {
 			return typed{}, false
 		}
 	}
@@ -289,6 +299,17 @@ func (c *checker) apply(o *syntax.Call, row *plan.Function, sc *scope) (typed, b
 	}
 	apply.Type = t
 	return typed{expr: apply, typ: t}, true
+}
+
+// list resolves the argument of size. Only size accepts a list of nodes.
+func (c *checker) list(o syntax.Operand, sc *scope) (typed, bool) {
+	t, ok := c.operand(o, sc)
+	if a, aggregate := t.expr.(plan.Agg); ok && aggregate {
+		if _, nodes := a.CollectedNodes(); nodes {
+			return t, true
+		}
+	}
+	return c.computable(o, t, ok)
 }
 
 // functionHelp returns a help text for a function that does not accept the types of its arguments,
@@ -369,6 +390,8 @@ func (c *checker) column(name string, at diag.Span, help func() string) (typed, 
 		if w, whole := col.Expr.(plan.Whole); whole {
 			v := c.read.Vars[w.Var]
 			t.node, t.shared = v.Type, v.Entity == plan.Interface
+		} else {
+			t.fields = col.Fields
 		}
 		return t, true
 	}

@@ -72,7 +72,6 @@ func TestInterfaceHelp(t *testing.T) {
 		{match("$n: Named $c: C $n = $c", "$n"), "", Incomparable},
 		{match("$n: Named $m: Other $n = $m", "$n"), "", Incomparable},
 		{match("$n: Named $n < $n", "$n"), "compare a property or the id of the node", Incomparable},
-		{match("$n: Named", "collect($n)"), "write collect($n.id) and collect($n.type), or collect { … return { $n.id as id, $n.type as type } limit 10 }", BadAggregate},
 		{match("$n: Many search($n.name, \"x\")", "$n"), "bind a variable of one type that implements Many, and write a query for each: A, B, C, D, E, …", BadSearch},
 		{"query q($a: A) { match { $n: Named $n = $a } return { $n } }", "bind a variable of that type and compare it with both: $n2: A", Incomparable},
 		{"query q($a: Named) { match { $n: Named } return { $n } }", "name a type that implements it: A, B", UnknownNode},

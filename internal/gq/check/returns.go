@@ -65,27 +65,34 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 		}
 		places[name] = at
 		col := plan.Column{Name: name, Expr: t.expr, Type: t.typ}
-		if t.node != "" {
-			entity := plan.Node
-			if t.shared {
-				entity = plan.Interface
-			}
-			n := c.nodeType(plan.Var{Entity: entity, Type: t.node})
-			col.Fields = wholeFields(n.props)
-			for _, f := range n.props {
-				if f.Type.Kind != value.Blob {
-					c.useNodeProp(n, f)
-				}
-			}
-		}
 		if t.fields != nil {
 			col.Fields = t.fields
+		}
+		if t.node != "" {
+			col.Fields = c.returnsNode(t.nodeVar())
+		}
+		if a, ok := t.expr.(plan.Agg); ok {
+			if w, ok := a.CollectedNodes(); ok {
+				col.Fields = c.returnsNode(c.read.Vars[w.Var])
+			}
 		}
 		c.columns[name] = len(c.read.Columns)
 		c.read.Columns = append(c.read.Columns, col)
 	}
 	c.checkGroups(places)
 	c.checkRecords(places)
+}
+
+// returnsNode records that the read returns all properties of a variable's nodes except blobs. It lists the members of the
+// objects that represent these nodes.
+func (c *checker) returnsNode(v plan.Var) []plan.Field {
+	n := c.nodeType(v)
+	for _, p := range n.props {
+		if p.Type.Kind != value.Blob {
+			c.useNodeProp(n, p)
+		}
+	}
+	return wholeFields(n.props)
 }
 
 // wholeFields lists the members of the object that represents a node with the given properties. A property called id is

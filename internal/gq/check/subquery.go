@@ -119,9 +119,6 @@ func (c *checker) accepts(row *plan.Aggregate, arg typed, at diag.Span) bool {
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
 	case isTruth(arg.expr):
 		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
-	case arg.shared && row.Func == plan.Collect:
-		c.fault(BadAggregate, at, "write collect($n.id) and collect($n.type), or collect { … return { $n.id as id, $n.type as type } limit 10 }",
-			"collect lists the ids of nodes, but the id of a node of the interface %s does not identify it without its type", arg.node)
 	case arg.fields != nil, arg.node != "" && !row.Arg.Nodes, arg.node == "" && !row.Arg.Accepts(arg.typ):
 		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 	default:

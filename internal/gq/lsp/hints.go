@@ -65,7 +65,7 @@ func stated(src *xref.Source, i int) bool {
 		src.Names[next].Type == n.Type && src.Names[next].Value == n.Type
 }
 
-// shortType returns the type of a column; for a whole node, only the name of its type.
+// shortType returns the type of a column; for a whole node or a list of nodes, only the name of the node's type.
 func shortType(r *plan.Read, column string) string {
 	for _, c := range r.Columns {
 		if c.Name != column {
@@ -73,6 +73,11 @@ func shortType(r *plan.Read, column string) string {
 		}
 		if whole, ok := c.Expr.(plan.Whole); ok {
 			return r.Vars[whole.Var].Type
+		}
+		if agg, ok := c.Expr.(plan.Agg); ok {
+			if whole, ok := agg.CollectedNodes(); ok {
+				return "[" + r.Vars[whole.Var].Type + "]"
+			}
 		}
 		return columnType(c)
 	}

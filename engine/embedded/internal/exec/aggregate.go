@@ -20,6 +20,9 @@ type aggregate struct {
 	ex    *expr      // the argument; nil if it counts rows
 	typ   value.Type // type of the result
 	slot  int        // the vector for its values
+	// nodes is the variable whose nodes a collect gathers for a column of records. In all other aggregates
+	// nodes is NoVar.
+	nodes plan.VarID
 }
 
 // newFold has a function for each aggregate except count and collect. The function makes the aggregate's
@@ -56,18 +59,18 @@ type accumulator struct {
 func newAccumulators(p *Program) []accumulator {
 	list := make([]accumulator, len(p.aggs))
 	for i, a := range p.aggs {
-		list[i] = newAccumulator(a.src, p.keepsText(a.ex))
+		list[i] = newAccumulator(&a, p.keepsText(a.ex))
 	}
 	return list
 }
 
 // newAccumulator returns an accumulator for an aggregate. The argument `texts` says whether the run makes the
 // texts that the aggregate keeps; see query.keepsText.
-func newAccumulator(a plan.Agg, texts bool) (out accumulator) {
-	switch make := newFold[a.Func]; {
-	case a.Func == plan.Collect:
-		out.list = &collected{distinct: a.Distinct, texts: texts}
-	case a.Distinct:
+func newAccumulator(a *aggregate, texts bool) (out accumulator) {
+	switch make := newFold[a.src.Func]; {
+	case a.src.Func == plan.Collect:
+		out.list = &collected{distinct: a.src.Distinct, texts: texts, nodes: a.nodes}
+	case a.src.Distinct:
 		out.set = &distinctCounts{}
 	case make != nil:
 		out.fold = make()
@@ -137,7 +140,11 @@ func (a *accumulator) grow() {
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
 func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if to.list != nil {
-		return to.list.add(co, f, co.eval(a.ex, f), ids)
+		var values *column.Vec
+		if a.nodes == plan.NoVar {
+			values = co.eval(a.ex, f)
+		}
+		return to.list.add(co, f, values, ids)
 	}
 	return co.evaluator.accumulate(a, to, f, ids)
 }

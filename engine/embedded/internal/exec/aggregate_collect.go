@@ -17,18 +17,23 @@ import (
 // come from.
 type collected struct {
 	distinct bool
-	texts    bool // the run makes the values, which are texts
-	answer   int  // bytes that the run was charged for the lists of the latest result
+	texts    bool       // the run makes the values, which are texts
+	nodes    plan.VarID // the variable whose nodes are gathered for records; NoVar if values are gathered
+	answer   int        // bytes that the run was charged for the lists of the latest result
 	groups   []gathering
 	places   map[string]uint32 // of distinct values: the number of the group and the bytes of the value; the position in the group
 	key      []byte            // memory for one key of places
 }
 
-// gathering is the values of one group.
+// gathering is the values or the nodes of one group.
 type gathering struct {
 	values []value.Value
-	ties   []uint32 // for each value: the ordinals of the variables that break ties, in the row of the value
+	ords   []uint32 // the ordinals of the nodes
+	ties   []uint32 // for each value or node: the ordinals of the variables that break ties, in its row
 }
+
+// len returns the number of values or nodes. One of the two lists is empty.
+func (g *gathering) len() int { return len(g.values) + len(g.ords) }
 
 func (c *collected) reset() {
 	clear(c.groups)
@@ -37,17 +42,21 @@ func (c *collected) reset() {
 
 func (c *collected) grow() { c.groups = append(c.groups, gathering{}) }
 
-// add adds the values that are not null to their groups. The error is that of budget.spend, or a *engine.TooLarge
-// for a group with more than plan.MaxCollected values.
+// add adds the values or nodes that are not null to their groups. If nodes are gathered, `values` is nil. The error is that
+// of budget.spend, or a *engine.TooLarge for a group with more than plan.MaxCollected values or nodes.
 func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []uint32) error {
 	ties := co.read.Ties
+	bytes := valueBytes
+	if c.nodes != plan.NoVar {
+		bytes = 4
+	}
 	for i, g := range groups {
-		if values.IsNull(i) {
+		if c.isNull(f, values, i) {
 			continue
 		}
 		to := &c.groups[g]
 		if c.distinct {
-			c.key = appendGroupKey(binary.LittleEndian.AppendUint32(c.key[:0], g), values, i)
+			c.key = c.appendKey(binary.LittleEndian.AppendUint32(c.key[:0], g), f, values, i)
 			if at, again := c.places[string(c.key)]; again {
 				c.keepFirst(co, to, int(at), f, values, i)
 				continue
@@ -55,24 +64,28 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 			if c.places == nil {
 				c.places = map[string]uint32{}
 			}
-			c.places[string(c.key)] = uint32(len(to.values))
+			c.places[string(c.key)] = uint32(to.len())
 			if err := co.spend(len(c.key) + seenBytes); err != nil {
 				return err
 			}
 		}
-		if len(to.values) == plan.MaxCollected {
+		if to.len() == plan.MaxCollected {
 			return &engine.TooLarge{Resource: "values that collect gathers in one group", Limit: plan.MaxCollected, Actual: plan.MaxCollected + 1,
 				Hint: "group by more columns, add conditions, or count the values"}
 		}
 		// The append function grows a slice to at most twice its length.
-		v, bytes := values.Value(i), 2*(valueBytes+4*len(ties))
+		size := 2 * (bytes + 4*len(ties))
 		if c.texts {
-			bytes += len(v.Str())
+			size += len(values.Value(i).Str())
 		}
-		if err := co.spend(bytes); err != nil {
+		if err := co.spend(size); err != nil {
 			return err
 		}
-		to.values = append(to.values, v)
+		if c.nodes != plan.NoVar {
+			to.ords = append(to.ords, f.cols[c.nodes][i])
+		} else {
+			to.values = append(to.values, values.Value(i))
+		}
 		for _, v := range ties {
 			to.ties = append(to.ties, f.cols[v][i])
 		}
@@ -80,8 +93,24 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 	return nil
 }
 
+// isNull reports whether row i of a frame has no value or node.
+func (c *collected) isNull(f *frame, values *column.Vec, i int) bool {
+	if c.nodes != plan.NoVar {
+		return f.cols[c.nodes][i] == version.NoOrd
+	}
+	return values.IsNull(i)
+}
+
+// appendKey appends bytes to a key that identify the value or the node in row i of a frame.
+func (c *collected) appendKey(key []byte, f *frame, values *column.Vec, i int) []byte {
+	if c.nodes != plan.NoVar {
+		return binary.LittleEndian.AppendUint32(key, f.cols[c.nodes][i])
+	}
+	return appendGroupKey(key, values, i)
+}
+
 // keepFirst replaces a value of a group by an equal one in row i of the frame if that row comes first. Equal values may
-// differ in their sign, as 0 and -0 do.
+// differ in their sign, as 0 and -0 do. Equal nodes do not differ, so only the ids that break ties are replaced.
 func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, values *column.Vec, i int) {
 	n := len(co.read.Ties)
 	kept := to.ties[at*n : (at+1)*n]
@@ -95,11 +124,14 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 	if fault.On(fault.KeepsLast) {
 		first = !first
 	}
-	if first {
+	if !first {
+		return
+	}
+	if values != nil {
 		to.values[at] = values.Value(i)
-		for k, v := range co.read.Ties {
-			kept[k] = f.cols[v][i]
-		}
+	}
+	for k, v := range co.read.Ties {
+		kept[k] = f.cols[v][i]
 	}
 }
 
@@ -117,25 +149,71 @@ func (c *collected) answered(co *collector, groups []uint32) {
 // of returns the list of a group's values.
 func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value {
 	from := &c.groups[group]
+	elems := make([]value.Value, from.len())
+	for i, at := range from.inTieOrder(co) {
+		elems[i] = from.values[at]
+	}
+	return value.OfList(kind, elems)
+}
+
+// inTieOrder returns the positions of the values or nodes in the order of the ids that break ties.
+func (g *gathering) inTieOrder(co *collector) []int {
 	n := len(co.read.Ties)
-	co.failOn(co.tick(len(from.values)))
-	order := make([]int, len(from.values))
+	co.failOn(co.tick(g.len()))
+	order := make([]int, g.len())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		for k, v := range co.read.Ties {
-			if c := co.compareIDs(v, from.ties[a*n+k], from.ties[b*n+k]); c != 0 {
+			if c := co.compareIDs(v, g.ties[a*n+k], g.ties[b*n+k]); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
-	elems := make([]value.Value, len(order))
-	for i, at := range order {
-		elems[i] = from.values[at]
+	return order
+}
+
+// fieldBytes is the size in bytes of the value of a field in a vector, without the bytes of a text or a list.
+const fieldBytes = 24
+
+// nodesColumn returns the lists of nodes that an aggregate gathered for the given groups, as a column of records. The
+// column is valid until the next batch.
+func (o *output) nodesColumn(c *projection, groups []uint32) (engine.Column, error) {
+	co := o.from
+	list := co.sums[c.agg].list
+	n := 0
+	for _, g := range groups {
+		n += list.groups[g].len()
 	}
-	return value.OfList(kind, elems)
+	if err := co.tests.nest(n, c.Name); err != nil {
+		return engine.Column{}, err
+	}
+	bytes := n * (4 + fieldBytes*len(c.fields))
+	if err := co.spend(bytes); err != nil {
+		return engine.Column{}, err
+	}
+	o.charged += bytes
+	ords := make([]uint32, 0, n)
+	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.fields)), Offsets: make([]int32, 1, len(groups)+1)}
+	for _, g := range groups {
+		from := &list.groups[g]
+		order := from.inTieOrder(co)
+		for i, at := range order {
+			if fault.On(fault.NodesUnsorted) {
+				at = i
+			}
+			ords = append(ords, from.ords[at])
+		}
+		out.Offsets = append(out.Offsets, int32(len(ords)))
+	}
+	rows := frame{n: n, cols: make([][]uint32, co.width())}
+	rows.cols[list.nodes] = ords
+	for k, ex := range c.fields {
+		out.Fields[k] = o.eval(ex, &rows).Column
+	}
+	return out, nil
 }
 
 // compareIDs compares the ids of two entities that a variable may be bound to. Null comes first.

@@ -98,7 +98,9 @@ func (b *binder) projections() error {
 		var err error
 		switch e := c.Expr.(type) {
 		case plan.Agg:
-			out.agg, err = b.aggregate(e)
+			if out, err = b.collectedNodes(out, e); err == nil && out.fields == nil {
+				out.agg, err = b.aggregate(e, plan.NoVar)
+			}
 		case plan.Whole:
 			out, err = b.recordColumn(c, b.keepVar)
 		case plan.BlockRows:
@@ -131,7 +133,7 @@ func (b *binder) orders() error {
 			if !b.read.Grouped {
 				return mismatch("the query orders by the aggregate %s, but returns no aggregate", agg.Func)
 			}
-			n, err := b.aggregate(agg)
+			n, err := b.aggregate(agg, plan.NoVar)
 			if err != nil {
 				return err
 			}
@@ -214,17 +216,37 @@ func (b *binder) groups(e plan.Expr) bool {
 	})
 }
 
+// collectedNodes binds a column if it is a list of nodes. Any other column stays as it is.
+func (b *binder) collectedNodes(c projection, e plan.Agg) (projection, error) {
+	w, nodes := e.CollectedNodes()
+	if nodes != (c.Fields != nil) {
+		return c, mismatch("the fields of %s do not fit its expression", c.Name)
+	}
+	if !nodes {
+		return c, nil
+	}
+	whole := c.Column
+	whole.Expr = w
+	record, err := b.recordColumn(whole, b.keepVar)
+	if err != nil {
+		return c, err
+	}
+	c.fields = record.fields
+	c.agg, err = b.aggregate(e, w.Var)
+	return c, err
+}
+
 // aggregate binds an aggregate and returns its position in b.aggs. Equal aggregates share a
-// position.
-func (b *binder) aggregate(e plan.Agg) (int, error) {
+// position. If the aggregate collects nodes for a column of records, `nodes` is their variable; else it is NoVar.
+func (b *binder) aggregate(e plan.Agg, nodes plan.VarID) (int, error) {
 	for i := range b.aggs {
 		b.step(1)
-		if sameExpr(b.aggs[i].src, e) {
+		if b.aggs[i].nodes == nodes && sameExpr(b.aggs[i].src, e) {
 			return i, nil
 		}
 	}
 	row := e.Func.Row()
-	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs}
+	a := aggregate{src: e, typ: row.Result(value.Type{}), slot: b.vecs, nodes: nodes}
 	b.vecs++
 	a.bound = plan.NoVar
 	if e.Distinct && !row.Distinct {
@@ -232,7 +254,13 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 	}
 	w, whole := e.Arg.(plan.Whole)
 	counts := whole && e.Func == plan.Count && !e.Distinct
+	if e.Func == plan.Collect {
+		for _, v := range b.read.Ties {
+			b.keepVar(v)
+		}
+	}
 	switch {
+	case nodes != plan.NoVar:
 	case counts && b.read.Vars[w.Var].Optional:
 		a.bound = w.Var
 		b.keepVar(w.Var)
@@ -244,15 +272,10 @@ func (b *binder) aggregate(e plan.Agg) (int, error) {
 		if a.ex, err = b.expr(e.Arg); err != nil {
 			return 0, err
 		}
-		if !row.Arg.Accepts(a.ex.typ) || a.ex.kind == exprRef && e.Func != plan.Count {
+		if !row.Arg.Accepts(a.ex.typ) || whole && !row.Arg.Nodes {
 			return 0, mismatch("%s does not accept a value of type %s", e.Func, a.ex.typ)
 		}
 		a.typ = row.Result(a.ex.typ)
-		if e.Func == plan.Collect {
-			for _, v := range b.read.Ties {
-				b.keepVar(v)
-			}
-		}
 	}
 	b.aggs = append(b.aggs, a)
 	return len(b.aggs) - 1, nil

@@ -188,7 +188,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		}
 		b.composes = false // aggregates do not nest
 		out.kind = exprAgg
-		out.agg, err = b.aggregate(e)
+		out.agg, err = b.aggregate(e, plan.NoVar)
 		b.composes = true
 		if err == nil {
 			out.typ = b.aggs[out.agg].typ

@@ -95,7 +95,7 @@ type projection struct {
 	plan.Column
 	ex     *expr
 	agg    int     // position in query.aggs, or -1
-	fields []*expr // the fields, if the column is a whole node
+	fields []*expr // the fields, if the column is a whole node or a list of nodes
 	// composed is set if ex computes with aggregates.
 	composed bool
 	rows     int // position in query.subqueries, if the column is a `first` or `collect` block; else -1

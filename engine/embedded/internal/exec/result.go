@@ -92,6 +92,7 @@ type output struct {
 	batch   engine.Batch    // the current batch; its memory is reused
 	columns []engine.Column // the columns of the batch
 	vecs    []column.Vec    // for the columns that have no vector in the evaluator
+	charged int             // bytes that the run was charged for the lists of nodes in the batch
 }
 
 // newOutput returns an output of the rows in `from`.
@@ -99,7 +100,7 @@ func newOutput(ev *evaluator, from *collector) output {
 	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
 	o.rows.cols = make([][]uint32, ev.width())
 	for i, c := range ev.columns {
-		if c.fields != nil {
+		if c.fields != nil && c.agg < 0 {
 			o.columns[i].Fields = make([]engine.Column, len(c.fields))
 		}
 	}
@@ -109,6 +110,7 @@ func newOutput(ev *evaluator, from *collector) output {
 // end clears references that a pooled output must not keep alive. If vecs is true, it clears the
 // values too.
 func (o *output) end(vecs bool) {
+	o.charged = 0
 	if vecs {
 		for i := range o.vecs {
 			o.vecs[i].Forget()
@@ -134,12 +136,19 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 	}
 	o.rows.n, o.rows.groups = n, rows
 	o.from.tests.nested = 0
+	o.spent -= int64(o.charged)
+	o.charged = 0
 	for i := range o.Program.columns {
 		c, vec := &o.Program.columns[i], &o.vecs[i]
 		switch {
 		case c.rows >= 0:
 			var err error
 			if o.columns[i], err = o.from.tests.recordsColumn(c, &o.rows); err != nil {
+				return nil, err
+			}
+		case c.fields != nil && c.agg >= 0:
+			var err error
+			if o.columns[i], err = o.nodesColumn(c, rows); err != nil {
 				return nil, err
 			}
 		case c.fields != nil:

@@ -73,7 +73,7 @@ func (b *binder) subquery(e plan.Expr) (_ int, err error) {
 // blockAgg binds an aggregate over the matches of a block.
 func (b *binder) blockAgg(s *subquery, e plan.BlockAgg) error {
 	row := e.Func.Row()
-	s.agg = aggregate{src: plan.Agg{Func: e.Func, Distinct: e.Distinct, Arg: e.Arg}, bound: plan.NoVar, typ: row.Result(value.Type{})}
+	s.agg = aggregate{src: plan.Agg{Func: e.Func, Distinct: e.Distinct, Arg: e.Arg}, bound: plan.NoVar, nodes: plan.NoVar, typ: row.Result(value.Type{})}
 	w, whole := e.Arg.(plan.Whole)
 	counts := whole && e.Func == plan.Count && !e.Distinct
 	switch {
@@ -232,7 +232,7 @@ func newSubqueryRuns(p *Program) []subqueryRun {
 	runs := make([]subqueryRun, len(p.query.subqueries))
 	for i, s := range p.query.subqueries {
 		if s.blockRows == nil {
-			runs[i].sum = newAccumulator(s.agg.src, p.keepsText(s.agg.ex))
+			runs[i].sum = newAccumulator(&s.agg, p.keepsText(s.agg.ex))
 		} else {
 			runs[i].gathered = newGathered(p)
 		}

@@ -328,9 +328,8 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) err
 // keepRecords appends n rows to the records. The function `of` returns the ordinals that a variable
 // has in these rows.
 func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
-	if m.nested += n; m.nested > plan.MaxNested {
-		return &tooManyRecords{engine.TooLarge{Resource: "nested records in one row, at last of " + s.name, Limit: plan.MaxNested, Actual: int64(m.nested),
-			Hint: "lower the limit of the block"}}
+	if err := m.nest(n, s.name); err != nil {
+		return err
 	}
 	bytes := s.rowBytes() * n
 	if err := m.spend(bytes); err != nil {
@@ -341,6 +340,15 @@ func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of f
 		run.kept.cols[v] = append(run.kept.cols[v], of(v)...)
 	}
 	run.kept.n += n
+	return nil
+}
+
+// nest counts n nested records of the batch. The argument `of` says for the error where they are.
+func (m *matcher) nest(n int, of string) error {
+	if m.nested += n; m.nested > plan.MaxNested {
+		return &tooManyRecords{engine.TooLarge{Resource: "nested records in one row, at last of " + of, Limit: plan.MaxNested, Actual: int64(m.nested),
+			Hint: "lower the limit of the block, or collect fewer nodes"}}
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ const (
 	NullsCounted            // the count of an optional variable counts the rows in which it is null
 	NullsDistinct           // count(distinct …) counts null as a value
 	KeepsLast               // collect(distinct …) keeps the last of several equal values instead of the first
+	NodesUnsorted           // collect lists nodes in the order in which the rows arrive
 	HavingLost              // the last condition of several in `having` is not tested
 	CutBefore               // the number of groups before `having` decides whether the limit cuts rows off
 	RowDropped              // subqueries find nothing for the last of several rows
@@ -46,6 +47,7 @@ var names = [...]string{
 	NullsCounted:      "nulls_counted",
 	NullsDistinct:     "nulls_distinct",
 	KeepsLast:         "keeps_last",
+	NodesUnsorted:     "nodes_unsorted",
 	HavingLost:        "having_lost",
 	CutBefore:         "cut_before",
 	RowDropped:        "row_dropped",

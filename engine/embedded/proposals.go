@@ -325,6 +325,13 @@ func (m *proposalMerge) complete(rec *record, c engine.Commit, base string) erro
 	return checkProposalSize(len(rec.proposal) - len(rec.payload))
 }
 
+// checkMerging locks branches.mu and calls checkMergingLocked.
+func (l *branches) checkMerging(m *proposalMerge) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.checkMergingLocked(m)
+}
+
 // checkMergingLocked checks that the stored proposal is the one that the caller of the merge read.
 // REQUIRES: l.mu is locked.
 func (l *branches) checkMergingLocked(m *proposalMerge) error {

@@ -40,7 +40,7 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test -shuffle=on -timeout 30m ./...
 
 # A build tag puts one fault into the engine. The model holds its own faults.
-FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit fault_factor fault_closing fault_terms fault_opposite fault_record
+FAULT_TAGS := fault_hops fault_overlay fault_tombstone fault_dropped fault_members fault_unmatched fault_nulls fault_distinct fault_collect fault_having fault_cut fault_alternatives fault_lastwalk fault_types fault_ids fault_upsert fault_block fault_block_row fault_block_limit fault_factor fault_closing fault_terms fault_opposite fault_record fault_draft
 test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine or the model
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	@for fault in $(FAULT_TAGS); do \

@@ -342,7 +342,7 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 		d.State = engine.DraftDeleted
 	}
 	rec := version.Drafting{Draft: &d, Forget: end.Unused}
-	if end.Unused || len(b.keys.current(r.history, now)) == 0 {
+	if end.Unused || !r.hasReceipts(b, now) {
 		branching := version.Branching{Delete: true, Name: b.name, Time: now}
 		rec.Branch = branching.Append(nil)
 	}
@@ -408,7 +408,7 @@ func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*
 // reclaimDrafts removes the branches of drafts that have ended and have no receipt any more.
 func (r *writer) reclaimDrafts(ctx context.Context) error {
 	for _, b := range r.branches.endedDrafts() {
-		if len(b.keys.current(r.history, r.opts.time())) > 0 {
+		if r.hasReceipts(b, r.opts.time()) {
 			continue
 		}
 		var gone *engine.NotFound
@@ -417,6 +417,12 @@ func (r *writer) reclaimDrafts(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasReceipts reports whether the branch of a draft must stay when the draft ends, because it has
+// receipts that answer repeated writes.
+func (r *writer) hasReceipts(b *branch, now time.Time) bool {
+	return !draftKeysLost && len(b.keys.current(r.history, now)) > 0
 }
 
 // endedDrafts lists the branches of drafts that have ended.

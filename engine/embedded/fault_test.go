@@ -1,4 +1,4 @@
-//go:build fault_tombstone || fault_hops || fault_overlay || fault_dropped || fault_members || fault_unmatched || fault_nulls || fault_distinct || fault_collect || fault_having || fault_cut || fault_block_row || fault_block_limit || fault_alternatives || fault_lastwalk || fault_types || fault_ids || fault_upsert || fault_block || fault_factor || fault_closing || fault_terms || fault_opposite || fault_record
+//go:build fault_tombstone || fault_hops || fault_overlay || fault_dropped || fault_members || fault_unmatched || fault_nulls || fault_distinct || fault_collect || fault_having || fault_cut || fault_block_row || fault_block_limit || fault_alternatives || fault_lastwalk || fault_types || fault_ids || fault_upsert || fault_block || fault_factor || fault_closing || fault_terms || fault_opposite || fault_record || fault_draft
 
 package embedded_test
 
@@ -23,7 +23,7 @@ func (o *overheard) Errorf(format string, args ...any) {
 // TestFaultIsFound expects the random comparison to find the fault that a build tag seeds:
 // fault_hops, fault_overlay, fault_tombstone, fault_dropped, fault_members, fault_unmatched, fault_nulls, fault_distinct,
 // fault_collect, fault_having, fault_cut, fault_block_row, fault_block_limit, fault_alternatives, fault_lastwalk, fault_types, fault_ids,
-// fault_upsert, fault_block, fault_factor, fault_closing, fault_terms, fault_opposite or fault_record. Run it with go test -tags fault_hops -run TestFaultIsFound ./engine/embedded.
+// fault_upsert, fault_block, fault_factor, fault_closing, fault_terms, fault_opposite, fault_record or fault_draft. Run it with go test -tags fault_hops -run TestFaultIsFound ./engine/embedded.
 func TestFaultIsFound(t *testing.T) {
 	o := &overheard{TB: t}
 	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: 10_000})

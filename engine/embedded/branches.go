@@ -277,10 +277,10 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 		l.bases.merged(b, w.from, w.source)
 	}
 	if w.merging != nil {
-		l.proposals.set(proposal{Proposal: &w.merging.proposal, out: next.out})
+		l.proposals.set(newProposalVersion(&w.merging.proposal, next.out))
 	}
 	if w.ends != nil {
-		l.drafts.set(draft{Draft: w.ends.draft, out: next.out})
+		l.drafts.set(newDraftVersion(w.ends.draft, next.out))
 	}
 	b.stage(next)
 	return ticket, nil
@@ -363,7 +363,7 @@ func (l *branches) create(o origin, restored *version.Snapshot, now time.Time, m
 	l.bases.hold(b, state)
 	if o.draft != nil {
 		kept := *o.draft
-		l.drafts.set(draft{Draft: &kept, out: out})
+		l.drafts.set(newDraftVersion(&kept, out))
 	}
 	l.lsn, l.last = ticket.LSN, out
 	return created{b, out, ticket, len(payload)}, nil

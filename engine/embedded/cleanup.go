@@ -26,6 +26,11 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 		return nil, err
 	}
 	defer g.calls.leave()
+	if !opts.DryRun {
+		if err := g.writer.reclaimDrafts(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return g.checkpoints.cleanup(ctx, opts)
 }
 
@@ -45,6 +50,10 @@ func (c *checkpoints) cleanup(ctx context.Context, opts engine.CleanupOptions) (
 	cut := c.branches.cut(c.opts.time())
 	if err := cut.waitDurable(ctx); err != nil {
 		return nil, err
+	}
+	if opts.DryRun {
+		// The branches that reclaimDrafts removes before a cleanup.
+		cut.branches = slices.DeleteFunc(cut.branches, func(b cutBranch) bool { return len(b.receipts) == 0 && cut.drafts.closed(b.name) != nil })
 	}
 	dropped := cut.proposals.forget(c.opts.time(), cmp.Or(opts.ProposalKeep, c.opts.ProposalKeep))
 	endedDrafts := cut.drafts.forget(c.opts.time(), func(name string) bool { return c.branches.named(name) != nil })

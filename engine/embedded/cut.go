@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -46,8 +45,8 @@ func (l *branches) cut(now time.Time) *cut {
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}
 	c.bases = l.bases.states()
-	c.proposals = proposals{sorted: slices.Clone(l.proposals.sorted), reclaimed: l.proposals.reclaimed}
-	c.drafts.sorted = slices.Clone(l.drafts.sorted)
+	c.proposals.versions, c.drafts.versions = l.proposals.clone(), l.drafts.clone()
+	c.proposals.reclaimed = l.proposals.reclaimed
 	c.retained = l.retention.collectRetained(append(heads, l.proposals.commits()...), c.commits, c.lsn)
 	return c
 }

@@ -21,7 +21,8 @@
 //	layout of rows, who may merge                     layout        layout.go
 //	the branches, their tips and merge bases,         branches      branches.go, bases.go
 //	the last log record
-//	the proposals, and the order of their events      proposals     proposals.go, events.go
+//	the proposals, and the order of their events      proposals     proposals.go, events.go, versions.go
+//	the drafts                                        drafts        drafts.go, versions.go
 //	one branch: head, tip, pending commits            branch        branch.go
 //	idempotency keys of a branch                      idempotency   idempotency.go
 //	anchors and archived records of old commits       retention     retention.go, archive.go

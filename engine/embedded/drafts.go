@@ -3,11 +3,10 @@ package embedded
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -15,87 +14,34 @@ import (
 // draftKeep is how long a cleanup keeps the record of a draft that has ended.
 const draftKeep = engine.ProposalKeep
 
-// drafts holds the drafts of a graph after the last record of its log, in the order of their ids.
-// branches.mu guards it.
+// drafts holds the drafts of a graph after the last record of its log. branches.mu guards it.
 //
 // The branch of a draft that has ended stays in the set of branches while it has a receipt that
 // answers a repeated write. Such a branch is not listed, and only repeated writes find it.
 type drafts struct {
-	sorted []draft
+	versions[engine.Draft]
 }
 
-// draft is the last version of a draft. Its record may not be durable yet.
-type draft struct {
-	*engine.Draft          // never changed in place, because readers share it
-	out           *outcome // nil if recovery restored the draft
-
-	earlier *engine.Draft // the version that readers see until the record is durable; nil for none
-
-	// forgotten says that the record forgets the draft. The list drops the draft once the record is
-	// durable.
-	forgotten bool
-}
-
-// visible returns the version that readers see: the last one whose record is durable. It returns nil if
-// there is none.
-func (d *draft) visible() *engine.Draft {
-	if d.out == nil {
-		return d.Draft
-	}
-	select {
-	case <-d.out.done:
-		if d.out.err == nil && d.forgotten {
-			return nil
-		}
-		if d.out.err == nil {
-			return d.Draft
-		}
-	default:
-	}
-	return d.earlier
-}
-
-// find returns the position of a draft in the list, and whether the list has it.
-func (l *drafts) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(l.sorted, id, func(d draft, id string) int { return strings.Compare(d.ID, id) })
-}
-
-// set adds a draft or replaces its earlier version.
-func (l *drafts) set(d draft) {
-	i, found := l.find(d.ID)
-	if found {
-		d.earlier = l.sorted[i].visible()
-		l.sorted[i] = d
-		return
-	}
-	l.sorted = slices.Insert(l.sorted, i, d)
-}
-
-// drop removes the draft with the given id.
-func (l *drafts) drop(id string) {
-	if i, found := l.find(id); found {
-		l.sorted = slices.Delete(l.sorted, i, i+1)
-	}
+// newDraftVersion returns the entry of [drafts] for a draft. The outcome is nil in recovery.
+func newDraftVersion(d *engine.Draft, out *outcome) versioned[engine.Draft] {
+	return versioned[engine.Draft]{id: d.ID, last: d, out: out}
 }
 
 // of returns the draft that a branch belongs to, or nil. A branch that is not named like a draft costs
 // only the comparison of the prefix.
-func (l *drafts) of(branch string) *draft {
+func (l *drafts) of(branch string) *versioned[engine.Draft] {
 	id, ok := engine.DraftID(branch)
 	if !ok {
 		return nil
 	}
-	if i, found := l.find(id); found {
-		return &l.sorted[i]
-	}
-	return nil
+	return l.find(id)
 }
 
 // closed returns a *engine.DraftClosed if a branch belongs to a draft that has ended, even if the
 // record of the end is not durable yet.
 func (l *drafts) closed(branch string) error {
-	if d := l.of(branch); d != nil && d.State != engine.DraftOpen {
-		return &engine.DraftClosed{Draft: *d.Draft}
+	if d := l.of(branch); d != nil && d.last.State != engine.DraftOpen {
+		return &engine.DraftClosed{Draft: *d.last}
 	}
 	return nil
 }
@@ -112,10 +58,10 @@ func (l *drafts) shut(branch string) error {
 
 // openOf returns the open draft with the given owner and name, or nil, and the number of the owner's
 // open drafts.
-func (l *drafts) openOf(owner, name string) (found *draft, n int) {
+func (l *drafts) openOf(owner, name string) (found *versioned[engine.Draft], n int) {
 	for i := range l.sorted {
-		if d := &l.sorted[i]; d.Owner == owner && d.State == engine.DraftOpen {
-			if n++; d.Name == name {
+		if d := &l.sorted[i]; d.last.Owner == owner && d.last.State == engine.DraftOpen {
+			if n++; d.last.Name == name {
 				found = d
 			}
 		}
@@ -139,23 +85,16 @@ func (l *drafts) checkNew(d *engine.Draft, most int) error {
 // forget drops the drafts that ended longer than draftKeep ago and have no branch any more. It
 // returns their ids.
 func (l *drafts) forget(now time.Time, hasBranch func(name string) bool) (dropped []string) {
-	l.sorted = slices.DeleteFunc(l.sorted, func(d draft) bool {
-		old := d.State != engine.DraftOpen && now.Sub(d.Ended) > draftKeep && !hasBranch(d.Branch())
-		if old {
-			dropped = append(dropped, d.ID)
-		}
-		return old
+	return l.dropIf(func(d *engine.Draft) bool {
+		return d.State != engine.DraftOpen && now.Sub(d.Ended) > draftKeep && !hasBranch(d.Branch())
 	})
-	return dropped
 }
 
 // dropDrafts removes the drafts with the given ids from memory.
 func (l *branches) dropDrafts(ids []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, id := range ids {
-		l.drafts.drop(id)
-	}
+	l.drafts.drop(ids...)
 }
 
 // errDraftOpen is the error of create if the owner has an open draft of that name.
@@ -186,7 +125,7 @@ func (l *branches) draftsIn(r engine.DraftRange) (list []engine.Draft) {
 	defer l.mu.Unlock()
 	from, to := 0, len(l.drafts.sorted)
 	if r.ID != "" {
-		i, found := l.drafts.find(r.ID)
+		i, found := l.drafts.search(r.ID)
 		if !found {
 			return nil
 		}
@@ -247,10 +186,8 @@ func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 func (l *branches) draft(id string) (engine.Draft, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i, found := l.drafts.find(id); found {
-		if d := l.drafts.sorted[i].visible(); d != nil {
-			return *d, nil
-		}
+	if d := l.drafts.seen(id); d != nil {
+		return *d, nil
 	}
 	return engine.Draft{}, &engine.NotFound{What: "draft", Name: id}
 }
@@ -357,7 +294,7 @@ func (l *branches) openDraft(owner, name string) (*engine.Draft, *outcome) {
 	if d == nil {
 		return nil, nil
 	}
-	return d.Draft, d.out
+	return d.last, d.out
 }
 
 // EndDraft ends an open draft, and returns once the record of the end is durable.
@@ -406,7 +343,7 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 		d.State = engine.DraftDeleted
 	}
 	rec := version.Drafting{Draft: &d, Forget: end.Unused}
-	if end.Unused || len(b.keys.current(r.history, now)) == 0 {
+	if end.Unused || !r.hasReceipts(b, now) {
 		branching := version.Branching{Delete: true, Name: b.name, Time: now}
 		rec.Branch = branching.Append(nil)
 	}
@@ -462,7 +399,9 @@ func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*
 		b.deleted = true
 		l.retention.branchDeleted()
 	}
-	l.drafts.set(draft{Draft: rec.Draft, out: out, forgotten: rec.Forget})
+	ended := newDraftVersion(rec.Draft, out)
+	ended.forgotten = rec.Forget
+	l.drafts.set(ended)
 	l.lsn, l.last = ticket.LSN, out
 	return ticket, out, nil
 }
@@ -470,7 +409,7 @@ func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*
 // reclaimDrafts removes the branches of drafts that have ended and have no receipt any more.
 func (r *writer) reclaimDrafts(ctx context.Context) error {
 	for _, b := range r.branches.endedDrafts() {
-		if len(b.keys.current(r.history, r.opts.time())) > 0 {
+		if r.hasReceipts(b, r.opts.time()) {
 			continue
 		}
 		var gone *engine.NotFound
@@ -481,14 +420,19 @@ func (r *writer) reclaimDrafts(ctx context.Context) error {
 	return nil
 }
 
+// hasReceipts reports whether the branch of a draft must stay when the draft ends, because it has
+// receipts that answer repeated writes.
+func (r *writer) hasReceipts(b *branch, now time.Time) bool {
+	return !fault.On(fault.DraftKeysLost) && len(b.keys.current(r.history, now)) > 0
+}
+
 // endedDrafts lists the branches of drafts that have ended.
 func (l *branches) endedDrafts() (list []*branch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.drafts.sorted {
-		d := &l.drafts.sorted[i]
-		if seen := d.visible(); seen != nil && seen.State != engine.DraftOpen {
-			if b := l.byName[d.Branch()]; b != nil && !b.deleted {
+		if seen := l.drafts.sorted[i].visible(); seen != nil && seen.State != engine.DraftOpen {
+			if b := l.byName[seen.Branch()]; b != nil && !b.deleted {
 				list = append(list, b)
 			}
 		}
@@ -556,7 +500,7 @@ func (l *branches) replayDraft(rec *version.Drafting, lsn uint64) {
 	if rec.Forget {
 		l.drafts.drop(rec.Draft.ID)
 	} else {
-		l.drafts.set(draft{Draft: rec.Draft})
+		l.drafts.set(newDraftVersion(rec.Draft, nil))
 	}
 	l.lsn, l.last = lsn, nil
 }

@@ -39,7 +39,7 @@ func lastEvent(p *engine.Proposal) (last string) {
 func (l *proposals) latestEvent() string {
 	latest := l.reclaimed
 	for _, p := range l.sorted {
-		latest = max(latest, lastEvent(p.Proposal))
+		latest = max(latest, lastEvent(p.last))
 	}
 	return latest
 }
@@ -51,12 +51,12 @@ func (l *proposals) shownUntil() (until string) {
 	for i := range l.sorted {
 		p := &l.sorted[i]
 		seen := p.visible()
-		if seen == p.Proposal {
+		if seen == p.last {
 			continue
 		}
 		after := lastEvent(seen)
-		for j := range p.Events {
-			if id := p.Events[j].ID; id > after && (until == "" || id < until) {
+		for j := range p.last.Events {
+			if id := p.last.Events[j].ID; id > after && (until == "" || id < until) {
 				until = id
 			}
 		}

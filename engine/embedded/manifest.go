@@ -57,15 +57,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		b.NumReceipts = len(b.receipts)
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
-	m.ReclaimedEvent = cut.proposals.reclaimed
-	for _, p := range cut.proposals.sorted {
-		m.Proposals = append(m.Proposals, p.Proposal)
-	}
-	for _, d := range cut.drafts.sorted {
-		if !d.forgotten {
-			m.Drafts = append(m.Drafts, d.Draft)
-		}
-	}
+	m.Proposals, m.Drafts, m.ReclaimedEvent = cut.proposals.kept(), cut.drafts.kept(), cut.proposals.reclaimed
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {

@@ -119,6 +119,10 @@ func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w
 		}
 		out.Nodes, out.Edges = merged.Nodes, merged.Edges
 	}
+	// The commit checks the proposal again. This check is for a merge without a commit.
+	if err := r.branches.checkMerging(w.merging); err != nil {
+		return err
+	}
 	switch {
 	case !tx.Changed():
 		out.Outcome = engine.AlreadyUpToDate

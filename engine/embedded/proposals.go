@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -12,59 +11,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
-// proposals holds the proposals of a graph after the last record of its log, in the order of their
-// ids. branches.mu guards it.
+// proposals holds the proposals of a graph after the last record of its log. branches.mu guards it.
 type proposals struct {
-	sorted []proposal
+	versions[engine.Proposal]
 
 	// reclaimed is the id of the last event that a cleanup or a restore removed; empty for none.
 	reclaimed string
 }
 
-// proposal is the last version of a proposal. Its record may not be durable yet.
-type proposal struct {
-	*engine.Proposal          // never changed in place, because readers share it
-	out              *outcome // nil if recovery restored the proposal
-
-	earlier *engine.Proposal // the version that readers see until the record is durable; nil for none
-}
-
-// visible returns the version that readers see: the last one whose record is durable. It returns nil if
-// there is none.
-func (p *proposal) visible() *engine.Proposal {
-	if p.out == nil {
-		return p.Proposal
-	}
-	select {
-	case <-p.out.done:
-		if p.out.err == nil {
-			return p.Proposal
-		}
-	default:
-	}
-	return p.earlier
-}
-
-// find returns the position of a proposal in the list, and whether the list has it.
-func (l *proposals) find(id string) (int, bool) {
-	return slices.BinarySearchFunc(l.sorted, id, func(p proposal, id string) int { return strings.Compare(p.ID, id) })
-}
-
-// set adds a proposal or replaces its earlier version.
-func (l *proposals) set(p proposal) {
-	i, found := l.find(p.ID)
-	if found {
-		p.earlier = l.sorted[i].visible()
-		l.sorted[i] = p
-		return
-	}
-	l.sorted = slices.Insert(l.sorted, i, p)
+// newProposalVersion returns the entry of [proposals] for a proposal. The outcome is nil in recovery.
+func newProposalVersion(p *engine.Proposal, out *outcome) versioned[engine.Proposal] {
+	return versioned[engine.Proposal]{id: p.ID, last: p, out: out}
 }
 
 // open calls `yield` for each open proposal.
 func (l *proposals) open(yield func(*engine.Proposal) bool) {
 	for _, p := range l.sorted {
-		if p.State == engine.ProposalOpen && !yield(p.Proposal) {
+		if p.last.State == engine.ProposalOpen && !yield(p.last) {
 			return
 		}
 	}
@@ -101,11 +64,11 @@ func (l *proposals) checkNeeded(branch, except string) error {
 // next checks that a new version of a proposal follows the stored version, and returns the stored
 // version. The error is a *engine.NotFound or a *engine.Conflict.
 func (l *proposals) next(p *engine.Proposal) (*engine.Proposal, error) {
-	i, found := l.find(p.ID)
-	if !found {
+	stored := l.find(p.ID)
+	if stored == nil {
 		return nil, &engine.NotFound{What: "proposal", Name: p.ID}
 	}
-	was := l.sorted[i].Proposal
+	was := stored.last
 	switch {
 	case was.State != engine.ProposalOpen:
 		return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, was.State)}
@@ -118,7 +81,7 @@ func (l *proposals) next(p *engine.Proposal) (*engine.Proposal, error) {
 // commits lists the commits that cleanups and checkpoints keep readable for the proposals.
 func (l *proposals) commits() (ids []string) {
 	for _, p := range l.sorted {
-		for _, id := range []string{p.Base, p.Head, p.TargetHead, p.Merge} {
+		for _, id := range []string{p.last.Base, p.last.Head, p.last.TargetHead, p.last.Merge} {
 			if id != "" {
 				ids = append(ids, id)
 			}
@@ -130,29 +93,26 @@ func (l *proposals) commits() (ids []string) {
 // forget drops the proposals that are final and whose last event is older than `keep`, and returns their
 // ids. It also drops a final proposal without an event.
 func (l *proposals) forget(now time.Time, keep time.Duration) (dropped []string) {
-	l.sorted = slices.DeleteFunc(l.sorted, func(p proposal) bool {
+	return l.dropIf(func(p *engine.Proposal) bool {
 		n := len(p.Events)
 		old := p.State != engine.ProposalOpen && (n == 0 || now.Sub(p.Events[n-1].Time) > keep)
 		if old {
-			dropped = append(dropped, p.ID)
-			l.reclaimed = max(l.reclaimed, lastEvent(p.Proposal))
+			l.reclaimed = max(l.reclaimed, lastEvent(p))
 		}
 		return old
 	})
-	return dropped
 }
 
 // dropProposals removes the proposals with the given ids from memory.
 func (l *branches) dropProposals(ids []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proposals.sorted = slices.DeleteFunc(l.proposals.sorted, func(p proposal) bool {
-		drop := slices.Contains(ids, p.ID)
-		if drop {
-			l.proposals.reclaimed = max(l.proposals.reclaimed, lastEvent(p.Proposal))
+	for _, id := range ids {
+		if p := l.proposals.find(id); p != nil {
+			l.proposals.reclaimed = max(l.proposals.reclaimed, lastEvent(p.last))
 		}
-		return drop
-	})
+	}
+	l.proposals.drop(ids...)
 }
 
 // Proposals lists proposals, newest first.
@@ -207,24 +167,15 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	latest := max(l.history.Latest(), l.proposals.latestEvent())
-	if n := len(l.proposals.sorted); n > 0 {
-		latest = max(latest, l.proposals.sorted[n-1].ID)
-	}
-	if n := len(l.drafts.sorted); n > 0 {
-		latest = max(latest, l.drafts.sorted[n-1].ID)
-	}
-	return latest
+	return max(l.history.Latest(), l.proposals.latestEvent(), l.proposals.latestID(), l.drafts.latestID())
 }
 
 // proposal returns the version of a proposal that readers see. The error is a *engine.NotFound.
 func (l *branches) proposal(id string) (engine.Proposal, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i, found := l.proposals.find(id); found {
-		if p := l.proposals.sorted[i].visible(); p != nil {
-			return unshared(p), nil
-		}
+	if p := l.proposals.seen(id); p != nil {
+		return unshared(p), nil
 	}
 	return engine.Proposal{}, &engine.NotFound{What: "proposal", Name: id}
 }
@@ -344,7 +295,7 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 	}
 	out = &outcome{done: make(chan struct{})}
 	kept := *p
-	l.proposals.set(proposal{Proposal: &kept, out: out})
+	l.proposals.set(newProposalVersion(&kept, out))
 	l.lsn, l.last = ticket.LSN, out
 	return out, ticket, len(payload), nil
 }
@@ -362,7 +313,7 @@ func checkProposalSize(n int) error {
 func (l *branches) replayProposal(p *engine.Proposal, lsn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proposals.set(proposal{Proposal: p})
+	l.proposals.set(newProposalVersion(p, nil))
 	l.lsn, l.last = lsn, nil
 }
 
@@ -400,6 +351,13 @@ func (r *writer) completeMerge(m *proposalMerge, rec *record, c engine.Commit, b
 	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
 	rec.proposal = version.AppendProposalMerge(nil, p, rec.kind, rec.payload)
 	return checkProposalSize(len(rec.proposal) - len(rec.payload))
+}
+
+// checkMerging locks branches.mu and calls checkMergingLocked.
+func (l *branches) checkMerging(m *proposalMerge) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.checkMergingLocked(m)
 }
 
 // checkMergingLocked checks that the stored proposal is the one that the caller of the merge read.

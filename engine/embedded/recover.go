@@ -42,10 +42,10 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	}
 	g.branches.proposals.reclaimed = m.ReclaimedEvent
 	for _, p := range m.Proposals {
-		g.branches.proposals.set(proposal{Proposal: p})
+		g.branches.proposals.set(newProposalVersion(p, nil))
 	}
 	for _, d := range m.Drafts {
-		g.branches.drafts.set(draft{Draft: d})
+		g.branches.drafts.set(newDraftVersion(d, nil))
 	}
 	g.branches.main = g.branches.byName[engine.MainBranch]
 	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)

@@ -96,6 +96,9 @@ func compareErrors(model, got error) string {
 	case got == nil:
 		return fmt.Sprintf("the model fails, but the engine does not: %v", model)
 	}
+	if difference := compareClosed(model, got); difference != "" {
+		return difference
+	}
 	want := reasons(model)
 	have := reasons(got)
 	for _, r := range have {

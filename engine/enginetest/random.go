@@ -33,14 +33,24 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		}
 	}()
 	for i := range stepsPerGraph {
-		s := step{branch: d.drawBranch(p.branches())}
-		p.branch = s.branch
+		branches := p.branches()
+		if d.drafting && d.percent(20) {
+			branches = append(branches, p.ended()...)
+		}
+		s, repeats := step{branch: d.drawBranch(branches)}, false
+		p.branch = p.named(s.branch)
 		p.follow()
 		d.schema = p.schema
 		d.see(p.knownIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
 			s = step{load: d.seedData(), mode: engine.Merge}
+		case d.drafting && d.percent(25):
+			s.drafting = d.drawDrafting(branches)
+		case d.drafting && d.percent(8):
+			if s, repeats = d.drawRepeat(script); !repeats {
+				continue
+			}
 		case d.branching && d.percent(2):
 			s.export = true
 		case d.evolving && d.percent(12):
@@ -48,12 +58,12 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		case d.branching && d.percent(8):
 			s.history = d.drawHistory()
 		case d.branching && d.percent(30):
-			s.branching = d.drawBranching(p.branches())
+			s.branching = d.drawBranching(branches)
 			for range 3 { // redraw, so that few merges have nothing to do
 				if d.percent(30) || !p.upToDate(s.branching) {
 					break
 				}
-				s.branching = d.drawBranching(p.branches())
+				s.branching = d.drawBranching(branches)
 			}
 		case draw < 66:
 			s.query, s.args = d.drawRead()
@@ -75,7 +85,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		default:
 			s.load, s.mode = d.drawLoad()
 		}
-		if i > 0 && d.branching && !s.export && s.history == nil && d.percent(20) {
+		if i > 0 && d.branching && !s.export && s.history == nil && s.drafting == nil && !repeats && d.percent(20) {
 			s.drawOptions(d)
 		}
 		script = append(script, s)
@@ -121,6 +131,7 @@ type step struct {
 	branch    string          // branch of the statement; empty for main
 	branching *branching      // if set, replaces the statement
 	migration *migration      // if set, replaces the statement
+	drafting  *drafting       // if set, replaces the statement
 	export    bool            // exports the branch; replaces the statement
 	history   *history        // if set, replaces the statement
 	back      int             // for a read: how many commits before the head of the branch to read
@@ -144,6 +155,9 @@ func (s step) String() string {
 	}
 	if s.branching != nil {
 		return s.branching.String() + s.options() + "\n"
+	}
+	if s.drafting != nil {
+		return s.drafting.String() + "\n"
 	}
 	if s.migration != nil {
 		return "on branch " + s.branch + s.options() + ": " + s.migration.String() + "\n"
@@ -195,6 +209,9 @@ type pair struct {
 	seen   tally                          // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 
+	drafts    map[int]string // ids of the drafts by their numbers in the script
+	proposals map[int]string // ids of the proposals by their numbers in the script
+
 	typeIDs map[string]string // the other graph's id of a type; the key is "model " or "engine " and the id
 }
 
@@ -217,6 +234,10 @@ func (p *pair) run(s step) (difference string) {
 	}()
 	ctx, cancel := context.WithTimeout(p.ctx, stepTimeout)
 	defer cancel()
+	if p.drafts == nil {
+		p.drafts, p.proposals = map[int]string{}, map[int]string{}
+	}
+	s = p.withNames(s)
 	p.branch, p.back = s.branch, s.back
 	defer func() { p.back = 0 }()
 	if s.writes() {
@@ -233,6 +254,8 @@ func (p *pair) run(s step) (difference string) {
 		difference = p.runMigration(ctx, s)
 	case s.branching != nil:
 		difference = p.runBranching(ctx, s)
+	case s.drafting != nil:
+		difference = p.runDrafting(ctx, s.drafting)
 	case s.query == nil:
 		difference = p.runLoad(ctx, s)
 	case s.query.Read != nil && s.held:
@@ -251,12 +274,20 @@ func (p *pair) run(s step) (difference string) {
 		p.follow()
 		difference = p.compareState(ctx)
 	}
+	if difference == "" && len(p.drafts)+len(p.proposals) > 0 {
+		difference = p.compareDrafts(ctx)
+	}
 	return difference
 }
 
 // runRead compares a read. It returns the number of rows of the model's result.
 func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (rows int, difference string) {
 	if absent, difference := p.missing(ctx); absent {
+		if difference == "" {
+			_, wantErr := queryAt(ctx, p.model, q, args, p.target())
+			_, gotErr := queryAt(ctx, p.engine, q, args, p.target())
+			difference = compareErrors(wantErr, gotErr)
+		}
 		return 0, difference
 	}
 	want, wantMore, wantErr := queryMore(ctx, p.model, q, args, p.targetOf(p.model))
@@ -411,7 +442,7 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
 	p.seen.load(want, wantErr)
 	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.engine)})
-	if outOfTurn(wantErr) && gotErr != nil {
+	if (outOfTurn(wantErr) || s.key != "" && errors.As(wantErr, new(*engine.DraftClosed))) && gotErr != nil {
 		return "" // the engine may read the input and report bad lines before it checks the branch
 	}
 	if difference := compareErrors(wantErr, gotErr); difference != "" || wantErr != nil {

@@ -102,7 +102,7 @@ func (p *pair) upToDate(b *branching) bool {
 	if b.source == "" {
 		return false
 	}
-	res, err := p.model.Merge(p.ctx, b.source, b.target, engine.MergeOptions{DryRun: true})
+	res, err := p.model.Merge(p.ctx, p.named(b.source), p.named(b.target), engine.MergeOptions{DryRun: true})
 	return err == nil && res.Outcome == engine.AlreadyUpToDate
 }
 
@@ -116,34 +116,40 @@ func (s *step) drawOptions(d *drawer) {
 	case 2:
 		s.dryRun = true
 	default:
-		s.key = "k"
+		s.key = d.drawKey()
 	}
 }
 
 // target returns the head of the current branch.
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
 
-// missing reports whether the model lacks the branch, which can happen in a shrunken script. If so,
-// the result `difference` describes how the engine differs.
+// missing reports whether the model lacks the branch. That can happen in a shrunken script, and if the
+// branch belongs to a draft that has ended. If so, the result `difference` describes how the engine
+// differs.
 func (p *pair) missing(ctx context.Context) (absent bool, difference string) {
-	if _, err := p.model.Snapshot(ctx, p.target()); err == nil {
-		return false, ""
-	}
-	_, err := p.engine.Snapshot(ctx, p.target())
-	var notFound *engine.NotFound
-	if !errors.As(err, &notFound) {
-		return true, fmt.Sprintf("the engine has branch %s, but the model does not: %v", p.branch, err)
+	for i, read := range []func(engine.Graph) error{
+		func(g engine.Graph) error { _, err := g.Snapshot(ctx, p.target()); return err },
+		func(g engine.Graph) error { _, err := g.Schema(ctx, p.target()); return err },
+		func(g engine.Graph) error { _, err := g.Commits(ctx, p.branch, engine.CommitRange{}); return err },
+	} {
+		want := read(p.model)
+		if i == 0 && want == nil {
+			return false, ""
+		}
+		if difference := compareErrors(want, read(p.engine)); difference != "" {
+			return true, "branch " + p.branch + ": " + difference
+		}
 	}
 	return true, ""
 }
 
-// branches returns the names of the model's branches.
+// branches returns the names that a script has for the model's branches.
 func (p *pair) branches() []string {
 	all, err := p.model.Branches(p.ctx)
 	must(err)
 	names := make([]string, len(all))
 	for i, b := range all {
-		names[i] = b.Name
+		names[i] = p.nameOf(b.Name)
 	}
 	return names
 }

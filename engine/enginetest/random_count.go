@@ -37,14 +37,22 @@ func (d *drawer) drawCount() (*plan.Query, engine.Args) {
 		}
 	}
 	var blocks []plan.Clause
+	var binds [][]plan.VarID // the variables of each block
 	for range d.IntN(3) {
+		bound := len(r.outer)
 		if b := r.plainOptional(nodes); b != nil {
 			blocks = append(blocks, b)
+			binds = append(binds, r.outer[bound:])
 		}
 	}
 	clauses = append(clauses, blocks...)
 	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
 	inOrder(clauses, blocks)
+	if len(binds) == 2 && d.params.percent(60) {
+		if c, ok := r.acrossOptionals(binds[0], binds[1]); ok {
+			clauses = slices.Insert(clauses, d.params.IntN(len(clauses)+1), c)
+		}
+	}
 	r.match(clauses...)
 	exprs := []plan.Expr{count(whole(pick(d, nodes)))}
 	if d.percent(30) {
@@ -104,6 +112,35 @@ func (r *readDraw) plainHop(scope *[]plan.VarID, again int) (plan.Traverse, bool
 	t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
 	t.Undirected = edge.From == edge.To && r.percent(40)
 	return t, true
+}
+
+// acrossOptionals draws a condition or a `not` block over variables of two `optional` blocks. The result
+// `ok` is false if no variables fit. It takes its random numbers from params, so that the rest of the
+// statements of a seed does not depend on it.
+func (r *readDraw) acrossOptionals(first, second []plan.VarID) (c plan.Clause, ok bool) {
+	var all []plan.Clause
+	for _, a := range first {
+		for _, b := range second {
+			x, y := r.q.Read.Vars[a].Type, r.q.Read.Vars[b].Type
+			if x == y {
+				all = append(all, where(id(a), plan.Ne, id(b)), where(id(a), plan.Eq, id(b)),
+					plan.Any{Conds: []plan.Clause{where(id(a), plan.Ne, id(b)), plan.Filter{Cond: plan.NullTest{Expr: id(b)}}}})
+			}
+			for _, e := range r.drawer.schema.Edges {
+				for _, t := range []plan.Traverse{{Edge: e.Name, From: a, To: b}, {Edge: e.Name, From: b, To: a}} {
+					if e.From == r.q.Read.Vars[t.From].Type && e.To == r.q.Read.Vars[t.To].Type {
+						t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
+						t.Undirected = e.From == e.To && r.params.percent(40)
+						all = append(all, plan.Not{Match: []plan.Clause{t}})
+					}
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, false
+	}
+	return pick(r.params, all), true
 }
 
 // plainOptional draws an `optional` block with one or two traversals from one of some variables. It returns nil if there

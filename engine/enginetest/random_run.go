@@ -119,16 +119,17 @@ func (r *randomRun) take() (seed uint64, ok bool) {
 // compare runs the script of a seed on the engine and the model, and reports a difference.
 func (r *randomRun) compare(seed uint64) {
 	d, seen := newDrawer(seed), tally{}
+	first := d.schema // the script may change the schema of the drawer
 	openBoth := func() *pair {
-		return &pair{ctx: context.Background(), schema: d.schema, engine: r.open(r.t, sourceText, d.schema),
-			model: naive.New(sourceText, d.schema, naive.Sound)}
+		return &pair{ctx: context.Background(), schema: first, engine: r.open(r.t, sourceText, first),
+			model: naive.New(sourceText, first, naive.Sound)}
 	}
 	n, script, difference := countGraph(d, openBoth, seen)
 	r.count(n, seen, difference != "")
 	if difference != "" {
 		script, difference = shrink(openBoth, script, difference)
 		r.t.Errorf("the engine and the model differ (-enginetest.seed=%d):\n%s\nschema:\n%s\nscript:\n%s",
-			seed, difference, schemaText(d.schema), scriptText(script))
+			seed, difference, schemaText(first), scriptText(script))
 	}
 }
 

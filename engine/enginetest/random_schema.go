@@ -30,6 +30,10 @@ type drawer struct {
 	evolving bool
 	schemas  []*catalog.Schema // see evolving
 	named    int               // see evolving
+	// drafting says whether the graph has drafts and proposals. opened and proposed are the numbers of
+	// drafts and proposals that the script has opened so far.
+	drafting         bool
+	opened, proposed int // see drafting
 	// params draws the annotations of parameters, and the interfaces. It has its own random numbers, so that other
 	// annotations do not change the statements that a seed draws.
 	params *drawer
@@ -43,6 +47,7 @@ func newDrawer(seed uint64) *drawer {
 	d.drawInterfaces(d.schema)
 	d.names = branchNames[:d.between(1, len(branchNames))]
 	d.evolving = seed%5 == 1 || seed%5 == 2
+	d.drafting = d.branching && seed%2 == 0
 	return d
 }
 

@@ -286,6 +286,28 @@ func draftCases() []testCase {
 				s.Errorf("the open draft has %s", got)
 			}
 		},
+		"cleanup of a merged draft": func(s *session) {
+			d := s.openDraft("ann", "")
+			s.on("", s.change().update("Person", set{"age": 26}, "name", plan.Eq, "bob"))
+			s.on(d.Branch(), s.change().update("Person", set{"age": 41}, "name", plan.Eq, "ann"))
+			head := s.draft(d.ID).Head
+			if _, err := s.graph.Merge(s.ctx, d.Branch(), "main", engine.MergeOptions{}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			would, err := s.graph.Cleanup(s.ctx, engine.CleanupOptions{DryRun: true})
+			if err != nil {
+				s.Fatalf("dry run: %v", err)
+			}
+			did, err := s.graph.Cleanup(s.ctx, engine.CleanupOptions{})
+			if err != nil || did.Commits != would.Commits || did.Kept != would.Kept {
+				s.Errorf("the cleanup reclaims %+v, %v; the dry run said %+v", did, err, would)
+			}
+			_, err = s.graph.Snapshot(s.ctx, engine.Target{Commit: head})
+			expectError[*engine.NotFound](s, err)
+			if got := s.draft(d.ID); got.State != engine.DraftMerged {
+				s.Errorf("the merged draft is %s", got.State)
+			}
+		},
 		"random steps": func(s *session) {
 			for seed := range uint64(4) {
 				walkDrafts(s, seed)

@@ -24,7 +24,11 @@ func (p *pair) runExport(ctx context.Context) string {
 		return "the export cannot be loaded: " + err.Error() + "\n" + text.String()
 	}
 	branch := loaded
-	if p.branch != "" {
+	if id, ok := engine.DraftID(p.branch); ok {
+		branch.UseIDs(id)
+		_, _, err := branch.OpenDraft(ctx, engine.NewDraft{Owner: draftOwners[0]})
+		must(err)
+	} else if p.branch != "" {
 		_, err := branch.CreateBranch(ctx, p.branch, engine.Target{})
 		must(err)
 	}

@@ -289,6 +289,19 @@ func proposalCases() []testCase {
 				s.Errorf("the proposal is %s", got)
 			}
 		},
+		"a merge without a change checks the revision": func(s *session) {
+			s.fork("side", "")
+			p := s.propose("side")
+			stale := *p
+			stale.Revision++
+			for _, dry := range []bool{false, true} {
+				_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Proposal: &stale, DryRun: dry})
+				expectError[*engine.Conflict](s, err)
+				if m, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Proposal: p, DryRun: dry}); err != nil || m.Outcome != engine.AlreadyUpToDate {
+					s.Errorf("the merge with the stored revision: %+v, %v", m, err)
+				}
+			}
+		},
 		"heads must be the ones that were compared": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", 41)

@@ -111,7 +111,7 @@ func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (*engine.Draft
 	if n.Max > 0 && open >= n.Max {
 		return nil, false, &engine.TooLarge{Resource: "open drafts of one actor", Limit: int64(n.Max), Actual: int64(open) + 1}
 	}
-	d := engine.Draft{ID: freshID(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: now()}
+	d := engine.Draft{ID: g.newID(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: now()}
 	g.drafts[d.ID] = &d
 	g.lines[d.Branch()] = &line{name: d.Branch(), head: from.commit, state: from.state, outcomes: map[[2]string]outcome{}}
 	made := g.filled(d)
@@ -142,7 +142,7 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 	case end.Unused && l.head.Branch == l.name:
 		return &engine.Conflict{Reason: "the draft has commits"}
 	}
-	if err := g.openProposal(l.name); err != nil {
+	if err := g.openProposal(l.name); err != nil && g.fault != DraftUnguarded {
 		return err
 	}
 	if end.Unused {

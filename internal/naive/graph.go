@@ -67,8 +67,8 @@ func New(source string, schema *catalog.Schema, fault Fault) *Graph {
 	return g
 }
 
-// UseIDs sets the ids for the next entities that need a generated one, in order. A model uses it to
-// give its entities the ids that an engine has chosen.
+// UseIDs sets the ids for the next entities, drafts and proposals that need a generated one, in order. A
+// model uses it to give them the ids that an engine has chosen.
 func (g *Graph) UseIDs(ids ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -133,7 +133,7 @@ func (l *load) entities() []*entity {
 		}
 		keyed := it.typeKey.kind == plan.Node && l.after.schema.Node(it.typeKey.name).Key != nil
 		if e.id == "" && !keyed {
-			e.id = l.newID()
+			e.id = l.g.newID()
 		}
 		if it.id != "" && it.id != e.id {
 			l.errs = append(l.errs, &engine.LineError{Line: it.line, Field: "data.id", Err: &engine.ConstraintViolation{

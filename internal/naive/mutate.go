@@ -260,7 +260,7 @@ func (w *writing) insert(s plan.Insert) func() {
 			w.errs = append(w.errs, &engine.ConstraintViolation{Entity: s.Entity.String(), Type: s.Type, Property: "id", Rule: "required", Detail: "the id is empty"})
 		}
 	default:
-		id = w.newID()
+		id = w.g.newID()
 	}
 	e := w.build(s.Entity, s.Type, id, set)
 	if e == nil {
@@ -350,7 +350,7 @@ func (w *writing) upsert(s plan.Insert) func() {
 				props = cloneProps(old.props)
 			}
 		case s.Entity == plan.Edge:
-			id = w.newID()
+			id = w.g.newID()
 		}
 		e := w.build(s.Entity, s.Type, id, merged(props, s.Set, set))
 		if e == nil {

@@ -293,7 +293,7 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 				return nil, &engine.Conflict{Reason: "the proposal is open already"}
 			}
 		}
-		p.ID, p.Revision, p.State = freshID(), 0, engine.ProposalOpen
+		p.ID, p.Revision, p.State = g.newID(), 0, engine.ProposalOpen
 	}
 	p.Head, p.TargetHead, p.Base = source.head.ID, target.head.ID, g.lowest(source.head.ID, target.head.ID)
 	return g.keepProposal(p), nil

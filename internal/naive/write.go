@@ -121,12 +121,12 @@ func (t *tx) count(kind plan.Entity) {
 }
 
 // newID returns the next id given to UseIDs, or a new one.
-func (t *tx) newID() string {
-	if len(t.g.ids) == 0 {
+func (g *Graph) newID() string {
+	if len(g.ids) == 0 {
 		return freshID()
 	}
-	id := t.g.ids[0]
-	t.g.ids = t.g.ids[1:]
+	id := g.ids[0]
+	g.ids = g.ids[1:]
 	return id
 }
 

@@ -34,6 +34,7 @@ const (
 	OppositeLoose           // where two variables become one, the conditions on the second one are lost
 	TombstonesDropped       // a merge ignores the deletions of the source
 	StaleOverlay            // a hash overlay ignores a new entry if its bucket is not empty
+	DraftKeysLost           // the idempotency keys of a draft are forgotten when it ends
 )
 
 // names are the names of the faults.
@@ -64,6 +65,7 @@ var names = [...]string{
 	OppositeLoose:     "opposite_loose",
 	TombstonesDropped: "tombstones_dropped",
 	StaleOverlay:      "stale_overlay",
+	DraftKeysLost:     "draft_keys_lost",
 }
 
 // String returns the name of the fault, and "" for None.

@@ -1,0 +1,246 @@
+package version
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// appendManifest appends the part of a manifest that describes the table to dst.
+func (t *Table) appendManifest(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(t.next))
+	dst = binary.AppendUvarint(dst, uint64(t.live))
+	if t.sorted {
+		dst = append(dst, 1)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = appendText(dst, t.last)
+	dst = binary.AppendUvarint(dst, uint64(len(t.Segs)))
+	for _, s := range t.Segs {
+		if s.Name == "" {
+			panic("version: manifest names a segment that is not stored")
+		}
+		dst = appendText(dst, s.Name)
+		dst = binary.AppendUvarint(dst, uint64(s.N))
+		dst = s.Origin.append(dst)
+	}
+	pages := 0
+	for range t.rows.All {
+		pages++
+	}
+	dst = binary.AppendUvarint(dst, uint64(pages))
+	for first, rows := range t.rows.All {
+		dst = binary.AppendUvarint(dst, uint64(first))
+		for _, row := range rows {
+			dst = binary.LittleEndian.AppendUint32(dst, row)
+		}
+	}
+	var levels []string
+	for _, l := range t.storedLevels() {
+		levels = append(levels, l.name)
+	}
+	dst = appendTexts(dst, levels)
+	return t.appendOrders(t.appendTexts(dst))
+}
+
+// readManifest reads what appendManifest wrote; `open` opens the table's segments.
+func (t *Table) readManifest(r *reader, open Opener) error {
+	t.next, t.live = r.ordinal(), r.ordinal()
+	t.sorted = r.byte() == 1
+	t.last = r.text()
+	for range r.count() {
+		name, n := r.text(), r.ordinal()
+		var from *Origin
+		if r.format > 2 {
+			from = r.origin(t.Type)
+		}
+		if r.err != nil {
+			return r.err
+		}
+		s, err := from.open(t.Type, name, open)
+		if err != nil {
+			return err
+		}
+		if s.N != n {
+			r.fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
+		}
+		if uint64(t.base)+uint64(n) > math.MaxUint32 {
+			r.fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.err
+		}
+		s.Start = t.base
+		t.base += n
+		t.Segs = append(t.Segs, s)
+	}
+	owner := new(index.Owner)
+	pages := r.count()
+	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
+		r.fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
+	}
+	for range pages {
+		if r.err != nil {
+			return r.err
+		}
+		first := r.ordinal()
+		b := r.bytes(4 * 256)
+		if r.err != nil {
+			return r.err
+		}
+		for i := range uint32(256) {
+			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+	if r.err == nil {
+		t.checkRows(r)
+	}
+	if r.format >= 3 {
+		if r.indexes == nil {
+			r.indexes = map[*Table][]string{}
+		}
+		if r.format >= 6 {
+			r.indexes[t] = r.texts()
+		} else if name := r.text(); name != "" {
+			r.indexes[t] = []string{name}
+		}
+		if r.err == nil {
+			if err := t.readTexts(r, open); err != nil {
+				return err
+			}
+		}
+	}
+	if r.err == nil && r.format >= 5 {
+		return t.readOrders(r, open)
+	}
+	return r.err
+}
+
+// indexTable opens or builds the indexes of a table that was read. It reads the edges that are
+// newer than the stored indexes, or all edges if there are none. It throws an *engine.Corrupt if
+// an end of an edge that it reads is not the ordinal of a node.
+func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+	if len(t.levels) > 0 {
+		return nil
+	}
+	if r.bases == nil {
+		r.bases = map[basesKey]*Table{}
+	}
+	if names := r.indexes[t]; len(names) > 0 {
+		o, err := r.openLevels(t.Type, names, open)
+		switch {
+		case err != nil:
+			return err
+		case o == nil:
+			t.rebuild(from, to)
+			return nil
+		}
+		return r.takeShared(t, o, strings.Join(names, " "), from, to)
+	}
+	if o := t.commonBase(); o != nil {
+		key := basesKey{t.Type, t.Segs[0].Name, true}
+		if known := r.bases[key]; known != nil {
+			o = known
+		} else {
+			o.rebuild(from, to)
+			r.bases[key] = o
+		}
+		return r.takeShared(t, o, "", from, to)
+	}
+	t.rebuild(from, to)
+	return nil
+}
+
+// openLevels returns a table without rows that has the named levels of indexes, or nil if they index
+// other tuples than the type has. Tables with the same levels share them.
+func (r *reader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
+	o := newTable(typ)
+	for i, name := range names {
+		key := basesKey{typ, strings.Join(names[:i+1], " "), false}
+		if known := r.bases[key]; known != nil {
+			o = known
+			continue
+		}
+		src, err := open.Source(name)
+		if err != nil {
+			return nil, err
+		}
+		n := *o
+		n.levels, n.idx = slices.Clip(o.levels), slices.Clone(o.idx)
+		if same, err := n.openLevel(name, src); err != nil || !same {
+			return nil, err
+		}
+		o = &n
+		r.bases[key] = o
+	}
+	return o, nil
+}
+
+// sharedFrom is the least number of rows after the bases for which takeShared builds
+// overlays once for all tables that begin with the same segments.
+const sharedFrom = 64
+
+// takeShared gives table t the indexes of o. Other tables may share the overlays over all
+// segments but t's last one.
+func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
+	k := len(t.Segs) - 1
+	if k < 1 || t.Type.Entity == plan.Edge {
+		return t.takeIndexes(o, from, to)
+	}
+	ords, rows := o.covered()
+	if n := t.Segs[k].Start; n < rows+sharedFrom || n < ords {
+		return t.takeIndexes(o, from, to)
+	}
+	key := basesKey{typ: t.Type, rows: true}
+	for _, s := range t.Segs[:k] {
+		key.name += s.Name + " "
+	}
+	key.name += name
+	whole := r.bases[key]
+	if whole == nil {
+		if whole = t.prefix(k, ords); whole == nil {
+			return t.takeIndexes(o, from, to)
+		}
+		if err := r.takeShared(whole, o, name, from, to); err != nil {
+			return err
+		}
+		r.bases[key] = whole
+	} else if !t.identity(whole.base, ords) {
+		return t.takeIndexes(o, from, to)
+	}
+	return t.takeIndexes(whole, from, to)
+}
+
+// basesKey identifies indexes that tables share. If the field `rows` is not set, the indexes are
+// stored in the index segments that `name` lists. If it is set, they were built over the row
+// segments that `name` lists.
+type basesKey struct {
+	typ  *Type  // type of the tables
+	name string // see above
+	rows bool   // see above
+}
+
+// checkRows checks that every ordinal has an existing row or none. It skips ordinals
+// without a page.
+func (t *Table) checkRows(r *reader) {
+	if t.live > t.next {
+		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
+	}
+	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+		end := uint32(min(first+256, uint64(t.next)))
+		page := t.rows.Page(uint32(first))
+		if page == nil && end <= t.base {
+			continue
+		}
+		for ord := uint32(first); ord < end; ord++ {
+			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
+				r.fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
+				return
+			}
+		}
+	}
+}

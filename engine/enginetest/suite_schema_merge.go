@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -64,6 +65,20 @@ func schemaMergeCases() []testCase {
 			}
 			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
 			s.merged("side", "main", engine.AlreadyUpToDate)
+		},
+		"a dropped edge type comes back without edges": func(s *session) {
+			s.apply("", edgeType("Follows", func(e *catalog.Edge) { e.Card = &catalog.Cardinality{Min: 1, Max: 2} }))
+			s.fork("side", "")
+			whole := s.schema
+			s.apply("side", func(c *catalog.Schema) {
+				c.Edges = slices.DeleteFunc(c.Edges, func(e *catalog.Edge) bool { return e.Name == "Follows" })
+			})
+			s.apply("side", func(c *catalog.Schema) { c.Edges = whole.Edges })
+			if c := s.compared(); c.Outcome != engine.FastForward || len(c.Conflicts) > 0 {
+				s.Errorf("%s, %v, want a fast forward without conflicts", c.Outcome, c.Conflicts)
+			}
+			// The target did not change, so the state of the source is the result.
+			s.merged("side", "main", engine.FastForward)
 		},
 		"a merge can bring only a schema": func(s *session) {
 			s.fork("side", "")

@@ -16,9 +16,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if q.Mutation == nil {
 		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a mutation"}
 	}
-	if err := g.Bind(ctx, q, engine.Target{Branch: opts.Branch}); err != nil && !mayRepeat(opts, err) {
-		return engine.Change{}, err
-	}
+	misfit := g.Bind(ctx, q, engine.Target{Branch: opts.Branch})
 	args, err := checkArgs(q, args, g.fault)
 	if err != nil {
 		return engine.Change{}, err
@@ -30,8 +28,11 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
-	if first != nil {
+	if first != nil { // the answer of the first call, whatever became of the schema since
 		return first.change, nil
+	}
+	if misfit != nil {
+		return engine.Change{}, misfit
 	}
 	if err := checkPatterns(q, args); err != nil {
 		return engine.Change{}, err

@@ -137,6 +137,15 @@ test-release: ## build a release of this platform twice, install its packages an
 	cd release && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 40m ./... $(RELEASE_FLAGS)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestReleaseOfAModule$$' -count=1 -v -timeout 30m
 
+# No machine runs what is built for these, so that vet and the compiler are the only checks. Benchmarks, and the tests
+# of built commands, run on Unix only.
+PLATFORMS := windows/amd64 darwin/arm64
+vet-platforms: ## vet this module for PLATFORMS, except benchmarks and the tests of built commands
+	@for p in $(PLATFORMS); do \
+		echo "GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet $$($(GO) list ./... | grep -vE '/omnigraph/(bench|test)/') || exit 1; \
+	done
+
 # The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
 # targets need npm and the network: dist is committed.
 internal/studio/node_modules: internal/studio/package.json internal/studio/package-lock.json
@@ -251,7 +260,8 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \
 	else echo "no C compiler: the comparison with other databases is left out"; fi
 	$(MAKE) test-shared
-	$(MAKE) test-release RELEASE_FLAGS='-args -cold'
+	$(MAKE) test-release RELEASE_FLAGS='-args -cold -emulate'
+	$(MAKE) vet-platforms
 	$(MAKE) test-feed
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
@@ -349,4 +359,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms

@@ -20,17 +20,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/artifact"
 )
 
-// TestBundle checks the manifest of the bundle for MCP clients against the rules of version 0.4. It
-// then does what a client does: it unpacks the bundle, fills in the settings, runs the command and
-// calls a tool.
-func TestBundle(t *testing.T) {
+// bundleOf returns the content of the bundle for this machine.
+func bundleOf(t *testing.T) *zip.Reader {
+	t.Helper()
 	archive := read(t, stem()+".mcpb")
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return z
+}
+
+// TestBundle checks the manifest of the bundle for MCP clients against the rules of version 0.4. It
+// then does what a client does: it unpacks the bundle, fills in the settings, runs the command and
+// calls a tool.
+func TestBundle(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, z); err != nil {
+	if err := os.CopyFS(dir, bundleOf(t)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))

@@ -24,8 +24,12 @@ import (
 
 const testVersion = "v0.98.7"
 
-// cold makes TestReproducible build with an empty cache, which takes minutes.
-var cold = flag.Bool("cold", false, "build the second release of TestReproducible with an empty build cache")
+var (
+	// cold makes TestReproducible build with an empty cache, which takes minutes.
+	cold = flag.Bool("cold", false, "build the second release of TestReproducible with an empty build cache")
+	// emulate makes TestEmulated build a release for another architecture, which takes minutes.
+	emulate = flag.Bool("emulate", false, "run TestEmulated, which needs QEMU's emulation of user programs")
+)
 
 var (
 	command string // the built command release
@@ -60,8 +64,11 @@ func TestMain(m *testing.M) {
 }
 
 // stem is the first part of the names of the artifacts for this machine.
-func stem() string {
-	return fmt.Sprintf("%s_%s_%s_%s", project, testVersion, platform.OS, platform.Arch)
+func stem() string { return stemFor(platform) }
+
+// stemFor is the first part of the names of the artifacts for a platform.
+func stemFor(p artifact.Platform) string {
+	return fmt.Sprintf("%s_%s_%s_%s", project, testVersion, p.OS, p.Arch)
 }
 
 // read returns the content of an artifact.
@@ -77,7 +84,19 @@ func read(t *testing.T, name string) []byte {
 // unpacked returns a folder with the content of the archive for this machine.
 func unpacked(t *testing.T) string {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(read(t, stem()+".tar.gz")))
+	return unpackedFor(t, dist, platform)
+}
+
+// unpackedFor returns a folder with the content of the archive for a platform, in the given folder of
+// artifacts.
+func unpackedFor(t *testing.T, dist string, p artifact.Platform) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dist, stemFor(p)+".tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,17 +104,21 @@ func unpacked(t *testing.T) string {
 	if err := untar(z, dir); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, stem())
+	return filepath.Join(dir, stemFor(p))
 }
 
 // installation is a place where the programs and the configuration were installed.
 type installation struct {
 	omnigraph, server, cluster string // paths of the programs and of the folder of cluster.yaml, as the programs see them
+	emulator                   string // runs the programs; empty if this machine can
 	confine                    func(*exec.Cmd)
 }
 
 // command returns a command that runs in the installation.
 func (i *installation) command(ctx context.Context, args ...string) *exec.Cmd {
+	if i.emulator != "" {
+		args = append([]string{i.emulator}, args...)
+	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = []string{"OMNIGRAPH_TOKEN_ACT_DEV=" + token}
 	if i.confine != nil {

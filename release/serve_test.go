@@ -24,6 +24,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	rpm "github.com/sassoftware/go-rpmutils"
+
+	"github.com/omnigraph-go/omnigraph/internal/artifact"
 )
 
 // TestArchive unpacks the archive and serves the graph of its configuration.
@@ -35,6 +37,26 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	i := installation{omnigraph: filepath.Join(dir, "omnigraph"), server: filepath.Join(dir, "omnigraph-server"), cluster: dir}
+	answers(t, i.serve(t, "--cluster", dir, "--bind", "127.0.0.1:0"))
+}
+
+// TestEmulated builds a release for the other architecture of Linux, emulates its processor, and serves the
+// graph of its archive.
+func TestEmulated(t *testing.T) {
+	if !*emulate {
+		t.Skip("a build for another architecture takes minutes: see -emulate")
+	}
+	other := map[string]struct{ arch, emulator string }{"amd64": {"arm64", "qemu-aarch64"}, "arm64": {"amd64", "qemu-x86_64"}}[platform.Arch]
+	emulator, err := exec.LookPath(other.emulator)
+	if err != nil {
+		t.Skipf("no emulator of %s: %v", other.arch, err)
+	}
+	p, dist := artifact.Platform{OS: platform.OS, Arch: other.arch}, t.TempDir()
+	if out, err := exec.Command(command, "build", "-version", testVersion, "-commit", "0a1b2c", "-out", dist, "-platforms", p.String()).CombinedOutput(); err != nil {
+		t.Fatalf("release build: %v\n%s", err, out)
+	}
+	dir := unpackedFor(t, dist, p)
+	i := installation{omnigraph: filepath.Join(dir, "omnigraph"), server: filepath.Join(dir, "omnigraph-server"), cluster: dir, emulator: emulator}
 	answers(t, i.serve(t, "--cluster", dir, "--bind", "127.0.0.1:0"))
 }
 

@@ -45,7 +45,7 @@ func New(t *testing.T, settings ...string) *Server {
 		gid, err := strconv.Atoi(account.Gid)
 		must(t, err)
 		must(t, os.Chown(dir, uid, gid))
-		s.owner = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		s.owner = asUser(uid, gid)
 	}
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "--no-sync", "--auth=trust", "--username=og", "--encoding=UTF8", "--locale=C", "-D", s.Data())
 	initdb.SysProcAttr, initdb.Dir = s.owner, dir

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Compare merges a copy of the target's state and reports what a merge would do.
@@ -144,12 +145,42 @@ func (m *merge) resolveWith(source, target string, resolutions []engine.Resoluti
 		if ok && r.Property != "" && !end {
 			ok = m.property(kind, typ.name, r.Property) != nil
 		}
-		if !ok || r.Property == "" && r.Take == engine.TakeValue {
+		bad := r.Take == engine.TakeValue && (r.Property == "" || ok && !end && m.unfit(kind, r.Type, r.Property, r.Value))
+		if !ok || bad {
 			return &engine.BadArgument{Param: "resolutions", Detail: "the resolution does not fit the schema"}
 		}
 		m.resolutions[r.ConflictPlace] = r
 	}
 	return nil
+}
+
+// unfit reports whether a property cannot have a value: because of its type, its enum, a range or a pattern.
+func (m *merge) unfit(kind plan.Entity, typ, property string, v value.Value) bool {
+	probe := &tx{g: m.g, after: m.after}
+	e := &entity{kind: kind, typ: typ, props: map[string]value.Value{}}
+	for _, p := range probe.properties(kind, typ) {
+		if p.Name != property {
+			continue
+		}
+		if v.IsNull() {
+			return !p.Type.Nullable
+		}
+		converted, err := convert(v, p.Type)
+		if err != nil || p.Type.Enum != nil && !slices.Contains(p.Type.Enum, v.Str()) {
+			return true
+		}
+		e.props[property] = converted
+	}
+	if kind == plan.Node {
+		n := m.after.schema.Node(typ)
+		for _, r := range n.Ranges {
+			probe.checkRange(e, r)
+		}
+		for _, c := range n.Checks {
+			probe.checkPattern(e, c)
+		}
+	}
+	return len(probe.errs) > 0
 }
 
 // resolution returns the resolution of a conflict, and whether there is one.

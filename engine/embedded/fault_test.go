@@ -12,7 +12,7 @@ import (
 )
 
 // faultCases is the largest number of random statements until a fault is found.
-const faultCases = 10_000
+const faultCases = 20_000
 
 // overheard is a testing.TB that records failures instead of failing.
 type overheard struct {

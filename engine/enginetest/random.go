@@ -48,7 +48,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		case d.drafting && d.percent(25):
 			s.drafting = d.drawDrafting(branches)
 		case d.drafting && d.percent(8):
-			if s, repeats = d.drawRepeat(script); !repeats {
+			if s, repeats = d.drawRepeat(script, p.ended()); !repeats {
 				continue
 			}
 		case d.branching && d.percent(2):

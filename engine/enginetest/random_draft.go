@@ -148,9 +148,9 @@ func (d *drawer) drawKey() string {
 }
 
 // drawRepeat draws a write with an idempotency key from a script, most often one on the branch of a
-// draft. The result `ok` is false if there is none.
-func (d *drawer) drawRepeat(script []step) (s step, ok bool) {
-	var all, onDrafts []step
+// draft that has ended, or else of any draft. The result `ok` is false if there is none.
+func (d *drawer) drawRepeat(script []step, ended []string) (s step, ok bool) {
+	var all, onDrafts, onEnded []step
 	for _, s := range script {
 		if s.key == "" || !s.writes() || s.history != nil || s.drafting != nil {
 			continue
@@ -159,8 +159,14 @@ func (d *drawer) drawRepeat(script []step) (s step, ok bool) {
 		if strings.HasPrefix(s.branch, engine.DraftPrefix) {
 			onDrafts = append(onDrafts, s)
 		}
+		if slices.Contains(ended, s.branch) {
+			onEnded = append(onEnded, s)
+		}
 	}
-	if len(onDrafts) > 0 && d.percent(80) {
+	switch {
+	case len(onEnded) > 0 && d.percent(80):
+		all = onEnded
+	case len(onDrafts) > 0 && d.percent(80):
 		all = onDrafts
 	}
 	if len(all) == 0 {

@@ -528,7 +528,7 @@ func (r *readDraw) aggregate() plan.Expr {
 			}
 		}
 		if wild {
-			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
+			funcs = append(funcs, plan.Sum, plan.Avg, plan.Sum, plan.Sum, plan.Avg, plan.Sum) // more sums; they must not round
 		}
 		return r.perhapsDistinct(agg(pick(r.drawer, funcs), prop))
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -151,9 +152,14 @@ func (b *tab) text() string {
 // wantText fails the test unless the page shows all the texts.
 func (b *tab) wantText(texts ...string) {
 	b.t.Helper()
+	// Some parts of a page appear after the rest, without a sign that they are loading.
 	shown := b.text()
+	missing := func(want string) bool { return !strings.Contains(shown, want) }
+	for deadline := time.Now().Add(5 * time.Second); slices.ContainsFunc(texts, missing) && time.Now().Before(deadline); shown = b.text() {
+		time.Sleep(50 * time.Millisecond)
+	}
 	for _, want := range texts {
-		if !strings.Contains(shown, want) {
+		if missing(want) {
 			b.t.Errorf("%s does not show %q:\n%.2000s", eval[string](b, "location.pathname"), want, shown)
 		}
 	}

@@ -155,8 +155,12 @@ func (b *tab) wantText(texts ...string) {
 	// Some parts of a page appear after the rest, without a sign that they are loading.
 	shown := b.text()
 	missing := func(want string) bool { return !strings.Contains(shown, want) }
-	for deadline := time.Now().Add(5 * time.Second); slices.ContainsFunc(texts, missing) && time.Now().Before(deadline); shown = b.text() {
+	for range 100 {
+		if !slices.ContainsFunc(texts, missing) {
+			return
+		}
 		time.Sleep(50 * time.Millisecond)
+		shown = b.text()
 	}
 	for _, want := range texts {
 		if missing(want) {

@@ -98,6 +98,7 @@ func (r *queryReader) open(i int, t syntax.Token) {
 			b.typ = before.Value
 		case b.word == "set":
 			b.typ = r.statement
+		case r.parents == nil: // outside a query
 		case b.word != "" && !slices.Contains(transparent, b.word) && at(r.tokens, i+1).Type != syntax.Int:
 			b.scope = t.Pos.Offset
 			r.parents[b.scope] = around.scope

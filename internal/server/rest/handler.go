@@ -122,7 +122,8 @@ type endpoint struct {
 
 // byPath returns the routes by path and method. Some patterns also match a fixed path. For example,
 // the pattern of a branch matches the path of merges, because a branch may be called merge. So a
-// fixed path also gets the methods of the patterns that match it.
+// fixed path also gets the methods of the patterns that match it. No proposal can be called so: the graph
+// makes the ids of proposals.
 func byPath(routes []Route) map[string]methods {
 	paths := map[string]methods{}
 	routes = slices.DeleteFunc(routes, func(r Route) bool { return r.Elsewhere })
@@ -134,7 +135,8 @@ func byPath(routes []Route) map[string]methods {
 	}
 	for _, r := range routes {
 		for p, m := range paths {
-			if fixed, ok := matchesAll(r.Path, p); ok && m[r.Method] == nil {
+			fixed, ok := matchesAll(r.Path, p)
+			if _, made := fixed["proposal"]; ok && !made && m[r.Method] == nil {
 				m[r.Method] = &endpoint{Route: r, fixed: fixed}
 			}
 		}

@@ -128,6 +128,9 @@ type exchange struct {
 // check compares the request and the answer with the document.
 func (x *exchange) check() error {
 	f := find(x.r)
+	if f.values["proposal"] == "events" {
+		f.op = nil // the path of the feed does not have the methods of a proposal
+	}
 	if f.op == nil {
 		// The document has no schema for such a request; the answer must be an error in any case.
 		if x.status != http.StatusNotFound && x.status != http.StatusMethodNotAllowed {

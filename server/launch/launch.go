@@ -178,6 +178,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		o.node = nodeName(ln.Addr())
 	}
 	limitMemory(log)
+	defer spaceCollections()()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Engine:         p.Engine,
 		MaxConnections: o.connections,

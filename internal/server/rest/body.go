@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -70,13 +71,12 @@ func readMembers(o *arguments.Object, into any) { members(o, reflect.ValueOf(int
 // absent member stays zero; Object.Has tells an absent member from one with the zero value. members
 // skips fields of type any; the caller reads those unparsed.
 func members(o *arguments.Object, into reflect.Value) {
-	for field, v := range into.Fields() {
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		r := rulesOf(field.Tag.Get("jsonschema"))
+	for i, m := range membersOf(into.Type()) {
+		name, r, v := m.name, m.rules, into.Field(i)
 		switch p := v.Addr().Interface().(type) {
 		case *string:
 			switch {
-			case options != "omitempty":
+			case m.required:
 				*p = o.String(name)
 			case r.enum != nil:
 				*p = orZero(o.OptEnum(name, r.enum...))
@@ -146,6 +146,30 @@ func orZero[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// bodyMember is what the tags of a field say about the member of a JSON object.
+type bodyMember struct {
+	name     string
+	required bool
+	rules    rules
+}
+
+// structMembers holds the members of each struct type that was read before, as []bodyMember.
+var structMembers sync.Map
+
+// membersOf returns the members of a struct type, in the order of its fields.
+func membersOf(t reflect.Type) []bodyMember {
+	if known, ok := structMembers.Load(t); ok {
+		return known.([]bodyMember)
+	}
+	list := make([]bodyMember, 0, t.NumField())
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		list = append(list, bodyMember{name: name, required: options != "omitempty", rules: rulesOf(field.Tag.Get("jsonschema"))})
+	}
+	structMembers.Store(t, list)
+	return list
 }
 
 // rules are the constraints that the schema of a member adds to its type.

@@ -46,8 +46,9 @@ test-random: ## compare random statements with the model for a minute, and find 
 	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v
 	$(GO) test ./engine/enginetest -run '^TestSeededFaultsAreFound$$' -enginetest.faults
 
-test-storage: ## run the suite of the engine on each kind of shared storage that is installed
-	$(GO) test ./engine/embedded -run '^TestSharedStorage$$' -v -storages
+# STORAGE_FLAGS= may be '-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'.
+test-storage: ## run the suite of the engine, and compare random statements, on each kind of shared storage that is installed
+	$(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$' -v -storages $(STORAGE_FLAGS)
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. RACE_FLAGS= runs the long tests with it too.
@@ -228,7 +229,7 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
 	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
-	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
 test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
@@ -255,6 +256,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
+	$(MAKE) test-storage STORAGE_FLAGS='-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'
 	$(MAKE) test-s3
 	$(MAKE) test-manifests
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \

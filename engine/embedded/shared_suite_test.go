@@ -26,37 +26,60 @@ func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
 
 var storages = flag.Bool("storages", false, "run the suite on each kind of shared storage that is installed")
 
-// TestSharedStorage runs the suite in the same way on each kind of shared storage that is installed.
-func TestSharedStorage(t *testing.T) {
+// installed lists the kinds of shared storage outside of this process. A kind whose program is not installed skips its test.
+var installed = []struct {
+	name string
+	open func(t *testing.T) object.Bucket
+}{
+	{"folder", func(t *testing.T) object.Bucket {
+		b, err := object.NewFolder(fs.OS(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}},
+	{"postgres", func(t *testing.T) object.Bucket {
+		b, err := postgres.Open(t.Context(), postgrestest.New(t).URL("schema=graphs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Close)
+		return b
+	}},
+	{"s3", func(t *testing.T) object.Bucket { return s3test.Open(t, s3test.Start(t)) }},
+}
+
+// onEachStorage runs a test on each kind of shared storage that is installed. The opener makes two servers for each graph.
+func onEachStorage(t *testing.T, run func(t *testing.T, open enginetest.Opener)) {
 	if !*storages {
 		t.Skip("only with -storages, as `make test-storage` runs it")
 	}
-	for name, open := range map[string]func(t *testing.T) object.Bucket{
-		"folder": func(t *testing.T) object.Bucket {
-			b, err := object.NewFolder(fs.OS(), t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
-		},
-		"postgres": func(t *testing.T) object.Bucket {
-			b, err := postgres.Open(t.Context(), postgrestest.New(t).URL("schema=graphs"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(b.Close)
-			return b
-		},
-		"s3": func(t *testing.T) object.Bucket { return s3test.Open(t, s3test.Start(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bucket := open(t)
+	for _, kind := range installed {
+		t.Run(kind.name, func(t *testing.T) {
+			bucket := kind.open(t)
 			var graphs atomic.Int64
-			enginetest.Run(t, func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
+			run(t, func(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 				return openServersIn(t, bucket, fmt.Sprintf("graph/%d/", graphs.Add(1)), source, schema)
 			})
 		})
 	}
+}
+
+// TestSharedStorage runs the suite on each kind of shared storage that is installed.
+func TestSharedStorage(t *testing.T) {
+	onEachStorage(t, func(t *testing.T, open enginetest.Opener) { enginetest.Run(t, open) })
+}
+
+// TestRandomStorage compares random statements with the model on each kind of shared storage that is installed. The flag
+// -enginetest.cases is the number of statements for each kind.
+func TestRandomStorage(t *testing.T) {
+	seeds := uint64(3)
+	onEachStorage(t, func(t *testing.T, open enginetest.Opener) {
+		seeds++
+		o := enginetest.FromFlags()
+		o.Seed += seeds * reopenedSeeds
+		enginetest.RunRandom(t, open, o)
+	})
 }
 
 // TestRandomShared compares the answers of the server that follows with those of the model.

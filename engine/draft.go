@@ -137,7 +137,7 @@ func (e *DraftClosed) Error() string {
 	if d.By != "" {
 		text += " by " + d.By
 	}
-	return text + "; nothing was written, and a write without an id goes to a new draft"
+	return text + "; a write to `draft`, without an id, goes to a new draft"
 }
 
 // Retryable implements [Error].

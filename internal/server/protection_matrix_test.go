@@ -30,7 +30,7 @@ rules:
   - id: reviewers-decide
     allow: { actors: { group: reviewers }, actions: [change, schema_apply, branch_merge, branch_delete, proposal_review] }
   - id: root
-    allow: { actors: { ids: [act-root] }, actions: [change, schema_apply, branch_create, branch_merge, branch_delete, protection_bypass] }
+    allow: { actors: { ids: [act-root] }, actions: [change, schema_apply, branch_create, branch_merge, branch_delete, protection_bypass, policy_read] }
 `
 
 // TestProtectionMatrix asks for every way to change a branch, as actors with different rights, on
@@ -46,40 +46,42 @@ func TestProtectionMatrix(t *testing.T) {
 	}
 	line := `{"type":"Person","data":{"name":"eve"}}`
 	type way struct {
-		rest func(g *client.Graph, branch string) error
-		tool string // the MCP tool; "" for none
-		args func(branch string) map[string]any
+		action string // the action that the way needs on the branch
+		via    string // how it is requested, if rules can tell
+		rest   func(g *client.Graph, branch string) error
+		tool   string // the MCP tool; "" for none
+		args   func(branch string) map[string]any
 	}
 	ways := map[string]way{
-		"mutate": {func(g *client.Graph, branch string) error {
+		"mutate": {"change", "adhoc", func(g *client.Graph, branch string) error {
 			_, err := g.Mutate(ctx, client.MutateBody{Query: aged("ada", 1), Branch: branch})
 			return err
 		}, "graph_mutate", func(branch string) map[string]any {
 			return map[string]any{"query": aged("ada", 1), "branch": branch}
 		}},
-		"stored": {func(g *client.Graph, branch string) error {
+		"stored": {"change", "stored", func(g *client.Graph, branch string) error {
 			_, err := g.Invoke(ctx, "add_person", client.InvokeBody{Params: map[string]any{"name": "eve"}, Branch: branch})
 			return err
 		}, "add_person", func(branch string) map[string]any {
 			return map[string]any{"params": map[string]any{"name": "eve"}, "branch": branch}
 		}},
-		"load": {func(g *client.Graph, branch string) error {
+		"load": {"change", "adhoc", func(g *client.Graph, branch string) error {
 			_, err := g.LoadText(ctx, client.LoadBody{Data: line, Branch: branch, Mode: "merge"})
 			return err
 		}, "graph_load", func(branch string) map[string]any {
 			return map[string]any{"data": line, "branch": branch, "mode": "merge"}
 		}},
-		"schema": {func(g *client.Graph, branch string) error {
+		"schema": {"schema_apply", "", func(g *client.Graph, branch string) error {
 			_, err := g.ApplySchema(ctx, client.SchemaBody{SchemaSource: servedtest.Source, Branch: branch})
 			return err
 		}, "", nil},
-		"merge": {func(g *client.Graph, branch string) error {
+		"merge": {"branch_merge", "adhoc", func(g *client.Graph, branch string) error {
 			_, err := g.MergeBranches(ctx, client.MergeBody{Source: "feature", Target: branch})
 			return err
 		}, "branch_merge", func(branch string) map[string]any {
 			return map[string]any{"source": "feature", "target": branch}
 		}},
-		"delete": {func(g *client.Graph, branch string) error {
+		"delete": {"branch_delete", "", func(g *client.Graph, branch string) error {
 			_, err := g.DeleteBranch(ctx, branch)
 			return err
 		}, "branch_delete", func(branch string) map[string]any {
@@ -114,6 +116,9 @@ func TestProtectionMatrix(t *testing.T) {
 					if name == "delete" && (kind == "main" || want == 'o' && kind == "stable") {
 						continue // main is never deleted, and the other cells need stable
 					}
+					if got := explained(t, root, actor, branch, way.action, way.via); got != want && !(got == 'o' && want == 'c') {
+						t.Errorf("%s %s on %s: the access answer says %c, want %c", actor, name, branch, got, want)
+					}
 					said := ""
 					if transport == "rest" {
 						if err := way.rest(w.person(actor), branch); err != nil {
@@ -133,6 +138,28 @@ func TestProtectionMatrix(t *testing.T) {
 			}
 		}
 	}
+}
+
+// explained returns the cell that the explanation of a policy gives for an action; see TestProtectionMatrix.
+func explained(t *testing.T, reader *client.Graph, actor, branch, action, via string) byte {
+	t.Helper()
+	answer, err := reader.Access(t.Context(), client.AccessQuery{Actor: actor, Branch: branch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range answer.Decisions {
+		switch {
+		case d.Action != action || d.Via != via:
+		case strings.Contains(d.Reason, "changes only by merging proposals"):
+			return 'p'
+		case !d.Allowed:
+			return 'f'
+		default:
+			return 'o'
+		}
+	}
+	t.Fatalf("no decision about %s via %q in %+v", action, via, answer.Decisions)
+	return 0
 }
 
 // cellOf says what an answer means; see TestProtectionMatrix.

@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
+	"github.com/omnigraph-go/omnigraph/internal/collection"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -34,11 +35,16 @@ const (
 // usageError marks an error of the command line itself.
 type usageError struct{ error }
 
+// heapGrowth is the number of bytes by which the heap grows between two garbage collections while it is
+// small. A short command then needs none.
+const heapGrowth = 16 << 20
+
 func main() {
 	// The first signal cancels the context. A second signal ends the process even if the command
 	// does not notice the first one because it waits for standard input.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
+	collection.Space(heapGrowth)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

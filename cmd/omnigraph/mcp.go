@@ -172,15 +172,16 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), servedgraph.Limits{})
+	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), servedgraph.Limits{}, builtin.Local(version()))
 	if err != nil {
 		return err
 	}
 	return mcp.ServeStdio(access.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
-// local returns the served graph of a store.
-func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits servedgraph.Limits) (*servedgraph.Graph, error) {
+// local returns the served graph of a store, with the given built-in tools. Commands other than those that serve tools need
+// none, and it takes milliseconds to make them.
+func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits servedgraph.Limits, builtins []tool.Tool) (*servedgraph.Graph, error) {
 	catalog, err := e.catalog(ctx, g, log)
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		Confirm: confirm,
-		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtin.Local(version()), Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKey: key,
 	})
 }

@@ -189,7 +189,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: noTimeLimit})
+	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: noTimeLimit}, nil)
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}

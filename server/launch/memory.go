@@ -9,6 +9,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
+// heapGrowth is the number of bytes by which the heap grows between two garbage collections while it is small.
+const heapGrowth = 64 << 20
+
 // heapShare is the part of the memory of the machine or container that the process may use.
 const heapShare = 0.8
 

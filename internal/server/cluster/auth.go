@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
@@ -126,13 +127,13 @@ const (
 
 // tokenWord matches a name in a claim of a token: printable ASCII without blanks at the ends, so
 // that a log can show it unescaped.
-var tokenWord = regexp.MustCompile(tokenWordPattern)
+var tokenWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(tokenWordPattern) })
 
 // actorPrefix keeps a prefix much shorter than the longest name of an actor.
-var actorPrefix = regexp.MustCompile(actorPrefixPattern)
+var actorPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(actorPrefixPattern) })
 
 // scopeToken matches a scope (RFC 6749, section 3.3).
-var scopeToken = regexp.MustCompile(scopePattern)
+var scopeToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(scopePattern) })
 
 const (
 	scopePattern       = `^[!#-\[\]-~]{1,256}$`
@@ -163,7 +164,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 	claim(f["groups_claim"], "groups_claim", &o.GroupsClaim)
 	if s, ok := f["actor_prefix"].Text("actor_prefix"); ok {
 		o.ActorPrefix = s
-		if !actorPrefix.MatchString(s) {
+		if !actorPrefix().MatchString(s) {
 			f["actor_prefix"].Fault(strictyaml.BadValue, "actor_prefix must be at most 32 ASCII characters without blanks", "write one such as sso:")
 		}
 	}
@@ -171,7 +172,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 	o.Studio = studioClient(f["studio"])
 	groups, _ := f["groups"].Entries(oidcSection + ".groups")
 	for _, g := range groups {
-		if !tokenWord.MatchString(g.Key) {
+		if !tokenWord().MatchString(g.Key) {
 			g.At.Fault(strictyaml.BadValue, "a token's group must be at most 256 ASCII characters", "write the group as it is in the tokens")
 		}
 		if s, ok := g.Value.Text(oidcSection + ".groups"); ok {
@@ -190,14 +191,14 @@ func studioClient(n *strictyaml.Node) *StudioClient {
 	c := &StudioClient{Scopes: []string{openidScope}}
 	if n := n.AtKey().Require(f, "client_id", what); n != nil {
 		c.ClientID, _ = n.Text("client_id")
-		if c.ClientID != "" && !tokenWord.MatchString(c.ClientID) {
+		if c.ClientID != "" && !tokenWord().MatchString(c.ClientID) {
 			n.Fault(strictyaml.BadValue, "client_id must be at most 256 ASCII characters", "write the id that the issuer has for the studio")
 		}
 	}
 	scopes, _ := f["scopes"].Texts("scopes")
 	for _, e := range scopes {
 		switch {
-		case !scopeToken.MatchString(e.Key):
+		case !scopeToken().MatchString(e.Key):
 			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("scope %.80q is not a scope: expected ASCII characters without blanks, quotes and backslashes", e.Key), "write each scope as an entry of its own")
 		case e.Key == offlineScope:
 			e.At.Fault(strictyaml.BadValue, "scope offline_access asks for a refresh token, which the studio must not have", "remove the scope")
@@ -248,7 +249,7 @@ func claim(n *strictyaml.Node, what string, to *string) {
 		return
 	}
 	*to = s
-	if !tokenWord.MatchString(s) {
+	if !tokenWord().MatchString(s) {
 		n.Fault(strictyaml.BadValue, what+" must be at most 256 ASCII characters", "write the claim's name as it is in the tokens")
 	}
 }

@@ -125,7 +125,7 @@ type Server struct {
 }
 
 // IsGraphID reports whether name is a valid id of a graph.
-func IsGraphID(name string) bool { return name != reserved && graphID.MatchString(name) }
+func IsGraphID(name string) bool { return name != reserved && graphID().MatchString(name) }
 
 // Graph returns the graph with that id, or nil if there is none.
 func (c *Config) Graph(id string) *Graph {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -16,7 +17,7 @@ import (
 )
 
 // graphID matches valid ids of graphs. An id appears in URLs and is the name of a Go package.
-var graphID = regexp.MustCompile(graphIDPattern)
+var graphID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(graphIDPattern) })
 
 const graphIDPattern = `^[a-z][a-z0-9_-]{0,62}$`
 
@@ -111,7 +112,7 @@ func (p *reader) graphs(n *strictyaml.Node) {
 		switch {
 		case e.Key == reserved:
 			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("a graph cannot have the name %s, because policies use it for the server", reserved), "choose another name")
-		case !graphID.MatchString(e.Key):
+		case !graphID().MatchString(e.Key):
 			e.At.Fault(strictyaml.BadValue, "a graph's name must be a lower-case letter and then at most 62 of a-z, 0-9, _ and -", "choose another name")
 		}
 		p.graph(e)

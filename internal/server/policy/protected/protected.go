@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -102,11 +103,11 @@ func Parse(branches, owners *strictyaml.Node) (r Rules) {
 }
 
 // actor matches the names of actors.
-var actor = regexp.MustCompile(ActorPattern)
+var actor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(ActorPattern) })
 
 // checkActor reports an entry that is not the name of an actor.
 func checkActor(e strictyaml.Entry) {
-	if !actor.MatchString(e.Key) {
+	if !actor().MatchString(e.Key) {
 		e.At.Fault(strictyaml.BadValue, "an actor's name must be at most 128 ASCII characters without blanks", "write it as it is in the actor's token")
 	}
 }

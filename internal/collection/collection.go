@@ -1,4 +1,5 @@
-package launch
+// Package collection makes garbage collections of the Go runtime rarer while a process uses little memory.
+package collection
 
 import (
 	"os"
@@ -8,26 +9,23 @@ import (
 	"sync"
 )
 
-// Between two garbage collections the heap grows by at least heapGrowth bytes, or by a growthShare-th of the memory
-// limit if that is less. With the defaults of Go, a server with a small heap collects some fifty times a second under
-// load.
-const (
-	heapGrowth  = 64 << 20
-	growthShare = 16
-)
+// growthShare bounds the growth of the heap between two collections to a growthShare-th of the memory limit.
+const growthShare = 16
 
 const (
 	defaultPercent = 100     // of GOGC
 	leastHeap      = 4 << 20 // the runtime takes a live heap below this size for as large as this
 )
 
-// spaceCollections makes garbage collections rarer while the live heap is small. It sets GOGC again after each
-// collection. It changes nothing if the variable GOGC is set. The returned function ends this and sets the default.
-func spaceCollections() (stop func()) {
+// Space makes collections rarer while the live heap is small. Between two collections the heap grows by at least this
+// many bytes, or by a 16th part of the memory limit if that is less. With the default of the runtime, a
+// server with a small heap collects some fifty times a second under load. Space sets GOGC again after
+// each collection. It changes nothing if the variable GOGC is set. The returned function ends this and sets the default.
+func Space(growth int64) (stop func()) {
 	if os.Getenv("GOGC") != "" { // the runtime also treats an empty value as unset
 		return func() {}
 	}
-	growth := min(heapGrowth, debug.SetMemoryLimit(-1)/growthShare) // -1 only reads the limit
+	growth = min(growth, debug.SetMemoryLimit(-1)/growthShare) // -1 only reads the limit
 	s := &spacing{growth: uint64(growth), percent: defaultPercent}
 	s.collected()
 	return s.stop

@@ -1,4 +1,4 @@
-package launch
+package collection
 
 import (
 	"runtime"
@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 )
+
+// growth is the growth of the heap in the tests.
+const growth = 64 << 20
 
 func TestGCPercent(t *testing.T) {
 	for _, c := range []struct {
@@ -26,16 +29,16 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// TestSpaceCollections checks that GOGC follows the live heap, from one collection to the next.
-func TestSpaceCollections(t *testing.T) {
+// TestSpace checks that GOGC follows the live heap, from one collection to the next.
+func TestSpace(t *testing.T) {
 	t.Setenv("GOGC", "")
 	was := debug.SetGCPercent(defaultPercent)
 	defer debug.SetGCPercent(was)
-	stop := spaceCollections()
+	stop := Space(growth)
 	defer stop()
 	waitForPercent(t, "a small heap", func(percent uint64) bool { return percent > 2*defaultPercent })
 
-	kept := make([]byte, 4*heapGrowth)
+	kept := make([]byte, 4*growth)
 	waitForPercent(t, "a large heap", func(percent uint64) bool { return percent == defaultPercent })
 	runtime.KeepAlive(kept)
 	waitForPercent(t, "a small heap again", func(percent uint64) bool { return percent > 2*defaultPercent })
@@ -44,12 +47,12 @@ func TestSpaceCollections(t *testing.T) {
 	waitForPercent(t, "after the end", func(percent uint64) bool { return percent == defaultPercent })
 }
 
-// TestSpaceCollectionsKeepsGOGC checks that a value of the operator stays.
-func TestSpaceCollectionsKeepsGOGC(t *testing.T) {
+// TestSpaceKeepsGOGC checks that a value of the operator stays.
+func TestSpaceKeepsGOGC(t *testing.T) {
 	t.Setenv("GOGC", "50")
 	was := debug.SetGCPercent(50) // a real process reads the variable when it starts
 	defer debug.SetGCPercent(was)
-	stop := spaceCollections()
+	stop := Space(growth)
 	runtime.GC()
 	if got := percentOfGC(); got != 50 {
 		t.Errorf("GOGC is %d, want the 50 of the variable", got)

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -104,13 +106,28 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
-	if err != nil {
+	var first *receiptOfCommit
+	var bad *engine.LoadErrors
+	switch {
+	case errors.As(err, &bad) && call.receipt != nil:
+		// The call may repeat a load that was made before the schema changed.
+		if _, unread := io.Copy(io.Discard, r); unread != nil {
+			return nil, fmt.Errorf("reading the input: %w", unread)
+		}
+		digest.Sum(call.receipt.Body[:0])
+		var other error
+		if first, other = g.writer.earlierReceipt(ctx, b, call); other != nil {
+			return nil, other
+		}
+		if first == nil {
+			return nil, bad
+		}
+		return first.load(), nil
+	case err != nil:
 		return nil, err
-	}
-	if call.receipt != nil {
+	case call.receipt != nil:
 		digest.Sum(call.receipt.Body[:0])
 	}
-	var first *receiptOfCommit
 	if in.LeftOut() > 0 {
 		if first, err = g.writer.earlierReceipt(ctx, b, call); err == nil && first == nil {
 			err = g.embed(ctx, in)
@@ -148,8 +165,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	case err != nil:
 		return nil, err
 	case first != nil:
-		c := first.Commit
-		return &engine.LoadResult{Commit: &c, Head: c, Nodes: first.Receipt.NodeIns, Edges: first.Receipt.EdgeIns}, nil
+		return first.load(), nil
 	}
 	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
 }

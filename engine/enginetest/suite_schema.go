@@ -485,6 +485,33 @@ func schemaCases() []testCase {
 			_, err = s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "none"}})
 			expectError[*engine.NotFound](s, err)
 		},
+		"keys of writes that the new schema does not allow": func(s *session) {
+			line := `{"type":"Person","data":{"name":"fay","age":3}}`
+			opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "load"}}
+			first, err := s.graph.Load(s.ctx, strings.NewReader(line), opts)
+			if err != nil {
+				s.Fatalf("load: %v", err)
+			}
+			birth := s.change().insert("Person", set{"name": "gil", "age": 0}).query()
+			born, err := s.graph.Mutate(s.ctx, birth, nil, engine.WriteOptions{IdempotencyKey: "mutation"})
+			if err != nil {
+				s.Fatalf("mutate: %v", err)
+			}
+			s.apply("", dropProperty("age"))
+			again, err := s.graph.Load(s.ctx, strings.NewReader(line), opts)
+			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || len(again.Nodes) != 1 || again.Nodes[0] != first.Nodes[0] {
+				s.Errorf("the repeated load returned %+v, %v; want %+v", again, err, first)
+			}
+			_, err = s.graph.Load(s.ctx, strings.NewReader(line+"\n"), opts)
+			expectError[*engine.Conflict](s, err)
+			opts.IdempotencyKey = "another"
+			_, err = s.graph.Load(s.ctx, strings.NewReader(line), opts)
+			expectError[*engine.LoadErrors](s, err)
+			bornAgain, err := s.graph.Mutate(s.ctx, birth, nil, engine.WriteOptions{IdempotencyKey: "mutation"})
+			if err != nil || bornAgain.Commit == nil || bornAgain.Commit.ID != born.Commit.ID {
+				s.Errorf("the repeated mutation returned %+v, %v; want %+v", bornAgain, err, born)
+			}
+		},
 		"a branch has a schema of its own": func(s *session) {
 			s.fork("side", "")
 			before := s.schema

@@ -31,7 +31,7 @@ type CallersRow struct {
 
 // Callers runs the query callers in queries/code/calls.gq.
 //
-// List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.
+// List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.
 func Callers(ctx context.Context, g tool.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
 	err = callersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -42,16 +42,16 @@ var callersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callers",
 		Exposed:     true,
-		Description: "List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.",
+		Description: "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.",
 		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
-		Questions:   []string{"Which functions use json.Marshal, and how often?", "Where is (*Store).Wait invoked from?", "If I change the signature of NewServer, which call sites must I edit?", "Who calls this method directly?"},
+		Questions:   []string{"who calls ParseConfig?", "I want to change the signature of Store.Put, which places call it and would break?"},
 		ParamDocs:   []string{"Path of the function or method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callers",
 		Title:        "Callers",
-		Description:  "List the callers of a function or method: the functions that call, invoke or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		Description:  "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -133,7 +133,7 @@ type CalleesRow struct {
 
 // Callees runs the query callees in queries/code/calls.gq.
 //
-// List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.
+// List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.
 func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
 	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -144,15 +144,15 @@ var calleesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callees",
 		Exposed:     true,
-		Description: "List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.",
-		Questions:   []string{"Which functions does handleRequest use in its body?", "What does main.run call?", "Which other code does this method depend on directly?", "What is invoked inside (*Server).Close?"},
+		Description: "List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
+		Questions:   []string{"what does Server.Start call internally", "Which functions does ProcessOrder depend on directly?"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
-		Description:  "List what a function or method calls, invokes or uses in its body: the other code that it depends on directly, with how many times it refers to each.",
+		Description:  "List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,
@@ -182,7 +182,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.
+// List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -193,15 +193,15 @@ var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
-		Description: "List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.",
-		Questions:   []string{"What could break if I change this function?", "Which code reaches os.Exit, even indirectly?", "What is the blast radius of changing parseConfig?", "Through which chains of calls, up to four long, do we end up in this method?"},
+		Description: "List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.",
+		Questions:   []string{"What reaches db.Exec transitively, up to three hops?", "what breaks if i delete the function legacyHash"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
-		Description:  "List every other function that calls the given function or method, directly or indirectly, through chains of up to four calls: the blast radius, which is the code that changing it may break.",
+		Description:  "List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -321,7 +321,7 @@ type UnusedFunctionsRow struct {
 
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
-// List exported, public functions that nothing in the module calls: dead code to delete, or entry points.
+// List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.
 func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
 	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -332,15 +332,15 @@ var unusedFunctionsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "unused_functions",
 		Exposed:     true,
-		Description: "List exported, public functions that nothing in the module calls: dead code to delete, or entry points.",
+		Description: "List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.",
 		Instruction: "Functions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
-		Questions:   []string{"Is there dead code that we could delete?", "Which exported functions does nobody use?", "Which public functions are never called?", "What parts of the public API are unused?"},
+		Questions:   []string{"Any dead code? Functions that are never called from anywhere.", "which exported funcs in package util aren't used by anybody"},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "unused_functions",
 		Title:        "Unused functions",
-		Description:  "List exported, public functions that nothing in the module calls: dead code to delete, or entry points.\n\nFunctions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
+		Description:  "List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.\n\nFunctions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -385,7 +385,7 @@ var implementationsTool = tool.Compiled{
 		Name:        "implementations",
 		Exposed:     true,
 		Description: "List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.",
-		Questions:   []string{"Which types implement io.Reader?", "What concrete types stand behind the Engine interface?", "Who satisfies error here?", "Which structs would I have to change if I add a method to this interface?"},
+		Questions:   []string{"what implements the Storage interface", "Which concrete types satisfy io.WriterTo in our code base?", "I'm adding a method to Notifier; which structs will stop compiling?"},
 		ParamDocs:   []string{"Path of the interface, class or method."},
 		File:        "queries/code/calls.gq",
 	},
@@ -421,7 +421,7 @@ type InterfacesOfRow struct {
 
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
-// List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.
+// List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.
 func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
 	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -432,15 +432,15 @@ var interfacesOfTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "interfaces_of",
 		Exposed:     true,
-		Description: "List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.",
-		Questions:   []string{"Which interfaces does *os.File satisfy?", "Which interfaces could I pass a Buffer as?", "What contracts does this struct fulfil?", "Is this type an error or a Stringer?"},
+		Description: "List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.",
+		Questions:   []string{"Which interfaces does FileStore implement?", "does MemoryQueue satisfy Queue?"},
 		ParamDocs:   []string{"Path of the type."},
 		File:        "queries/code/calls.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "interfaces_of",
 		Title:        "Interfaces of",
-		Description:  "List the interfaces of the module that a type or struct satisfies: the contracts that it fulfils; outside of Go also its superclasses.",
+		Description:  "List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"Path of the type."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
 		ReadOnly:     true,

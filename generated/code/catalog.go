@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
-		SourceDigest: "sha256:f67221e200f6da517e927c4caec9ee3a636fc0fb54f6546a692cfed554d286bf",
+		SourceDigest: "sha256:592193c09843287204d18468f40cca9afc7e32804e334cf916e8cb68e6137580",
 	}
 }
 

@@ -23,7 +23,7 @@ type AddNoteParams struct {
 
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
-// Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code, or replace the note with the same slug.
+// Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.
 func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return addNoteTool.Write(ctx, g, p, opts)
 }
@@ -33,7 +33,7 @@ var addNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "add_note",
 		Exposed:     true,
-		Description: "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code, or replace the note with the same slug.",
+		Description: "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.",
 		Questions:   []string{"Remember that parseConfig is not safe for concurrent use.", "Write down a remark about this function.", "Attach a comment to (*Store).Wait: it holds the lock.", "Save what I found out about this type for the next reader."},
 		Mutation:    true,
 		ParamDocs:   []string{"A short name for the note; remove_note takes it.", "Path of the symbol that the note is about.", "The text."},
@@ -42,7 +42,7 @@ var addNoteTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
-		Description:  "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code, or replace the note with the same slug.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
+		Description:  "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note; remove_note takes it."},"symbol":{"type":"string","description":"Path of the symbol that the note is about."},"text":{"type":"string","description":"The text."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,

@@ -33,7 +33,7 @@ type GetPackageRow struct {
 
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
-// Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.
+// Show one package: its documentation comment, which says what it is for, how many files and lines it has.
 func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
 	err = getPackageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -44,7 +44,7 @@ var getPackageTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_package",
 		Exposed:     true,
-		Description: "Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.",
+		Description: "Show one package: its documentation comment, which says what it is for, how many files and lines it has.",
 		Questions:   []string{"What is the package net/http for?", "How many lines and files does this package have?", "What does the documentation comment of a package say?", "What does internal/store do?"},
 		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
 		File:        "queries/code/packages.gq",
@@ -52,7 +52,7 @@ var getPackageTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "get_package",
 		Title:        "Get package",
-		Description:  "Show one package: its name, its documentation comment, which says what it is for, how many files and lines it has.",
+		Description:  "Show one package: its documentation comment, which says what it is for, how many files and lines it has.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
 		ReadOnly:     true,
@@ -85,7 +85,7 @@ type IndexCoverageRow struct {
 
 // IndexCoverage runs the query index_coverage in queries/code/packages.gq.
 //
-// List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.
+// List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.
 func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, at engine.Target) (rows []IndexCoverageRow, err error) {
 	err = indexCoverageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -96,14 +96,15 @@ var indexCoverageTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "index_coverage",
 		Exposed:     true,
-		Description: "List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.",
+		Description: "List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.",
 		Instruction: "Ask before you rely on a short answer.",
+		Questions:   []string{"Which repositories are in here?", "list all go modules and their paths"},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "index_coverage",
 		Title:        "Index coverage",
-		Description:  "List the modules that were indexed: by which indexer, at which commit, and what the graph does not say about each.\n\nAsk before you rely on a short answer.",
+		Description:  "List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.\n\nAsk before you rely on a short answer.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"module":{"type":"string"},"version":{"type":["string","null"]},"indexer":{"type":["string","null"]},"commit":{"type":["string","null"]},"modified":{"type":["boolean","null"]},"not_covered":{"items":{"type":"string"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["module","version","indexer","commit","modified","not_covered"]}` + rowsTail),
 		ReadOnly:     true,
@@ -131,7 +132,7 @@ type ImportersRow struct {
 
 // Importers runs the query importers in queries/code/packages.gq.
 //
-// List the packages that import or use a package directly: those that depend on it and may be affected by its changes.
+// List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.
 func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
 	err = importersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -142,15 +143,15 @@ var importersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "importers",
 		Exposed:     true,
-		Description: "List the packages that import or use a package directly: those that depend on it and may be affected by its changes.",
-		Questions:   []string{"Which packages import encoding/json?", "Who depends on internal/store?", "Which packages would be affected if I move this one?", "Where is this package used?"},
+		Description: "List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.",
+		Questions:   []string{"who imports internal/crypto", "Which packages would be affected if I moved pkg/metrics elsewhere?", "do we still use github.com/pkg/errors anywhere?"},
 		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "importers",
 		Title:        "Importers",
-		Description:  "List the packages that import or use a package directly: those that depend on it and may be affected by its changes.",
+		Description:  "List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
@@ -177,7 +178,7 @@ type DependenciesRow struct {
 
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
-// List the packages that a package imports, pulls in or links, itself or through others of the module.
+// List the packages that a package imports or pulls in, itself or through others of the module.
 func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
 	err = dependenciesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -188,15 +189,15 @@ var dependenciesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "dependencies",
 		Exposed:     true,
-		Description: "List the packages that a package imports, pulls in or links, itself or through others of the module.",
-		Questions:   []string{"What does this package depend on, directly and indirectly?", "Does the client pull in net/http?", "Which packages end up linked into this one?", "What are all the imports of a package, transitively?"},
+		Description: "List the packages that a package imports or pulls in, itself or through others of the module.",
+		Questions:   []string{"what does cmd/server import"},
 		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "dependencies",
 		Title:        "Dependencies",
-		Description:  "List the packages that a package imports, pulls in or links, itself or through others of the module.",
+		Description:  "List the packages that a package imports or pulls in, itself or through others of the module.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
@@ -226,7 +227,7 @@ type HeaviestPackagesRow struct {
 
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
-// List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.
+// List the biggest packages by size, in lines of code, with how many symbols each declares.
 func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
 	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -237,7 +238,7 @@ var heaviestPackagesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "heaviest_packages",
 		Exposed:     true,
-		Description: "List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.",
+		Description: "List the biggest packages by size, in lines of code, with how many symbols each declares.",
 		Questions:   []string{"Which packages are the biggest?", "Where is most of the code?", "Which packages have the most lines?", "What are the main parts of this repository by size?"},
 		ParamDocs:   []string{"The maximum number of rows."},
 		File:        "queries/code/packages.gq",
@@ -245,7 +246,7 @@ var heaviestPackagesTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "heaviest_packages",
 		Title:        "Heaviest packages",
-		Description:  "List the biggest packages by size, which is their number of lines of code, with how many symbols each declares.",
+		Description:  "List the biggest packages by size, in lines of code, with how many symbols each declares.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]}` + rowsTail),
 		ReadOnly:     true,
@@ -270,7 +271,7 @@ type IndirectModulesRow struct {
 
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
-// List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.
+// List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.
 func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
 	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -281,14 +282,14 @@ var indirectModulesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "indirect_modules",
 		Exposed:     true,
-		Description: "List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.",
+		Description: "List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.",
 		Questions:   []string{"Which modules do we depend on only through others?", "What are our transitive third-party dependencies and their versions?", "Which dependencies are marked // indirect in go.mod?", "What third-party code do we get without having asked for it?"},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "indirect_modules",
 		Title:        "Indirect modules",
-		Description:  "List the transitive third-party dependencies with their versions: modules that are required only indirectly, which no package of the module imports.",
+		Description:  "List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","version"]}` + rowsTail),
 		ReadOnly:     true,
@@ -314,7 +315,7 @@ type ModuleUseRow struct {
 
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
-// List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.
+// List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.
 func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
 	err = moduleUseTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -325,14 +326,14 @@ var moduleUseTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "module_use",
 		Exposed:     true,
-		Description: "List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.",
-		Questions:   []string{"Which third-party modules do we require ourselves?", "What version of cobra do we use?", "Which libraries does go.mod name directly?", "Which external dependency brings the most packages?"},
+		Description: "List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.",
+		Questions:   []string{"Which of our modules require the postgres driver, and in what version?"},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "module_use",
 		Title:        "Module use",
-		Description:  "List the libraries, which are the external third-party modules that go.mod requires directly, with their versions and how many of their packages the module imports.",
+		Description:  "List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]},"packages":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","version","packages"]}` + rowsTail),
 		ReadOnly:     true,

@@ -35,7 +35,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.
+// Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.
 func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -46,16 +46,16 @@ var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
-		Description: "Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.",
-		Instruction: "Start here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
-		Questions:   []string{"Is there code that parses durations?", "Are there functions about retrying requests?", "Where do we handle timeouts?", "Is there anything to do with checksums?"},
+		Description: "Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.",
+		Instruction: "Start here when you are looking for a thing and know what it does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		Questions:   []string{"there's some function with \"backoff\" in the name, which one is it", "List every type whose name ends in Handler.", "where do we validate email addresses?", "Which part of the code is responsible for rate limiting incoming requests?", "i'm looking for the thing that retries failed uploads", "Is there already a helper for splitting a slice into chunks, before I write my own?"},
 		ParamDocs:   []string{"Words, such as: merge conflict. One is enough.", "The maximum number of rows."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
-		Description:  "Find the code that handles or has to do with anything: functions, methods, types, interfaces, constants and variables by the words in their names, the best match first.\n\nStart here when you know what something does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		Description:  "Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.\n\nStart here when you are looking for a thing and know what it does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"Words, such as: merge conflict. One is enough."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -98,7 +98,7 @@ type GetSymbolRow struct {
 
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
-// Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.
+// Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.
 func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
 	err = getSymbolTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -109,15 +109,15 @@ var getSymbolTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_symbol",
 		Exposed:     true,
-		Description: "Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.",
-		Questions:   []string{"What is the signature of http.NewRequest?", "Where is (*Server).Close defined?", "What does the doc comment of this function say?", "Is this method exported, and in which file is it declared?"},
+		Description: "Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.",
+		Questions:   []string{"where is RetryPolicy defined", "what args does NewScheduler take?", "what does the doc say about Flush", "Tell me everything you know about the function mergeRecords.", "file and line of func decodeHeader", "Give me the exact signature of Cache.GetOrLoad including return values."},
 		ParamDocs:   []string{"Path of the symbol, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
-		Description:  "Show one symbol: the file and line where it is defined or declared, whether it is exported, its signature and doc comment.",
+		Description:  "Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the symbol, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -152,7 +152,7 @@ type NamedRow struct {
 
 // Named runs the query named in queries/code/symbols.gq.
 //
-// List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.
+// List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.
 func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
 	err = namedTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -163,15 +163,15 @@ var namedTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "named",
 		Exposed:     true,
-		Description: "List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.",
-		Questions:   []string{"Which types are called Options?", "Where are all the declarations with the name Close?", "I know only the short name Store: which ones are there?", "Is there more than one thing called parse?"},
+		Description: "List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.",
+		Questions:   []string{"Which binaries does this build, where are the main functions?"},
 		ParamDocs:   []string{"The exact name, such as Open; case matters."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "named",
 		Title:        "Named",
-		Description:  "List every symbol or thing that is called exactly this short name, in whatever package or type it is declared.",
+		Description:  "List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"name":{"type":"string","description":"The exact name, such as Open; case matters."}},"additionalProperties":false,"type":"object","required":["name"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -215,7 +215,7 @@ var symbolsInFileTool = tool.Compiled{
 		Name:        "symbols_in_file",
 		Exposed:     true,
 		Description: "List the functions and whatever else a source file declares, in the order of its lines.",
-		Questions:   []string{"What is declared in server.go?", "Can I have an outline of this source file?", "Which functions are in internal/store/log.go?", "What are the contents of this file, in the order of lines?"},
+		Questions:   []string{"what's in server/handler.go", "List functions declared in internal/db/migrate.go in source order.", "What function is at line 214 of worker.go?"},
 		ParamDocs:   []string{"Path from the module's root, such as stock/stock.go."},
 		File:        "queries/code/symbols.gq",
 	},
@@ -254,7 +254,7 @@ type PublicAPIRow struct {
 
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
-// List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.
+// List the exported types and other symbols of a package with their signatures and doc comments: its public interface.
 func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
 	err = publicAPITool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -265,15 +265,15 @@ var publicAPITool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "public_api",
 		Exposed:     true,
-		Description: "List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.",
-		Questions:   []string{"Which names of this package may other packages use?", "Which functions does the package export?", "What can I call in package strings?", "What are the exported types of internal/store?"},
+		Description: "List the exported types and other symbols of a package with their signatures and doc comments: its public interface.",
+		Questions:   []string{"which sentinel errors does the auth package export?"},
 		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/symbols.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "public_api",
 		Title:        "Public API",
-		Description:  "List the exported types and other symbols of a package with their signatures and doc comments: its public interface, the names that other packages can call and use.",
+		Description:  "List the exported types and other symbols of a package with their signatures and doc comments: its public interface.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
 		ReadOnly:     true,

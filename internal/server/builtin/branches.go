@@ -44,7 +44,7 @@ func branchList() tool.Tool {
 		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
 			Name:        "branch_list",
 			Title:       "List branches",
-			Description: "Lists the branches that you may read: main, drafts and copies in which others are working, with the head of each branch, its last commit.",
+			Description: "Lists every branch that exists in the graph and that you may read: main, drafts and copies, each with the head of the branch, its latest commit.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -87,8 +87,8 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Creates a branch at once at any size: a fork or copy of main or of an earlier commit, for your edits. " +
-				"Try something or experiment on it without touching what others see, then merge it with branch_merge or drop it with branch_delete.",
+			Description: "Makes a new branch at once at any size: a copy of main or of an earlier commit, on which you start to collect edits before you publish them with branch_merge. " +
+				"Others do not see them; branch_delete drops it.",
 		}),
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -111,7 +111,7 @@ func branchDelete() tool.Tool {
 		desc: writer[branchDeleteArgs, operations.BranchDeleteResult](tool.Descriptor{
 			Name:        "branch_delete",
 			Title:       "Delete a branch",
-			Description: "Removes or drops a branch to get rid of it after it was merged, or of a draft or experiment, and throws away its changes that no other branch has.",
+			Description: "Deletes a branch or draft that you no longer need, and throws away its changes that no other branch has.",
 			Destructive: true,
 		}),
 		gates: gate(tool.BranchDelete),
@@ -139,7 +139,7 @@ func branchMerge() tool.Tool {
 		desc: writer[branchMergeArgs, operations.BranchMergeResult](tool.Descriptor{
 			Name:  "branch_merge",
 			Title: "Merge a branch",
-			Description: "Merges or combines two branches: brings the edits of a branch into another, such as main, to publish a draft, property by property, as one commit or not at all. " +
+			Description: "Merges a branch into another, such as main, to publish a draft, property by property, as one commit or not at all. " +
 				"If both changed the same data differently, the error lists the conflicts: settle each on a branch and merge again.",
 			Destructive: true,
 		}),

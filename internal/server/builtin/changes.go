@@ -61,7 +61,7 @@ func changeList() tool.Tool {
 		desc: reader[changeListArgs, ChangeListResult](tool.Descriptor{
 			Name:        "change_list",
 			Title:       "List changes",
-			Description: "Lists what exactly a commit or an import altered: the nodes and edges that it added, modified or removed, with the old and the new values. commit_list has the ids of commits.",
+			Description: "Lists what exactly a commit altered: the nodes and edges that it added, modified or removed, with the old and the new values. commit_list has the ids of commits.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

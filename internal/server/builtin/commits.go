@@ -58,7 +58,7 @@ func commitList() tool.Tool {
 		desc: reader[commitListArgs, CommitsAnswer](tool.Descriptor{
 			Name:        "commit_list",
 			Title:       "List commits",
-			Description: "Lists the commits of a branch, the newest first: its history, what happened recently, who made each commit or wrote to the graph, and when.",
+			Description: "Lists the recent commits on a branch such as main, the last ones first: its history, who made each commit and when, and so what is new since some day.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

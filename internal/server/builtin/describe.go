@@ -81,9 +81,9 @@ func describeType() tool.Tool {
 		desc: reader[describeArgs, DescribeAnswer](tool.Descriptor{
 			Name:  "type_describe",
 			Title: "Describe a type",
-			Description: "Without a name, lists all node and edge types: call it first. " +
-				"With a name, returns all that is known about that type, for a query: properties with operators and an example, rules, edges as clauses to paste, " +
-				"and the stored queries that use it.",
+			Description: "Without a name, lists all types of nodes and edges, the kinds of things and relations that the graph knows: call it first. " +
+				"With a name, returns all that a query needs: properties, or fields, and which are required, with operators and an example, rules, edges as clauses to paste, " +
+				"and the stored queries that use the type.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

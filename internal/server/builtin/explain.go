@@ -23,7 +23,7 @@ func explain() tool.Tool {
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:        "query_explain",
 			Title:       "Explain a query",
-			Description: "Shows the plan of a read, how it would run: its operators, indexes and expected rows. It never runs a mutation.",
+			Description: "Shows the plan of a query, for instance of a slow one: how a read would run, its operators, indexes and expected rows. It never runs a mutation.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -47,7 +47,7 @@ func typePath() tool.Tool {
 		desc: reader[pathArgs, PathsAnswer](tool.Descriptor{
 			Name:        "type_path",
 			Title:       "Paths between types",
-			Description: "Finds how two node types are connected: the edges that join them or lead from one to another, in either direction, the shortest path first, each as clauses to paste into a match.",
+			Description: "Finds how two node types are linked: the edges that lead from one to another, in either direction, the shortest path first, as clauses to paste into a match.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

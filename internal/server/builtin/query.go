@@ -80,7 +80,7 @@ func query() tool.Tool {
 		desc: reader[queryArgs, queryResult](tool.Descriptor{
 			Name:  "graph_query",
 			Title: "Query the graph",
-			Description: "Runs or executes a read, such as a match or a count of nodes with a condition, that you wrote yourself in GQ, and returns its rows. Use it when no stored query answers the question. An example, with nodes Person and edges Knows:\n\n" +
+			Description: "Runs your own query, a read in GQ, such as a count of nodes with a condition, and returns its rows. Use it when no stored query answers the question. An example, with nodes Person and edges Knows:\n\n" +
 				"query friends($name: String, $min: I32?) {\n" +
 				"  match { $p: Person { name: $name } $p knows $q $q.age >= $min? not { $q knows $p } }\n" +
 				"  return { $q.name, count($q) as paths }\n" +

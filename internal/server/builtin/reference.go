@@ -51,7 +51,7 @@ func reference() tool.Tool {
 		desc: reader[referenceArgs, ReferenceAnswer](tool.Descriptor{
 			Name:  "gq_reference",
 			Title: "Query language reference",
-			Description: "Teaches the query language GQ, its syntax, expressions and functions to use in them, by topic, with examples in this graph's own names. " +
+			Description: "Teaches the query language GQ and its syntax, by topic, with examples in this graph's own names. " +
 				"Call it before you write your first query: GQ differs from the languages that you know. " +
 				"The topics are " + strings.Join(names, ", ") + ".",
 		}),

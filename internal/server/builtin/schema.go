@@ -22,7 +22,7 @@ func schemaGet() tool.Tool {
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
 			Name:        "schema_get",
 			Title:       "Get the schema",
-			Description: "Returns the data model: what the whole schema looks like, all node and edge types and the properties that you can store, as .pg text. It is long; type_describe shows one type.",
+			Description: "Returns the data model, the whole schema as .pg text: all node and edge types and the properties that you can store. It is long; type_describe shows one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
@@ -51,7 +51,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	d := writer[schemaArgs, operations.SchemaApplyResult](tool.Descriptor{
 		Name:  "schema_apply",
 		Title: "Apply a schema",
-		Description: "Changes the data model: applies a .pg schema to a branch, such as to add a type or a property, and converts the stored data, as one commit. " +
+		Description: "Changes the data model, for instance to add a field, or to also store a further type: applies a .pg schema to a branch and converts the data, as one commit. " +
 			"Start from the source of schema_get. To rename a type or property, write @rename_from(\"Old\"). " +
 			"It fails for a graph of a cluster, whose configuration sets the schema.",
 		Destructive: true,

@@ -45,6 +45,8 @@ type share struct {
 	next *atomic.Int64 // number of the next unit that no goroutine has taken
 	mine int64         // number of the unit that this goroutine has taken, which may be one that it has not seen yet
 	seen int64         // number of units that this goroutine has seen
+	// yields lets the other goroutines run before each unit, for tests.
+	yields bool
 
 	since time.Time     // when a helper began to work, or its last rest ended
 	done  chan struct{} // closed when the goroutine of the call has no more work; nil if the goroutine does not rest
@@ -73,13 +75,18 @@ func (s *share) take() bool {
 	s.seen++
 	if s.mine < at {
 		s.rest(restAfter)
+		if s.yields {
+			runtime.Gosched()
+		}
 		s.mine = s.next.Add(1) - 1
 	}
 	return s.mine == at
 }
 
 // newShare returns a share of the units that `next` counts.
-func newShare(next *atomic.Int64) *share { return &share{next: next, mine: -1} }
+func newShare(next *atomic.Int64, yields bool) *share {
+	return &share{next: next, mine: -1, yields: yields}
+}
 
 // units returns the first ordinal of each unit of a table, and the ordinal after the last one.
 func units(t *version.Table) iter.Seq2[uint32, uint32] {
@@ -207,7 +214,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 	for i := range helpers {
 		h := &helpers[i]
 		tasks = append(tasks, func() {
-			s := newShare(&next)
+			s := newShare(&next, m.splitsAll)
 			s.since, s.done = clock.Now(), done
 			h.run(m, part, s, work)
 		})
@@ -217,7 +224,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 		if done != nil {
 			defer close(done)
 		}
-		m.share = newShare(&next)
+		m.share = newShare(&next, m.splitsAll)
 		err = work(m)
 	}
 	parallel.Do(tasks...)

@@ -15,12 +15,11 @@ func TestShares(t *testing.T) {
 	var taken [number]atomic.Int32
 	var wait sync.WaitGroup
 	for range goroutines {
-		s := newShare(&next)
+		s := newShare(&next, true)
 		wait.Go(func() {
 			for i := range number {
 				if s.take() {
 					taken[i].Add(1)
-					runtime.Gosched()
 				}
 			}
 		})

@@ -105,7 +105,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 		for _, node := range out.cols[s.v][:n] {
 			var d uint32
 			if plain {
-				d = adj.BaseDegree(node)
+				d = adj.DegreeInOrder(node)
 			} else {
 				var err error
 				if d, err = s.others(m, edges, adj, node, other); err != nil {

@@ -153,21 +153,23 @@ func (pl *planner) splitting() {
 	split(pl.body)
 }
 
-// start runs the steps of a pipe, which begin with a row without variables.
+// start runs the steps of a pipe, on several processors if that is worth the time.
 func (m *matcher) start(p *pipe) error {
-	work := func(m *matcher) error {
-		m.unit = frame{n: 1, cols: m.unit.cols}
-		return m.push(p, 0, &m.unit)
-	}
 	if !p.splits || p.work < splitCost && !m.splitsAll {
-		return work(m)
+		return m.begins(p)
 	}
 	if last, ok := p.steps[len(p.steps)-1].(*multiply); ok {
 		if err := m.prepareWeights(last); err != nil {
 			return err
 		}
 	}
-	return m.together(work)
+	return m.together(func(m *matcher) error { return m.begins(p) })
+}
+
+// begins runs the steps of a pipe in this goroutine. They begin with a row without variables.
+func (m *matcher) begins(p *pipe) error {
+	m.unit = frame{n: 1, cols: m.unit.cols}
+	return m.push(p, 0, &m.unit)
 }
 
 // takeHelpers reserves helpers and returns their number, which may be 0.

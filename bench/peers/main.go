@@ -1,6 +1,6 @@
 // Command peers compares the engine with SQLite, DuckDB and PostgreSQL in one run, on the same
 // graph and the same machine, and prints the figures as Markdown. With -snb it runs the Social Network
-// Benchmark instead, on the engine, DuckDB, PostgreSQL and Neo4j.
+// Benchmark instead, on the engine, DuckDB, LadybugDB, PostgreSQL and Neo4j.
 package main
 
 import (
@@ -44,6 +44,7 @@ type options struct {
 	code    bool          // measure only the code of this repository
 	snb     float64       // scale of the Social Network Benchmark, to measure only that; 0 for not
 	server  string        // the command snb, for that benchmark; "" for none
+	ladybug string        // the Python that has LadybugDB, for that benchmark; "" for none
 	neo4j   string        // folder with the classes of the program for Neo4j, for that benchmark; "" for none
 }
 
@@ -60,6 +61,7 @@ func run(ctx context.Context, args []string) error {
 	flags.BoolVar(&o.code, "code", false, "measure only the code of this repository")
 	flags.StringVar(&o.server, "snb-server", "", "the command bench/cmd/snb, which serves the graph of -snb; without it, the server is not measured")
 	flags.StringVar(&o.neo4j, "snb-neo4j", "", "the folder with the classes of the program for Neo4j; without it, Neo4j is not measured")
+	flags.StringVar(&o.ladybug, "snb-ladybug", "", "the Python that has LadybugDB; without it, LadybugDB is not measured")
 	flags.Float64Var(&o.snb, "snb", 0, "measure only the Social Network Benchmark; 1 has 10,000 persons")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -79,7 +81,7 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if o.snb > 0 {
-		return (&network{scale: o.snb, seed: o.seed, dir: dir, budget: o.budget, server: o.server, classes: o.neo4j}).run(ctx)
+		return (&network{scale: o.snb, seed: o.seed, dir: dir, budget: o.budget, server: o.server, root: o.root, python: o.ladybug, classes: o.neo4j}).run(ctx)
 	}
 	g, err := social.New(o.scale, o.seed)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +27,8 @@ type network struct {
 	budget time.Duration // time for each database and each read
 
 	server  string // the command snb, which serves a graph; "" leaves the server out
+	root    string // folder of this repository, with the program for LadybugDB
+	python  string // the Python that has LadybugDB; "" leaves it out
 	classes string // folder with the classes of the program for Neo4j; "" leaves Neo4j out
 }
 
@@ -37,7 +40,8 @@ type networkDatabase struct {
 	convert func(read string, args []any) []any // for the statement
 	// countsOnly is true if only the number of rows of an answer can be compared.
 	countsOnly bool
-	close      func() error // ends the database
+	took       func() time.Duration // the time of the last run, if the database measures it; else nil
+	close      func() error         // ends the database
 }
 
 // networkRead is a read or a count, with its arguments and the expected rows of the first ones.
@@ -66,7 +70,7 @@ func (n *network) run(ctx context.Context) error {
 	reads := n.readings(data)
 	figures := map[string][]time.Duration{} // by the name of the database
 	for _, d := range []networkPeer{
-		{inProcess, n.openEngine}, {"DuckDB", n.openDuckDB}, {asServer, n.openServer}, {"PostgreSQL", n.openPostgres},
+		{inProcess, n.openEngine}, {"DuckDB", n.openDuckDB}, {"LadybugDB", n.openLadybug}, {asServer, n.openServer}, {"PostgreSQL", n.openPostgres},
 		{"Neo4j", n.openNeo4j},
 	} {
 		if figures[d.name], err = n.measureAll(ctx, d, reads); err != nil {
@@ -109,6 +113,10 @@ func (n *network) measureAll(ctx context.Context, p networkPeer, reads []*networ
 	runtime.GC()
 	for _, r := range reads {
 		p50, err := n.measure(ctx, d, r)
+		if asAbsent(err, &why) {
+			fmt.Printf("%s has no figure for %s: %s\n", p.name, r.name, why.reason)
+			p50, err = absentTime, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -117,14 +125,17 @@ func (n *network) measureAll(ctx context.Context, p networkPeer, reads []*networ
 	return figures, nil
 }
 
+// absentTime is the time of a read that a database cannot answer.
+const absentTime = time.Duration(-1)
+
 // The engine takes part twice: called in this process, and as a server that this process calls.
 const (
 	inProcess = "omnigraph"
 	asServer  = "omnigraph server"
 )
 
-// networkTable prints the medians. DuckDB is compared with the engine in this process, and PostgreSQL
-// and Neo4j are compared with the server.
+// networkTable prints the medians. The engine in this process is compared with the faster of DuckDB and LadybugDB, and the
+// server with PostgreSQL and with Neo4j.
 func networkTable(reads []*networkRead, figures map[string][]time.Duration) {
 	t := &table{head: []string{"read"}}
 	rows := make([][]string, len(reads))
@@ -137,19 +148,21 @@ func networkTable(reads []*networkRead, figures map[string][]time.Duration) {
 			rows[i] = append(rows[i], cellAt(figures[name], i))
 		}
 	}
-	compare := func(ours, theirs string) {
-		column(theirs)
+	compare := func(ours string, theirs ...string) {
+		for _, name := range theirs {
+			column(name)
+		}
 		t.head = append(t.head, "ratio (goal)")
 		for i, r := range reads {
-			if figures[ours] == nil || figures[theirs] == nil {
-				rows[i] = append(rows[i], "–")
-				continue
+			times := []float64{secondsAt(figures[ours], i)}
+			for _, name := range theirs {
+				times = append(times, secondsAt(figures[name], i))
 			}
-			rows[i] = append(rows[i], ratio([]float64{figures[ours][i].Seconds(), figures[theirs][i].Seconds()}, r.goal))
+			rows[i] = append(rows[i], ratio(times, r.goal))
 		}
 	}
 	column(inProcess)
-	compare(inProcess, "DuckDB")
+	compare(inProcess, "DuckDB", "LadybugDB")
 	column(asServer)
 	compare(asServer, "PostgreSQL")
 	compare(asServer, "Neo4j")
@@ -159,9 +172,17 @@ func networkTable(reads []*networkRead, figures map[string][]time.Duration) {
 	t.print()
 }
 
-// cellAt returns the cell for time i, or a dash if there are no times.
+// secondsAt returns time i in seconds, or NaN if there is none.
+func secondsAt(times []time.Duration, i int) float64 {
+	if times == nil || times[i] == absentTime {
+		return math.NaN()
+	}
+	return times[i].Seconds()
+}
+
+// cellAt returns the cell for time i, or a dash if there is none.
 func cellAt(times []time.Duration, i int) string {
-	if times == nil {
+	if times == nil || times[i] == absentTime {
 		return "–"
 	}
 	return brief(times[i])
@@ -224,7 +245,11 @@ func (n *network) measure(ctx context.Context, d *networkDatabase, r *networkRea
 		if _, err := run(ctx, args[len(times.times)%len(args)], nil); err != nil {
 			return 0, err
 		}
-		times.add(time.Since(began))
+		if d.took != nil {
+			times.add(d.took())
+		} else {
+			times.add(time.Since(began))
+		}
 	}
 	return times.quantile(0.5), nil
 }

@@ -60,19 +60,22 @@ func (n *network) openNeo4j(ctx context.Context, data *snb.Network) (*networkDat
 				return askNeo4j(in, out, read+"\t"+mode+args[0].(string)+"\n", keep)
 			}, nil
 		},
-		convert: func(_ string, args []any) []any {
-			var line strings.Builder
-			for _, a := range sqlArgs("", args) {
-				if s, ok := a.(string); ok {
-					line.WriteString("\ts" + s)
-				} else {
-					fmt.Fprintf(&line, "\tn%d", a)
-				}
-			}
-			return []any{line.String()}
-		},
-		close: stop,
+		convert: func(_ string, args []any) []any { return []any{tabbed(args)} },
+		close:   stop,
 	}, nil
+}
+
+// tabbed returns arguments in the form in which the programs for Neo4j and LadybugDB read them.
+func tabbed(args []any) string {
+	var line strings.Builder
+	for _, a := range sqlArgs("", args) {
+		if s, ok := a.(string); ok {
+			line.WriteString("\ts" + s)
+		} else {
+			fmt.Fprintf(&line, "\tn%d", a)
+		}
+	}
+	return line.String()
 }
 
 // askNeo4j sends a line and reads the answer: the number of rows and, if `keep` is not nil, the rows.

@@ -5,10 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/bench/snb"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/relational"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
@@ -164,15 +166,53 @@ func TestDatabasesAgree(t *testing.T) {
 	}
 }
 
-// TestReadsOfNeo4j checks that each read with an SQL statement also has a Cypher statement.
-func TestReadsOfNeo4j(t *testing.T) {
-	text, err := os.ReadFile("neo4j/reads.cypher")
+// TestReadsInCypher checks that each read with an SQL statement also has statements for Neo4j and for LadybugDB.
+func TestReadsInCypher(t *testing.T) {
+	for _, file := range []string{"neo4j/reads.cypher", "ladybug/reads.cypher"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range relational.Reads {
+			if !strings.Contains(string(text), "\n//: "+name+"\n") {
+				t.Errorf("%s has no read %s", file, name)
+			}
+		}
+	}
+}
+
+// TestTablesOfLadybug compares the tables that the Python program makes with those whose rows it gets.
+func TestTablesOfLadybug(t *testing.T) {
+	text, err := os.ReadFile("ladybug/network.py")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range relational.Reads {
-		if !strings.Contains(string(text), "\n//: "+name+"\n") {
-			t.Errorf("neo4j/reads.cypher has no read %s", name)
+	data, err := snb.Generate(0.005, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := ladybugTables(data)
+	for _, m := range regexp.MustCompile(`(?m)^    "(\w+)": "(.*?)"?,?$`).FindAllStringSubmatch(string(text), -1) {
+		fill := tables[m[1]]
+		if fill == nil {
+			t.Errorf("table %s gets no rows", m[1])
+			continue
 		}
+		delete(tables, m[1])
+		rows, empty := 0, 0
+		fill(func(values ...any) {
+			rows++
+			for _, v := range values {
+				if v == nil {
+					empty++
+				}
+			}
+		})
+		if rows == 0 || empty > 0 {
+			t.Errorf("table %s gets %d rows with %d nulls", m[1], rows, empty)
+		}
+	}
+	for name := range tables {
+		t.Errorf("there is no table %s", name)
 	}
 }

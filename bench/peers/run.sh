@@ -47,6 +47,13 @@ cd "$here"
 CGO_ENABLED=1 CGO_CFLAGS="$cflags" CGO_LDFLAGS="$ldflags" go build -mod=mod -tags "$tags" -o "$work/peers" .
 if [ -n "${SNB:-}" ]; then
   go build -C "$here/../.." -o "$work/snb" ./bench/cmd/snb
+  ladybug="$work/ladybug/bin/python"
+  if ! "$ladybug" -c "import ladybug" >/dev/null 2>&1; then
+    if ! python3 -m venv "$work/ladybug" || ! "$ladybug" -m pip install -q --disable-pip-version-check -r ladybug/requirements.txt; then
+      echo "LadybugDB is left out: there is no python3 with venv, or pip does not get the package" >&2
+      ladybug=
+    fi
+  fi
   neo4j="$work/neo4j"
   mkdir -p "$neo4j"
   if ! command -v mvn >/dev/null 2>&1 || ! command -v javac >/dev/null 2>&1; then
@@ -60,4 +67,4 @@ if [ -n "${SNB:-}" ]; then
     cp neo4j/reads.cypher "$neo4j"
   fi
 fi
-exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-neo4j "$neo4j"}
+exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-ladybug "$ladybug" -snb-neo4j "$neo4j"}

@@ -33,12 +33,12 @@ func TestConformance(t *testing.T) { enginetest.Run(t, openInMemory) }
 func TestConformanceReopened(t *testing.T) { enginetest.Run(t, openReopening) }
 
 // TestConformanceSpilled runs the suite with loads that write all rows to runs and store each type
-// in several segments.
+// in several segments. Counts run on several processors.
 func TestConformanceSpilled(t *testing.T) { enginetest.Run(t, openSpilling) }
 
 func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 	t.Helper()
-	opts := conformanceOptions.Spilling(1, 256, 3)
+	opts := conformanceOptions.Spilling(1, 256, 3).SplitAll()
 	opts.InlineBytes = -1
 	fsys := fs.NewMem()
 	fsys.PoisonMappings()

@@ -78,6 +78,11 @@ func (c *country) counts(hub int) map[string]int64 {
 // TestCountAroundHubs counts patterns with cycles around nodes with many edges, right after a load and after many changes,
 // and compares the numbers with those of loops over an array.
 func TestCountAroundHubs(t *testing.T) {
+	t.Run("one processor", func(t *testing.T) { testCountAroundHubs(t, embedded.Options{}) })
+	t.Run("several processors", func(t *testing.T) { testCountAroundHubs(t, embedded.Options{}.SplitAll()) })
+}
+
+func testCountAroundHubs(t *testing.T, opts embedded.Options) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "country.pg", Text: countrySchema})
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
@@ -110,7 +115,7 @@ func TestCountAroundHubs(t *testing.T) {
 			}
 		}
 	}
-	g, err := embedded.OpenMemory(t.Context(), countrySchema, schema, embedded.Options{})
+	g, err := embedded.OpenMemory(t.Context(), countrySchema, schema, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,12 @@ func (o Options) Spilling(memory, segment int64, entities uint32) Options {
 	return o
 }
 
+// SplitAll returns the options, changed so that small counts run on several processors, too.
+func (o Options) SplitAll() Options {
+	o.splitAll = true
+	return o
+}
+
 // BuildVectors builds the approximate indexes that the graph needs. It returns when they are built.
 func (g *Graph) BuildVectors(ctx context.Context) error { return g.vectors.make(ctx) }
 

@@ -80,6 +80,8 @@ type Options struct {
 	keepIndexes, spillIndexes uint32
 	// walked is the value of Walked in exec.Options.
 	walked int64
+	// splitAll is the value of SplitAll in exec.Options.
+	splitAll bool
 }
 
 // Embedder turns texts into vectors.

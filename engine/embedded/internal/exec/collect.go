@@ -47,7 +47,7 @@ const pruneAt = 8192
 // collect collects the rows that the match yields.
 func (co *collector) collect(f *frame) error {
 	if co.countsOnly {
-		co.tally(f.n)
+		co.counted += int64(f.n)
 		return nil
 	}
 	if co.read.Grouped {

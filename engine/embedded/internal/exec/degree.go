@@ -89,37 +89,30 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 	m.makeColumns(out, s.v)
 	nodes := m.table(s.v)
 	plain := adj.Simple() && edges.AllLive()
-	weights := m.weights[:0]
-	flush := func() error {
-		m.weights = weights
-		err := m.out.groupWeighted(out, weights)
-		out.n, weights = 0, weights[:0]
-		return err
-	}
 	for next := uint32(0); next < nodes.Ordinals(); {
 		if err := m.tick(frameSize); err != nil {
 			return err
 		}
 		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
 		next = more
-		for _, node := range out.cols[s.v][:n] {
+		found, weights := out.cols[s.v][:n], m.weights[:0]
+		for _, node := range found {
 			var d uint32
 			if plain {
-				d = adj.BaseDegree(node)
+				d = adj.DegreeInOrder(node)
 			} else {
 				var err error
 				if d, err = s.others(m, edges, adj, node, other); err != nil {
 					return err
 				}
 			}
-			if d == 0 {
-				continue
+			if d != 0 {
+				found[len(weights)] = node
+				weights = append(weights, int64(d))
 			}
-			out.cols[s.v][out.n] = node
-			out.n++
-			weights = append(weights, int64(d))
 		}
-		if err := flush(); err != nil {
+		out.n, m.weights = len(weights), weights
+		if err := m.out.groupWeighted(out, weights); err != nil {
 			return err
 		}
 	}

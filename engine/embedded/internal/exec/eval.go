@@ -64,6 +64,8 @@ type evaluator struct {
 	// query.routes, and then an element for each step explore, by explore.number.
 	searches []search
 	walkBudget
+	splitsAll bool   // see Options.SplitAll
+	rests     *share // of a helper; else nil
 	scores
 }
 
@@ -89,7 +91,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
 	ev.maxRows = ev.read.LimitOf(args)
 	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
-	ev.walked, ev.most = 0, cmp.Or(opts.Walked, maxWalked)
+	ev.walked, ev.most, ev.splitsAll = 0, cmp.Or(opts.Walked, maxWalked), opts.SplitAll
 	for i := range ev.searches {
 		ev.searches[i].begin()
 	}
@@ -138,6 +140,9 @@ func (ev *evaluator) tick(n int) error {
 		ev.examined(ev.ticks)
 	}
 	ev.ticks = 0
+	if ev.rests != nil {
+		ev.rests.rest(restWithin)
+	}
 	return cmp.Or(ev.textErr, ev.ctx.Err())
 }
 

@@ -15,10 +15,9 @@ import (
 type terms struct{ of []*pipe }
 
 // run implements [step].
-func (s *terms) run(m *matcher, p *pipe, _ int, f *frame) error {
+func (s *terms) run(m *matcher, p *pipe, _ int, _ *frame) error {
 	for _, t := range s.of {
-		first := frame{n: f.n, cols: f.cols}
-		if err := m.push(t, 0, &first); err != nil {
+		if err := m.start(t); err != nil {
 			return err
 		}
 	}
@@ -170,6 +169,21 @@ func (m *matcher) keepWeights(w *weight) error {
 		return err
 	}
 	list := make([]int64, table.Ordinals())
+	var err error
+	if table.Ordinals() < splitNodes {
+		err = m.weigh(w, list)
+	} else {
+		err = m.together(func(m *matcher) error { return m.weigh(w, list) })
+	}
+	if err == nil {
+		m.weighed[w.kept] = list
+	}
+	return err
+}
+
+// weigh writes the weights of the nodes in the units that the goroutine takes into a list.
+func (m *matcher) weigh(w *weight, list []int64) error {
+	table := m.table(w.v)
 	f := &m.weighing
 	if f.cols == nil {
 		f.cols = make([][]uint32, m.slots())
@@ -178,27 +192,31 @@ func (m *matcher) keepWeights(w *weight) error {
 	m.column(f, w.v)
 	tests := filter{conds: w.conds, vars: []plan.VarID{w.v}}
 	values := make([]int64, frameSize)
-	for next := uint32(0); next < table.Ordinals(); {
-		if err := m.tick(frameSize); err != nil {
-			return err
-		}
-		f.n, next = table.Scan(next, f.cols[w.v][:frameSize])
-		if f.n == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
+	for from, to := range units(table) {
+		if !m.share.take() {
 			continue
 		}
-		for i := range f.n {
-			values[i] = 1
-		}
-		for _, factor := range w.factors {
-			if err := m.factor(factor, f.cols[w.v][:f.n], values); err != nil {
+		for next := from; next < to; {
+			if err := m.tick(frameSize); err != nil {
 				return err
 			}
-		}
-		for i, ord := range f.cols[w.v][:f.n] {
-			list[ord] = values[i]
+			f.n, next = table.ScanTo(next, to, f.cols[w.v][:frameSize])
+			if f.n == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
+				continue
+			}
+			for i := range f.n {
+				values[i] = 1
+			}
+			for _, factor := range w.factors {
+				if err := m.factor(factor, f.cols[w.v][:f.n], values); err != nil {
+					return err
+				}
+			}
+			for i, ord := range f.cols[w.v][:f.n] {
+				list[ord] = values[i]
+			}
 		}
 	}
-	m.weighed[w.kept] = list
 	return nil
 }
 
@@ -259,30 +277,42 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 	if b.of.kept >= 0 {
 		list = m.weighed[b.of.kept]
 	}
-	degrees := list == nil && len(hops) == 1 && hops[0].alive && hops[0].adj.Simple()
+	whole := len(hops) == 1 && hops[0].whole
+	examined := 0
 	for i, node := range nodes {
 		if into[i] == 0 {
 			continue
 		}
-		sum := int64(0)
-		if degrees {
-			sum = int64(hops[0].adj.BaseDegree(node))
-		} else {
-			others, err := m.distinctNeighbours(&b.expand, hops, node)
+		if whole && list == nil {
+			n, err := product(into[i], int64(hops[0].adj.BaseDegree(node)))
 			if err != nil {
 				return err
 			}
-			if sum, err = sumOf(list, others); err != nil {
-				return err
-			}
+			into[i] = n
+			continue
 		}
-		n, err := product(into[i], sum)
+		var others []uint32
+		var err error
+		if whole {
+			others = hops[0].adj.Others(node)
+			if examined += 1 + len(others); examined > frameSize {
+				err, examined = m.tick(examined), 0
+			}
+		} else {
+			others, err = m.distinctNeighbours(&b.expand, hops, node)
+		}
 		if err != nil {
 			return err
 		}
-		into[i] = n
+		sum, err := sumOf(list, others)
+		if err != nil {
+			return err
+		}
+		if into[i], err = product(into[i], sum); err != nil {
+			return err
+		}
 	}
-	return nil
+	return m.tick(examined)
 }
 
 // sumOf returns the sum of the weights of nodes. Without a list each node has the weight 1.
@@ -340,18 +370,32 @@ func (s *closing) run(m *matcher, f *frame, into []int64) error {
 		list = m.weighed[s.of.kept]
 	}
 	tests := make([]edgeTest, len(s.checks))
+	whole := len(hops) == 1 && hops[0].whole
 	for i := range f.n {
 		if into[i] == 0 {
 			continue
 		}
-		others, err := m.distinctNeighbours(&s.expand, hops, f.cols[s.from][i])
+		var others []uint32
+		var err error
+		if whole {
+			others, err = hops[0].adj.Others(f.cols[s.from][i]), m.tick(1)
+		} else {
+			others, err = m.distinctNeighbours(&s.expand, hops, f.cols[s.from][i])
+		}
 		if err != nil {
 			return err
+		}
+		if len(others) == 0 {
+			into[i] = 0
+			continue
 		}
 		for k, c := range s.checks {
 			if tests[k], err = s.test(m, c, tests[k], f, i, len(others)); err != nil {
 				return err
 			}
+		}
+		if err := m.tick(len(others)); err != nil {
+			return err
 		}
 		sum := int64(0)
 		for _, other := range others {

@@ -379,6 +379,7 @@ func (pl *planner) product(b *block, l layout) (*pipe, float64, error) {
 	}
 	p.steps = append(p.steps, s)
 	p.estimates = append(p.estimates, cmp.Or(rows, 1))
+	p.work = cost
 	return p, cost, nil
 }
 

@@ -16,6 +16,7 @@ type matcher struct {
 	walks     []walk     // by the id of a step
 	opposites [][2]hop   // by the id of a step that tests edges; nil before the first of a node with many edges
 	around    []nearby   // by the id of a step; see neighbours
+	edgeSets  []edgeSet  // by the id of a step that tests edges; nil before the first test without a set
 	ahead     uint32     // keeps the compiler from removing prefetches
 
 	optionals  []optionalRun // by the number of an optionalStep
@@ -24,6 +25,7 @@ type matcher struct {
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key     []byte
+	origins [frameSize]uint32  // see expand.passOn
 	source  [1]uint32          // the node from which a walk begins
 	best    []uint32           // see topStep
 	weights []int64            // see degrees
@@ -32,6 +34,7 @@ type matcher struct {
 	vectors index.VectorSearch // memory for searches of vector indexes
 	sweeper sweeper            // memory for sweeps
 
+	share    *share    // the units of work that the matcher takes; nil if it takes all
 	weighing frame     // see keepWeights
 	weighed  [][]int64 // by weight.kept: the weight of each node, by ordinal; nil before they are computed
 }
@@ -56,8 +59,7 @@ func (m *matcher) begin(prof *profile) {
 
 // match runs the steps.
 func (m *matcher) match() error {
-	m.unit = frame{n: 1, cols: m.unit.cols}
-	return m.push(m.body, 0, &m.unit)
+	return m.start(m.body)
 }
 
 // push passes a frame to the pipe's step number `at`, or, after the last step, to the collector of
@@ -80,7 +82,7 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 		if at == len(p.steps)-1 && p.counts != nil {
 			n, err := p.counts.count(m, f)
 			m.countRows(p, n)
-			m.out.tally(n)
+			m.out.counted += int64(n)
 			return err
 		}
 		return p.steps[at].run(m, p, at, f)

@@ -18,6 +18,8 @@ type pipe struct {
 	// subquery is the subquery whose block the pipe runs. It is nil if the block belongs to no
 	// subquery.
 	subquery *arrangedSubquery
+	splits   bool    // the pipe can run on several processors
+	work     float64 // estimated cost of a run, if `splits` is set
 	counts   counter // the last step, if the read only counts its rows; else nil
 	// estimates holds the estimated number of rows that each step yields, for Explain.
 	estimates []float64
@@ -68,6 +70,7 @@ func (pl *planner) plan() error {
 		}
 	}
 	pl.lookAhead()
+	pl.splitting()
 	pl.first = pl.firstLookup()
 	if first != nil {
 		return nil

@@ -5,7 +5,8 @@
 //     expr.go, cond.go, holds.go, subquery.go, shape.go)
 //   - [planner] arranges the clauses of the query into steps by the estimates of the
 //     [estimator]: query → arrangement (order.go, scope.go, connect.go, estimate.go). For a read that only counts
-//     rows, it takes parts off the pattern and counts them by node (factor.go, factor_terms.go)
+//     rows, it takes parts off the pattern and counts them by node (factor.go, factor_terms.go). It decides
+//     which counts can run on several processors (split.go)
 //   - [run] is the memory of one run (run.go). Its [matcher] pushes frames of ordinals
 //     through the steps, its [evaluator] reads properties only when a step needs them, its
 //     [collector] keeps rows or groups, and its [output] makes batches of them.

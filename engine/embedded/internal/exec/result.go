@@ -19,7 +19,7 @@ type Result struct {
 	id   string   // id of the commit that was read
 	next int      // index of the next row in the collector's perm
 	more bool     // the limit cut rows off
-	size int      // number of rows to try for the next batch; 0 for frameSize
+	size int16    // number of rows to try for the next batch; 0 for frameSize
 }
 
 // Columns returns the plan's columns.
@@ -43,22 +43,32 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	if prof := r.run.matcher.prof; prof != nil {
 		defer prof.phase(returning)()
 	}
-	size := cmp.Or(r.size, frameSize)
+	size := cmp.Or(int(r.size), frameSize)
 	for n := min(size, len(r.run.collector.perm)-r.next); ; n /= 2 {
 		batch, err := r.run.output.batchOf(r.run.collector.perm[r.next : r.next+n])
 		var many *tooManyRecords
+		if err != nil {
+			many = asTooMany(err)
+		}
 		switch {
-		case !errors.As(err, &many):
+		case many == nil:
 			if r.next += n; r.run.collector.tests.nested < plan.MaxNested/4 {
 				size = min(2*size, frameSize)
 			}
-			r.size = size
+			r.size = int16(size)
 			return batch, err
 		case n == 1:
 			return nil, &many.TooLarge
 		}
 		size = n / 2
 	}
+}
+
+// asTooMany returns the *tooManyRecords in an error, or nil. It is apart from Next because errors.As takes memory.
+func asTooMany(err error) *tooManyRecords {
+	var many *tooManyRecords
+	errors.As(err, &many)
+	return many
 }
 
 // Skip skips up to n of the remaining rows without computing them, and returns the number

@@ -166,9 +166,9 @@ func (ev *evaluator) advance(f *front, ways []way) (bool, error) {
 func (ev *evaluator) hop(w way) hop {
 	t := ev.snap.Edges(w.edge)
 	if w.in {
-		return hop{t, t.In(), t.AllLive()}
+		return newHop(t, t.In())
 	}
-	return hop{t, t.Out(), t.AllLive()}
+	return newHop(t, t.Out())
 }
 
 // meets reports whether the other front has also visited one of the nodes that this front visited

@@ -19,6 +19,8 @@ type Options struct {
 	Walked int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
+	// SplitAll lets small counts run on several processors, too, for tests.
+	SplitAll bool
 	// Analyze enables counting the rows and times of the steps, see Result.Explain.
 	Analyze bool
 }
@@ -55,6 +57,7 @@ func (r *run) end() {
 	r.output.end(several)
 	r.matcher.prof = nil
 	clear(r.matcher.weighed)
+	clear(r.matcher.edgeSets)
 	for i := range r.matcher.subqueries {
 		r.matcher.subqueries[i].end()
 	}

@@ -38,6 +38,9 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 	table := m.table(s.v)
 	out := m.frame(s.id, s.vars)
 	m.column(out, s.v)
+	if p.splits {
+		return s.inUnits(m, p, at, out)
+	}
 	for i := range f.n {
 		for next := uint32(0); next < table.Ordinals() && !f.isDone(i); {
 			if err := m.tick(frameSize); err != nil {
@@ -58,6 +61,28 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 		}
 	}
 	return m.flush(p, at, out)
+}
+
+// inUnits binds the variable to the entities of the units that the goroutine takes. Before the first step there is a single
+// row without variables.
+func (s *scan) inUnits(m *matcher, p *pipe, at int, out *frame) error {
+	table := m.table(s.v)
+	take := m.shareOf(p).take
+	for from, to := range units(table) {
+		if !take() {
+			continue
+		}
+		for next := from; next < to; {
+			if err := m.tick(frameSize); err != nil {
+				return err
+			}
+			out.n, next = table.ScanTo(next, to, out.cols[s.v][:frameSize])
+			if err := m.flush(p, at, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // filter keeps the rows for which every condition is true.

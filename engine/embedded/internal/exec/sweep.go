@@ -128,7 +128,7 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 	}
 	var segment *version.Segment
-	err := table.Sweep(&w.block, w.rest, func(b *version.Block) error {
+	err := table.Sweep(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
 		if err := m.tick(column.KernelRows / 4); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -13,6 +14,14 @@ type hop struct {
 	edges *version.Table   // the edges of the type
 	adj   *index.Adjacency // the edges by their node at the start of the hop
 	alive bool             // every listed edge is live
+	// whole is set if the base of the index lists all neighbours of every node, each once.
+	whole bool
+}
+
+// newHop returns the hop over the edges that an index of the table lists.
+func newHop(t *version.Table, adj *index.Adjacency) hop {
+	alive := t.AllLive()
+	return hop{t, adj, alive, alive && adj.Simple()}
 }
 
 // near returns the other ends of a node's edges in the base of the index. It returns the edges too
@@ -28,11 +37,11 @@ func (h *hop) near(node uint32) (edges, others []uint32) {
 func (ev *evaluator) hops(edge int, out, in bool) (hops [2]hop, n int) {
 	t := ev.snap.Edges(edge)
 	if out {
-		hops[n] = hop{t, t.Out(), t.AllLive()}
+		hops[n] = newHop(t, t.Out())
 		n++
 	}
 	if in {
-		hops[n] = hop{t, t.In(), t.AllLive()}
+		hops[n] = newHop(t, t.In())
 		n++
 	}
 	return hops, n
@@ -101,6 +110,9 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	var room [2]hop
 	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
+	if len(hops) == 1 && hops[0].whole && s.EdgeVar == plan.NoVar && f.found == nil && !last {
+		return s.follow(m, p, at, f, out, hops[0].adj)
+	}
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
@@ -136,6 +148,53 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
+// follow does the work of run if an index lists the neighbours of every node. It copies the rows column by column.
+func (s *expand) follow(m *matcher, p *pipe, at int, f, out *frame, adj *index.Adjacency) error {
+	to := out.cols[s.to][:frameSize]
+	n := 0
+	for i, node := range f.cols[s.from][:f.n] {
+		for others := adj.Others(node); len(others) > 0; {
+			k := 1
+			if len(others) == 1 {
+				to[n], m.origins[n] = others[0], uint32(i)
+			} else {
+				k = copy(to[n:], others)
+				for j := range m.origins[n : n+k] {
+					m.origins[n+j] = uint32(i)
+				}
+			}
+			others = others[k:]
+			if n += k; n < frameSize {
+				break
+			}
+			if err := s.passOn(m, p, at, f, out, n); err != nil {
+				return err
+			}
+			n = 0
+		}
+	}
+	if err := m.tick(f.n); err != nil {
+		return err
+	}
+	return s.passOn(m, p, at, f, out, n)
+}
+
+// passOn flushes the first n rows of a frame. The step has bound its variable; passOn copies the other variables from the
+// rows of f that matcher.origins lists.
+func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *frame, n int) error {
+	for _, v := range s.vars {
+		from, to := f.cols[v][:f.n], out.cols[v][:n]
+		for k, i := range m.origins[:n] {
+			to[k] = from[i]
+		}
+	}
+	out.n = n
+	if err := m.tick(n); err != nil {
+		return err
+	}
+	return m.flush(p, at, out)
+}
+
 // count implements [counter].
 func (s *expand) count(m *matcher, f *frame) (n int, err error) {
 	var room [2]hop
@@ -159,7 +218,7 @@ type nearby struct{ edges, nodes []uint32 }
 // node with many edges, later steps call neighbours too.
 func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
-	if h := &hops[0]; len(hops) == 1 && h.alive && (wanted || h.adj.Distinct()) && h.adj.InBase(node) {
+	if h := &hops[0]; len(hops) == 1 && (h.whole || h.alive && (wanted || h.adj.Distinct()) && h.adj.InBase(node)) {
 		if wanted {
 			edges, others = h.adj.Base(node)
 		} else {
@@ -218,7 +277,21 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 	}
 	rows := m.chosen[:0]
 	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
-	for i := 0; i < f.n; {
+	set, err := m.edgeSet(s)
+	if err != nil {
+		return err
+	}
+	if set != nil {
+		if err := m.tick(f.n); err != nil {
+			return err
+		}
+		for i := range from {
+			if set.has(from[i], to[i]) != s.not {
+				rows = append(rows, uint32(i))
+			}
+		}
+	}
+	for i := 0; i < f.n && set == nil; {
 		// Rows that share a node are mostly consecutive.
 		k := i + 1
 		for k < f.n && to[k] == to[i] {
@@ -248,10 +321,12 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // edgeTest is for one node. It tests for any other node whether an edge joins the two.
 type edgeTest struct {
-	node   uint32 // ordinal of the node with the edges to look up
-	hops   [2]hop // the directions in which the edges are followed
-	n      int    // number of hops in use
-	marked *walk  // the nodes at the other ends of its edges; nil if they were not marked
+	node   uint32   // ordinal of the node with the edges to look up
+	hops   [2]hop   // the directions in which the edges are followed
+	n      int      // number of hops in use
+	marked *walk    // the nodes at the other ends of its edges; nil if they were not marked
+	set    *edgeSet // all edges; nil if they are not in a set
+	back   bool     // the node is the target of the edges
 	// opposite has the opposite direction of each hop if the node has many edges; else it is nil. Another node with few
 	// edges is then tested by its own edges.
 	opposite *[2]hop
@@ -267,7 +342,10 @@ const (
 // edgeTest returns an edgeTest for a node. The parameter `tests` is the number of calls of
 // edgeTest.joins that will follow.
 func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeTest, err error) {
-	j.node = node
+	j.node, j.back, j.n = node, back, 1
+	if j.set, err = m.edgeSet(s); j.set != nil || err != nil {
+		return j, cmp.Or(err, m.tick(tests))
+	}
 	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
@@ -279,6 +357,9 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	if edges >= tests*markShare {
 		if edges > manyEdges {
 			j.opposite = m.oppositeHops(s, back)
+			m.searched(s, tests/setShare) // most of these searches are cheap
+		} else {
+			m.searched(s, tests)
 		}
 		return j, m.tick(tests)
 	}
@@ -321,6 +402,12 @@ const markShare = 4
 func (j *edgeTest) joins(other uint32) bool {
 	if j.marked != nil {
 		return j.marked.bits.Get(int(other))
+	}
+	if j.set != nil {
+		if j.back {
+			return j.set.has(other, j.node)
+		}
+		return j.set.has(j.node, other)
 	}
 	for i := range j.n {
 		h, a, b := j.hops[i], j.node, other
@@ -376,7 +463,13 @@ func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
 	if yield != nil {
 		edges, others = h.adj.Base(a)
 	}
-	at, _ := slices.BinarySearch(others, b)
+	if h.whole && yield == nil && len(others) <= fewEdges {
+		return slices.Contains(others, b)
+	}
+	at, found := slices.BinarySearch(others, b)
+	if h.whole && yield == nil {
+		return found
+	}
 	for ; at < len(others) && others[at] == b; at++ {
 		if h.alive || h.edges.Alive(edges[at]) {
 			if any = true; yield == nil || !yield(edges[at]) {

@@ -18,17 +18,24 @@ type Block struct {
 // Sweep passes every live entity exactly once, to one of two functions. If the row number of an
 // entity equals its ordinal, the function `block` receives the entity, in a block of rows. The
 // function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and `scratch`
-// for each call, so neither function may keep its argument.
-func (t *Table) Sweep(b *Block, scratch []uint32, block func(b *Block) error, rest func(ords []uint32) error) error {
+// for each call, so neither function may keep its argument. Sweep calls `take` before each block, and before the lists of
+// ordinals. If the result is false, it leaves out the block or the lists.
+func (t *Table) Sweep(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
 		for first := uint32(0); first < s.N && s.Start+first < t.next; first += column.KernelRows {
+			if !take() {
+				continue
+			}
 			b.First, b.Ord = first, s.Start+first
 			t.live64(b, min(column.KernelRows, s.N-first, t.next-b.Ord))
 			if err := block(b); err != nil {
 				return err
 			}
 		}
+	}
+	if !take() {
+		return nil
 	}
 	return t.Moved(scratch, rest)
 }

@@ -164,9 +164,15 @@ func (t *Table) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Fi
 // Scan writes the ordinals of live entities into dst, starting at the ordinal `from`. It returns
 // their number and the ordinal to continue at. If n < len(dst), the scan is complete.
 func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
+	return t.ScanTo(from, t.next, dst)
+}
+
+// ScanTo is like Scan, but only for ordinals below `to`.
+func (t *Table) ScanTo(from, to uint32, dst []uint32) (n int, next uint32) {
 	dense := t.rows.Dense()
-	for ord := from; ord < t.next; {
-		end := min((ord|255)+1, t.next)
+	to = min(to, t.next)
+	for ord := from; ord < to; {
+		end := min((ord|255)+1, to)
 		page := (*[256]uint32)(nil)
 		if !dense {
 			page = t.rows.Page(ord &^ 255)
@@ -182,7 +188,7 @@ func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
 			n++
 		}
 	}
-	return n, t.next
+	return n, to
 }
 
 // Gather reads property p of live entities into dst. It resets dst first.

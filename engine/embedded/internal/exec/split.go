@@ -1,0 +1,283 @@
+package exec
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// A read that only counts all its rows may run on several processors. The goroutines take units of work from one counter:
+// blocks of the entities that the first step binds. The goroutine of the call works, too, and the others are helpers. Each
+// helper has the memory of a run, and counts its rows. All runs together have one helper less than there are processors.
+//
+// If all processors were busy, a request that arrives would wait for up to 10 ms, until the scheduler polls the network. So the
+// helpers rest now and then. A processor without work polls the network at once.
+
+const (
+	// splitCost is the least cost of a pipe that is split, in rows that a step receives or yields.
+	splitCost = 20_000
+	// splitNodes is the least number of nodes whose weights are computed on several processors.
+	splitNodes = 32_768
+	// splitUnits is the number of units in a table, if each has at least one entity and at most unitNodes.
+	splitUnits, unitNodes = 64, 4096
+	// maxHelpers is the maximum number of helpers of one run.
+	maxHelpers = 7
+	// A helper rests after restAfter, before it takes the next unit. In a unit it rests after restWithin, because the others may
+	// have to wait for that unit at the end.
+	restAfter, restWithin = 2 * time.Millisecond, 4 * time.Millisecond
+	// restTime is the least time of a rest. The timers of an idle processor have a resolution of a millisecond.
+	restTime = 100 * time.Microsecond
+)
+
+// helping is the number of helpers of all runs.
+var helping atomic.Int32
+
+// share is the units of work that one goroutine takes. The goroutines see the same units in the same order.
+type share struct {
+	next *atomic.Int64 // number of the next unit that no goroutine has taken
+	mine int64         // number of the unit that this goroutine has taken, which may be one that it has not seen yet
+	seen int64         // number of units that this goroutine has seen
+	// yields lets the other goroutines run before each unit, for tests.
+	yields bool
+
+	since time.Time     // when a helper began to work, or its last rest ended
+	done  chan struct{} // closed when the goroutine of the call has no more work; nil if the goroutine does not rest
+}
+
+// rest lets a helper rest if it has worked for some time.
+func (s *share) rest(after time.Duration) {
+	if s.done == nil || clock.Now().Sub(s.since) < after {
+		return
+	}
+	timer := time.NewTimer(restTime)
+	select {
+	case <-s.done:
+	case <-timer.C:
+	}
+	timer.Stop()
+	s.since = clock.Now()
+}
+
+// take reports whether the goroutine does the next unit. If there is no share, it does all of them.
+func (s *share) take() bool {
+	if s == nil {
+		return true
+	}
+	at := s.seen
+	s.seen++
+	if s.mine < at {
+		s.rest(restAfter)
+		if s.yields {
+			runtime.Gosched()
+		}
+		s.mine = s.next.Add(1) - 1
+	}
+	return s.mine == at
+}
+
+// newShare returns a share of the units that `next` counts.
+func newShare(next *atomic.Int64, yields bool) *share {
+	return &share{next: next, mine: -1, yields: yields}
+}
+
+// units returns the first ordinal of each unit of a table, and the ordinal after the last one.
+func units(t *version.Table) iter.Seq2[uint32, uint32] {
+	return func(yield func(uint32, uint32) bool) {
+		n := t.Ordinals()
+		size := max(1, min(unitNodes, n/splitUnits))
+		for from := uint32(0); from < n; {
+			to := from + min(size, n-from)
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// shareOf returns the share of the units of a pipe, or nil if the pipe is not split.
+func (m *matcher) shareOf(p *pipe) *share {
+	if !p.splits {
+		return nil
+	}
+	return m.share
+}
+
+// mayFail reports whether a condition may end a run with an error.
+func mayFail(c *cond) bool { return !c.isLocal() }
+
+// canSplit reports whether a pipe can run on several processors. Its steps must not use anything that belongs to the whole
+// run, apart from the weights.
+func (p *pipe) canSplit() bool {
+	for i, s := range p.steps {
+		ok := false
+		switch s := s.(type) {
+		case *scan:
+			ok = i == 0 && len(s.vars) == 0
+		case *sweep:
+			ok = i == 0 && !slices.ContainsFunc(s.slow.conds, mayFail)
+		case *filter:
+			ok = !slices.ContainsFunc(s.conds, mayFail)
+		case *expand, *check:
+			ok = i > 0
+		case *multiply:
+			ok = i > 0
+		}
+		if !ok {
+			return false
+		}
+	}
+	return len(p.steps) > 1
+}
+
+// splitting finds out which pipes can run on several processors.
+func (pl *planner) splitting() {
+	if !pl.countsOnly {
+		return
+	}
+	split := func(p *pipe) { p.work, p.splits = max(p.work, p.cost()), p.canSplit() }
+	if t, ok := pl.body.steps[0].(*terms); ok {
+		for _, p := range t.of {
+			split(p)
+		}
+		return
+	}
+	split(pl.body)
+}
+
+// start runs the steps of a pipe, on several processors if that is worth the time.
+func (m *matcher) start(p *pipe) error {
+	if !p.splits || p.work < splitCost && !m.splitsAll {
+		return m.begins(p)
+	}
+	if last, ok := p.steps[len(p.steps)-1].(*multiply); ok {
+		if err := m.prepareWeights(last); err != nil {
+			return err
+		}
+	}
+	return m.together(func(m *matcher) error { return m.begins(p) })
+}
+
+// begins runs the steps of a pipe in this goroutine. They begin with a row without variables.
+func (m *matcher) begins(p *pipe) error {
+	m.unit = frame{n: 1, cols: m.unit.cols}
+	return m.push(p, 0, &m.unit)
+}
+
+// takeHelpers reserves helpers and returns their number, which may be 0.
+func takeHelpers() int32 {
+	for {
+		n := helping.Load()
+		free := min(int32(runtime.GOMAXPROCS(0))-1-n, maxHelpers)
+		if free <= 0 {
+			return 0
+		}
+		if helping.CompareAndSwap(n, n+free) {
+			return free
+		}
+	}
+}
+
+// together runs `work` in this goroutine and in helpers, each with a share of the units of the work. It adds the rows that the
+// helpers counted to those that this run counted. If a goroutine fails, together repeats all work in this goroutine alone: then the
+// read has all of its memory, and its error does not depend on the number of processors.
+func (m *matcher) together(work func(*matcher) error) error {
+	if m.prof != nil {
+		return work(m)
+	}
+	n := takeHelpers()
+	if n == 0 {
+		return work(m)
+	}
+	defer func() { helping.Add(-n) }()
+	limit, counted, walked := m.limit, m.out.counted, m.walked
+	part := int64(0)
+	if limit > 0 {
+		if part = (limit - m.spent) / int64(2*n); part <= 0 {
+			return work(m)
+		}
+		m.limit -= part * int64(n)
+	}
+	var next atomic.Int64
+	done := chan struct{}(nil)
+	if int(n)+1 == runtime.GOMAXPROCS(0) {
+		done = make(chan struct{})
+	}
+	helpers := make([]helper, n)
+	tasks := []func(){nil}
+	for i := range helpers {
+		h := &helpers[i]
+		tasks = append(tasks, func() {
+			s := newShare(&next, m.splitsAll)
+			s.since, s.done = clock.Now(), done
+			h.run(m, part, s, work)
+		})
+	}
+	var err error
+	tasks[0] = func() {
+		if done != nil {
+			defer close(done)
+		}
+		m.share = newShare(&next, m.splitsAll)
+		err = work(m)
+	}
+	parallel.Do(tasks...)
+	m.share, m.limit = nil, limit
+	for i := range helpers {
+		h := &helpers[i]
+		sum := m.out.counted + h.counted
+		if h.counted != 0 && (sum > m.out.counted) != (h.counted > 0) {
+			h.err = countTooLarge()
+		}
+		m.out.counted, m.walked, err = sum, m.walked+h.walked, errors.Join(err, h.err)
+	}
+	if err == nil {
+		err = m.walk(0)
+	}
+	if err == nil {
+		return nil
+	}
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	m.out.counted, m.walked = counted, walked
+	return work(m)
+}
+
+// helper is a run that helps another one.
+type helper struct {
+	counted int64 // rows that it counted
+	walked  int64 // nodes and edges that its walks visited
+	err     error // why it stopped
+}
+
+// run does the work of a share for the run of a matcher, with at most `memory` bytes, or without a limit if that is 0.
+func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) error) {
+	r := of.pool.Get().(*run)
+	r.evaluator.begin(of.ctx, of.snap, of.args, Options{Now: of.now, Memory: memory, Shared: of.budget.shared, Visits: of.maxVisited, Walked: of.most})
+	r.matcher.begin(nil)
+	r.collector.begin()
+	copy(r.matcher.weighed, of.weighed)
+	whole := false
+	defer func() {
+		if !whole { // the stored data is corrupt; drop the run
+			r.evaluator.release()
+		}
+	}()
+	if h.err = cmp.Or(r.evaluator.textErr, r.evaluator.beginConstants()); h.err == nil {
+		r.matcher.share, r.evaluator.rests = s, s
+		h.err = work(&r.matcher)
+		r.matcher.share, r.evaluator.rests = nil, nil
+	}
+	h.counted, h.walked = r.collector.counted, r.evaluator.walked
+	whole = true
+	r.end()
+}

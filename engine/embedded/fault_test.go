@@ -4,7 +4,12 @@ package embedded_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
@@ -13,6 +18,9 @@ import (
 
 // faultCases is the largest number of random statements until a fault is found.
 const faultCases = 20_000
+
+// faultName is the environment variable that contains the name of a fault, for the process that must find it.
+const faultName = "OMNIGRAPH_FAULT"
 
 // overheard is a testing.TB that records failures instead of failing.
 type overheard struct {
@@ -25,21 +33,53 @@ func (o *overheard) Errorf(format string, args ...any) {
 }
 
 // TestFaultsAreFound expects the random comparison to find each fault of the engine, and nothing in the same
-// statements without the fault.
+// statements without a fault. Only one fault can be on in a process, so each is searched for in a process of its own.
 func TestFaultsAreFound(t *testing.T) {
-	defer fault.Set(fault.None)
-	for _, f := range fault.All() {
-		t.Run(f.String(), func(t *testing.T) {
-			fault.Set(f)
-			o := &overheard{TB: t}
-			n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: faultCases})
-			if o.heard == "" {
-				t.Fatalf("not found in %d statements", n)
-			}
-			difference, _, _ := strings.Cut(o.heard, "\nschema:")
-			t.Logf("found after %d statements: %.400s", n, difference)
-			fault.Set(fault.None)
-			enginetest.RunRandom(t, openInMemory, enginetest.Options{Seed: 1, Cases: n})
-		})
+	if name := os.Getenv(faultName); name != "" {
+		findFault(t, name)
+		return
 	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var most atomic.Int64 // the largest number of statements until a fault was found
+	t.Run("faults", func(t *testing.T) {
+		for _, f := range fault.All() {
+			t.Run(f.String(), func(t *testing.T) {
+				t.Parallel()
+				child := exec.CommandContext(t.Context(), self, "-test.run=^TestFaultsAreFound$")
+				child.Env = append(os.Environ(), faultName+"="+f.String())
+				out, err := child.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				var n int64
+				if _, err := fmt.Sscanf(string(out), "found after %d statements", &n); err != nil {
+					t.Fatalf("not found: %s", out)
+				}
+				for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
+				}
+				t.Logf("%.400s", out)
+			})
+		}
+	})
+	enginetest.RunRandom(t, openInMemory, enginetest.Options{Seed: 1, Cases: int(most.Load()), Workers: runtime.GOMAXPROCS(0)})
+}
+
+// findFault turns a fault on, and prints after how many statements the random comparison finds it.
+func findFault(t *testing.T, name string) {
+	i := slices.IndexFunc(fault.All(), func(f fault.Fault) bool { return f.String() == name })
+	if i < 0 {
+		t.Fatalf("there is no fault %s", name)
+	}
+	fault.Set(fault.All()[i])
+	o := &overheard{TB: t}
+	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: faultCases})
+	if o.heard == "" {
+		fmt.Printf("nothing in %d statements\n", n)
+		return
+	}
+	difference, _, _ := strings.Cut(o.heard, "\nschema:")
+	fmt.Printf("found after %d statements: %s\n", n, difference)
 }

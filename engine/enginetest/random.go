@@ -88,11 +88,17 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		if i > 0 && d.branching && !s.export && s.history == nil && s.drafting == nil && !repeats && d.percent(20) {
 			s.drawOptions(d)
 		}
-		script = append(script, s)
-		difference = p.run(s)
-		cases++
-		if difference != "" {
-			return cases, script, difference
+		steps := []step{s}
+		if again, ok := d.drawAgain(script); ok {
+			steps = append(steps, again)
+		}
+		for _, s := range steps {
+			script = append(script, s)
+			difference = p.run(s)
+			cases++
+			if difference != "" {
+				return cases, script, difference
+			}
 		}
 	}
 	return cases, script, ""
@@ -313,7 +319,13 @@ func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (ro
 	if more != wantMore {
 		return len(want), fmt.Sprintf("the limit cut off rows: the engine reports %t, the model %t; the rows are\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
 	}
-	if p.reads++; p.reads%explainEach != 0 {
+	p.reads++
+	if p.reads%pageEach == pageEach/2 && len(want) > 0 {
+		if difference := p.comparePage(ctx, q, args, want); difference != "" {
+			return len(want), difference
+		}
+	}
+	if p.reads%explainEach != 0 {
 		return len(want), ""
 	}
 	e, err := p.engine.Explain(ctx, q, args, p.targetOf(p.engine), true)

@@ -275,6 +275,9 @@ func (b *blockDraw) statements() {
 		switch draw := b.IntN(100); {
 		case draw < 30:
 			b.node()
+			if v := len(b.q.Mutation.Vars); v > vars && b.params.percent(60) {
+				b.link(vars) // it often leads from or to the node
+			}
 		case draw < 55:
 			b.link(vars)
 		case draw < 85:
@@ -332,6 +335,12 @@ func (b *blockDraw) node() {
 // link adds an insert or an upsert of an edge. The variables from the index `own` on belong to the block.
 func (b *blockDraw) link(own int) {
 	e := b.edgeType()
+	for range 3 {
+		if len(b.q.Mutation.Vars) == own || b.ends(e, own) {
+			break
+		}
+		e = b.edgeType()
+	}
 	x, ok := b.cell(stringType, "")
 	if !ok {
 		return
@@ -342,6 +351,13 @@ func (b *blockDraw) link(own int) {
 	}
 	props["id"] = x
 	b.writeDraw.link(e.Name, b.end(e.From, own), b.end(e.To, own), props)
+}
+
+// ends reports whether an edge of type e can end at a node that the block names.
+func (b *blockDraw) ends(e *catalog.Edge, own int) bool {
+	return slices.ContainsFunc(b.q.Mutation.Vars[own:], func(v plan.Var) bool {
+		return v.Entity == plan.Node && (v.Type == e.From || v.Type == e.To)
+	})
 }
 
 // end draws the id of a node at an end of an edge.

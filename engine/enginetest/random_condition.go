@@ -155,10 +155,13 @@ func mentioned(clauses []plan.Clause) []plan.VarID {
 	return vars
 }
 
+// expressions are the regular expressions that `matches` compares with.
+var expressions = []string{"", "a", "^a", "a$", "b|d", "[ab]+c?", "(?i)A", "^.?$", "re.", "é", "^n[0-9]", "x{2}"}
+
 // matches draws a `matches` comparison with a regular expression, which is a literal or a
 // parameter. The argument for a parameter is sometimes not a valid regular expression.
 func (r *readDraw) matches(left plan.Expr) plan.Compare {
-	text := pick(r.drawer, []string{"", "a", "^a", "a$", "b|d", "[ab]+c?", "(?i)A", "^.?$", "re.", "é", "^n[0-9]", "x{2}"})
+	text := pick(r.drawer, expressions)
 	c := plan.Compare{Op: plan.Matches, Left: left, Right: plan.Lit{Value: value.OfString(text)}, Unless: plan.NoParam}
 	if r.percent(50) {
 		return c

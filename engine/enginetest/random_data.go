@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -229,6 +230,8 @@ func (d *drawer) json(v value.Value) string {
 		return jsonText(v.Str())
 	}
 	switch k := v.Kind(); {
+	case k.IsFloat() && v.Float() == 0 && math.Signbit(v.Float()): // its text is that of 0
+		return "-0"
 	case k.HasText() && k.Integer() != "" && d.percent(30):
 		return fmt.Sprint(v.Int())
 	case k.HasText(), k.JSON() == value.JSONWide && d.percent(30):

@@ -36,6 +36,9 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 		var types []value.Type
 		for i := range n {
 			arg, t := c.operand(depth)
+			if typ, v := c.suited(row.Func, i); !v.IsNull() && c.percent(50) {
+				arg, t = plan.Lit{Value: v}, typ
+			}
 			if row.Func == plan.If && i == 0 {
 				var ok bool
 				if arg, ok = c.condition(depth); !ok {
@@ -58,6 +61,23 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 		}
 	}
 	return plan.Apply{}, false
+}
+
+// suited draws a value for argument i of a function that few drawn operands fit. It returns null for other functions.
+func (c computed) suited(f plan.Func, i int) (value.Type, value.Value) {
+	switch {
+	case f == plan.Substring && i == 0:
+		return stringType, pick(c.drawer, convertible[len(convertible)-3:])
+	case f == plan.Substring:
+		return i64Type, literal(c.IntN(4), i64Type)
+	case f != plan.AddDuration && f != plan.SubtractDuration:
+		return value.Type{}, value.Null
+	}
+	t := value.Of(value.DateTime)
+	if i > 0 {
+		t = value.Of(value.Duration)
+	}
+	return t, c.scalar(t, false, false)
 }
 
 // operand draws an operand of an operator or a function.
@@ -183,7 +203,7 @@ func (d *drawer) withArguments(e plan.Expr, constant func(value.Type, value.Valu
 }
 
 // convertible are texts. The functions `int`, `float` and `date` can convert some of them.
-var convertible = poolOf(value.OfString, "12", "-3", "+4", "4.75", "-0.5", "1e3", "1e400", "0x10", "9223372036854775808", " 1", "", "2024-02-29", "2024-02-30", " aÉ\tß ")
+var convertible = poolOf(value.OfString, "12", "-3", "+4", "4.75", "-0.5", "1e3", "1e400", "0x10", "9223372036854775808", " 1", "", "2024-02-29", "2024-02-30", "éÉ", " aÉ\tß ")
 
 // operandValue draws the value of a literal or an argument for an expression.
 func (d *drawer) operandValue() (value.Type, value.Value) {

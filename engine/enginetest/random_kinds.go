@@ -16,9 +16,12 @@ type drawnKind struct {
 	wild  []value.Value // extremes of a numeric kind, for properties that may have them
 }
 
+// minusZero is -0, which equals 0 and has another text.
+var minusZero = math.Copysign(0, -1)
+
 // drawnKinds has one row per kind. Blob and Vector have shares of their own in drawProperty.
 var drawnKinds = []drawnKind{
-	{value.String, 2, 2, poolOf(value.OfString, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
+	{value.String, 2, 2, poolOf(value.OfString, "a", "b", "ab", "Ab", "ba", "B", "d c", "éb", "\"q\\"), nil},
 	{value.Bool, 1, 1, poolOf(value.OfBool, false, true), nil},
 	{value.I32, 2, 1, poolOf(value.OfI32, 0, 1, 2, 3, 4), poolOf(value.OfI32, math.MinInt32, -1, math.MaxInt32)},
 	{value.I64, 1, 1, poolOf(value.OfI64, 0, 1, 2, 3, 4), poolOf(value.OfI64, math.MinInt64, -1, 1<<53, 1<<53+1, 1<<53+1, math.MaxInt64)},
@@ -30,7 +33,7 @@ var drawnKinds = []drawnKind{
 	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"), nil},
 	{value.Blob, 0, 0, poolOf(func(s string) value.Value { return value.OfBlob([]byte(s)) }, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
 	{value.Vector, 0, 0, vectors(), nil},
-	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.5S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
+	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.0005S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
 // poolOf returns the values that `of` makes from the elements of a list.
@@ -89,6 +92,10 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 	case wild && row.wild != nil:
 		return pick(d, row.wild)
 	default:
-		return pick(d, row.pool)
+		v := pick(d, row.pool)
+		if t.Kind.IsFloat() && v.Float() == 0 && d.percent(40) {
+			return literal(minusZero, t)
+		}
+		return v
 	}
 }

@@ -37,12 +37,15 @@ type drawer struct {
 	// params draws the annotations of parameters, and the interfaces. It has its own random numbers, so that other
 	// annotations do not change the statements that a seed draws.
 	params *drawer
+	// repeats draws the reads that run again. It has its own random numbers, too.
+	repeats *drawer
 }
 
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
-		params: &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}}}
+		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
+		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.names = branchNames[:d.between(1, len(branchNames))]

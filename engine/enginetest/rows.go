@@ -130,8 +130,20 @@ func equalRows(a, b [][]cell) bool {
 
 // equalCells reports whether two cells hold the same values.
 func equalCells(a, b cell) bool {
-	return a.form == b.form && a.null == b.null && value.Equal(a.value, b.value) &&
+	return a.form == b.form && a.null == b.null && equalValues(a.value, b.value) &&
 		slices.EqualFunc(a.fields, b.fields, equalCells) && slices.EqualFunc(a.list, b.list, equalCells)
+}
+
+// equalValues reports whether two values are identical, except that 0 and -0 are equal: which of the two a group, min
+// or max has depends on the order in which the rows arrive.
+func equalValues(a, b value.Value) bool {
+	if a.Kind() != b.Kind() || a.IsList() != b.IsList() {
+		return false
+	}
+	if a.IsList() {
+		return slices.EqualFunc(a.Elems(), b.Elems(), equalValues)
+	}
+	return value.Equal(a, b) || a.Kind().IsFloat() && a.Float() == 0 && b.Float() == 0
 }
 
 // formatRows returns one line per row.

@@ -23,8 +23,9 @@ func shop() *catalog.Schema {
 			property("right", i32Type.Optional()),
 			property("price", f64Type.Optional()),
 			property("weight", f32Type.Optional()),
+			property("tare", f64Type.Optional()),
 		},
-			Unique: [][]string{{"code"}, {"left", "right"}},
+			Unique: [][]string{{"code"}, {"left", "right"}, {"tare"}},
 			Ranges: []catalog.Range{{Property: "price", Min: &zero, Max: &hundred}, {Property: "weight", Min: &least}},
 			Checks: []catalog.Check{{Property: "code", Pattern: "[a-z]-[0-9]"}}},
 		{Name: "Box", Properties: []*catalog.Property{property("label", stringType.Optional())}},
@@ -107,7 +108,10 @@ func constraintCases() []testCase {
 		"unique within one mutation": refused("unique", "", func(m *mutationPlan) {
 			m.insert("Item", item(set{"code": "y-1"})).insert("Item", item(set{"number": 2, "code": "y-1"}))
 		}),
-		"unique pair":                                 refused("unique", "", func(m *mutationPlan) { m.insert("Item", item(set{"left": 1, "right": 2})) }),
+		"unique pair": refused("unique", "", func(m *mutationPlan) { m.insert("Item", item(set{"left": 1, "right": 2})) }),
+		"unique zeros of different signs": refused("unique", "", func(m *mutationPlan) {
+			m.insert("Item", item(set{"tare": 0.0})).insert("Item", item(set{"number": 2, "tare": minusZero}))
+		}),
 		"unique pair with a null is exempt":           allowed(1, 0, func(m *mutationPlan) { m.insert("Item", item(set{"left": 1})) }),
 		"unique nulls are exempt":                     allowed(2, 0, func(m *mutationPlan) { m.insert("Item", item(nil)).insert("Item", item(set{"number": 2})) }),
 		"unique does not compare a row with itself":   allowed(1, 0, func(m *mutationPlan) { m.insert("Item", set{"aisle": "a", "number": 1, "kind": "tool", "code": "x-1"}) }),

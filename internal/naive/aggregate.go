@@ -66,7 +66,7 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 		if w, whole := a.Arg.(plan.Whole); whole && a.Func == plan.Count && !v.IsNull() {
 			v = value.OfList(value.String, ev.tie(w.Var, m)) // identifies a node of an interface, too
 		}
-		if v.IsNull() || a.Distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(vals, func(o value.Value) bool { return value.Equal(o, v) }) {
+		if v.IsNull() || a.Distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(vals, func(o value.Value) bool { return same(o, v) }) {
 			continue
 		}
 		vals = append(vals, v)

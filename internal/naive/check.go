@@ -176,11 +176,23 @@ func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
 func (t *tx) sameTuple(a, b *entity, names []string) bool {
 	for _, name := range names {
 		v, w := a.member(name), b.member(name)
-		if (v.IsNull() || w.IsNull()) && t.g.fault != UniqueNulls || !value.Equal(v, w) {
+		if (v.IsNull() || w.IsNull()) && t.g.fault != UniqueNulls || !same(v, w) {
 			return false
 		}
 	}
 	return true
+}
+
+// same reports whether two values are equal under the operator =, as 0 and -0 are. Null is the same as null, and
+// lists are the same if their elements are.
+func same(a, b value.Value) bool {
+	if a.IsList() && b.IsList() {
+		return slices.EqualFunc(a.Elems(), b.Elems(), same)
+	}
+	if c, ok := value.Compare(a, b); ok {
+		return c == 0
+	}
+	return value.Equal(a, b)
 }
 
 // member returns the value of a name in a unique rule: a property, or an endpoint of an edge.

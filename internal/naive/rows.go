@@ -218,7 +218,7 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 		if ev.g.fault == NullGroupDropped && slices.ContainsFunc(key, value.Value.IsNull) {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.key, key, value.Equal) })
+		i := slices.IndexFunc(groups, func(g *group) bool { return slices.EqualFunc(g.key, key, same) })
 		if i < 0 || ev.g.fault == DistinctRepeats && len(keyColumns) == len(r.Columns) {
 			i = len(groups)
 			groups = append(groups, &group{key: key})

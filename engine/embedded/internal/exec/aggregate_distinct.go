@@ -17,7 +17,12 @@ type distinctCounts struct {
 	key   []byte              // memory for one element of `seen`
 }
 
-func (d *distinctCounts) reset() { d.seen, d.spent = nil, 0 }
+func (d *distinctCounts) reset() {
+	d.spent = 0
+	if !fault.On(fault.ValuesKept) {
+		d.seen = nil
+	}
+}
 
 // seenBytes estimates the memory of an element of a set, in bytes, without its key.
 const seenBytes = 48

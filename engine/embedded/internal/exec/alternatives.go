@@ -44,6 +44,9 @@ func (ev *evaluator) hopsOf(hops []hop, l *link, out, in bool) []hop {
 		return hops
 	}
 	for _, edge := range l.edgeTypes()[1:] {
+		if fault.On(fault.OneDirection) && out {
+			in = false
+		}
 		more, n := ev.hops(edge, out, in)
 		hops = append(hops, more[:n]...)
 	}

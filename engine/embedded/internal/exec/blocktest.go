@@ -232,12 +232,18 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 				return kept, err
 			}
 			rest = rest.without(kept)
+			if fault.On(fault.AnyStops) && !kept.isEmpty() {
+				break
+			}
 		}
 		return among.without(rest), nil
 	case plan.All:
 		kept := among
 		for _, inner := range t.of {
 			if m.isDropped(inner) {
+				if fault.On(fault.AllEnds) {
+					break
+				}
 				continue
 			}
 			if kept.isEmpty() {
@@ -264,17 +270,26 @@ func (m *matcher) matching(t *arrangedTest, f *frame, vars []plan.VarID, among r
 		}
 	}
 	in.outer = in.outer[:frameSize]
+	var matched rowSet
 	for i := range f.n {
-		if !among.get(uint32(i)) || f.isNull(t.needs, i) {
+		if !among.get(uint32(i)) {
+			continue
+		}
+		if f.isNull(t.needs, i) {
+			if fault.On(fault.NullMatches) {
+				matched.set(uint32(i))
+			}
 			continue
 		}
 		for _, v := range vars {
 			in.cols[v][in.n] = f.cols[v][i]
 		}
 		in.outer[in.n] = uint32(i)
+		if fault.On(fault.RowsRenumbered) {
+			in.outer[in.n] = uint32(in.n)
+		}
 		in.n++
 	}
-	var matched rowSet
 	in.found = &matched
 	err := m.push(t.inner, 0, in)
 	in.found = nil

@@ -3,8 +3,10 @@ package exec
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
@@ -71,8 +73,11 @@ func newConstants(p *Program) constants {
 // beginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first
 // parameter that is not a valid pattern.
 func (ev *evaluator) beginConstants() error {
-	first, fault := len(ev.params), error(nil)
+	first, bad := len(ev.params), error(nil)
 	for i, p := range ev.patterns {
+		if fault.On(fault.PatternKept) && ev.compiled[i] != nil {
+			continue
+		}
 		ev.compiled[i] = p.compiled
 		if p.compiled != nil {
 			continue
@@ -84,10 +89,10 @@ func (ev *evaluator) beginConstants() error {
 		var err error
 		ev.compiled[i], err = pattern.Compile(arg.Str())
 		if n := p.ex.src.(plan.ParamRef).Index; err != nil && n < first {
-			first, fault = n, &engine.BadArgument{Param: ev.params[n].Name, Detail: err.Error()}
+			first, bad = n, &engine.BadArgument{Param: ev.params[n].Name, Detail: err.Error()}
 		}
 	}
-	return fault
+	return bad
 }
 
 // endConstants clears references that a pooled evaluator must not keep alive.
@@ -95,7 +100,9 @@ func (ev *evaluator) endConstants() {
 	for i := range ev.sorted {
 		ev.sorted[i] = sortedList{}
 	}
-	clear(ev.compiled)
+	if !fault.On(fault.PatternKept) {
+		clear(ev.compiled)
+	}
 }
 
 // valueBytes is the size in bytes of a value in a list.
@@ -125,7 +132,9 @@ func (ev *evaluator) members(list int) []value.Value {
 		}
 	}
 	slices.SortFunc(s.values, compareValues)
-	s.values = slices.CompactFunc(s.values, func(a, b value.Value) bool { return compareValues(a, b) == 0 })
+	if !fault.On(fault.MemberRepeats) {
+		s.values = slices.CompactFunc(s.values, func(a, b value.Value) bool { return compareValues(a, b) == 0 })
+	}
 	return s.values
 }
 
@@ -193,6 +202,9 @@ func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
 				return rows
 			}
 		}
+		if fault.On(fault.PatternFolds) {
+			s = strings.ToLower(s)
+		}
 		if p.Match(s, ended) {
 			rows = append(rows, uint32(i))
 		}
@@ -209,7 +221,14 @@ const patternWork = 1 << 20
 func (ev *evaluator) testNull(c *cond, f *frame, rows []uint32) []uint32 {
 	vec := ev.eval(c.left, f)
 	for i := range f.n {
-		if vec.IsNull(i) != c.notNull {
+		null := vec.IsNull(i)
+		if fault.On(fault.EmptyIsNull) {
+			null = null || vec.Type.List && len(vec.Value(i).Elems()) == 0
+		}
+		if fault.On(fault.FirstDecides) {
+			null = vec.IsNull(0)
+		}
+		if null != c.notNull {
 			rows = append(rows, uint32(i))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -89,7 +90,12 @@ func newEvaluator(p *Program) evaluator {
 func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	ev.budget.begin(opts.Memory, opts.Shared)
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
-	ev.maxRows = ev.read.LimitOf(args)
+	if ev.maxRows == 0 || !fault.On(fault.LimitKept) {
+		ev.maxRows = ev.read.LimitOf(args)
+	}
+	if fault.On(fault.LimitIsBound) {
+		ev.maxRows = ev.read.Limit
+	}
 	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
 	ev.walked, ev.most, ev.splitsAll = 0, cmp.Or(opts.Walked, maxWalked), opts.SplitAll
 	for i := range ev.searches {

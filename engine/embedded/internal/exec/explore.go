@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -97,7 +98,7 @@ func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i i
 			if s.EdgeVar != plan.NoVar {
 				lengths := out.cols[s.EdgeVar][out.n-k : out.n]
 				for j := range lengths {
-					lengths[j] = uint32(d)
+					lengths[j] = uint32(max(d, fault.Count(fault.HopsFromOne)))
 				}
 			}
 			if out.n < frameSize {

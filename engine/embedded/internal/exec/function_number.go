@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -68,7 +69,7 @@ func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (ui
 // addInts returns the sum of a and b, and whether it is in range.
 func addInts(a, b int64) (int64, bool) {
 	n := a + b
-	return n, (n > a) == (b > 0)
+	return n, (n > a) == (b > 0) || fault.On(fault.SumWraps)
 }
 
 // subtractInts returns a minus b, and whether it is in range.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -63,6 +64,9 @@ func substring(_ value.Type, args []value.Value) (value.Value, error) {
 	}
 	at := int64(0)
 	for i := range s {
+		if fault.On(fault.BytesCounted) {
+			at = int64(i)
+		}
 		if at == start {
 			from = i
 		}

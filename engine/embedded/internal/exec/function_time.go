@@ -3,6 +3,7 @@ package exec
 import (
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -58,7 +59,7 @@ func shiftDuration(sign int64) function {
 		const nanos = int64(time.Millisecond)
 		millis, rest := d/nanos, d%nanos
 		millis *= sign
-		if rest*sign < 0 {
+		if rest*sign < 0 && !fault.On(fault.DurationCut) {
 			millis--
 		}
 		return moved(args[0], millis)
@@ -104,7 +105,7 @@ func days(v value.Value) int64 {
 		return v.Int()
 	}
 	n := v.Int() / dayMillis
-	if v.Int()%dayMillis < 0 {
+	if v.Int()%dayMillis < 0 && !fault.On(fault.DayCut) {
 		n--
 	}
 	return n

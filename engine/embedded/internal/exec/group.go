@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -92,6 +93,9 @@ func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
 func (g *grouper) begin() {
 	g.grouped = 0
 	clear(g.groups)
+	if fault.On(fault.GroupsKept) {
+		return
+	}
 	if len(g.groupedOrds) > len(g.groupOf)/8 {
 		clear(g.groupOf)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -12,6 +13,9 @@ import (
 // exactly if they are equal.
 func appendGroupKey(dst []byte, v *column.Vec, i int) []byte {
 	if v.IsNull(i) {
+		if fault.On(fault.NullsApart) {
+			dst = append(dst, byte(i), byte(i>>8))
+		}
 		return append(dst, 0)
 	}
 	dst = append(dst, 1)

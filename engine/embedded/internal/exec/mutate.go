@@ -224,7 +224,7 @@ func (w *Write) entity(e plan.Expr) (value.Value, error) {
 		p, _ := w.old.t.Prop(e.Name)
 		return w.old.vals[p], nil
 	case plan.ID:
-		if w.ended {
+		if w.ended && !fault.On(fault.DeletedReturned) {
 			if _, _, ok := w.found(e.Var); !ok {
 				return value.Null, nil
 			}
@@ -256,7 +256,7 @@ func (w *Write) idOf(v plan.VarID) value.Value {
 	switch {
 	case len(ids) == 0:
 		return value.Null
-	case len(ids) == 1: // the insert is outside of a ForEach, or in a ForEach of one row
+	case len(ids) == 1 || fault.On(fault.NamesFirst): // the insert is outside of a ForEach, or in a ForEach of one row
 		return value.OfString(ids[0])
 	}
 	if w.at >= len(ids) {

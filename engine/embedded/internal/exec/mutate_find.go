@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -54,6 +55,9 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 			if ok {
 				if err := w.examined(len(ords)); err != nil {
 					return nil, err
+				}
+				if fault.On(fault.PredicateLost) && t.Entity == plan.Edge {
+					return ords, nil
 				}
 				return slices.DeleteFunc(ords, func(ord uint32) bool { return !satisfies(ord, i) }), nil
 			}

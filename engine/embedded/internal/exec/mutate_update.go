@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -51,7 +52,7 @@ func (w *Write) update(s plan.Update, rows [][]value.Value) (action, error) {
 			if err := w.tick(n); err != nil {
 				return nil, err
 			}
-			if n == 0 || perEntity {
+			if n == 0 || perEntity && !fault.On(fault.OldShared) {
 				w.old = &oldRow{t: a.t, vals: table.Values(ord)}
 				if set, err = w.sets(a.t, s.Set); err != nil {
 					return nil, err
@@ -177,7 +178,7 @@ func (g *givenOnce) add(t *version.Type, entity string, set []setProp) error {
 		return nil
 	}
 	for i, s := range set {
-		if other := first[i]; !value.Equal(other.v, s.v) {
+		if other := first[i]; !value.Equal(other.v, s.v) && !fault.On(fault.ConflictUnseen) {
 			return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, ID: entity, Property: t.Props[s.p].Name, Rule: "conflict",
 				Detail: fmt.Sprintf("two rows give the property the values %s and %s; make the match yield one row for each entity", shown(other.v), shown(s.v))}
 		}

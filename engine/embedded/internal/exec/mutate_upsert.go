@@ -44,7 +44,7 @@ func (w *Write) upsert(s plan.Insert, t *version.Type, rows [][]value.Value) (ac
 			return nil, err
 		}
 		w.old = &oldRow{t: t}
-		if exists {
+		if exists || fault.On(fault.OldOfAnother) {
 			w.old.vals = w.Tx.Table(t).Values(ord)
 		}
 		for _, as := range s.Set {
@@ -110,7 +110,7 @@ func (w *Write) edgeBetween(t *version.Type, u *upserted) (ord uint32, ok bool, 
 		return 0, false, err
 	}
 	for _, ord := range edges {
-		if w.endID(table, ord, true) == u.to.Str() {
+		if w.endID(table, ord, true) == u.to.Str() || fault.On(fault.EndIgnored) {
 			return ord, true, nil
 		}
 	}
@@ -176,7 +176,7 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 func changed(w *Write, t *version.Type, ord uint32, set []setProp, vectors []derived) (version.Row, error) {
 	table := w.Tx.Table(t)
 	row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
-	if t.Entity == plan.Edge {
+	if t.Entity == plan.Edge && !fault.On(fault.EndsLost) {
 		row.Src, row.Dst = table.Ends(ord)
 	}
 	was := table.Values(ord)

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -45,7 +46,11 @@ func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
 	}
 	size := cmp.Or(int(r.size), frameSize)
 	for n := min(size, len(r.run.collector.perm)-r.next); ; n /= 2 {
-		batch, err := r.run.output.batchOf(r.run.collector.perm[r.next : r.next+n])
+		first := r.next
+		if fault.On(fault.PageRestarts) {
+			first = 0
+		}
+		batch, err := r.run.output.batchOf(r.run.collector.perm[first : first+n])
 		var many *tooManyRecords
 		if err != nil {
 			many = asTooMany(err)
@@ -78,7 +83,7 @@ func (r *Result) Skip(n int) int {
 		return 0
 	}
 	n = min(n, len(r.run.collector.perm)-r.next)
-	r.next += n
+	r.next += n - min(n, fault.Count(fault.PageOverlaps))
 	return n
 }
 

@@ -277,7 +277,7 @@ func (b *binder) hidden(of plan.VarID, t *version.Type) (plan.VarID, error) {
 // the same node. It returns nil for another filter, and if one of the variables may be null.
 func (b *binder) sameNode(c plan.Cond, clauses []plan.Clause) *link {
 	eq, ok := c.(plan.Compare)
-	if !ok || eq.Op != plan.Eq || eq.Unless != plan.NoParam {
+	if !ok || eq.Op != plan.Eq && !fault.On(fault.UnequalNarrows) || eq.Unless != plan.NoParam {
 		return nil
 	}
 	l, isNode := eq.Left.(plan.Whole)

@@ -241,7 +241,12 @@ func newSubqueryRuns(p *Program) []subqueryRun {
 }
 
 // begin prepares the memory of a subquery for a new run.
-func (r *subqueryRun) begin() { r.known, r.charged = false, 0 }
+func (r *subqueryRun) begin() {
+	r.charged = 0
+	if !fault.On(fault.ValueKept) {
+		r.known = false
+	}
+}
 
 // end drops the values that a pooled run must not keep alive.
 func (r *subqueryRun) end() {

@@ -105,11 +105,11 @@ func (ev *evaluator) trail(w *walk, h hop, nodes []uint32) error {
 			return err
 		}
 		for j, other := range others {
-			if h.alive || h.edges.Alive(edges[j]) {
+			if h.alive || h.edges.Alive(edges[j]) || fault.On(fault.DeadWalked) {
 				w.visit(other)
 			}
 		}
-		for o := h.adj.Later(node); o.Next(); {
+		for o := h.adj.Later(node); o.Next() && !fault.On(fault.OverlayNotWalked); {
 			if h.alive || h.edges.Alive(o.Edge) {
 				w.visit(o.Other)
 			}
@@ -130,7 +130,7 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, err
 	}
 	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
 	w.begin(m.table(s.to).Ordinals())
-	if like && !closed {
+	if like && (!closed || fault.On(fault.StartVisited)) {
 		w.visit(from) // at the distance 0
 	}
 	m.source[0] = from

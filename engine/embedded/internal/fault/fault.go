@@ -7,64 +7,165 @@ type Fault int
 
 // The faults.
 const (
-	None              Fault = iota
-	HopLost                 // a walk stops one hop before its upper bound
-	AlternativeLost         // a walk over several edge types does not follow the last one
-	LastWalk                // of several shortest walks, a read returns the nodes of one that does not come first
-	DroppedHolds            // a dropped condition in an `any` block keeps every row
-	MemberLost              // the last element of a list is not looked up
-	UnmatchedLost           // if an `optional` block has no match for any row of a frame, these rows are lost
-	NullsCounted            // the count of an optional variable counts the rows in which it is null
-	NullsDistinct           // count(distinct …) counts null as a value
-	KeepsLast               // collect(distinct …) keeps the last of several equal values instead of the first
-	NodesUnsorted           // collect lists nodes in the order in which the rows arrive
-	HavingLost              // the last condition of several in `having` is not tested
-	CutBefore               // the number of groups before `having` decides whether the limit cuts rows off
-	RowDropped              // subqueries find nothing for the last of several rows
-	LimitShared             // the limit of a `collect` block applies to several rows together
-	TypeLost                // a variable over an interface does not range over the last of several types
-	TypesIgnored            // nodes of different types are the same node if their ids are equal
-	UpsertReplaces          // an upsert clears the properties that it does not assign
-	BlockSees               // a statement of a block reads the changes of the statements before it in the block
-	FieldsShifted           // a field of a record has the value of the next field
-	RecordLost              // a `for` block does not run for the last record of a list
-	OptionalLost            // an `optional` block that is counted as a factor drops the rows without a match
-	ClosingOpen             // the last variable of a pattern is counted without a check of its other traversals
-	TermsAdded              // each term of a count is added, even if it must be subtracted
-	OppositeLoose           // where two variables become one, the conditions on the second one are lost
-	TombstonesDropped       // a merge ignores the deletions of the source
-	StaleOverlay            // a hash overlay ignores a new entry if its bucket is not empty
-	DraftKeysLost           // the idempotency keys of a draft are forgotten when it ends
+	None Fault = iota
+
+	// Reads: conditions.
+	DroppedHolds   // a dropped condition in an `any` block keeps every row
+	AnyStops       // an `any` block tests no further condition once one keeps a row
+	AllEnds        // the conditions after a dropped one in an `all` block are not tested
+	NullMatches    // a `not` or `exists` block over a variable that is null has a match
+	RowsRenumbered // a `not` or `exists` block reports its matches by the numbers of its own rows
+	MemberLost     // the last element of a list is not looked up
+	MemberRepeats  // an element that is in a list twice is looked up twice
+	EmptyIsNull    // an empty list is null
+	FirstDecides   // the first row of a frame decides a test for null for the whole frame
+	PatternFolds   // `matches` compares with the text in lower case
+	PatternKept    // `matches` keeps the pattern of the run before
+	UnequalNarrows // `!=` between a node of an interface and a node of a type requires that they are the same
+
+	// Reads: expressions.
+	SumWraps     // the sum of two integers wraps around
+	BytesCounted // substring counts bytes
+	DurationCut  // a Duration is rounded towards zero before it is subtracted
+	DayCut       // the day of a DateTime before 1970 is rounded towards zero
+
+	// Reads: traversals and walks.
+	HopLost         // a walk stops one hop before its upper bound
+	StartVisited    // a walk back to its start ends there at once
+	HopsFromOne     // the length of a walk is at least 1
+	LastWalk        // of several shortest walks, a read returns the nodes of one that does not come first
+	AlternativeLost // a walk over several edge types does not follow the last one
+	OneDirection    // of several edge types in both directions, a traversal follows the further ones in one
+
+	// Reads: `optional` blocks.
+	UnmatchedLost // if an `optional` block has no match for any row of a frame, these rows are lost
+	OptionalLost  // an `optional` block that is counted as a factor drops the rows without a match
+
+	// Reads: rows.
+	NullsCounted  // the count of an optional variable counts the rows in which it is null
+	NullsDistinct // count(distinct …) counts null as a value
+	ValuesKept    // count(distinct …) keeps the values of the rows before
+	NullsApart    // rows with a null belong to different groups
+	GroupsKept    // the groups of the run before are kept
+	KeepsLast     // collect(distinct …) keeps the last of several equal values instead of the first
+	NodesUnsorted // collect lists nodes in the order in which the rows arrive
+	HavingLost    // the last condition of several in `having` is not tested
+	CutBefore     // the number of groups before `having` decides whether the limit cuts rows off
+	LimitIsBound  // the upper bound of a limit's parameter is the limit
+	LimitKept     // the limit of the run before is kept
+	PageOverlaps  // a page begins with the last row of the page before
+	PageRestarts  // a page contains the first rows of the result
+
+	// Reads: subqueries.
+	RowDropped  // subqueries find nothing for the last of several rows
+	LimitShared // the limit of a `collect` block applies to several rows together
+	ValueKept   // a subquery without outer variables keeps the value of the run before
+
+	// Reads: interfaces.
+	TypeLost     // a variable over an interface does not range over the last of several types
+	TypesIgnored // nodes of different types are the same node if their ids are equal
+
+	// Reads: counts of patterns.
+	ClosingOpen   // the last variable of a pattern is counted without a check of its other traversals
+	TermsAdded    // each term of a count is added, even if it must be subtracted
+	OppositeLoose // where two variables become one, the conditions on the second one are lost
+
+	// Mutations.
+	NamesFirst      // in a block, a name stands for what the first row inserted
+	DeletedReturned // a mutation returns the id of an entity that it deleted after the insert
+	UpsertReplaces  // an upsert clears the properties that it does not assign
+	EndIgnored      // an upsert of an edge changes any edge from its source
+	PredicateLost   // an update or delete of edges that finds them by their ends or ids tests no other predicate
+	EndsLost        // an update of an edge does not copy its ends
+	OldShared       // an update computes the new values from the first entity only
+	OldOfAnother    // the old values of a new entity are those of another one
+	BlockSees       // a statement of a block reads the changes of the statements before it in the block
+	ConflictUnseen  // two rows of a block may give one property different values
+	FieldsShifted   // a field of a record has the value of the next field
+	RecordLost      // a `for` block does not run for the last record of a list
+
+	// Storage.
+	TombstonesDropped // a merge ignores the deletions of the source
+	TargetUndone      // a merge undoes the target's changes of entities that the source changed too
+	StaleOverlay      // a hash overlay ignores a new entry if its bucket is not empty
+	OverlayNotWalked  // a walk does not follow the edges of the overlay
+	DeadWalked        // a walk follows deleted edges
+	DraftKeysLost     // the idempotency keys of a draft are forgotten when it ends
 )
 
 // names are the names of the faults.
 var names = [...]string{
-	HopLost:           "hop_lost",
-	AlternativeLost:   "alternative_lost",
-	LastWalk:          "last_walk",
-	DroppedHolds:      "dropped_holds",
-	MemberLost:        "member_lost",
-	UnmatchedLost:     "unmatched_lost",
-	NullsCounted:      "nulls_counted",
-	NullsDistinct:     "nulls_distinct",
-	KeepsLast:         "keeps_last",
-	NodesUnsorted:     "nodes_unsorted",
-	HavingLost:        "having_lost",
-	CutBefore:         "cut_before",
-	RowDropped:        "row_dropped",
-	LimitShared:       "limit_shared",
-	TypeLost:          "type_lost",
-	TypesIgnored:      "types_ignored",
-	UpsertReplaces:    "upsert_replaces",
-	BlockSees:         "block_sees",
-	FieldsShifted:     "fields_shifted",
-	RecordLost:        "record_lost",
-	OptionalLost:      "optional_lost",
-	ClosingOpen:       "closing_open",
-	TermsAdded:        "terms_added",
-	OppositeLoose:     "opposite_loose",
+	DroppedHolds:   "dropped_holds",
+	AnyStops:       "any_stops",
+	AllEnds:        "all_ends",
+	NullMatches:    "null_matches",
+	RowsRenumbered: "rows_renumbered",
+	MemberLost:     "member_lost",
+	MemberRepeats:  "member_repeats",
+	EmptyIsNull:    "empty_is_null",
+	FirstDecides:   "first_decides",
+	PatternFolds:   "pattern_folds",
+	PatternKept:    "pattern_kept",
+	UnequalNarrows: "unequal_narrows",
+
+	SumWraps:     "sum_wraps",
+	BytesCounted: "bytes_counted",
+	DurationCut:  "duration_cut",
+	DayCut:       "day_cut",
+
+	HopLost:         "hop_lost",
+	StartVisited:    "start_visited",
+	HopsFromOne:     "hops_from_one",
+	LastWalk:        "last_walk",
+	AlternativeLost: "alternative_lost",
+	OneDirection:    "one_direction",
+
+	UnmatchedLost: "unmatched_lost",
+	OptionalLost:  "optional_lost",
+
+	NullsCounted:  "nulls_counted",
+	NullsDistinct: "nulls_distinct",
+	ValuesKept:    "values_kept",
+	NullsApart:    "nulls_apart",
+	GroupsKept:    "groups_kept",
+	KeepsLast:     "keeps_last",
+	NodesUnsorted: "nodes_unsorted",
+	HavingLost:    "having_lost",
+	CutBefore:     "cut_before",
+	LimitIsBound:  "limit_is_bound",
+	LimitKept:     "limit_kept",
+	PageOverlaps:  "page_overlaps",
+	PageRestarts:  "page_restarts",
+
+	RowDropped:  "row_dropped",
+	LimitShared: "limit_shared",
+	ValueKept:   "value_kept",
+
+	TypeLost:     "type_lost",
+	TypesIgnored: "types_ignored",
+
+	ClosingOpen:   "closing_open",
+	TermsAdded:    "terms_added",
+	OppositeLoose: "opposite_loose",
+
+	NamesFirst:      "names_first",
+	DeletedReturned: "deleted_returned",
+	UpsertReplaces:  "upsert_replaces",
+	EndIgnored:      "end_ignored",
+	PredicateLost:   "predicate_lost",
+	EndsLost:        "ends_lost",
+	OldShared:       "old_shared",
+	OldOfAnother:    "old_of_another",
+	BlockSees:       "block_sees",
+	ConflictUnseen:  "conflict_unseen",
+	FieldsShifted:   "fields_shifted",
+	RecordLost:      "record_lost",
+
 	TombstonesDropped: "tombstones_dropped",
+	TargetUndone:      "target_undone",
 	StaleOverlay:      "stale_overlay",
+	OverlayNotWalked:  "overlay_not_walked",
+	DeadWalked:        "dead_walked",
 	DraftKeysLost:     "draft_keys_lost",
 }
 

@@ -177,7 +177,10 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 		resolution := m.resolutions[place(t, id, property)]
 		switch {
 		case kind == engine.DivergentUpdate && value.Equal(w, s) || value.Equal(s, h):
-			return
+			if !fault.On(fault.TargetUndone) {
+				return
+			}
+			set(s)
 		case kind == engine.DivergentUpdate && value.Equal(w, h):
 			set(s)
 		case resolution == nil:

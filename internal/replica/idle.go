@@ -203,9 +203,10 @@ func (g *Graph) unusedLocked() bool {
 }
 
 // drop closes the graph if nobody has used it for Storage.Idle, and reports whether it did. A graph
-// that could not be opened stays as it is, so that it opens when its storage is repaired.
+// that could not be opened stays as it is, so that it opens when its storage is repaired. While the storage
+// does not answer, an open graph stays open, so that its server goes on answering reads.
 func (g *Graph) drop(ctx context.Context) bool {
-	if !g.unused() {
+	if !g.unused() || g.current.Load().graph() == nil || !g.storageAnswers(ctx) {
 		return false
 	}
 	if now := g.current.Load(); now.written != nil {

@@ -119,7 +119,7 @@ func persons(t *testing.T, g *Graph) int64 {
 	return snap.Nodes[0].Count
 }
 
-// isIdle reports whether a graph is Idle and its goroutines have ended.
+// isIdle returns a function that reports whether a graph is Idle.
 func isIdle(g *Graph) func() bool { return func() bool { return g.State().Role == Idle } }
 
 // find compiles a query that returns the names of all persons.
@@ -311,6 +311,10 @@ func TestIdleWriter(t *testing.T) {
 	}
 	epoch := here.State().Epoch
 	eventually(t, "idle", isIdle(here))
+	if here.collecting.Lock(); here.collectedAt.IsZero() {
+		t.Error("the writer closed the graph without a collection")
+	}
+	here.collecting.Unlock()
 	eventually(t, "in the sign", func() bool {
 		s, err := ReadSign(t.Context(), b, "one")
 		return err == nil && s.Graphs["people"] == GraphSign{Role: Idle, Epoch: epoch, Released: epoch}
@@ -338,6 +342,23 @@ func TestIdleWriter(t *testing.T) {
 	}
 	if n := persons(t, here); n != 3 {
 		t.Errorf("%d persons, want 3", n)
+	}
+}
+
+// TestIdleOutage cuts a server off from the storage while nobody uses its graph. The graph must stay open,
+// so that the server can answer reads.
+func TestIdleOutage(t *testing.T) {
+	b, _ := people(t)
+	s := serveWith(t, b, "one", func(s *Storage) { s.Idle = lease / 2 })
+	s.cable.cut.Store(true)
+	time.Sleep(2 * lease)
+	if _, err := s.Snapshot(t.Context(), engine.Target{}); err != nil {
+		t.Errorf("a read during the outage: %v", err)
+	}
+	s.cable.cut.Store(false)
+	eventually(t, "idle", isIdle(s.Graph))
+	if n := s.count(t); n != 0 {
+		t.Errorf("%d persons", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,4 +128,34 @@ func TestFailedFirstUse(t *testing.T) {
 			t.Fatal("20 seconds after the graph is back the server is not ready")
 		}
 	}
+}
+
+// TestSubscriberHoldsGraph opens a stream of the change feed. The graph must stay open until the stream
+// ends, and then be closed.
+func TestSubscriberHoldsGraph(t *testing.T) {
+	f, _ := newSharedFleet(t, "things")
+	h, _ := f.mustOpen(func(o *server.Options) { o.Node = "og-1" })
+	site := httptest.NewServer(h)
+	defer site.Close()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", site.URL+"/graphs/things/changes?start=latest", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer the-token-of-ada")
+	r.Header.Set("Accept", "text/event-stream")
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	if stream.StatusCode != http.StatusOK {
+		t.Fatalf("the stream has the status %d", stream.StatusCode)
+	}
+	for end := clock.Now().Add(3 * time.Second); clock.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if g := graphsOf(t, h, http.StatusOK)["things"]; g.Role != "writer" {
+			t.Fatalf("with a subscriber the graph is %+v", g)
+		}
+	}
+	stream.Body.Close()
+	untilGraph(t, h, "things", "idle", http.StatusOK, func(g client.GraphReadiness) bool { return g.Role == "idle" })
 }

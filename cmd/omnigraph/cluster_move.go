@@ -19,6 +19,9 @@ const (
 
 	// movePause is the pause before the command reads the servers' signs of life again.
 	movePause = 200 * time.Millisecond
+
+	// maxUnknown is how many wishes a server may remove before its sign shows that it has opened the graph.
+	maxUnknown = 5
 )
 
 // moveAnswer is the result of cluster move.
@@ -77,6 +80,7 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
 	wished := false // whether this command has stored a wish
+	unknown := 0    // wishes that the server has removed without opening the graph
 	for {
 		signs, err := replica.Signs(ctx, b)
 		if err != nil {
@@ -88,12 +92,17 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 			return nil, err
 		case target.Role == replica.Writer && target.Epoch == epoch:
 			return &moveAnswer{GraphID: graph, Writer: node, Epoch: epoch}, nil
+		case unknown > maxUnknown:
+			return nil, fmt.Errorf("the server %s does not serve the graph %s; restart it after omnigraph cluster apply", node, graph)
 		}
-		// The server removes a wish after it granted the wish, or if the wish came too late.
+		// The server removes a wish after it granted the wish, if the wish came too late, or if it does not serve
+		// the graph. A graph that it serves and that nobody uses is not in its sign until the wish has opened it.
 		err = replica.Move(ctx, b, node, replica.Wish{Graph: graph, Epoch: epoch})
 		switch {
 		case err == nil:
-			wished = true
+			if wished = true; target.Role == "" {
+				unknown++
+			}
 		case !errors.Is(err, object.ErrExists):
 			return nil, notMoved(ctx, b, graph, node, wished, err)
 		}
@@ -106,16 +115,16 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 }
 
 // targetOf returns what the server `node` says about a graph, and the highest epoch of the graph on
-// any server.
+// any server. What it says is zero if it does not have the graph open.
 func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSign, epoch uint64, err error) {
 	var names []string
-	found, serves := false, false
+	found := false
 	for _, s := range signs {
 		names = append(names, s.Node)
-		g, ok := s.Graphs[graph]
+		g := s.Graphs[graph]
 		epoch = max(epoch, g.Epoch)
 		if s.Node == node {
-			target, found, serves = g, true, ok
+			target, found = g, true
 		}
 	}
 	switch {
@@ -123,8 +132,6 @@ func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSig
 		return target, 0, fmt.Errorf("no server with the name %s is running; start it, or see omnigraph cluster status", node)
 	case !found:
 		return target, 0, fmt.Errorf("no server with the name %s is running; the servers are %s", node, strings.Join(names, ", "))
-	case !serves:
-		return target, 0, fmt.Errorf("the server %s does not serve the graph %s; restart it after omnigraph cluster apply", node, graph)
 	}
 	return target, epoch, nil
 }

@@ -87,8 +87,9 @@ func (n *Node) balance(ctx context.Context, others []Sign) {
 	for _, p := range peers {
 		for _, g := range written {
 			epoch, free := g.movable()
-			if there := p.Graphs[g.id]; !free || there.Role != Reader || there.Epoch != epoch {
-				continue // in use, or the other server does not know this writer yet
+			there, known := p.Graphs[g.id]
+			if !free || known && there.Role != Idle && (there.Role != Reader || there.Epoch != epoch) {
+				continue // in use, or the other server cannot open the graph, or does not know this writer yet
 			}
 			n.give(ctx, p.Node, Wish{Graph: g.id, Epoch: epoch, Balance: true})
 			return

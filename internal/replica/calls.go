@@ -18,28 +18,39 @@ func reading[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, e
 	return calling(ctx, g, call)
 }
 
-// writing runs a write. In a command, it first makes this process the writer.
+// writing runs a write. In a command, it first makes this process the writer. In a server, it does so
+// if the writer has given the graph up.
 func writing[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
-	if g.storage.Command {
-		if err := g.takeOver(ctx, 0); err != nil {
-			var none T
-			return none, err
-		}
-	}
 	g.busy.Add(1)
 	defer g.busy.Add(-1)
+	if err := g.beforeWrite(ctx); err != nil {
+		var none T
+		return none, err
+	}
 	return calling(ctx, g, call)
 }
 
+// beforeWrite makes this process the writer if a write should do so.
+func (g *Graph) beforeWrite(ctx context.Context) error {
+	if g.storage.Command {
+		return g.takeOver(ctx, 0)
+	}
+	return g.Claim(ctx)
+}
+
 // once runs a call that must not run twice, because it consumes or writes a stream.
-func once[T any](g *Graph, call func(engine.Graph) (T, error)) (T, error) {
+func once[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
+	var none T
+	if err := g.hold(ctx); err != nil {
+		return none, err
+	}
+	defer g.release()
 	g.busy.Add(1)
 	defer g.busy.Add(-1)
 	now := g.current.Load()
 	if eg := now.graph(); eg != nil {
 		return call(eg)
 	}
-	var none T
 	return none, now.err
 }
 
@@ -80,7 +91,13 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 
 // Preview implements [engine.Graph].
 func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
-	return reading(ctx, g, func(eg engine.Graph) (engine.Preview, error) { return eg.Preview(ctx, source, target, resolutions) })
+	return reading(ctx, g, func(eg engine.Graph) (engine.Preview, error) {
+		p, err := eg.Preview(ctx, source, target, resolutions)
+		if err != nil {
+			return nil, err
+		}
+		return &heldPreview{p, g}, nil
+	})
 }
 
 // Proposals implements [engine.Graph].
@@ -134,9 +151,12 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	return err
 }
 
-// Query implements [engine.Graph].
+// Query implements [engine.Graph]. The graph stays open until the result is closed.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
-	return reading(ctx, g, func(eg engine.Graph) (engine.Result, error) { return eg.Query(ctx, q, args, at) })
+	if err := g.hold(ctx); err != nil {
+		return nil, err
+	}
+	return g.holding(reading(ctx, g, func(eg engine.Graph) (engine.Result, error) { return eg.Query(ctx, q, args, at) }))
 }
 
 // Explain implements [engine.Graph].
@@ -149,7 +169,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	if err := g.tooOld(); err != nil {
 		return engine.Commit{}, err
 	}
-	return once(g, func(eg engine.Graph) (engine.Commit, error) { return eg.Export(ctx, w, at, opts) })
+	return once(ctx, g, func(eg engine.Graph) (engine.Commit, error) { return eg.Export(ctx, w, at, opts) })
 }
 
 // Verify implements [engine.Graph].
@@ -160,10 +180,12 @@ func (g *Graph) Verify(ctx context.Context) error {
 
 // Stats implements [engine.Graph].
 func (g *Graph) Stats() engine.Stats {
-	var s engine.Stats
+	now := g.current.Load()
+	s := now.stats
 	state := g.State()
 	shared := &engine.SharedStats{Writer: state.Role == Writer, Epoch: state.Epoch, Lag: state.Lag, Collected: g.collected.Load(), Pinned: g.pinned.Load()}
-	if eg := g.current.Load().graph(); eg != nil {
+	if eg := now.graph(); eg != nil {
+		shared.Open = true
 		s = eg.Stats()
 		shared.CacheBytes = eg.(interface{ CacheBytes() int64 }).CacheBytes()
 	}
@@ -176,6 +198,8 @@ func (g *Graph) Stats() engine.Stats {
 func (g *Graph) Failure() error {
 	now := g.current.Load()
 	switch {
+	case now.idle:
+		return nil
 	case now.written != nil:
 		return now.written.Failure()
 	case now.follower != nil:
@@ -230,10 +254,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 
 // Load implements [engine.Graph].
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	if g.storage.Command {
-		if err := g.takeOver(ctx, 0); err != nil {
-			return nil, err
-		}
+	if err := g.beforeWrite(ctx); err != nil {
+		return nil, err
 	}
-	return once(g, func(eg engine.Graph) (*engine.LoadResult, error) { return eg.Load(ctx, r, opts) })
+	return once(ctx, g, func(eg engine.Graph) (*engine.LoadResult, error) { return eg.Load(ctx, r, opts) })
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
@@ -16,8 +17,7 @@ const collectorRounds = 24
 // collect regularly deletes the objects that the graph has not needed for the retention, while this
 // server writes the graph. The readers could do it as well, but one server is enough.
 func (g *Graph) collect(ctx context.Context) {
-	retention := max(cmp.Or(g.storage.Retention, sharedlog.DefaultRetention), 0)
-	ticker := time.NewTicker(max(retention/collectorRounds, g.storage.Node.tick()))
+	ticker := time.NewTicker(g.storage.collectEvery())
 	defer ticker.Stop()
 	for {
 		select {
@@ -30,15 +30,33 @@ func (g *Graph) collect(ctx context.Context) {
 			g.pinned.Store(0) // only the writer spares segments
 			continue
 		}
-		n, err := now.written.Collect(ctx)
-		g.collected.Add(int64(n.Deleted()))
-		g.pinned.Store(int64(n.Pinned))
-		if ctx.Err() != nil || now.leaving.Load() {
-			continue // another server, or the next start, goes on
-		}
-		if report := g.storage.Collected; report != nil && (err != nil || n != embedded.Collected{}) {
-			report(g.id, n, err)
-		}
+		g.collectOnce(ctx, now, 0)
+	}
+}
+
+// collectEvery returns the time between two collections of a graph.
+func (s *Storage) collectEvery() time.Duration {
+	retention := max(cmp.Or(s.Retention, sharedlog.DefaultRetention), 0)
+	return max(retention/collectorRounds, s.Node.tick())
+}
+
+// collectOnce deletes objects of a graph that this server writes, unless it began to do so within the
+// time `pause` before.
+func (g *Graph) collectOnce(ctx context.Context, now *copied, pause time.Duration) {
+	g.collecting.Lock()
+	defer g.collecting.Unlock()
+	if clock.Now().Sub(g.collectedAt) < pause {
+		return
+	}
+	g.collectedAt = clock.Now()
+	n, err := now.written.Collect(ctx)
+	g.collected.Add(int64(n.Deleted()))
+	g.pinned.Store(int64(n.Pinned))
+	if ctx.Err() != nil || now.leaving.Load() {
+		return // another server, or the next start, goes on
+	}
+	if report := g.storage.Collected; report != nil && (err != nil || n != embedded.Collected{}) {
+		report(g.id, n, err)
 	}
 }
 

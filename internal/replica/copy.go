@@ -17,7 +17,8 @@ func (s *Storage) View(ctx context.Context, id string, o engine.OpenOptions) (*e
 	if err != nil {
 		return nil, err
 	}
-	g := s.newGraph(id, incarnation, o)
+	g := s.newGraph(id, o)
+	g.locate(incarnation)
 	v, err := embedded.ViewShared(ctx, g.at, g.opts)
 	if err != nil {
 		return nil, err

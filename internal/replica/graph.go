@@ -23,6 +23,7 @@ const (
 	Reader Role = "reader" // it follows the log of the writer
 	Writer Role = "writer" // it is the one server that writes the graph
 	Absent Role = "absent" // it has no copy of the graph at the moment, but tries to open one
+	Idle   Role = "idle"   // it has closed the graph, or not opened it yet, because nobody uses it
 )
 
 // State describes a graph on this server.
@@ -46,14 +47,24 @@ type Graph struct {
 
 	changing sync.Mutex         // held while the role changes
 	failed   chan struct{}      // capacity 1; holds an element after the log of the writer failed
-	stop     context.CancelFunc // ends the goroutine that decides about the role; nil for a command
-	running  sync.WaitGroup     // waits for that goroutine and the one that collects
+	wait     time.Duration      // the last pause between two attempts to open the graph; 0 after a success; guarded by `changing`
+	again    time.Time          // when step may try to open the graph again; guarded by `changing`
+	mine     atomic.Uint64      // epoch of this server that ended because the graph became Idle; 0 if there is none
+	base     context.Context    // of the work in the background; ends when Close is called
+	stop     context.CancelFunc // ends base
+	running  sync.WaitGroup     // waits for the goroutines that open the graph, decide about the role and collect
+
+	use    use                   // what keeps the graph open
+	opened func(context.Context) // see OpenOnUse; may be nil
+	vacant atomic.Uint64         // epoch whose writer has given up the graph because nobody used it; 0 if the writer has not
 
 	busy  atomic.Int64          // number of writes, loads and exports that run
 	moved atomic.Pointer[moved] // the last takeover that an operator asked for; nil if there was none
 
-	collected atomic.Int64 // objects that this server deleted
-	pinned    atomic.Int64 // segments that its last collection spared
+	collecting  sync.Mutex   // held while this server collects; guards collectedAt
+	collectedAt time.Time    // the start of the last collection
+	collected   atomic.Int64 // objects that this server deleted
+	pinned      atomic.Int64 // segments that its last collection spared
 
 	closing  sync.Once
 	closeErr error
@@ -63,7 +74,12 @@ type Graph struct {
 type copied struct {
 	follower *embedded.Follower // set if the role is Reader
 	written  *embedded.Graph    // set if the role is Writer
-	err      error              // set if there is no graph
+	err      error              // of calls that find no graph; for an Idle graph, of those after Close
+	first    bool               // err is the error of the first use
+	idle     bool               // the graph is Idle
+	stats    engine.Stats       // the last figures of an Idle graph; zero if it was not opened yet
+	released uint64             // epoch of this server when the graph became Idle; 0 if it is open, or this server did not write it
+	since    time.Time          // when the graph became Idle; set if `released` is
 	leaving  atomic.Bool        // the graph is about to be closed
 	replaced chan struct{}      // closed when another `copied` replaces this one
 }
@@ -108,11 +124,20 @@ func opening(cause error) error {
 // follow opens the graph for reading and makes it the current graph. REQUIRES: the caller holds
 // `changing`, and no graph is open.
 func (g *Graph) follow(ctx context.Context) error {
+	incarnation, err := g.storage.incarnation(ctx, g.id)
+	if err != nil {
+		return err
+	}
+	g.locate(incarnation)
 	f, err := embedded.Follow(ctx, g.at, g.opts)
 	if err != nil {
 		return err
 	}
+	if was := g.current.Load(); was != nil {
+		g.mine.Store(was.released)
+	}
 	g.set(&copied{follower: f})
+	g.wait = 0
 	return nil
 }
 
@@ -141,8 +166,10 @@ func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 	}
 	if err != nil {
 		was.leaving.Store(false)
+		g.vacant.CompareAndSwap(from, 0) // until compete has looked at the writer again
 		return err
 	}
+	g.vacant.Store(0)
 	g.set(&copied{written: w})
 	g.changed()
 	return nil
@@ -162,17 +189,30 @@ func (g *Graph) step(ctx context.Context) {
 	case now.follower != nil:
 		g.compete(ctx, now)
 	default:
-		g.changing.Lock()
-		defer g.changing.Unlock()
-		if g.current.Load() != now || ctx.Err() != nil {
-			return
+		if g.retry(ctx, now) && now.first && g.opened != nil {
+			g.opened(ctx)
 		}
-		if err := g.follow(ctx); err != nil {
-			g.set(&copied{err: opening(err)})
-			return
-		}
-		g.changed()
 	}
+}
+
+// retry opens the graph after an earlier attempt failed, and reports whether it did.
+func (g *Graph) retry(ctx context.Context, now *copied) bool {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	if g.current.Load() != now || now.idle || ctx.Err() != nil || clock.Now().Before(g.again) {
+		return false
+	}
+	if err := g.follow(ctx); err != nil {
+		g.postpone()
+		if now.first {
+			g.set(now.unopened(g.id, err))
+		} else {
+			g.set(&copied{err: opening(err)})
+		}
+		return false
+	}
+	g.changed()
+	return true
 }
 
 // check makes sure that this server still is the writer. If it is not, or its log failed, check makes
@@ -232,7 +272,16 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 	}
 	if wish == nil {
 		gone, err := g.storage.Node.gone(ctx, t)
-		if own := t.Incarnation == g.storage.Node.incarnation; err != nil || !gone && !own {
+		own := t.Incarnation == g.storage.Node.incarnation
+		switch {
+		case err != nil:
+			return
+		case gone:
+		case own && t.Epoch == g.mine.Load(), !own && g.storage.Node.gaveUp(t, g.id):
+			g.vacant.Store(t.Epoch) // the next write takes over
+			return
+		case !own:
+			g.vacant.Store(0)
 			return
 		}
 	}
@@ -250,7 +299,7 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 	}
 }
 
-// run calls step regularly until ctx ends.
+// run calls step regularly until ctx ends, or the graph becomes Idle.
 func (g *Graph) run(ctx context.Context) {
 	ticker := time.NewTicker(g.storage.Node.tick())
 	defer ticker.Stop()
@@ -262,6 +311,9 @@ func (g *Graph) run(ctx context.Context) {
 		case <-g.failed:
 		}
 		g.step(ctx)
+		if g.drop(ctx) {
+			return
+		}
 	}
 }
 
@@ -297,6 +349,8 @@ func (g *Graph) State() State {
 	case now.follower != nil:
 		s.Role = Reader
 		current = now.follower.Current()
+	case now.idle:
+		return State{Role: Idle, Epoch: max(s.Epoch, now.released)}
 	default:
 		return s
 	}
@@ -312,7 +366,7 @@ func (g *Graph) tooOld() error {
 		return nil
 	}
 	s := g.State()
-	if s.Role == Absent || s.Lag <= limit {
+	if s.Role == Absent || s.Role == Idle || s.Lag <= limit {
 		return nil
 	}
 	return &engine.Unavailable{RetryAfter: retryAfter, Reason: fmt.Sprintf(
@@ -328,9 +382,13 @@ func (g *Graph) CatchUp(ctx context.Context) error {
 }
 
 // calling runs a call on the graph. If the graph refuses the call because its role changes, calling
-// waits for the next role and runs the call again.
+// waits for the next role and runs the call again. It opens the graph if the graph is Idle.
 func calling[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
 	var none T
+	if err := g.hold(ctx); err != nil {
+		return none, err
+	}
+	defer g.release()
 	var limit <-chan time.Time
 	for {
 		now := g.current.Load()
@@ -362,15 +420,16 @@ func calling[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, e
 // another server takes over at once.
 func (g *Graph) Close() error {
 	g.closing.Do(func() {
-		if g.stop != nil {
-			g.stop()
-			g.running.Wait()
-		}
+		g.use.mu.Lock()
+		g.use.closed = true
+		g.use.mu.Unlock()
+		g.stop()
+		g.running.Wait()
 		g.changing.Lock()
 		defer g.changing.Unlock()
 		g.storage.Node.remove(g)
 		now := g.current.Load()
-		g.set(&copied{err: errClosed})
+		g.set(&copied{err: errClosed, stats: now.stats})
 		if eg := now.graph(); eg != nil {
 			g.closeErr = eg.Close()
 		}

@@ -44,7 +44,7 @@ type Sign struct {
 	Address     string               `json:"address"`     // where other servers reach the node; "" if they cannot
 	Beat        uint64               `json:"beat"`        // grows with each sign, so that no two signs are equal
 	Renewed     time.Time            `json:"renewed_at"`  // time of the sign by the node's clock; only for people
-	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node serves
+	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node has open, and those that it wrote until they became Idle
 
 	// Config is the digest of the configuration of a server, and Started is the time at which the
 	// server was started, by its own clock. Both are absent from the sign of a command.
@@ -60,6 +60,10 @@ type GraphSign struct {
 	// Needs is the number of the last log object that is covered by the oldest checkpoint that the node
 	// needs; 0 if it needs none. The collector spares what this checkpoint needs, for a limited time.
 	Needs uint64 `json:"needs,omitempty"`
+
+	// Released is an epoch of the node which ended because nobody used the graph; 0 if there is none. Any
+	// server that has a write may take over from this epoch.
+	Released uint64 `json:"released,omitempty"`
 
 	// MovedFrom is the incarnation of the server from which an operator moved the graph to this node, which
 	// writes it; "" if no operator did.
@@ -129,7 +133,7 @@ type Node struct {
 	observed  map[string]look // maps the id of a node to what this node last observed of it
 
 	mu     sync.Mutex
-	graphs map[string]*Graph          // the open graphs, by id
+	graphs map[string]*Graph          // the graphs that this node serves, by id; some are Idle
 	pins   map[string][]func() uint64 // by id of a graph: return what the Views of the graph need
 	beat   uint64                     // number of signs so far
 	put    bool                       // this process has stored a sign
@@ -244,10 +248,16 @@ func (n *Node) renew(ctx context.Context) error {
 	}
 	put := n.put
 	n.mu.Unlock()
+	var idle []*Graph
 	for id, g := range graphs {
 		state := g.State()
-		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs(), MovedFrom: g.movedFrom()}
+		if state.Role == Idle {
+			idle = append(idle, g)
+			continue
+		}
+		s.Graphs[id] = GraphSign{Role: state.Role, Epoch: state.Epoch, Needs: g.needs(), Released: g.released(), MovedFrom: g.movedFrom()}
 	}
+	addReleased(&s, idle)
 	for id, needs := range pins {
 		sign, served := s.Graphs[id]
 		if !served {
@@ -316,8 +326,9 @@ func ReadSign(ctx context.Context, b object.Bucket, id string) (Sign, error) {
 // look is what this node saw when it last looked at the sign of another node.
 type look struct {
 	at          time.Time
-	incarnation string // incarnation of the node; "" if the node has no sign
-	expired     bool   // the lease of the node has expired
+	incarnation string               // incarnation of the node; "" if the node has no sign
+	expired     bool                 // the lease of the node has expired
+	graphs      map[string]GraphSign // what the sign says about graphs
 }
 
 // gone reports whether the server that made a takeover no longer writes: it has removed its object,
@@ -334,13 +345,21 @@ func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 		}
 		var s Sign
 		_ = json.Unmarshal(content, &s) // an object that cannot be decoded counts as no sign
-		seen = look{at: now, incarnation: s.Incarnation, expired: expired}
+		seen = look{at: now, incarnation: s.Incarnation, expired: expired, graphs: s.Graphs}
 		n.observed[t.Node] = seen
 	}
 	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
 }
 
-// readWish reads the wish for this node.
+// gaveUp reports whether the server that made a takeover has given the graph up because nobody used it,
+// according to the sign that `gone` last read.
+func (n *Node) gaveUp(t embedded.Takeover, graph string) bool {
+	n.observing.Lock()
+	defer n.observing.Unlock()
+	return n.observed[t.Node].graphs[graph].Released == t.Epoch
+}
+
+// readWish reads the wish for this node. It opens the graph of the wish if the graph is Idle.
 func (n *Node) readWish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
 	defer cancel()
@@ -348,9 +367,15 @@ func (n *Node) readWish(ctx context.Context) {
 	var w *Wish
 	if err == nil {
 		w = &Wish{}
-		if json.Unmarshal(content, w) != nil || !n.serves(w.Graph) {
+		var g *Graph
+		if json.Unmarshal(content, w) == nil {
+			g = n.served(w.Graph)
+		}
+		if g == nil {
 			w = nil
 			_ = n.opts.Bucket.Delete(ctx, movePrefix+n.opts.ID) // the wish cannot come true
+		} else {
+			defer g.wakeSoon() // once the wish is set
 		}
 	}
 	n.mu.Lock()
@@ -358,11 +383,11 @@ func (n *Node) readWish(ctx context.Context) {
 	n.mu.Unlock()
 }
 
-// serves reports whether this node has a graph open.
-func (n *Node) serves(graph string) bool {
+// served returns a graph that this node serves, or nil.
+func (n *Node) served(graph string) *Graph {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.graphs[graph] != nil
+	return n.graphs[graph]
 }
 
 // wished returns the wish for this node to write a graph, or nil.
@@ -424,7 +449,7 @@ func Signs(ctx context.Context, b object.Bucket) ([]Sign, error) {
 	return signs, nil
 }
 
-// add records an open graph. It returns an error if the node has the graph open already.
+// add records a graph that this node serves. It returns an error if the node serves the graph already.
 func (n *Node) add(g *Graph) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
@@ -38,11 +39,23 @@ type Storage struct {
 	// without a time limit.
 	MaxStaleness time.Duration
 
+	// Idle is how long a graph stays open after its last use. Then the graph is closed, and its next use
+	// opens it again. 0 means for ever. Commands ignore Idle.
+	Idle time.Duration
+
+	// HeldUntil is the time until which the first use of a graph waits for another process that still has
+	// the graph open in the same cache, such as the previous server.
+	HeldUntil time.Time
+
 	// Changed, if set, is called after the role of this server, or the writer of a graph, changed.
 	Changed func(graph string, s State)
 
 	// Failed, if set, is called with the error of each takeover that failed.
 	Failed func(graph string, err error)
+
+	// Fault, if set, is called with the error if a graph could not be opened when it was first used, or could
+	// not be closed properly when nobody used it any more.
+	Fault func(graph string, err error)
 
 	// Collected, if set, is called after each collection that deleted or spared objects, or failed.
 	Collected func(graph string, n embedded.Collected, err error)
@@ -66,6 +79,13 @@ func (s *Storage) recheck() time.Duration {
 func (s *Storage) report(graph string, err error) {
 	if s.Failed != nil {
 		s.Failed(graph, err)
+	}
+}
+
+// fault calls Fault.
+func (s *Storage) fault(graph string, err error) {
+	if s.Fault != nil {
+		s.Fault(graph, err)
 	}
 }
 
@@ -104,14 +124,21 @@ func options(g *Graph, o engine.OpenOptions) embedded.Options {
 	}
 }
 
-// newGraph returns a graph that has no role yet.
-func (s *Storage) newGraph(id, incarnation string, o engine.OpenOptions) *Graph {
-	g := &Graph{storage: s, id: id, at: s.place(id, incarnation), failed: make(chan struct{}, 1)}
+// newGraph returns a graph that has no place and no role yet.
+func (s *Storage) newGraph(id string, o engine.OpenOptions) *Graph {
+	g := &Graph{storage: s, id: id, failed: make(chan struct{}, 1)}
+	g.base, g.stop = context.WithCancel(context.Background())
+	g.use.last = clock.Now()
 	g.opts = options(g, o)
-	if s.Command {
+	return g
+}
+
+// locate sets the place of the graph. REQUIRES: the caller holds `changing`, or alone has the graph.
+func (g *Graph) locate(incarnation string) {
+	g.at = g.storage.place(g.id, incarnation)
+	if g.storage.Command {
 		g.at.Poll = -1
 	}
-	return g
 }
 
 // Create implements [engine.Engine]. This process is then the writer of the graph.
@@ -129,7 +156,8 @@ func (s *Storage) publish(ctx context.Context, id string, o engine.OpenOptions, 
 		return nil, exists
 	}
 	incarnation := strings.ToLower(rand.Text())[:16]
-	g := s.newGraph(id, incarnation, o)
+	g := s.newGraph(id, o)
+	g.locate(incarnation)
 	w, err := create(g)
 	if err != nil {
 		return nil, err
@@ -147,11 +175,7 @@ func (s *Storage) publish(ctx context.Context, id string, o engine.OpenOptions, 
 
 // Open implements [engine.Engine]. The graph is a reader at first.
 func (s *Storage) Open(ctx context.Context, id string, o engine.OpenOptions) (engine.Graph, error) {
-	incarnation, err := s.incarnation(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	g := s.newGraph(id, incarnation, o)
+	g := s.newGraph(id, o)
 	if err := g.follow(ctx); err != nil {
 		return nil, err
 	}
@@ -184,13 +208,6 @@ func (s *Storage) begin(g *Graph) (engine.Graph, error) {
 	if s.Command {
 		return g, nil
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	g.stop = stop
-	g.step(ctx)                   // so that a server that starts alone accepts writes at once
-	if g.State().Role != Writer { // takeOver has reported the role Writer already
-		g.changed()
-	}
-	g.running.Go(func() { g.run(ctx) })
-	g.running.Go(func() { g.collect(ctx) })
+	g.start(true)
 	return g, nil
 }

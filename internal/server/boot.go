@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -25,13 +26,15 @@ import (
 const readyPath = "/readyz"
 
 // boot holds the graphs that a server serves and the graphs that it quarantined at its start.
-// It does not change after the start.
+// Only `drifted` changes after the start.
 type boot struct {
 	revision    *reconcile.Revision  // nil when no revision is applied
 	pending     []string             // messages: differences between cluster.yaml and the applied revision
-	drifted     map[string]bool      // by graph id: the graph's schema differs from the applied one
-	served      []*servedgraph.Graph // the graphs that opened
+	served      []*servedgraph.Graph // the graphs that opened, or that open with their first use
 	quarantined []quarantined        // the graphs that did not open
+
+	mu      sync.Mutex
+	drifted map[string]bool // by graph id: the graph's schema differed from the applied one when it was opened; guarded by mu
 }
 
 // quarantined is a graph that could not be opened. The server does not open it again before the
@@ -49,7 +52,8 @@ type unopened struct{ error }
 func (e unopened) Unwrap() error { return e.error }
 
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs
-// cannot be opened and at least one other graph can, boot quarantines the graphs that cannot.
+// cannot be opened and at least one other graph can, boot quarantines the graphs that cannot. Graphs
+// in shared storage are opened with their first use, unless RequireAll is set or no revision is applied.
 func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
 	s.patience = o.Now().Add(o.Patience)
 	lock, err := openWithin(ctx, o, s.patience, "the storage folder", s.storage.Lock)
@@ -63,12 +67,11 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	}
 	var failures []error
 	for _, c := range graphs {
-		g, err := s.open(ctx, o, c, mode)
+		g, err := s.open(ctx, o, c, mode, b)
 		var data unopened
 		switch {
 		case err == nil:
 			b.served = append(b.served, g)
-			b.compare(ctx, o, g)
 			continue
 		case ctx.Err() != nil, o.RequireAll, !errors.As(err, &data):
 			return nil, fmt.Errorf("graph %s: %w", c.ID, err)
@@ -164,8 +167,14 @@ func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 	if was == nil {
 		return
 	}
-	if live, err := g.SchemaDigest(ctx); err == nil && live != was.Schema {
-		b.drifted[g.ID()] = true
+	live, err := g.SchemaDigest(ctx)
+	if err != nil {
+		return // the next call on the graph reports the fault
+	}
+	b.mu.Lock()
+	b.drifted[g.ID()] = live != was.Schema
+	b.mu.Unlock()
+	if live != was.Schema {
 		o.Log.Warn("the schema of the graph differs from the applied schema; the server serves the graph anyway; see omnigraph cluster plan", "graph", g.ID(), "live", live, "applied", was.Schema)
 	}
 }
@@ -186,6 +195,8 @@ func (s *Server) readiness() client.Readiness {
 // readiness returns the answer of /readyz. It calls the function `also` with the readiness of each
 // served graph, so that `also` can add to it.
 func (b *boot) readiness(also func(*client.GraphReadiness)) client.Readiness {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	detail := &client.ReadinessDetail{Pending: append([]string{}, b.pending...), Graphs: []client.GraphReadiness{}}
 	if b.revision != nil {
 		detail.Revision = &b.revision.Number

@@ -59,8 +59,8 @@ type Options struct {
 	// tokens or policies.
 	Unauthenticated bool
 
-	// RequireAll makes Open fail if a graph cannot be opened. Without it, Open quarantines that
-	// graph and serves the others.
+	// RequireAll makes Open open all graphs, and fail if one cannot be opened. Without it, Open quarantines
+	// that graph and serves the others; a graph in shared storage is opened when it is first used.
 	RequireAll bool
 
 	// Patience is how long Open waits for files that another process has open. That process may be
@@ -139,7 +139,8 @@ const (
 	maxHeader = 64 << 10 // bytes of the header of a request
 )
 
-// Open opens the graphs of the applied revision and compiles their policies. If RequireAll is not
+// Open opens the graphs of the applied revision and compiles their policies. With shared storage, it lets
+// their first use open them, unless RequireAll is set. If RequireAll is not
 // set and at least one graph can be opened, Open quarantines the graphs that cannot. A fault of the
 // configuration is an error; a fault in a policy is a diag.List.
 func Open(ctx context.Context, o Options) (_ *Server, err error) {
@@ -216,8 +217,8 @@ func hasPolicy(o *Options) bool {
 	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
 
-// open opens one graph with its policy and its catalog.
-func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode) (*servedgraph.Graph, error) {
+// open opens one graph with its policy and its catalog, or prepares it for its first use.
+func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode, b *boot) (*servedgraph.Graph, error) {
 	authorizer, err := graphPolicy(o, c, mode)
 	if err != nil {
 		return nil, err
@@ -235,6 +236,9 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 			log.Error(backgroundFault(s.shared != nil), "error", err)
 		},
 	}
+	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil && !o.RequireAll {
+		return s.openOnUse(ctx, o, c, applied, options, authorizer, b)
+	}
 	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (engine.Graph, error) {
 		if s.shared != nil {
 			return s.openReplica(ctx, c.ID, options)
@@ -248,7 +252,17 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := serve(ctx, o, c, g, s.catchUp(c.ID), authorizer, s.pageKey, s.metrics, s.memory, s.texts)
+	served, err := s.serve(ctx, o, c, g, nil, authorizer)
+	if err == nil {
+		b.compare(ctx, o, served)
+	}
+	return served, err
+}
+
+// serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
+// checks the stored queries.
+func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), authorizer, s.pageKey, s.metrics, s.memory, s.texts)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -316,14 +330,14 @@ func (o *Options) engine() engine.Engine {
 	return o.Engine
 }
 
-// serve combines an open graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, catchUp func(context.Context) error, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+// serve combines a graph with its catalog, its limits and its authorizer.
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: c.ID, Graph: g, CatchUp: catchUp, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,

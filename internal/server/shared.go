@@ -11,18 +11,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/forward"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // ageHeader is the header in which a server that only reads a graph states how old the data in its
@@ -32,7 +38,7 @@ const ageHeader = "Omnigraph-Data-Age"
 // shared is what a server keeps for its shared storage.
 type shared struct {
 	storage   *replica.Storage
-	graphs    map[string]*replica.Graph // the open graphs, by id
+	graphs    map[string]*replica.Graph // the served graphs, by id; some are not open
 	forwarder *forward.Forwarder        // nil if cluster.yaml names no peers
 	done      func()                    // ends the connection to the storage
 }
@@ -79,11 +85,15 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	})
 	storage := &replica.Storage{
 		Bucket: bucket, Cache: c.Cache, Bound: embedded.NewCacheBound(c.CacheBytes), Node: node, MaxStaleness: c.MaxStaleness, Retention: c.Retention,
+		Idle: c.Idle, HeldUntil: clock.Now().Add(o.Patience),
 		Changed: func(graph string, st replica.State) {
 			o.Log.Info("role of this server", "graph", graph, "role", string(st.Role), "epoch", st.Epoch, "writer", st.Writer.Node, "lag", st.Lag)
 		},
 		Failed: func(graph string, err error) {
 			o.Log.Warn("the server could not become the writer of the graph; it tries again", "graph", graph, "error", err)
+		},
+		Fault: func(graph string, err error) {
+			o.Log.Error("a graph could not be opened or closed; until it is open, the server answers its requests with 503, and tries again by itself", "graph", graph, "error", err)
 		},
 		Collected: func(graph string, n embedded.Collected, err error) {
 			if err != nil {
@@ -168,6 +178,51 @@ func SharedPageTokenKey(ctx context.Context, bucket object.Bucket) ([]byte, erro
 	return key, nil
 }
 
+// openOnUse serves a graph in shared storage that its first use opens. It checks the stored queries
+// against the schema in the applied revision.
+func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, applied *reconcile.Graph, options engine.OpenOptions, authorizer access.Authorizer, b *boot) (*servedgraph.Graph, error) {
+	var binder servedgraph.Binder = noQueries{}
+	if catalogOf(o.Catalogs, c.ID) != nil {
+		empty, err := emptyGraph(ctx, applied, options.Embedder)
+		if err != nil {
+			return nil, fmt.Errorf("the schema of the applied revision: %w; run omnigraph cluster apply, or start the server with --require-all", err)
+		}
+		defer empty.Close()
+		binder = empty
+	}
+	var served atomic.Pointer[servedgraph.Graph]
+	g, err := s.shared.storage.OpenOnUse(c.ID, options, func(ctx context.Context) {
+		if sg := served.Load(); sg != nil {
+			b.compare(ctx, o, sg)
+			sg.WarnReserved(ctx)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.shared.graphs[c.ID] = g
+	sg, err := s.serve(ctx, o, c, g, binder, authorizer)
+	if err == nil {
+		served.Store(sg)
+	}
+	return sg, err
+}
+
+// noQueries is the binder of a graph without stored queries.
+type noQueries struct{}
+
+// Bind implements servedgraph.Binder.
+func (noQueries) Bind(context.Context, *plan.Query, engine.Target) error { return nil }
+
+// emptyGraph returns a graph in memory with the schema of an applied graph.
+func emptyGraph(ctx context.Context, applied *reconcile.Graph, embedder engine.Embedder) (engine.Graph, error) {
+	schema, faults := gq.CompileStoredSchema(gq.Source{Name: applied.ID + ".pg", Text: applied.Source})
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return embedded.Engine{FS: fs.NewMem()}.Create(ctx, applied.ID, applied.Source, schema, engine.OpenOptions{Embedder: embedder})
+}
+
 // openReplica opens a graph in shared storage.
 func (s *Server) openReplica(ctx context.Context, id string, o engine.OpenOptions) (engine.Graph, error) {
 	g, err := s.storage.Engine.Open(ctx, id, o)
@@ -195,11 +250,14 @@ func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Re
 	}
 	g := s.shared.graphs[graph]
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		if g.Claim(r.Context()) != nil {
+			return false // the call itself reports the fault
+		}
 		state := g.State()
 		if state.Role == replica.Writer {
 			return false
 		}
-		w.Header().Del(ageHeader) // the answer comes from the writer, whose data is not old
+		w.Header()[ageHeader] = nil // not sent: the answer comes from the writer, whose data is not old
 		return s.shared.forwarder.Send(w, r, state.Writer.Address, body)
 	}
 }
@@ -236,14 +294,56 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 		if segments := strings.SplitN(r.URL.EscapedPath(), "/", 4); len(segments) > 3 && segments[1] == "graphs" {
 			id, err := url.PathUnescape(segments[2])
 			if g := s.shared.graphs[id]; err == nil && g != nil {
-				if state := g.State(); state.Role == replica.Reader {
-					w.Header().Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))
+				if g.State().Role == replica.Idle {
+					w = &agedWriter{ResponseWriter: w, graph: g} // the call opens the graph
+				} else {
+					setAge(w.Header(), g)
 				}
 			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// setAge sets the header with the age of the data if this server only reads the graph.
+func setAge(h http.Header, g *replica.Graph) {
+	if state := g.State(); state.Role == replica.Reader {
+		h.Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))
+	}
+}
+
+// agedWriter sets the header with the age of the data when the answer begins.
+type agedWriter struct {
+	http.ResponseWriter
+	graph *replica.Graph
+	begun bool
+}
+
+// begin sets the header, once.
+func (w *agedWriter) begin() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	if _, decided := w.Header()[ageHeader]; !decided {
+		setAge(w.Header(), w.graph)
+	}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *agedWriter) WriteHeader(status int) {
+	w.begin()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *agedWriter) Write(b []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *agedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // configFault returns an error while the configuration of this server differs from that of another server
 // that shares the storage; see replica.Node.Differs.

@@ -108,7 +108,7 @@ memory that is available.`,
 	cmd.Flags().StringVar(&o.cluster, "cluster", ".", "the folder that holds cluster.yaml")
 	cmd.Flags().StringVar(&o.bind, "bind", "127.0.0.1:8080", "the address to listen on")
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; allowed only if there are no tokens and no policy")
-	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "do not start if a graph cannot be opened, instead of serving the other graphs")
+	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "open all graphs at the start, and do not start if one cannot be opened, instead of serving the others")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "write a development token to the data folder, print it, and show one call")
 	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the maximum number of connections; at the maximum, a new connection closes the one that has been idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().StringVar(&o.node, "node", "", "with shared storage, the name of this server, which no other server has (default: the host name and the port)")

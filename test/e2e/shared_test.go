@@ -95,7 +95,7 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 	return f
 }
 
-// start runs server i.
+// start runs server i and sends it a read, which opens the graph.
 func (f *fleet) start(i int) {
 	f.t.Helper()
 	at := fmt.Sprintf("127.0.0.1:%d", f.ports[i])
@@ -104,8 +104,11 @@ func (f *fleet) start(i int) {
 	p := startCommand(f.t, cmd, "OMNIGRAPH_LISTEN_ADDR=")
 	p.token = sharedToken
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.running[i] = p
+	f.mu.Unlock()
+	if a, err := f.ask(i, http.MethodGet, "/graphs/code/snapshot", ""); err != nil || a.status != http.StatusOK {
+		f.t.Errorf("the first read on server %d: %v %d %s", i, err, a.status, a.body)
+	}
 }
 
 // sharedToken is the token of act-dev on all servers.

@@ -33,6 +33,7 @@ type Shared struct {
 	Cache        string        // folder of this server for copies of stored data
 	CacheBytes   int64         // bound on the size of these copies, except the mapped ones; 0 for none
 	Lease        time.Duration // how long other servers take this one for alive after its last sign of life
+	Idle         time.Duration // how long a graph stays open on this server after its last use
 	MaxStaleness time.Duration // how long the server goes on answering reads when it cannot reach the storage
 	Retention    time.Duration // how long objects that no graph needs any more stay in the storage
 }

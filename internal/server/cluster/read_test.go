@@ -73,7 +73,7 @@ peers: ["https://og-1.internal:8080", "http://127.0.0.1:8080/"]
 		t.Fatal(err)
 	}
 	want := Shared{URL: "s3://graphs/prod?region=eu-central-1", Cache: "testdata/ok/cache", CacheBytes: 50 << 30, Lease: 20 * time.Second,
-		MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
+		Idle: DefaultIdle, MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
 	if cfg.Storage != "" || cfg.Shared == nil || *cfg.Shared != want || cfg.Folder() != want.Cache {
 		t.Errorf("read %q and %+v, want %+v", cfg.Storage, cfg.Shared, want)
 	}

@@ -18,10 +18,12 @@ import (
 // The defaults and the bounds of the settings of shared storage.
 const (
 	DefaultLease        = 10 * time.Second
+	DefaultIdle         = 10 * time.Minute
 	DefaultMaxStaleness = time.Minute
 	DefaultRetention    = 24 * time.Hour
 
 	minLease, maxLease         = time.Second, 5 * time.Minute
+	minIdle, maxIdle           = time.Second, 30 * 24 * time.Hour
 	minStaleness, maxStaleness = 5 * time.Second, 24 * time.Hour
 	minRetention, maxRetention = time.Second, 30 * 24 * time.Hour
 )
@@ -39,6 +41,8 @@ var storageSettings = &setting{
 			Text: "When the cache is larger, the server removes the copies that it does not use at the moment, the least recently used first."},
 		{Key: "lease", Default: "10s", Example: "20s", Pattern: durationPattern, Limits: "a duration from 1s to 5m",
 			Text: "When the server that writes a graph has given no sign of life for this time, another server takes over."},
+		{Key: "idle", Default: "10m", Example: "1h", Pattern: durationPattern, Limits: "a duration from 1s to 720h",
+			Text: "A server closes a graph that it has not used for this time, and opens it again with the next request."},
 		{Key: "max_staleness", Default: "1m", Example: "5m", Pattern: durationPattern, Limits: "a duration from 5s to 24h",
 			Text: "A server that cannot reach the storage answers reads from its copy for this time, and then refuses them with 503."},
 		{Key: "retention", Default: "24h", Example: "72h", Pattern: durationPattern, Limits: "a duration from 1s to 720h; the same on all servers",
@@ -90,7 +94,7 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 		return
 	}
 	if !address.Is(at) {
-		for _, key := range []string{"cache", "cache_bytes", "lease", "max_staleness", "retention"} {
+		for _, key := range []string{"cache", "cache_bytes", "lease", "idle", "max_staleness", "retention"} {
 			if x := f[key]; x != nil {
 				x.AtKey().Fault(strictyaml.Contradicts, fmt.Sprintf("storage.url is a folder, so storage.%s has no effect", key), "remove it; or, to share the folder with other servers on this machine, write its address as file:///path")
 			}
@@ -105,7 +109,7 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 	case err != nil:
 		f["url"].Fault(strictyaml.BadValue, err.Error(), "")
 	}
-	s := &Shared{URL: at, Lease: DefaultLease, MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
+	s := &Shared{URL: at, Lease: DefaultLease, Idle: DefaultIdle, MaxStaleness: DefaultMaxStaleness, Retention: DefaultRetention}
 	if cache, ok := n.Require(f, "cache", "storage").Text("storage.cache"); ok {
 		s.Cache = p.join(cache)
 		if info, err := os.Stat(s.Cache); err == nil && !info.IsDir() {
@@ -114,6 +118,7 @@ func (p *reader) sharedStorage(n *strictyaml.Node) {
 	}
 	size(f["cache_bytes"], "storage.cache_bytes", &s.CacheBytes)
 	duration(f["lease"], "storage.lease", minLease, maxLease, &s.Lease)
+	duration(f["idle"], "storage.idle", minIdle, maxIdle, &s.Idle)
 	duration(f["max_staleness"], "storage.max_staleness", minStaleness, maxStaleness, &s.MaxStaleness)
 	duration(f["retention"], "storage.retention", minRetention, maxRetention, &s.Retention)
 	p.cfg.Shared = s

@@ -30,17 +30,21 @@ var sharedFigures = []struct {
 	metric int
 	of     func(*engine.SharedStats) float64
 }{
-	{graphWriter, func(s *engine.SharedStats) float64 {
-		if s.Writer {
-			return 1
-		}
-		return 0
-	}},
+	{graphOpen, func(s *engine.SharedStats) float64 { return oneIf(s.Open) }},
+	{graphWriter, func(s *engine.SharedStats) float64 { return oneIf(s.Writer) }},
 	{graphEpoch, func(s *engine.SharedStats) float64 { return float64(s.Epoch) }},
 	{graphLag, func(s *engine.SharedStats) float64 { return s.Lag.Seconds() }},
 	{graphCacheBytes, func(s *engine.SharedStats) float64 { return float64(s.CacheBytes) }},
 	{graphCollected, func(s *engine.SharedStats) float64 { return float64(s.Collected) }},
 	{graphPinned, func(s *engine.SharedStats) float64 { return float64(s.Pinned) }},
+}
+
+// oneIf returns 1 if a condition holds, and 0 otherwise.
+func oneIf(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
 }
 
 // graphFigures asks the engines for their figures each time the metrics are collected.

@@ -35,7 +35,7 @@ type one struct{}
 func (one) ID() string { return "g" }
 func (one) Stats() engine.Stats {
 	return engine.Stats{Branches: 1, Commits: 2, Calls: 3, Segments: 4, SegmentBytes: 5, LogBytes: 6, MaxBytes: 7, MaxBranches: 8, QuotaRefusals: 9, Checkpoints: 10, Rewrites: 11, CheckpointFailures: 12,
-		Shared: &engine.SharedStats{Writer: true, Epoch: 15, Lag: 16 * time.Second, CacheBytes: 17, Collected: 18, Pinned: 19}}
+		Shared: &engine.SharedStats{Open: true, Writer: true, Epoch: 15, Lag: 16 * time.Second, CacheBytes: 17, Collected: 18, Pinned: 19}}
 }
 
 // TestTable makes each event happen once. The metrics must then be exactly the metrics in the

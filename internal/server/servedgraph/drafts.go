@@ -49,8 +49,8 @@ type placing struct {
 	made      string           // the branch of the draft that begin has made; "" for none
 }
 
-// warnReserved logs a warning for each branch whose name would otherwise stand for a draft.
-func (g *Graph) warnReserved(ctx context.Context) {
+// WarnReserved logs a warning for each branch whose name would otherwise stand for a draft.
+func (g *Graph) WarnReserved(ctx context.Context) {
 	branches, err := g.engine.Branches(ctx)
 	if err != nil {
 		return // the first call on a branch reports the fault

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/audit"
@@ -30,6 +31,7 @@ import (
 type Config struct {
 	ID         string            // the id of the graph in URLs
 	Graph      engine.Graph      // the open graph
+	Binder     Binder            // checks the stored queries; nil means Graph, which may be opened for that
 	Catalog    *tool.Catalog     // nil for a graph without stored queries
 	Builtins   []tool.Tool       // the tools that do not come from stored queries
 	Authorizer access.Authorizer // decides who may do what
@@ -72,6 +74,11 @@ type Config struct {
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
+}
+
+// Binder checks plans against a schema, like Bind of [engine.Graph].
+type Binder interface {
+	Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 }
 
 // DefaultMetaThreshold is the default of Config.MetaThreshold.
@@ -121,9 +128,10 @@ type LeftOut struct {
 	Reason string // why the query is not served
 }
 
-// NewGraph checks every compiled plan against the live schema of main and returns the
-// served graph. It logs and leaves out queries that do not fit; see [Graph.LeftOut]. It
-// returns an error if it cannot read the schema or if two tools have the same name.
+// NewGraph checks every compiled plan against the live schema of main, or with the Binder of the
+// configuration, and returns the served graph. It logs and leaves out queries that do not fit; see
+// [Graph.LeftOut]. It returns an error if it cannot read the schema or if two tools have the same name. With a
+// Binder, NewGraph makes no call on the graph of the configuration.
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
@@ -155,9 +163,13 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 			return nil, err
 		}
 	}
+	binder := c.Binder
+	if binder == nil {
+		binder = c.Graph
+	}
 	if c.Catalog != nil {
 		for _, q := range c.Catalog.Queries {
-			if err := g.addQuery(ctx, q); err != nil {
+			if err := g.addQuery(ctx, q, binder); err != nil {
 				return nil, err
 			}
 		}
@@ -177,7 +189,9 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g.heads.latest = func(branch string) (string, error) { return latestCommit(g.engine, branch) }
 	g.events.latest = func(string) (string, error) { return latestEvent(g.engine) }
 	g.catalogDigest = g.digest()
-	g.warnReserved(ctx)
+	if c.Binder == nil {
+		g.WarnReserved(ctx)
+	}
 	return g, nil
 }
 
@@ -240,10 +254,10 @@ func (g *Graph) SchemaDigest(ctx context.Context) (string, error) {
 	return s.Digest, nil
 }
 
-// addQuery adds a stored query to the catalog if its plan fits the live schema.
-func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery) error {
+// addQuery adds a stored query to the catalog if its plan fits the schema of the binder.
+func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery, binder Binder) error {
 	name := q.Info().Name
-	if err := g.engine.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
+	if err := binder.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
 		var mismatch *engine.SchemaMismatch
 		var unsupported *engine.Unsupported
 		if !errors.As(err, &mismatch) && !errors.As(err, &unsupported) {

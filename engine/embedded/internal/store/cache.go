@@ -3,6 +3,7 @@ package store
 import (
 	"container/list"
 	"errors"
+	iofs "io/fs"
 	"path/filepath"
 	"sync"
 
@@ -11,13 +12,15 @@ import (
 
 // CacheBound bounds the total size of the segments in the caches of several graphs. When they are
 // larger, it removes files that are not mapped, the least recently used first. A mapped file stays, so
-// the caches may be larger than the bound while much is mapped. A nil *CacheBound bounds nothing.
+// the caches may be larger than the bound while much is mapped. The files of a graph that was closed still
+// count, and may be removed. A nil *CacheBound bounds nothing.
 type CacheBound struct {
 	limit int64 // in bytes
 
-	mu   sync.Mutex
-	used int64     // bytes of the files in all folders
-	idle list.List // of *cachedFile: the files without users, the least recently used first
+	mu     sync.Mutex
+	used   int64                   // bytes of the files in all folders
+	idle   list.List               // of *cachedFile: the files without users, the least recently used first
+	closed map[string]*cacheFolder // by path: the folders of graphs that were closed
 }
 
 // NewCacheBound returns a bound of `bytes`. If bytes is 0, it returns nil, which bounds nothing.
@@ -34,7 +37,7 @@ func (b *CacheBound) shrinkLocked() {
 	for at := b.idle.Front(); at != nil && b.used > b.limit; {
 		file := at.Value.(*cachedFile)
 		at = at.Next()
-		if removeIfThere(file.folder.dir, file.name()) == nil {
+		if file.removeLocked() == nil {
 			file.forgetLocked()
 		}
 	}
@@ -43,12 +46,13 @@ func (b *CacheBound) shrinkLocked() {
 // cacheFolder is the folder of a graph's cache. It knows the size of each file in it.
 type cacheFolder struct {
 	bound *CacheBound // never nil; its mutex guards the fields below and those of the files
-	dir   fs.Dir      // the locked folder
+	fsys  fs.FS       // the file system of the folder
+	dir   fs.Dir      // the folder, locked until `closed`
 	path  string      // of the folder
 
 	files  map[SegmentID]*cachedFile // the files that have their name
 	used   int64                     // bytes of these files
-	closed bool                      // the folder is unlocked, so no file may be removed
+	closed bool                      // the graph is closed, so the folder must be locked again to remove a file
 }
 
 // cachedFile is a segment in a cache.
@@ -61,12 +65,23 @@ type cachedFile struct {
 	verified bool          // the file is a copy of the graph's segment; an earlier process may have left another one under its name
 }
 
-// newCacheFolder returns the folder of a cache without files.
-func newCacheFolder(bound *CacheBound, dir fs.Dir, path string) *cacheFolder {
+// openCacheFolder locks the folder of a cache. The folder has no files until they are noted. If another
+// holder has the lock, the error is a *fs.LockedError.
+func openCacheFolder(fsys fs.FS, bound *CacheBound, path string) (*cacheFolder, error) {
 	if bound == nil {
 		bound = &CacheBound{limit: 1<<63 - 1}
 	}
-	return &cacheFolder{bound: bound, dir: dir, path: path, files: map[SegmentID]*cachedFile{}}
+	bound.mu.Lock() // so that the removal of a file does not lock the folder meanwhile
+	defer bound.mu.Unlock()
+	dir, err := fsys.LockDir(path, lockName)
+	if err != nil {
+		return nil, err
+	}
+	if before := bound.closed[path]; before != nil { // the new user notes these files again
+		before.forgetLocked()
+		delete(bound.closed, path)
+	}
+	return &cacheFolder{bound: bound, fsys: fsys, dir: dir, path: path, files: map[SegmentID]*cachedFile{}}, nil
 }
 
 // name returns the path of the file.
@@ -157,14 +172,41 @@ func (f *cacheFolder) bytes() int64 {
 	return f.used
 }
 
-// close makes the bound forget the files of the folder. They remain on the disk.
+// close prepares for the end of the folder's lock. The files remain on the disk and count until the
+// folder is opened again.
 func (f *cacheFolder) close() {
 	f.bound.mu.Lock()
 	defer f.bound.mu.Unlock()
+	f.closed = true
+	if f.bound.closed == nil {
+		f.bound.closed = map[string]*cacheFolder{}
+	}
+	f.bound.closed[f.path] = f
+}
+
+// forgetLocked stops counting all files of the folder. REQUIRES: the mutex of the bound is locked.
+func (f *cacheFolder) forgetLocked() {
 	for _, file := range f.files {
 		file.forgetLocked()
 	}
-	f.closed = true
+}
+
+// removeLocked removes a file without users from the disk. It locks the folder for that if the graph is
+// closed; while another process has the lock, it returns an error. REQUIRES: the mutex of the bound is
+// locked.
+func (c *cachedFile) removeLocked() error {
+	f := c.folder
+	if !f.closed {
+		return removeIfThere(f.dir, c.name())
+	}
+	dir, err := f.fsys.LockDir(f.path, lockName)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil // the folder was removed
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(removeIfThere(dir, c.name()), dir.Close())
 }
 
 // verify marks a file as a copy of the graph's segment.

@@ -119,4 +119,15 @@ func TestCacheBound(t *testing.T) {
 	use(again, 4)
 	use(again, 5)
 	eventually(t, "the cache is within its bound", func() bool { return again.CacheBytes() <= 3*size })
+
+	// The files of a closed graph count, and are the first to go.
+	must(t, again.Close())
+	eventually(t, "no file of the closed graph is mapped", idle(3))
+	for i := range 3 {
+		use(s, i)
+	}
+	want(s, "one", 0, 1, 2)
+	if files := segmentsIn(t, fsys, "two"); len(files) > 0 {
+		t.Errorf("the cache of the closed graph still has the segments %v", files)
+	}
 }

@@ -195,5 +195,6 @@
 // RemoveSegment deletes the object of a segment that was never named.
 //
 // A [CacheBound] limits the caches of all graphs of a server. It removes only files that are not mapped,
-// so the states in use keep their files.
+// so the states in use keep their files. It counts the files of a closed graph until the graph is opened again,
+// and locks the folder of the graph when it removes one of them.
 package store

@@ -123,7 +123,7 @@ func OpenShared(ctx context.Context, opts SharedOptions) (*Shared, error) {
 	if err := opts.FS.MkdirAll(opts.Cache); err != nil {
 		return nil, unavailable("making the folder of the cache", err)
 	}
-	lock, err := opts.FS.LockDir(opts.Cache, lockName)
+	files, err := openCacheFolder(opts.FS, opts.Bound, opts.Cache)
 	var held *fs.LockedError
 	switch {
 	case errors.As(err, &held):
@@ -132,7 +132,7 @@ func OpenShared(ctx context.Context, opts SharedOptions) (*Shared, error) {
 		return nil, unavailable("locking the folder of the cache", err)
 	}
 	s := &Shared{
-		opts: opts, cache: lock, files: newCacheFolder(opts.Bound, lock, opts.Cache), following: make(chan struct{}, 1), nextSegment: 1,
+		opts: opts, cache: files.dir, files: files, following: make(chan struct{}, 1), nextSegment: 1,
 		segments: map[SegmentID]*sharedSegment{}, holds: newHolds(),
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -143,7 +143,7 @@ func OpenShared(ctx context.Context, opts SharedOptions) (*Shared, error) {
 	if err != nil {
 		s.end()
 		s.files.close()
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, s.cache.Close())
 	}
 	return s, nil
 }

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
+)
+
+// role returns the role of server i for the graph.
+func (f *fleet) role(i int) string {
+	f.t.Helper()
+	a, err := f.ask(i, http.MethodGet, "/readyz", "")
+	var ready client.Readiness
+	if err != nil || json.Unmarshal(a.body, &ready) != nil || ready.Detail == nil || len(ready.Detail.Graphs) != 1 {
+		f.t.Fatalf("/readyz of server %d: %v %d %s", i, err, a.status, a.body)
+	}
+	return ready.Detail.Graphs[0].Role
+}
+
+// untilIdle waits until no server has the graph open, and the signs of the servers say so.
+func (f *fleet) untilIdle() {
+	f.t.Helper()
+	for deadline := clock.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		out, err := exec.Command(filepath.Join(bin, "omnigraph"), "cluster", "status", "--cluster", f.dirs[0], "--format", "json").Output()
+		var status struct{ Servers []replica.Sign }
+		if err != nil || json.Unmarshal(out, &status) != nil || len(status.Servers) != len(f.ports) {
+			f.t.Fatalf("cluster status: %v\n%s", err, out)
+		}
+		idle := !slices.ContainsFunc(status.Servers, func(s replica.Sign) bool {
+			g, open := s.Graphs["code"]
+			return open && g.Role != replica.Idle
+		})
+		for i := range f.ports {
+			idle = idle && f.role(i) == "idle"
+		}
+		if idle {
+			return
+		}
+		if clock.Now().After(deadline) {
+			f.t.Fatalf("30 seconds later the graph is not idle:\n%s", out)
+		}
+	}
+}
+
+// TestIdleServers lets two servers close a graph that nobody uses, again and again. Each time another server
+// gets the first write. It must be acknowledged, and the other server must show it.
+func TestIdleServers(t *testing.T) {
+	f := newFleet(t, 2, storageURL(t, "folder"))
+	for i, dir := range f.dirs {
+		name := filepath.Join(dir, "cluster.yaml")
+		config, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, strings.Replace(string(config), "lease:", "idle: 1s, lease:", 1))
+		f.start(i)
+	}
+	for round, at := range []int{0, 1, 1, 0} {
+		f.untilIdle()
+		slug := "idle-" + string(rune('a'+round))
+		a, err := f.ask(at, http.MethodPost, "/graphs/code/queries/add_note", `{"params":{"slug":"`+slug+`","symbol":"example.com/p.F1","text":"t"}}`)
+		var m client.MutationAnswer
+		if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &m) != nil || m.Commit == nil {
+			t.Fatalf("round %d: the first write on server %d: %v %d %s", round, at, err, a.status, a.body)
+		}
+		if role := f.role(at); role != "writer" {
+			t.Errorf("round %d: after its write server %d is %s", round, at, role)
+		}
+		if err := f.sees(1-at, slug, m.Commit.GraphCommitID); err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		if role := f.role(1 - at); role != "reader" {
+			t.Errorf("round %d: after a read server %d is %s", round, 1-at, role)
+		}
+	}
+	f.untilIdle()
+	if _, err := f.ask(0, http.MethodGet, "/graphs/code/snapshot", ""); err != nil {
+		t.Fatal(err)
+	}
+	a, err := f.ask(1, http.MethodGet, "/graphs/code/snapshot", "")
+	if err != nil || a.status != http.StatusOK || a.header.Get("Omnigraph-Data-Age") == "" {
+		t.Errorf("the first read on a reader: %v %d %v %s", err, a.status, a.header, a.body)
+	}
+	for i := range f.ports {
+		f.end(i).stop()
+	}
+}

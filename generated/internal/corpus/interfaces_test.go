@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
+	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
@@ -75,7 +78,9 @@ func TestInterfaceParametersOverREST(t *testing.T) {
 	for _, tt := range tests {
 		ask := func() (*http.Response, error) { return http.Get(at + tt.path) }
 		if tt.body != "" {
-			ask = func() (*http.Response, error) { return http.Post(at+tt.path, "application/json", strings.NewReader(tt.body)) }
+			ask = func() (*http.Response, error) {
+				return http.Post(at+tt.path, "application/json", strings.NewReader(tt.body))
+			}
 		}
 		resp, err := ask()
 		if err != nil {
@@ -85,6 +90,40 @@ func TestInterfaceParametersOverREST(t *testing.T) {
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != tt.status || !strings.Contains(string(body), tt.want) {
 			t.Errorf("%s %s: found %d %v %.2000s, expected %d with %s", tt.path, tt.body, resp.StatusCode, err, body, tt.status, tt.want)
+		}
+	}
+}
+
+// TestInterfaceParametersThroughAClient calls a query with the Go SDK's client. The argument must fit the input schema
+// of the tool, and the structured content its output schema.
+func TestInterfaceParametersThroughAClient(t *testing.T) {
+	server := httptest.NewServer(asTester(transport.Handler(served(t, 1000), transport.Options{})))
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	promised := outputSchema(t, client, "named_person")
+	for _, tt := range []struct {
+		who  map[string]any
+		want string
+		bad  bool
+	}{
+		{map[string]any{"type": "Person", "id": "ada"}, `"rows":[{"slug":"ada"}]`, false},
+		{map[string]any{"type": "Place", "id": "ada"}, `"rows":[]`, false},
+		{map[string]any{"type": "Sample", "id": "ada"}, "expected one of Person, Place", true},
+	} {
+		res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "named_person", Arguments: map[string]any{"params": map[string]any{"who": tt.who}}})
+		if err != nil || res.IsError != tt.bad {
+			t.Fatalf("%v: %+v, %v", tt.who, res, err)
+		}
+		if err := promised.Validate(res.StructuredContent); err != nil && !tt.bad {
+			t.Error(err)
+		}
+		if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, tt.want) {
+			t.Errorf("%v: found %s, expected %s", tt.who, text, tt.want)
 		}
 	}
 }

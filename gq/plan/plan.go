@@ -73,7 +73,7 @@ func OfNode(typ, id string) value.Value {
 	return value.OfRecord([]value.Value{value.OfString(typ), value.OfString(id)})
 }
 
-// NodeOf returns the type and the id of the node that an argument of OfNode's form names.
+// NodeOf returns the type and the id of a node from its argument. It is the inverse of [OfNode].
 func NodeOf(v value.Value) (typ, id string) {
 	fields := v.Elems()
 	return fields[0].Str(), fields[1].Str()
@@ -252,9 +252,8 @@ const NoParam = -1
 type Cond interface{ cond() }
 
 // Compare is true if the comparison holds. A comparison with null on either side never holds. If both
-// operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. So it does if Left is a Whole
-// and Right is a parameter that is a node of an interface. If
-// the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
+// operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. The same holds if Left is a
+// Whole and Right is a parameter that is a node of an interface. If the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
 	Left, Right Expr // the operands

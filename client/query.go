@@ -163,6 +163,7 @@ type ParamEntry struct {
 	VectorDim   int       `json:"vector_dim,omitempty"`  // length of a vector; 0 for other kinds
 	Nullable    bool      `json:"nullable"`              // the parameter is optional
 	Node        string    `json:"node,omitempty"`        // the node type that the argument is an id of
+	Interface   string    `json:"interface,omitempty"`   // the interface of the node that the argument names by its type and id
 	Description string    `json:"description,omitempty"` // what the parameter means
 
 	Default json.RawMessage `json:"default,omitempty"` // replaces an argument that a call leaves out
@@ -171,7 +172,8 @@ type ParamEntry struct {
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,
-// blob, vector or list. The kinds do not distinguish widths below 64 bits.
+// blob, vector, list or record. A record is an object, and the input schema of the query says which members it
+// has. The kinds do not distinguish widths below 64 bits.
 type ParamKind string
 
 // Query runs a read that is given as GQ text, and returns one page of its rows.

@@ -115,6 +115,8 @@ func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
 	for i, p := range params {
 		switch {
 		case args[i].IsNull():
+		case p.Interface != "":
+			out[p.Name] = record(p.Type.Fields, args[i])
 		case p.Type.Fields != nil:
 			out[p.Name] = records(p.Type.Fields, args[i])
 		default:
@@ -124,15 +126,21 @@ func parameters(params []plan.Param, args engine.Args) (map[string]any, error) {
 	return out, nil
 }
 
-// records converts a list of records to JSON objects. It leaves out null fields.
+// records converts a list of records to JSON objects.
 func records(fields []value.Field, list value.Value) []map[string]any {
 	out := make([]map[string]any, len(list.Elems()))
 	for i, r := range list.Elems() {
-		out[i] = map[string]any{}
-		for j, v := range r.Elems() {
-			if !v.IsNull() {
-				out[i][fields[j].Name] = argument(v)
-			}
+		out[i] = record(fields, r)
+	}
+	return out
+}
+
+// record converts a record to a JSON object. It leaves out null fields.
+func record(fields []value.Field, r value.Value) map[string]any {
+	out := map[string]any{}
+	for i, v := range r.Elems() {
+		if !v.IsNull() {
+			out[fields[i].Name] = argument(v)
 		}
 	}
 	return out

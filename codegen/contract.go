@@ -52,7 +52,7 @@ type ContractInterface struct {
 // ContractParam is a parameter. Its type is spelled as in a query.
 type ContractParam struct {
 	Name        string `json:"name"`
-	Type        string `json:"type"`     // as in a query, without ?
+	Type        string `json:"type"`     // as in a query, without ?; String for the id of a node
 	Optional    bool   `json:"optional"` // the caller may leave it out
 	Description string `json:"description,omitempty"`
 	Node        string `json:"node,omitempty"` // the node type that the argument is an id of
@@ -110,6 +110,9 @@ func ContractOf(p *model.Package) *Contract {
 // contractParam returns the entry of a parameter in the contract, from its plan and its model.
 func contractParam(own *plan.Param, p *model.Param) ContractParam {
 	c := ContractParam{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Type.Nullable, Description: p.Doc, Node: own.Node}
+	if own.Interface != "" {
+		c.Type = own.Interface
+	}
 	if own.Bounds != (value.Bounds{}) {
 		c.Range = own.Bounds.String()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -143,10 +144,14 @@ func TestInterfaceLookups(t *testing.T) {
 		{`$n: Named $n.id = "tom"`, "probe Named $n by id = \"tom\": Cat by key, Dog by key, Fish by key"},
 		{`$c: Cat { name: "tom" } $n: Named $n = $c`, "widen $n = $c"},
 		{`$n: Named $n.id = "d1" $n chases $c`, "narrow $n = $n as Dog"},
+		{`$n: Named $n = $who`, "probe Named $n by type and id = $who: Cat by key, Dog by key, Fish by key"},
+		{`$n: Named $n.id = "tom" $n = $who`, "probe Named $n by type and id = $who: Cat by key, Dog by key, Fish by key"},
+		{`$n: Named $c: Cat $c = $who $n = $c`, "lookup Cat $c by id = $who"},
 	}
+	who := engine.Args{plan.OfNode("Cat", "tom")}
 	for _, test := range tests {
-		q := compileText(t, schema, "query q() { match { "+test.match+" } return { $n.type } }")
-		e, err := g.Explain(context.Background(), q.Plan, nil, engine.Target{}, true)
+		q := compileText(t, schema, "query q($who: Named) { match { "+test.match+" } return { $n.type } }")
+		e, err := g.Explain(context.Background(), q.Plan, who, engine.Target{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,6 +169,43 @@ func TestInterfaceLookups(t *testing.T) {
 	}
 	if got, want := rowsOf(t, g, byName, value.OfString("nemo")), "Cat nemo | Fish f2 | Fish tom"; got != want {
 		t.Errorf("after the mutation, found %s, expected %s", got, want)
+	}
+}
+
+// TestInterfaceArguments runs reads that compare nodes with arguments that are nodes of an interface.
+func TestInterfaceArguments(t *testing.T) {
+	g, schema := zooGraph(t, embedded.Options{})
+	cat, fish, none := plan.OfNode("Cat", "tom"), plan.OfNode("Fish", "tom"), plan.OfNode("Dog", "tom")
+	tests := []struct {
+		match, rest string
+		who         value.Value
+		want        string
+	}{
+		{`$n: Named $n = $who`, `return { $n.type, $n.name }`, cat, "Cat tom"},
+		{`$n: Named $who = $n`, `return { $n.type, $n.name }`, fish, "Fish nemo"},
+		{`$n: Named $n = $who`, `return { $n.type, $n.name }`, none, ""},
+		{`$n: Named $n = $who`, `return { $n.type, $n.name }`, value.Null, ""},
+		{`$n: Named $n = $who?`, `return { count($n) as n }`, value.Null, "5"},
+		{`$n: Named $n != $who`, `return { $n.type, $n.id }`, cat, "Cat kit | Dog d1 | Dog d2 | Fish tom"},
+		{`$n: Tagged $n = $who`, `return { $n.type, $n.tag }`, fish, "Fish grey"},
+		{`$c: Cat $c = $who`, `return { $c.name, $c.lives }`, cat, "tom 9"},
+		{`$c: Cat $c = $who`, `return { $c.name, $c.lives }`, fish, ""},
+		{`$c: Cat $c != $who`, `return { $c.name }`, fish, "kit | tom"},
+		{`$c: Cat $c != $who`, `return { $c.name }`, cat, "kit"},
+		{`$c: Cat $c = $who $n: Named $n chases $c`, `return { $n.id }`, cat, "d1"},
+		{`$n: Named $n = $who $n eats $f`, `return { $f.id }`, plan.OfNode("Cat", "kit"), "tom"},
+		{`$d: Dog $d chases{1,2} $c $c = $who`, `return { $d.id }`, cat, "d1"},
+		{`$n: Named not { $n = $who }`, `return { count($n) as n }`, cat, "4"},
+		{`$n: Named any { $who is null $n = $who }`, `return { count($n) as n }`, value.Null, "5"},
+		{`$n: Named optional { $c: Cat $c = $n $c = $who }`, `return { $n.id, $c.lives }`, cat, "kit null | d1 null | d2 null | tom null | tom 9"},
+		{`$n: Named`, `return { $n.type as type, $n.id as id, ($n = $who) as same } order { same desc, type, id } limit 2`, cat, "Cat tom true | Cat kit false"},
+		{`$n: Named`, `return { if($n = $who, 1, 0) as same, count($n) as n } order { same }`, cat, "0 4 | 1 1"},
+	}
+	for _, test := range tests {
+		q := compileText(t, schema, "query q($who: Named?) { match { "+test.match+" } "+test.rest+" }")
+		if got := rowsOf(t, g, q, test.who); got != test.want {
+			t.Errorf("%s\nfound %s, expected %s", q.Text, got, test.want)
+		}
 	}
 }
 

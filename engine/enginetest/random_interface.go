@@ -189,3 +189,77 @@ func readKind(r *plan.Read) string {
 	}
 	return "read"
 }
+
+// argumentNode draws a parameter that is a node of an interface, with its argument. The result `ok` is false if no
+// type implements an interface.
+func (r *readDraw) argumentNode() (ref plan.ParamRef, nullable, ok bool) {
+	faces := r.drawer.schema.Interfaces
+	if len(faces) == 0 {
+		return ref, false, false
+	}
+	face := pick(r.drawer, faces).Name
+	var types []string
+	for _, n := range r.drawer.schema.Implementers(face) {
+		types = append(types, n.Name)
+	}
+	if len(types) == 0 {
+		return ref, false, false
+	}
+	id := "none"
+	if ids := r.idsOf(plan.Interface, face); len(ids) > 0 && r.percent(90) {
+		id = pick(r.drawer, ids)
+	}
+	v := plan.OfNode(pick(r.drawer, types), id)
+	t := plan.NodeType(types)
+	if nullable = r.percent(30); nullable {
+		t = t.Optional()
+		if r.percent(50) {
+			v = value.Null
+		}
+	}
+	ref = r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
+	r.q.Params[ref.Index].Interface = face
+	r.args = append(r.args, v)
+	return ref, nullable, true
+}
+
+// sameAsArgument draws a comparison of a node with a parameter that is a node of an interface. Sometimes it is
+// dropped if the argument is null; then `drops` is true. The result `ok` is false if it draws none.
+func (r *readDraw) sameAsArgument(v plan.VarID) (c plan.Compare, drops, ok bool) {
+	ref, nullable, ok := r.argumentNode()
+	if !ok {
+		return c, false, false
+	}
+	c = plan.Compare{Op: plan.Eq, Left: whole(v), Right: ref, Unless: plan.NoParam}
+	if r.percent(35) {
+		c.Op = plan.Ne
+	}
+	if drops = nullable && r.percent(60); drops {
+		c.Unless = ref.Index
+	}
+	return c, drops, true
+}
+
+// argumentFilter draws a condition on a parameter that is a node of an interface: a comparison with a node, or a test
+// for null.
+func (r *readDraw) argumentFilter(v plan.VarID) (plan.Clause, bool) {
+	if r.percent(15) {
+		ref, _, ok := r.argumentNode()
+		return plan.Filter{Cond: plan.NullTest{Expr: ref, Not: r.percent(50)}}, ok
+	}
+	c, _, ok := r.sameAsArgument(v)
+	return plan.Filter{Cond: c}, ok
+}
+
+// argumentTests returns columns with comparisons of the nodes in scope with parameters that are nodes of interfaces.
+func (r *readDraw) argumentTests() (columns []plan.Expr) {
+	for _, v := range r.outer {
+		if !r.q.Read.Vars[v].Entity.IsNode() || !r.percent(6) {
+			continue
+		}
+		if c, drops, ok := r.sameAsArgument(v); ok && !drops {
+			columns = append(columns, plan.Test{Cond: c})
+		}
+	}
+	return columns
+}

@@ -227,6 +227,11 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 			return c
 		}
 	}
+	if declared.Entity.IsNode() && r.percent(10) {
+		if c, ok := r.argumentFilter(v); ok {
+			return c
+		}
+	}
 	if declared.Optional && r.percent(15) {
 		return plan.Filter{Cond: plan.NullTest{Expr: id(v), Not: r.percent(40)}}
 	}
@@ -475,6 +480,7 @@ func (r *readDraw) aggregates() {
 			exprs = append(exprs, e)
 		}
 	}
+	exprs = append(exprs, r.argumentTests()...)
 	r.Shuffle(len(exprs), func(i, j int) { exprs[i], exprs[j] = exprs[j], exprs[i] })
 	r.ret(exprs...)
 	if r.percent(15) {

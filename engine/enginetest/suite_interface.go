@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -152,6 +154,11 @@ func interfaceCases() []testCase {
 			p.match(where(id(a), plan.Lt, "c")).ret(id(a), same)
 		}},
 	}
+	return slices.Concat(interfaceReads(cases), interfaceArguments(), interfaceRefusals())
+}
+
+// interfaceReads returns test cases that load the crowd and a city whose id is that of a person, and check a read.
+func interfaceReads(cases []readCase) []testCase {
 	var all []testCase
 	for _, c := range cases {
 		all = append(all, testCase{name: "interfaces/" + c.name, schema: named, run: func(s *session) {
@@ -161,7 +168,7 @@ func interfaceCases() []testCase {
 			s.expect(p, c.want, c.args...)
 		}})
 	}
-	return append(all, interfaceRefusals()...)
+	return all
 }
 
 // interfaceRefusals returns the cases of reads that an engine refuses, because the schema lacks the interface or one of

@@ -28,7 +28,8 @@ import (
 // several.
 //
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
-// 1 for all but the node type, 2 for all.
+// 1 for all but the node type and the interface, 2 for all but the interface, 3 for the fields of a list of records, 4
+// for the interface and the types that implement it.
 const encoding = 6
 
 // Encode returns a query in the compact form that generated packages contain.

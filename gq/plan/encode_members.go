@@ -23,9 +23,11 @@ func (c *coder) query(q *Query) {
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
-	const plain, annotated, node, record = 0, 1, 2, 3
+	const plain, annotated, node, record, shared = 0, 1, 2, 3, 4
 	members := byte(plain)
 	switch {
+	case p.Interface != "":
+		members = shared
 	case p.Type.Fields != nil:
 		members = record
 	case p.Node != "":
@@ -38,6 +40,17 @@ func (c *coder) param(p *Param) {
 		return
 	case record:
 		slice(c, &p.Type.Fields, (*coder).recordField)
+		return
+	case shared:
+		c.string(&p.Interface)
+		var types []string
+		if !c.decoding {
+			types = p.Type.Fields[0].Type.Enum
+		}
+		slice(c, &types, (*coder).string)
+		if c.decoding {
+			p.Type.Fields = NodeType(types).Fields
+		}
 		return
 	}
 	c.literal(&p.Default)

@@ -28,6 +28,7 @@ var everyNode = &plan.Query{
 		{Name: "d", Type: value.Type{Kind: value.String, Enum: []string{"x", "y-z"}}},
 		{Name: "e", Type: value.Of(value.I32), Default: value.OfI32(20), Bounds: value.Bounds{Min: ptr(value.OfI32(1)), Max: ptr(value.OfI32(100))}},
 		{Name: "f", Type: value.Type{Kind: value.String, List: true}, Pattern: pattern("^[a-z]"), Examples: []value.Value{value.OfString("ab"), value.OfString("c")}},
+		{Name: "g", Type: plan.NodeType([]string{"Person", "Team"}).Optional(), Interface: "Named"},
 	},
 	Read: &plan.Read{
 		Vars: []plan.Var{{Name: "p", Entity: plan.Node, Type: "Person"}, {Name: "_", Entity: plan.Node, Type: "Person"}, {Name: "k", Entity: plan.Edge, Type: "Knows"}, {Name: "o", Type: "Person", Optional: true}, {Name: "w", Entity: plan.Walk}},

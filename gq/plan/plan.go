@@ -40,17 +40,43 @@ type Param struct {
 
 	// Node is the name of the node type that the argument is an id of, or "". The Type is then String.
 	Node string
+
+	// Interface is the name of the interface that the node of the argument implements, or "". The Type is then
+	// that of [NodeType].
+	Interface string
 }
 
 // TypeText returns the type of the parameter as a query writes it.
 func (p *Param) TypeText() string {
+	name := p.Node + p.Interface // one of them is empty
 	switch {
-	case p.Node == "":
+	case name == "":
 		return p.Type.String()
 	case p.Type.Nullable:
-		return p.Node + "?"
+		return name + "?"
 	}
-	return p.Node
+	return name
+}
+
+// NodeType returns the type of a parameter that is a node of an interface: a record of the name of the node's
+// type and the node's id. The argument lists the names of the types that implement the interface.
+func NodeType(types []string) value.Type {
+	return value.Type{Fields: []value.Field{
+		{Name: "type", Type: value.Type{Kind: value.String, Enum: types}},
+		{Name: "id", Type: value.Of(value.String)},
+	}}
+}
+
+// OfNode returns the argument of a parameter that is a node of an interface, for the node with the given type
+// and id.
+func OfNode(typ, id string) value.Value {
+	return value.OfRecord([]value.Value{value.OfString(typ), value.OfString(id)})
+}
+
+// NodeOf returns the type and the id of a node from its argument. It is the inverse of [OfNode].
+func NodeOf(v value.Value) (typ, id string) {
+	fields := v.Elems()
+	return fields[0].Str(), fields[1].Str()
 }
 
 // Entity distinguishes nodes, edges and walks. Node types, edge types and interfaces have separate name
@@ -226,8 +252,8 @@ const NoParam = -1
 type Cond interface{ cond() }
 
 // Compare is true if the comparison holds. A comparison with null on either side never holds. If both
-// operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. If
-// the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
+// operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. The same holds if Left is a
+// Whole and Right is a parameter that is a node of an interface. If the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
 	Left, Right Expr // the operands

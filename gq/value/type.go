@@ -15,7 +15,7 @@ type Type struct {
 	// The allowed values of an enum, in schema order; nil for every other type.
 	Enum []string `json:"enum,omitempty"`
 	// The fields of a record, in the order of the declaration. Only the parameters of queries can be
-	// lists of records; then Kind is Invalid and List is set. Fields is nil for every other type.
+	// records or lists of records; then Kind is Invalid. Fields is nil for every other type.
 	Fields []Field `json:"fields,omitempty"`
 }
 

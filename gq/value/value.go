@@ -70,10 +70,15 @@ func OfList(k Kind, elems []Value) Value { return Value{kind: k, list: true, ref
 func OfRecords(records [][]Value) Value {
 	elems := make([]Value, len(records))
 	for i, r := range records {
-		elems[i] = Value{kind: String, list: true, ref: r}
+		elems[i] = OfRecord(r)
 	}
 	return Value{kind: String, list: true, ref: elems}
 }
+
+// OfRecord returns a record with the values of its fields, in the order of its type. A value may be null. The
+// record is a list, whose kind has no meaning. OfRecord keeps the slice, so the caller must not change it
+// afterwards.
+func OfRecord(fields []Value) Value { return Value{kind: String, list: true, ref: fields} }
 
 // Kind returns the kind of a scalar, the kind of a list's elements, or Invalid for null.
 func (v Value) Kind() Kind { return v.kind }

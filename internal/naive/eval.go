@@ -80,6 +80,9 @@ func (ev *evaluation) isTrue(c plan.Cond) bool {
 			return true
 		}
 		if l, ok := c.Left.(plan.Whole); ok {
+			if r, ok := c.Right.(plan.ParamRef); ok {
+				return ev.sameAsArgument(c.Op, ev.env[l.Var], ev.args[r.Index])
+			}
 			return ev.sameNode(c.Op, ev.env[l.Var], ev.env[c.Right.(plan.Whole).Var])
 		}
 		return ev.g.compare(c.Op, ev.eval(c.Left), ev.eval(c.Right))

@@ -316,6 +316,15 @@ func fits(v value.Value, t value.Type) bool {
 	if v.IsNull() {
 		return t.Nullable
 	}
+	if t.Fields != nil && !t.List {
+		for i, f := range t.Fields {
+			if !v.IsList() || len(v.Elems()) != len(t.Fields) || !fits(v.Elems()[i], f.Type) ||
+				f.Type.Enum != nil && !slices.Contains(f.Type.Enum, v.Elems()[i].Str()) {
+				return false
+			}
+		}
+		return true
+	}
 	if t.Fields != nil {
 		return v.IsList() && !slices.ContainsFunc(v.Elems(), func(r value.Value) bool {
 			if !r.IsList() || len(r.Elems()) != len(t.Fields) {

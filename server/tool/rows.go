@@ -91,6 +91,8 @@ func arguments(params []plan.Param, s any) engine.Args {
 			f = f.Elem()
 		}
 		switch {
+		case p.Interface != "":
+			args[i] = record(p.Type.Fields, f)
 		case p.Type.Fields != nil:
 			args[i] = records(p.Type.Fields, f)
 		case p.Type.List:
@@ -110,23 +112,29 @@ func arguments(params []plan.Param, s any) engine.Args {
 	return args
 }
 
-// records returns a slice of structs as a list of records. A nil pointer is null.
+// records returns a slice of structs as a list of records.
 func records(fields []value.Field, list reflect.Value) value.Value {
 	out := make([][]value.Value, list.Len())
 	for i := range out {
-		out[i] = make([]value.Value, len(fields))
-		for j, field := range fields {
-			f := list.Index(i).Field(j)
-			if f.Kind() == reflect.Pointer {
-				if f.IsNil() {
-					continue
-				}
-				f = f.Elem()
-			}
-			out[i][j] = argument(field.Type.Kind, f)
-		}
+		out[i] = record(fields, list.Index(i)).Elems()
 	}
 	return value.OfRecords(out)
+}
+
+// record returns a struct as a record. A nil pointer is null.
+func record(fields []value.Field, s reflect.Value) value.Value {
+	out := make([]value.Value, len(fields))
+	for i, field := range fields {
+		f := s.Field(i)
+		if f.Kind() == reflect.Pointer {
+			if f.IsNil() {
+				continue
+			}
+			f = f.Elem()
+		}
+		out[i] = argument(field.Type.Kind, f)
+	}
+	return value.OfRecord(out)
 }
 
 // argument returns a Go scalar as a value of kind k.

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:0f9154854bd25fad3e445bb25b4f47315d9c5c826dcce5617ac7dcf25e7400ca",
-		SourceDigest: "sha256:bf5e6c60146b00a231ee51f0b950081d0f73c489191e4c16d020cd1f216ebfc9",
+		SourceDigest: "sha256:3deb8b98ec48017835f2d497e0b8c0f9f14ae999862d898d2189984cc39e2716",
 	}
 }
 
@@ -63,6 +63,9 @@ var queries = []tool.StoredQuery{
 	&namedTool,
 	&namedListsTool,
 	&namedPeopleTool,
+	&namedAsTool,
+	&namedPersonTool,
+	&ageNamedTool,
 	&befriendTool,
 	&growTool,
 	&addPeopleTool,

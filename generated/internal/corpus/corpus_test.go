@@ -68,6 +68,9 @@ var paramTypes = map[string]reflect.Type{
 	"named":               reflect.TypeFor[corpus.NamedParams](),
 	"named_lists":         reflect.TypeFor[corpus.NamedListsParams](),
 	"named_people":        reflect.TypeFor[corpus.NamedPeopleParams](),
+	"named_as":            reflect.TypeFor[corpus.NamedAsParams](),
+	"named_person":        reflect.TypeFor[corpus.NamedPersonParams](),
+	"age_named":           reflect.TypeFor[corpus.AgeNamedParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
 	"distinct_moods":      reflect.TypeFor[corpus.DistinctMoodsParams](),
@@ -109,6 +112,8 @@ var rowTypes = map[string]reflect.Type{
 	"named":           reflect.TypeFor[corpus.NamedRow](),
 	"named_lists":     reflect.TypeFor[corpus.NamedListsRow](),
 	"named_people":    reflect.TypeFor[corpus.NamedPeopleRow](),
+	"named_as":        reflect.TypeFor[corpus.NamedAsRow](),
+	"named_person":    reflect.TypeFor[corpus.NamedPersonRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -414,10 +419,10 @@ func sent(schema []byte, strict bool) string {
 		if !strict || types[1] != "null" {
 			panic("a type array")
 		}
-		if types[0] != "object" {
+		if _, node := s.Properties["id"]; types[0] != "object" || node {
 			return "null"
 		}
-		s.Type = types[0]
+		s.Type = types[0] // the object with the parameters
 	}
 	switch s.Type {
 	case "object":

@@ -150,3 +150,145 @@ var namedPeopleTool = tool.Compiled{
 		"\x06\x00\fnamed_people\x00\x01\x03\x00\x01n\x06\x00\x05Named\x00\x00\x01p\x00\x00\x06Person\x01\x03\x01\x00\b\x03\x01\x02\x03\x01\x00\x06\x02\x06\x00\x01\x04\x00\x02id\x04\x00\b\x00\x00\x03age\x03\x02\a\x18\x19\x00\x00\x04" +
 		"type\x03\x00\b\b\b\x00\x00\x00\x00\x03\x00\x02\x01\x00\x00\x04\x06\x03\x00\x00\x00\t\t\x00\x00\x05\t\x00\t\t\x00\x00\x05\a\x18\t\t\x00",
 }
+
+// NamedAsParams are the parameters of the query named_as in codegen/testdata/corpus/interfaces.gq.
+type NamedAsParams struct {
+	// The type and the id of a node that implements Named.
+	Who NamedAsParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
+	// Not this one.
+	But *NamedAsParamsBut `json:"but,omitempty" jsonschema_description:"Not this one."`
+}
+
+// NamedAsParamsWho is the Named that is the parameter $who of the query named_as in codegen/testdata/corpus/interfaces.gq.
+type NamedAsParamsWho struct {
+	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
+	ID   string `json:"id"`
+}
+
+// NamedAsParamsBut is the Named that is the parameter $but of the query named_as in codegen/testdata/corpus/interfaces.gq.
+type NamedAsParamsBut struct {
+	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
+	ID   string `json:"id"`
+}
+
+// NamedAsRow is a row of the query named_as in codegen/testdata/corpus/interfaces.gq.
+type NamedAsRow struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Same bool   `json:"same"`
+}
+
+// NamedAs runs the query named_as in codegen/testdata/corpus/interfaces.gq.
+func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, at engine.Target) (rows []NamedAsRow, err error) {
+	err = namedAsTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// namedAsTool serves the query named_as in codegen/testdata/corpus/interfaces.gq as a tool.
+var namedAsTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "named_as",
+		Exposed:   true,
+		ParamDocs: []string{"The type and the id of a node that implements Named.", "Not this one."},
+		File:      "codegen/testdata/corpus/interfaces.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "named_as",
+		Title:        "Named as",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"but":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"Not this one."}},"additionalProperties":false,"type":"object","required":["who"]}` + readTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"type":{"type":"string"},"id":{"type":"string"},"same":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["type","id","same"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x06\x00\bnamed_as\x03\x00\x03who\x00\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x00\x03but\x01\x04\x03\x03\x04\x05\x01\x03\x00\x01n\x06\x03\x00\x00\x01m\x06\x03\x00\x06\x01\x00\x03\x01\x00\x06\x00\x02\x00\x01\x01\x02" +
+		"\x03\x01\x00\x03\x02\x00\x04name\b\x03\x00\t\b\x01\x03\x01\x02\x06\x02\x02\x02\x02\x04\x00\x04type\x03\x02\n\b\b\x00\x00\x02id\x04\x02\b\x00\x00\x04same\x0e\x01\x00\x06\x02\x02\x00\x01\x10\x00\x00\x00\x03\x03\x02\n\b\x00\x04\x02\x00\x03\x02\x00\x01\x00\x00\x03" +
+		"\x06\x03\x00\x00\x00\r\r\x00\x06\x03\t\b\r\r\x00",
+}
+
+// NamedPersonParams are the parameters of the query named_person in codegen/testdata/corpus/interfaces.gq.
+type NamedPersonParams struct {
+	// The type and the id of a node that implements Named.
+	Who *NamedPersonParamsWho `json:"who,omitempty" jsonschema_description:"The type and the id of a node that implements Named."`
+}
+
+// NamedPersonParamsWho is the Named that is the parameter $who of the query named_person in codegen/testdata/corpus/interfaces.gq.
+type NamedPersonParamsWho struct {
+	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
+	ID   string `json:"id"`
+}
+
+// NamedPersonRow is a row of the query named_person in codegen/testdata/corpus/interfaces.gq.
+type NamedPersonRow struct {
+	// A short name that nobody else has.
+	Slug string `json:"slug"`
+}
+
+// NamedPerson runs the query named_person in codegen/testdata/corpus/interfaces.gq.
+func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, at engine.Target) (rows []NamedPersonRow, err error) {
+	err = namedPersonTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// namedPersonTool serves the query named_person in codegen/testdata/corpus/interfaces.gq as a tool.
+var namedPersonTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "named_person",
+		Exposed:   true,
+		ParamDocs: []string{"The type and the id of a node that implements Named."},
+		File:      "codegen/testdata/corpus/interfaces.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "named_person",
+		Title:        "Named person",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x06\x00\fnamed_person\x02\x00\x03who\x01\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x01\x02\x00\x01p\x00\x04\x00\x03\x01\x00\x06\x03\x03\x03\x02\x00\x00\x03\x01\x00\x06\x00\x02\x00\x01\x02\x00\x04slug\x03" +
+		"\x00\a\b\b\x00\x00\x00\x02\x03\x00\a\b\x00\x02\x00\x01\x00\x00\x04\x06\x03\x00\x00\x00\b\b\x00\x00\x04\b\x00\b\b\x00\x00\x04\a\b\b\b\x00",
+}
+
+// AgeNamedParams are the parameters of the query age_named in codegen/testdata/corpus/interfaces.gq.
+type AgeNamedParams struct {
+	// The type and the id of a node that implements Named.
+	Who AgeNamedParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
+	Age int32             `json:"age" jsonschema:"minimum=0,maximum=150"`
+}
+
+// AgeNamedParamsWho is the Named that is the parameter $who of the query age_named in codegen/testdata/corpus/interfaces.gq.
+type AgeNamedParamsWho struct {
+	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
+	ID   string `json:"id"`
+}
+
+// AgeNamed runs the query age_named in codegen/testdata/corpus/interfaces.gq.
+func AgeNamed(ctx context.Context, g tool.Graph, p AgeNamedParams, opts engine.WriteOptions) (engine.Change, error) {
+	return ageNamedTool.Write(ctx, g, p, opts)
+}
+
+// ageNamedTool serves the query age_named in codegen/testdata/corpus/interfaces.gq as a tool.
+var ageNamedTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:      "age_named",
+		Exposed:   true,
+		Mutation:  true,
+		ParamDocs: []string{"The type and the id of a node that implements Named.", ""},
+		File:      "codegen/testdata/corpus/interfaces.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "age_named",
+		Title:        "Age named",
+		Description:  "Constraints: a block runs for at most 10000 rows; Person.age is from 0 to 150.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"age":{"type":"integer","maximum":150,"minimum":0}},"additionalProperties":false,"type":"object","required":["who","age"]}` + writeTail),
+		OutputSchema: json.RawMessage(changeSchema),
+		Destructive:  true,
+	},
+	Encoded: "" +
+		"\x06\x00\tage_named\x03\x00\x03who\x00\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x00\x03age\x18\x00\x00\x01\x00\x02\x04\x01\x02\x00\x01p\x00\x04\x00\x03\x01\x00\x03\x01\x00\x06\x00\x02\x00\x01\x02\x00\x02$p\x04" +
+		"\x00\b\x00\x00\x00\x00\x02\x00\x01\x00\x00\x00\x00\x02\x02\x00\x04\x02\x06\x18\x02\x02\x02\x00\x02id\b\x00*\x00\b\b\x00\x04\x06\x03\t\x00\t\t\x00\x00\x04\t\x00\t\t\x01\x00\x04\x06\x18\t\t\x01",
+}

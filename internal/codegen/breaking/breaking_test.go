@@ -13,6 +13,7 @@ import (
 
 const schema = `
 interface Slugged { slug: String }
+interface Other { slug: String }
 node Person implements Slugged {
   slug: String @key
   name: String
@@ -92,6 +93,11 @@ func nested(keyword, fields, end string) string {
 // putting returns a mutation with a list of records that have the given fields.
 func putting(fields string) string {
 	return "query q($all: [{ " + fields + " }]) { for $x in $all { insert Pet { slug: $x.slug, name: $x.name } } }"
+}
+
+// node returns a query with a parameter that is a node of the given type or interface.
+func node(typ string) string {
+	return "query q($who: " + typ + ") { match { $n: " + typ + " $n = $who } return { $n.slug as slug } }"
 }
 
 func TestCompare(t *testing.T) {
@@ -206,6 +212,9 @@ func TestCompare(t *testing.T) {
 		{"column to a node", replaced(t, read, "$p.age as age", "$p.age as p"), replaced(t, read, "$p.age as age", "$p"), nil, []breaking.Kind{breaking.ColumnRetyped}, "is now the node Person; it was of type I32"},
 		{"a type of an interface added", `query q() { match { $n: Slugged } return { $n } }`, "", []string{"node Pet {", "node Pet implements Slugged {"}, []breaking.Kind{breaking.TypeAdded}, "Pet now implements Slugged"},
 		{"a type of an interface removed", `query q() { match { $n: Slugged } return { $n } }`, "", []string{"node Pet {", "node Pet implements Slugged {", "Person implements Slugged {", "Person {"}, []breaking.Kind{breaking.TypeAdded, breaking.TypeRemoved}, "Pet now implements Slugged"},
+		{"a type of a parameter's interface added", node("Slugged"), "", []string{"node Pet {", "node Pet implements Slugged {"}, []breaking.Kind{breaking.ParamLoosened, breaking.TypeAdded}, "the parameter who now accepts a node of the type Pet"},
+		{"a type of a parameter's interface removed", node("Slugged"), "", []string{"node Pet {", "node Pet implements Slugged {", "Person implements Slugged {", "Person implements Other {"}, []breaking.Kind{breaking.ParamTightened, breaking.ParamLoosened, breaking.TypeAdded, breaking.TypeRemoved}, "the parameter who no longer accepts a node of the type Person"},
+		{"an interface to an id", node("Slugged"), node("Person"), nil, []breaking.Kind{breaking.ParamRetyped, breaking.TextChanged}, "the type of the parameter who is now String; it was Slugged"},
 		{"inside a node", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "name: String?  kind"}, []breaking.Kind{breaking.ColumnNullable}, "p.name"},
 		{"member of a node gone", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "kind"}, []breaking.Kind{breaking.ColumnRemoved}, "p.name"},
 	}

@@ -48,6 +48,7 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 		}
 		next := &is.Params[i]
 		c.param(&p, next)
+		c.accepted(&p, next, was.Interfaces, is.Interfaces)
 		a, b := before.property("params").property(p.Name), after.property("params").property(p.Name)
 		a, b = limits(a, &p), limits(b, next)
 		switch {
@@ -268,6 +269,31 @@ func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
 			if !slices.Contains(is[at].Types, typ) {
 				c.add(TypeRemoved, "%s no longer implements %s, over which the query ranges", typ, i.Name)
 			}
+		}
+	}
+}
+
+// accepted compares the types of the nodes that a parameter accepts, if it is a node of an interface in both
+// versions.
+func (c *comparer) accepted(was, is *codegen.ContractParam, before, after []codegen.ContractInterface) {
+	types := func(list []codegen.ContractInterface) []string {
+		if i := slices.IndexFunc(list, func(o codegen.ContractInterface) bool { return o.Name == is.Type }); i >= 0 {
+			return list[i].Types
+		}
+		return nil
+	}
+	if was.Type != is.Type {
+		return
+	}
+	old, now := types(before), types(after)
+	for _, typ := range now {
+		if !slices.Contains(old, typ) {
+			c.add(ParamLoosened, "the parameter %s now accepts a node of the type %s", is.Name, typ)
+		}
+	}
+	for _, typ := range old {
+		if !slices.Contains(now, typ) {
+			c.add(ParamTightened, "the parameter %s no longer accepts a node of the type %s", is.Name, typ)
 		}
 	}
 }

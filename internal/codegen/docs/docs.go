@@ -135,7 +135,7 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 			if p.Type.Nullable {
 				required = "no"
 			}
-			w.line("| `%s` | %s | %s | %s |", p.Name, tableCell(p.Type.Required().String()), required, tableCell(p.Doc+bounds(&p)))
+			w.line("| `%s` | %s | %s | %s |", p.Name, tableCell(paramType(&p)), required, tableCell(p.Doc+bounds(&p)))
 		}
 		w.line("")
 	}
@@ -150,6 +150,14 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 	w.example(p, q)
 	w.line("Source: [%s, line %d](%s/%s#L%d)", q.File, q.Line, w.root, q.File, q.Line)
 	w.line("")
+}
+
+// paramType returns the type of a parameter as people read it.
+func paramType(p *model.Param) string {
+	if p.Interface != "" {
+		return p.Interface + " as an object"
+	}
+	return p.Type.Required().String()
 }
 
 // columnType returns the type of a column as people read it.

@@ -18,8 +18,14 @@ func paramsStruct(f *jen.File, q *model.Query) {
 		for i := range q.Params {
 			p := &q.Params[i]
 			typ := fieldType(p.Type, p.Enum)
-			if p.Record != nil {
+			switch {
+			case p.Record == nil:
+			case p.Type.List:
 				typ = jen.Index().Id(p.Record.GoName)
+			case p.Type.Nullable:
+				typ = jen.Op("*").Id(p.Record.GoName)
+			default:
+				typ = jen.Id(p.Record.GoName)
 			}
 			member(g, p.Doc, p.GoName, typ, p.Tags())
 		}
@@ -30,7 +36,11 @@ func paramsStruct(f *jen.File, q *model.Query) {
 			continue
 		}
 		f.Line()
-		comment(f, p.Record.GoName+" is a record of the parameter $"+p.Name+" of "+queryPhrase(q)+".")
+		is := "a record of the parameter $"
+		if p.Interface != "" {
+			is = "the " + p.Interface + " that is the parameter $"
+		}
+		comment(f, p.Record.GoName+" is "+is+p.Name+" of "+queryPhrase(q)+".")
 		f.Type().Id(p.Record.GoName).StructFunc(func(g *jen.Group) {
 			for i := range p.Record.Fields {
 				c := &p.Record.Fields[i]

@@ -341,7 +341,7 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
 	for i, p := range q.Plan.Params {
-		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type}
+		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface}
 		m.Type.Nullable = p.Optional()
 		if p.Type.Fields != nil {
 			m.Record = b.paramRecord(q, &m, src.Info.Params[i].Span)

@@ -233,6 +233,9 @@ func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 	if p.Doc == "" && own.Node != "" {
 		p.Doc = b.idDoc(own.Node)
 	}
+	if p.Doc == "" && own.Interface != "" {
+		p.Doc = "The type and the id of a node that implements " + own.Interface + "."
+	}
 	bounds := interval{own.Bounds.Min, own.Bounds.Max}
 	if own.Pattern != nil && ecmaSafe(own.Pattern.String()) {
 		p.Pattern = own.Pattern.String()

@@ -125,15 +125,18 @@ type Tool struct {
 // Param is a parameter of a query. A parameter of a nullable type is optional. The type of a
 // parameter with a default is nullable too, because a call may leave the parameter out.
 type Param struct {
-	Name     string
-	GoName   string     // name of the field in the Params struct
-	Type     value.Type // type in the query language
-	Doc      string     // text of @description, or else a text derived from the schema
-	OwnDoc   string     // text of @description only
-	Enum     *Enum      // set if all values are those of an enum property
-	Record   *Struct    // the type of an element, if the parameter is a list of records
-	Default  string     // @default as JSON, or ""
-	Examples []string   // values of @example as JSON; for a list, each is one element
+	Name   string
+	GoName string     // name of the field in the Params struct
+	Type   value.Type // type in the query language
+	Doc    string     // text of @description, or else a text derived from the schema
+	OwnDoc string     // text of @description only
+	Enum   *Enum      // set if all values are those of an enum property
+	Record *Struct    // the type of the parameter, or of an element of it, if it is a record or a list of records
+	// Interface is the name of the interface, if the parameter is a node of an interface. The parameter is then a
+	// record.
+	Interface string
+	Default   string   // @default as JSON, or ""
+	Examples  []string // values of @example as JSON; for a list, each is one element
 
 	// The limits of the argument or, for a list, of each element. They combine the parameter's own
 	// @range and @check with those of the properties that the query uses the parameter with.

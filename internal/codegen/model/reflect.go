@@ -118,7 +118,11 @@ func (f *Field) ParamTags() map[string]string {
 	if f.Type.Nullable {
 		name += ",omitempty"
 	}
-	return tags(name, nil, "")
+	var keywords []string
+	for _, v := range f.Type.Enum {
+		keywords = append(keywords, "enum="+v)
+	}
+	return tags(name, keywords, "")
 }
 
 // tags returns the tags of a struct field, by key.
@@ -150,8 +154,12 @@ func paramsType(params []Param) reflect.Type {
 	fields := make([]reflect.StructField, len(params))
 	for i, p := range params {
 		t := goType(p.Type)
-		if p.Record != nil {
+		switch {
+		case p.Record == nil:
+		case p.Type.List:
 			t = reflect.SliceOf(recordType(p.Record.Fields))
+		default:
+			t = pointerIf(p.Type.Nullable, recordType(p.Record.Fields))
 		}
 		fields[i] = reflect.StructField{Name: p.GoName, Type: t, Tag: tag(p.Tags())}
 	}

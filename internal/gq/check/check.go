@@ -99,6 +99,7 @@ type checker struct {
 	read      *plan.Read
 	names     *scope               // the variables of inserts; nil in a read
 	inFor     bool                 // the checker lowers the list of a for block
+	comparing bool                 // the checker lowers a variable or a parameter that a condition compares
 	each      *eachScope           // the block of a mutation that the checker is in; nil outside of blocks
 	old       *target              // the type whose old values an assignment may use; nil for none
 	limit     bool                 // the read has a limit
@@ -199,15 +200,22 @@ func (c *checker) declare(params []*syntax.Param) {
 		}
 		t := p.Type.Value()
 		node := ""
+		among := ""
 		if word, ok := p.Type.NodeName(); ok {
-			node, t.Kind = c.nodeParam(word, name), value.String
+			t.Kind = value.String
+			if types, ok := c.interfaceParam(word, name); ok && len(types) > 0 {
+				among = word.Value
+				t.Kind, t.Fields = value.Invalid, plan.NodeType(types).Fields
+			} else if !ok {
+				node = c.nodeParam(word, name)
+			}
 		}
 		if t.Kind == value.Vector && t.Dim == 0 {
 			c.fault(BadOperand, p.Type.Span(), "", "the Vector has length 0, want at least 1")
 		}
 		c.recordFields(name, p.Type.Record)
 		c.params[name] = len(c.plan.Params)
-		prm, before := plan.Param{Name: name, Type: t, Node: node}, len(c.faults)
+		prm, before := plan.Param{Name: name, Type: t, Node: node, Interface: among}, len(c.faults)
 		c.annotate(&prm, p)
 		c.plan.Params = append(c.plan.Params, prm)
 		c.badParams = append(c.badParams, len(c.faults) > before)
@@ -225,11 +233,15 @@ func (c *checker) param(t syntax.Token) (typed, bool) {
 	}
 	c.info.Params[i].Uses++
 	p := &c.plan.Params[i]
-	if p.Type.Fields != nil && !c.inFor {
+	if p.Interface != "" && !c.comparing {
+		c.fault(Incomparable, syntax.SpanOf(t), sameHelp(p.Name), "$%s is a %s, and a query can only compare it with a node of its match or test it for null", name, p.Interface)
+		return typed{}, false
+	}
+	if p.Type.Fields != nil && p.Interface == "" && !c.inFor {
 		c.fault(BadBlock, syntax.SpanOf(t), "write for $x in $"+name+" { … }, and $x."+p.Type.Fields[0].Name+" in the block", "$%s is a list of records, which only a `for` block takes", name)
 		return typed{}, false
 	}
-	return typed{expr: plan.ParamRef{Index: i}, typ: p.Type, ref: p.Node}, true
+	return typed{expr: plan.ParamRef{Index: i}, typ: p.Type, ref: p.Node, among: p.Interface}, true
 }
 
 // recordFields reports fields of a record that have one name.

@@ -65,7 +65,7 @@ edge WorksAt: Person -> Company
 
 // Codes documents the type codes. The examples are queries on ExampleSchema.
 var Codes = []diag.Entry{
-	{Code: UnknownNode, Title: "unknown node type", Explanation: "The type in a binding must be a node type of the schema, or an interface that node types implement. The type of a parameter may be a node type, but not an interface or an edge.",
+	{Code: UnknownNode, Title: "unknown node type", Explanation: "The type in a binding must be a node type of the schema, or an interface that node types implement. The type of a parameter may be a node type or an interface that node types implement, but not an edge.",
 		Example: `query q() { match { $p: Persn } return { $p.name } }`},
 	{Code: UnknownInline, Title: "unknown property in a binding", Explanation: "The names in the braces of a binding must be properties of its type.",
 		Example: `query q() { match { $p: Person { nam: "Ada" } } return { $p } }`},

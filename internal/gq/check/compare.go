@@ -40,7 +40,11 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 		return cmp, true
 	}
-	if done, ok := c.sameAsRef(&cmp, l, r, at); done {
+	done, ok := c.sameAsArgument(&cmp, l, r, at)
+	if !done {
+		done, ok = c.sameAsRef(&cmp, l, r, at)
+	}
+	if done {
 		if !ok || optional && !c.setUnless(&cmp, at, Incomparable) {
 			return cmp, false
 		}
@@ -65,7 +69,9 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 		c.fault(BadFusion, call.Span(), "use rrf only in return or order", "a condition cannot use rrf")
 		return typed{}, false
 	}
+	_, c.comparing = o.(*syntax.VarRef)
 	t, ok := c.operand(o, sc)
+	c.comparing = false
 	if ok && t.fields != nil {
 		c.fault(Incomparable, o.Source().Span(), "compare or test a field of a record, as in latest.on", "%s cannot be compared or tested for null", t)
 		return t, false

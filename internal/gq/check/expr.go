@@ -18,7 +18,8 @@ type typed struct {
 	lit  *syntax.Literal // the source, if the operand is a literal; else nil
 	ref  string          // the node type, if the operand is a parameter that is the id of a node
 
-	shared bool // `node` is an interface
+	shared bool   // `node` is an interface
+	among  string // the interface, if the operand is a parameter that is a node of an interface
 
 	fields []plan.Field // the fields, if the operand is a record or a list of records
 }
@@ -36,6 +37,8 @@ func (t typed) String() string {
 	switch {
 	case t.node != "":
 		return "a " + t.node
+	case t.among != "":
+		return "a " + t.among
 	case t.lit != nil:
 		return describe(t.lit)
 	case t.fields != nil:

@@ -86,6 +86,10 @@ func (c *checker) paramCheck(p *plan.Param, a *syntax.ParamAnnotation) {
 func (c *checker) paramValue(p *plan.Param, a *syntax.ParamAnnotation) {
 	name, lit := a.Name().Value, a.Value.(*syntax.Literal)
 	c.step(1 + len(lit.Elems))
+	if p.Interface != "" {
+		c.fault(BadParam, a.Span(), "remove it; to let a call leave the node out, write ? after the type", "a node of an interface has no @%s", name)
+		return
+	}
 	if p.Type.Fields != nil {
 		c.fault(BadParam, a.Span(), "remove it; to let a call leave the list out, write ? after the type", "a list of records has no @%s", name)
 		return

@@ -1,12 +1,66 @@
 package check
 
 import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// This file checks the parameters that are ids of nodes, as in ($p: Person).
+// This file checks the parameters that are nodes: ids of nodes of one type, as in ($p: Person), and nodes of an
+// interface, as in ($n: Named).
+
+// interfaceParam returns the types that implement the interface that a word in the type of the parameter `name`
+// names. The result `ok` is false if the word names no interface. If no type implements the interface,
+// interfaceParam reports this.
+func (c *checker) interfaceParam(word syntax.Token, name string) (types []string, ok bool) {
+	if !slices.ContainsFunc(c.schema.Interfaces, func(i *catalog.Interface) bool { return i.Name == word.Value }) {
+		return nil, false
+	}
+	for _, n := range c.schema.Implementers(word.Value) {
+		c.step(1)
+		types = append(types, n.Name)
+	}
+	if len(types) == 0 {
+		c.fault(UnknownNode, syntax.SpanOf(word), "write implements "+word.Value+" after the name of a node type in the schema",
+			"no node type implements %s, so $%s can have no value", word.Value, name)
+		return nil, true
+	}
+	c.useType(plan.Interface, word.Value, false)
+	return types, true
+}
+
+// sameHelp returns the help for a wrong use of a parameter that is a node of an interface.
+func sameHelp(param string) string { return "compare it with a node of the match: $n = $" + param }
+
+// sameAsArgument lowers a comparison of a node with a parameter that is a node of an interface. If no operand
+// is such a parameter, `done` is false. The result `ok` is false if sameAsArgument reported an error.
+func (c *checker) sameAsArgument(cmp *plan.Compare, l, r typed, at diag.Span) (done, ok bool) {
+	node, arg := l, r
+	if l.among != "" {
+		node, arg = r, l
+	}
+	if arg.among == "" {
+		return false, false
+	}
+	name := c.plan.Params[arg.expr.(plan.ParamRef).Index].Name
+	whole, isWhole := node.expr.(plan.Whole)
+	switch {
+	case !isWhole:
+		c.fault(Incomparable, at, sameHelp(name), "$%s is a %s, and cannot be compared with %s", name, arg.among, node)
+		return true, false
+	case cmp.Op != plan.Eq && cmp.Op != plan.Ne:
+		c.fault(Incomparable, at, sameHelp(name)+", or with !=", "%s cannot compare two nodes", cmp.Op)
+		return true, false
+	case c.neverSame(node, typed{node: arg.among, shared: true}):
+		c.fault(Incomparable, at, "", "a %s and a %s are never the same node", node.node, arg.among)
+		return true, false
+	}
+	cmp.Left, cmp.Right = whole, arg.expr
+	return true, true
+}
 
 // nodeParam returns the node type that a word in the type of the parameter `name` names, or "" after it
 // reported that there is none.
@@ -20,19 +74,11 @@ func (c *checker) nodeParam(word syntax.Token, name string) string {
 		c.fault(UnknownNode, at, "declare $"+name+" as String for the id of an edge, or name a node type", "%s is an edge, and a parameter can be the id of a node only", word.Value)
 		return ""
 	}
-	if types, ok := c.implementers(word.Value); ok {
-		help := "declare $" + name + " as String"
-		if types != "" {
-			help = "name a type that implements it: " + types
-		}
-		c.fault(UnknownNode, at, help, "%s is an interface, but the type of a parameter must be a node type or a scalar", word.Value)
-		return ""
-	}
-	help := c.suggest(word.Value, func() []string { return nodeNames(c.schema) })
+	help := c.suggest(word.Value, c.typeNames)
 	if help == "" {
 		help = syntax.ScalarHelp(word.Value)
 	}
-	c.fault(syntax.UnknownScalar, at, help, "unknown type %s: it is neither a scalar nor a node type", word.Value)
+	c.fault(syntax.UnknownScalar, at, help, "unknown type %s: it is neither a scalar, a node type nor an interface", word.Value)
 	return ""
 }
 

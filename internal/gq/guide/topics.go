@@ -46,7 +46,8 @@ contains tests for an element of a list, or for a part of a String; starts_with 
 are exact and case-sensitive. in tests for one of several values, in brackets or in a list parameter. matches tests for
 a regular expression in RE2 syntax, in any part of the text unless ^ or $ anchors it. is null and is not null test for a
 missing value; every other comparison with null is never true. $a = $b and $a != $b compare two nodes that can have one type, or a
-node with a parameter that has the node type as its type and the id of a node as its argument. If a
+node with a parameter that has the node type as its type and the id of a node as its argument. If the type of the parameter is an
+interface, the argument is an object with the type and the id of a node: {"type": "Person", "id": "ann"}. If a
 condition ends with ? after an optional parameter, a call without the parameter ignores the condition.`,
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
 			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},

@@ -258,7 +258,7 @@ func TestSelected(t *testing.T) {
 	c = folder(t, "L105")
 	c.Config = lint.Only(lint.NoLimit)
 	c.Selected = map[string]string{}
-	if list := gq.Lint(c).List; len(list) != 4 {
+	if list := gq.Lint(c).List; len(list) != 5 {
 		t.Errorf("none is stored: %v", list)
 	}
 }

@@ -54,7 +54,7 @@ func noParamDoc(p *queryPass) {
 		inherits[r.LimitBy.Index] = true // the generator writes a description of a limit's parameter
 	}
 	for i, param := range p.Plan.Params {
-		if param.Node != "" {
+		if param.Node+param.Interface != "" {
 			inherits[i] = true // the generator describes the id of a node
 		}
 	}

@@ -232,6 +232,8 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 				if r.Vars[e.Var].Entity != plan.Interface { // an id is unique only within a type
 					pins[e.Var] = true
 				}
+			case plan.Whole:
+				pins[e.Var] = true // the constant is a parameter that is a node
 			case plan.Prop:
 				if given[e.Var] == nil {
 					given[e.Var] = map[string]bool{}

@@ -84,6 +84,7 @@ func (c *completer) query() {
 	case ctx.Head && ctx.Bracket == "(" && last.Value == ":" && c.before(2).Type == syntax.Var:
 		c.scalars()
 		c.nodeTypes(1)
+		c.interfaces(1)
 	case ctx.Head && (ctx.Bracket == "[" || ctx.Bracket == "{" && last.Value == ":"):
 		c.scalars()
 	case ctx.Head && ctx.Bracket == "":

@@ -65,3 +65,34 @@ func TestCompletionOfFieldTypes(t *testing.T) {
 		t.Errorf("found %v, want the scalar types alone", list.Items)
 	}
 }
+
+// TestCompletionOfParameterTypes completes the type of a parameter. It may be a node type or an interface.
+func TestCompletionOfParameterTypes(t *testing.T) {
+	s := newTestServer()
+	const text = "query q($who: "
+	_, uri := openProject(t, s, t.TempDir(), "interface Named { name: String }\nnode Person implements Named { name: String @key }\n", text)
+	s.run()
+	list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"I64", "Person", "Named"} {
+		if !slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == want }) {
+			t.Errorf("found %v, want %s among them", list.Items, want)
+		}
+	}
+}
+
+// TestHoverOverNodeParameters describes parameters that are nodes, and the head of their query.
+func TestHoverOverNodeParameters(t *testing.T) {
+	s := newTestServer()
+	const text = "query q($who: Named, $not: Person?) { match { $p: Person $p = $who any { $not is null $p != $not } } return { $p.id as id } }\n"
+	_, uri := openProject(t, s, t.TempDir(), "interface Named { name: String }\nnode Person implements Named { name: String @key }\n", text)
+	s.run()
+	for over, want := range map[string]string{"$who:": "$who: Named", "$not:": "$not: Person?", "q(": "query q($who: Named, $not: Person?)"} {
+		h, err := s.hover(&positionParams{textDocument{uri}, s.document(uri).text.position(strings.Index(text, over))})
+		if err != nil || h == nil || !strings.Contains(h.Contents.Value, want) {
+			t.Errorf("over %s: found %+v, %v, want %s", over, h, err, want)
+		}
+	}
+}

@@ -127,11 +127,7 @@ func (g *graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc stri
 		if q := g.queryAround(src, n.Pos.Offset); q != nil {
 			for i, p := range q.Plan.Params {
 				if "$"+p.Name == n.Value {
-					typ := p.Type.String()
-					if p.Node != "" {
-						typ = p.Node
-					}
-					return n.Value + ": " + typ, q.ParamDocs[i]
+					return n.Value + ": " + p.TypeText(), q.ParamDocs[i]
 				}
 			}
 		}
@@ -163,11 +159,7 @@ func describeFunction(name string) (code, doc string) {
 func signature(q *gq.Query) string {
 	var params []string
 	for _, p := range q.Plan.Params {
-		typ := p.Type.String()
-		if p.Node != "" {
-			typ = p.Node
-		}
-		params = append(params, "$"+p.Name+": "+typ)
+		params = append(params, "$"+p.Name+": "+p.TypeText())
 	}
 	code := "query " + q.Plan.Name + "(" + strings.Join(params, ", ") + ")"
 	if q.Plan.Read == nil {

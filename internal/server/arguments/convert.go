@@ -24,6 +24,12 @@ type fault struct {
 // convert reads `raw`, which must not be the JSON null, as a value of type t.
 func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 	switch {
+	case t.Fields != nil && !t.List:
+		r, f := record(raw, t)
+		if f != nil {
+			return value.Null, f
+		}
+		return value.OfRecord(r), nil
 	case t.Fields != nil:
 		var records [][]value.Value
 		_, f := array(raw, t, func(e jsontext.Value) (value.Value, *fault) {

@@ -18,6 +18,7 @@ import (
 func TestValue(t *testing.T) {
 	str, enum := value.Of(value.String), value.Type{Kind: value.String, Enum: []string{"open", "closed"}}
 	records := value.Type{List: true, Fields: []value.Field{{Name: "org", Type: value.Of(value.String)}, {Name: "year", Type: value.Of(value.I32).Optional()}}}
+	node := plan.NodeType([]string{"Person", "Team"})
 	vec := value.Type{Kind: value.Vector, Dim: 2}
 	list := func(k value.Kind) value.Type { return value.Type{Kind: k, List: true} }
 	tests := []struct {
@@ -82,6 +83,16 @@ func TestValue(t *testing.T) {
 		{list(value.I32), `[]`, value.OfList(value.I32, []value.Value{})},
 		{list(value.I32), `[1,"2"]`, value.OfList(value.I32, []value.Value{value.OfI32(1), value.OfI32(2)})},
 		{list(value.String), `["a",null]`, `p[1]: found null, expected a string`},
+		{node, `{"id":"ann","type":"Person"}`, plan.OfNode("Person", "ann")},
+		{node, `null`, `p: missing, expected an object such as { type: enum(Person, Team), id: String }`},
+		{node.Optional(), `null`, value.Null},
+		{node, `"ann"`, `p: found the string "ann", expected an object such as { type: enum(Person, Team), id: String }`},
+		{node, `[{"id":"ann","type":"Person"}]`, `p: found an array, expected an object such as { type: enum(Person, Team), id: String }`},
+		{node, `{"id":"ann"}`, `p.type: missing, expected one of Person, Team`},
+		{node, `{"id":null,"type":"Team"}`, `p.id: missing, expected a string`},
+		{node, `{"id":"ann","type":"Taem"}`, `p.type: found the string "Taem", expected one of Person, Team; did you mean Team?`},
+		{node, `{"id":1,"type":"Team"}`, `p.id: found the number 1, expected a string; write it in quotes`},
+		{node, `{"id":"ann","typ":"Team"}`, `p.typ: there is no such field; did you mean type?`},
 		{records, `[]`, value.OfRecords(nil)},
 		{records, `[{"year":2020,"org":"a"},{"org":"b","year":null}]`, value.OfRecords([][]value.Value{{value.OfString("a"), value.OfI32(2020)}, {value.OfString("b"), value.Null}})},
 		{records, `[{"year":2020}]`, `p[0].org: missing, expected a string`},

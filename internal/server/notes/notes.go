@@ -72,6 +72,15 @@ type equalities map[string]value.Value
 // argument is absent.
 func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 	var wanted map[plan.VarID]equalities
+	put := func(id plan.VarID, name string, v value.Value) {
+		if wanted == nil {
+			wanted = map[plan.VarID]equalities{}
+		}
+		if wanted[id] == nil {
+			wanted[id] = equalities{}
+		}
+		wanted[id][name] = v
+	}
 	add := func(of, to plan.Expr) {
 		var id plan.VarID
 		name := ""
@@ -95,13 +104,18 @@ func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equa
 		if v.IsNull() || v.IsList() {
 			return
 		}
-		if wanted == nil {
-			wanted = map[plan.VarID]equalities{}
+		put(id, name, v)
+	}
+	// addNode adds the id of an argument that is a node, unless the variable stands for nodes of other types.
+	addNode := func(of plan.Whole, to plan.Expr) {
+		ref, ok := to.(plan.ParamRef)
+		if !ok || args[ref.Index].IsNull() {
+			return
 		}
-		if wanted[id] == nil {
-			wanted[id] = equalities{}
+		typ, id := plan.NodeOf(args[ref.Index])
+		if v := q.Read.Vars[of.Var]; v.Entity == plan.Node && v.Type == typ {
+			put(of.Var, "", value.OfString(id))
 		}
-		wanted[id][name] = v
 	}
 	var each func(clauses []plan.Clause)
 	each = func(clauses []plan.Clause) {
@@ -115,6 +129,10 @@ func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equa
 			}
 			c, ok := f.Cond.(plan.Compare)
 			if !ok || c.Op != plan.Eq || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
+				continue
+			}
+			if w, ok := c.Left.(plan.Whole); ok {
+				addNode(w, c.Right)
 				continue
 			}
 			add(c.Left, c.Right)

@@ -10,12 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/notes"
 )
 
 const schema = `
-node Person {
+interface Named { name: String }
+node Person implements Named {
   name: String @key
   mood: enum(good, bad)?
   boss: String?
@@ -23,6 +25,7 @@ node Person {
 node Seat { row: I32 number: I32 @key(row, number) }
 node Event { title: String }
 node Page { path: String @key }
+node Team implements Named { name: String @key }
 edge Knows: Person -> Person
 `
 
@@ -99,6 +102,10 @@ func TestForEmpty(t *testing.T) {
 		{name: "nothing near", body: `match { $p: Person { name: "zed" } } return { $p.mood }`, want: []string{`no Person has name "zed"`}},
 		{name: "an empty key", body: `match { $p: Person { name: "" } } return { $p.mood }`, want: []string{`no Person has name ""`}},
 		{name: "by id", body: `match { $p: Person $p.id = "Zed" } return { $p.mood }`, want: []string{`no Person has id "Zed"`}},
+		{name: "by an argument that is a node", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Person", "Zed")},
+			want: []string{`no Person has id "Zed"`}},
+		{name: "by an argument of another type", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Team", "Ada")}},
+		{name: "by an argument that is null", params: "$n: Named?", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{value.Null}},
 		{name: "by a wrong id of a composite key", params: "$id: String", body: `match { $s: Seat $s.id = $id } return { $s.row }`, args: []value.Value{text("1-9")},
 			want: []string{`no Seat has id "1-9"; the id of a Seat is a JSON array of strings, ["<number>","<row>"], with the values of its key`}},
 		{name: "by an unknown id of a composite key", body: `match { $s: Seat $s.id = "[\"1\",\"9\"]" } return { $s.row }`,

@@ -26,8 +26,11 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 
 // param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: client.ParamKind(p.Type.Kind.WireName()), VectorDim: p.Type.Dim, Nullable: p.Optional(), Node: p.Node}
-	if p.Type.List {
+	e := client.ParamEntry{Name: p.Name, Kind: "record", VectorDim: p.Type.Dim, Nullable: p.Optional(), Node: p.Node, Interface: p.Interface}
+	if p.Type.Fields == nil {
+		e.Kind = client.ParamKind(p.Type.Kind.WireName())
+	}
+	if p.Type.List { // also of records
 		e.Kind, e.ItemKind = "list", string(e.Kind)
 	}
 	enc := encoding.Options{SafeIntegers: true}

@@ -71,5 +71,5 @@ func kindNames() []any {
 			names = append(names, name)
 		}
 	}
-	return append(names, client.ParamKind("list"))
+	return append(names, client.ParamKind("list"), client.ParamKind("record"))
 }

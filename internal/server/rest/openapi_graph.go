@@ -34,7 +34,7 @@ type StoredOperation struct {
 // StoredParam is a parameter of a stored query.
 type StoredParam struct {
 	Name string
-	Kind value.Kind // kind of the value; for a list, of its elements
+	Kind value.Kind // kind of the value; for a list, of its elements; Invalid for records
 }
 
 // graphDescription introduces the OpenAPI document of a graph.
@@ -171,7 +171,7 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 			return "", false, err
 		}
 		for _, p := range q.Params {
-			if p.Name == members[i].name && p.Kind.JSON() == value.JSONWide {
+			if p.Name == members[i].name && p.Kind.IsKind() && p.Kind.JSON() == value.JSONWide {
 				members[i].value = wideInput(members[i].value)
 			}
 		}

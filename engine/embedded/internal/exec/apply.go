@@ -49,6 +49,11 @@ func (b *binder) test(e plan.Test, out *expr) error {
 			return &engine.Unsupported{Construct: "a comparison that can be dropped as a value within an expression"}
 		}
 		cond.op = c.Op
+		var ok bool
+		if cond.left, cond.right, ok, err = b.nodeParam(c); ok {
+			constant = false
+			break
+		}
 		if cond.left, err = b.part(c.Left); err != nil {
 			return err
 		}

@@ -35,6 +35,9 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 	switch c := c.(type) {
 	case plan.Compare:
 		out.op, out.unless = c.Op, c.Unless
+		if c.Unless < plan.NoParam || c.Unless >= len(b.params) {
+			return nil, mismatch("there is no parameter %d", c.Unless)
+		}
 		left, isNode := c.Left.(plan.Whole)
 		if right, ok := c.Right.(plan.Whole); ok && isNode {
 			if out.left, out.right = b.ref(left), b.ref(right); c.Op != plan.Eq && c.Op != plan.Ne {
@@ -42,14 +45,14 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 			}
 			break
 		}
+		var ok bool
+		if out.left, out.right, ok, err = b.nodeParam(c); ok {
+			break
+		}
 		if out.left, err = b.expr(c.Left); err != nil {
 			return nil, err
 		}
-		out.right, err = b.expr(c.Right)
-		if c.Unless < plan.NoParam || c.Unless >= len(b.params) {
-			err = mismatch("there is no parameter %d", c.Unless)
-		}
-		if err == nil {
+		if out.right, err = b.expr(c.Right); err == nil {
 			err = b.wordOperator(out)
 		}
 	case plan.NullTest:

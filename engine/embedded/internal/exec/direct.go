@@ -27,7 +27,7 @@ func (pl *planner) firstLookup() (k firstLookup) {
 		return firstLookup{}
 	}
 	id, ok := l.exs[0].src.(plan.ParamRef)
-	if !ok {
+	if !ok || l.exs[0].form != plainForm {
 		return firstLookup{}
 	}
 	k = firstLookup{lookup: l, node: pl.types[l.v].Index, param: id.Index}

@@ -172,6 +172,9 @@ func (ev *evaluator) constant(e *expr) value.Value {
 	case plan.Lit:
 		return s.Value
 	case plan.ParamRef:
+		if e.form != plainForm {
+			return ev.nodeText(e, ev.args[s.Index])
+		}
 		return ev.args[s.Index]
 	case plan.Now:
 		return ev.now

@@ -55,6 +55,9 @@ type expr struct {
 	choice   int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
 	vars     []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
 
+	form form   // for exprConst: the text that it takes from a parameter that is a node of an interface
+	node string // for idForm: the name of the node type
+
 	walk   plan.WalkPart // for exprWalk
 	search int           // for exprWalk of nodes and types: position in query.routes
 }
@@ -135,6 +138,9 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.ParamRef:
 		if e.Index < 0 || e.Index >= len(b.params) {
 			return nil, mismatch("there is no parameter %d", e.Index)
+		}
+		if b.params[e.Index].Interface != "" {
+			return b.argument(e), nil
 		}
 		out.typ = b.params[e.Index].Type
 	case plan.Now:

@@ -22,6 +22,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -242,6 +244,28 @@ func checkRecords(p *plan.Param, v value.Value) error {
 	return nil
 }
 
+// checkNode checks an argument that is a node of an interface. The error is an *engine.BadArgument.
+func checkNode(p *plan.Param, v value.Value) error {
+	if !v.IsList() || len(v.Elems()) != len(p.Type.Fields) {
+		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a value of type %s, expected %s", typeName(v), p.Type)}
+	}
+	for i, f := range p.Type.Fields {
+		e := v.Elems()[i]
+		field := plan.Param{Name: p.Name, Type: f.Type}
+		if err := checkArg(&field, &e); err != nil {
+			var arg *engine.BadArgument
+			if errors.As(err, &arg) {
+				arg.Detail = "field " + f.Name + ": " + arg.Detail
+			}
+			return err
+		}
+		if f.Type.Enum != nil && !slices.Contains(f.Type.Enum, e.Str()) {
+			return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("the type %q is not one of those that implement %s: %s", e.Str(), p.Interface, strings.Join(f.Type.Enum, ", "))}
+		}
+	}
+	return nil
+}
+
 // checkArg checks that one argument fits its parameter.
 func checkArg(p *plan.Param, v *value.Value) error {
 	switch {
@@ -249,6 +273,8 @@ func checkArg(p *plan.Param, v *value.Value) error {
 		if !p.Type.Nullable {
 			return &engine.BadArgument{Param: p.Name, Detail: "the value must not be null; give one of type " + p.Type.String()}
 		}
+	case p.Interface != "":
+		return checkNode(p, *v)
 	case p.Type.Fields != nil:
 		return checkRecords(p, *v)
 	case v.Kind() != p.Type.Kind || v.IsList() != p.Type.List:

@@ -187,10 +187,7 @@ func (ev *evaluator) evalRef(e *expr, f *frame, vec *column.Vec) {
 			k, local = s.place(ord)
 			typ, table = s.of.Members[k].Type, s.tables[k]
 		}
-		text := typ.Name + "\x00" + table.ID(local)
-		if fault.On(fault.TypesIgnored) {
-			text = table.ID(local)
-		}
+		text := refText(typ.Name, table.ID(local))
 		vec.Strings[i] = text
 		*made += int64(len(text))
 	}

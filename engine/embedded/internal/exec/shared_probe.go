@@ -15,12 +15,18 @@ import (
 // filter with the value still runs afterwards.
 type probeShared struct {
 	v    plan.VarID   // the variable that it binds
-	prop int          // position in the properties of the interface, or -1 for the id
+	prop int          // position in the properties of the interface, byID or byRef
 	ex   *expr        // the value
 	ways []memberPath // by position among the members of the interface
 	vars []plan.VarID // variables that are already bound
 	id   int          // position in matcher.frames of the frame for the result
 }
+
+// The values of probeShared.prop that are no properties.
+const (
+	byID  = -1 // the id
+	byRef = -2 // the type and the id; the value is a text of refText
+)
 
 // memberPath says how a step finds the nodes of one type.
 type memberPath struct {
@@ -29,10 +35,15 @@ type memberPath struct {
 }
 
 // probeShared returns the cheapest step for a filter that requires the id or a property of a variable over an
-// interface to equal a value. It returns nil if there is no such filter, or if no type has an index for it.
+// interface to equal a value, or the node to be that of a parameter. It returns nil if there is no such filter, or if no type has an index for it.
 func (pl *planner) probeShared(s *scope, v plan.VarID) *probeShared {
-	if ex := pl.equals(s, v, func(e *expr) bool { return e.kind == exprID && e.v == v }, value.String); ex != nil {
-		return &probeShared{v: v, prop: -1, ex: ex, ways: slices.Repeat([]memberPath{{lookup: true, tuple: -1}}, len(pl.query.over[v].Members))}
+	for _, by := range []struct {
+		prop int
+		kind exprKind
+	}{{byRef, exprRef}, {byID, exprID}} {
+		if ex := pl.equals(s, v, func(e *expr) bool { return e.kind == by.kind && e.v == v }, value.String); ex != nil {
+			return &probeShared{v: v, prop: by.prop, ex: ex, ways: slices.Repeat([]memberPath{{lookup: true, tuple: -1}}, len(pl.query.over[v].Members))}
+		}
 	}
 	var best *probeShared
 	for p, prop := range pl.types[v].Props {
@@ -85,8 +96,11 @@ func (pl *planner) cost(s *probeShared) float64 {
 
 // found estimates the number of nodes that the step finds.
 func (pl *planner) found(s *probeShared) float64 {
-	if s.prop < 0 {
+	switch s.prop {
+	case byID:
 		return float64(len(s.ways))
+	case byRef:
+		return 1
 	}
 	return max(1, float64(pl.live(s.v))*equalShare)
 }
@@ -136,9 +150,15 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 	switch {
 	case way.lookup:
 		id := ""
-		if s.prop < 0 {
+		switch s.prop {
+		case byID:
 			id = v.Str()
-		} else {
+		case byRef:
+			var ok bool
+			if id, ok = idIn(v.Str(), t.Type.Name); !ok {
+				return nil
+			}
+		default:
 			m.key = t.Type.AppendKey(m.key[:0], []value.Value{v})
 			id = string(m.key)
 		}
@@ -181,7 +201,10 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 // describe implements [described].
 func (s *probeShared) describe(x *explainer) (name, detail string) {
 	by := "id"
-	if s.prop >= 0 {
+	switch {
+	case s.prop == byRef:
+		by = "type and id"
+	case s.prop >= 0:
 		by = x.types[s.v].Props[s.prop].Name
 	}
 	var parts []string

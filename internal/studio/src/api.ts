@@ -42,6 +42,8 @@ export interface ParamSchema {
   pattern?: string;
   examples?: Json[];
   items?: ParamSchema;
+  /** The members of an object. */
+  properties?: Record<string, ParamSchema>;
 }
 
 export interface QueryDescription extends Query {

@@ -2,7 +2,7 @@
 // field to the value of the parameter.
 
 import type { ParamSchema } from "./api";
-import type { Json } from "./json";
+import { parseJson, writeJson, type Json } from "./json";
 import { Text } from "./text";
 
 type Fields = { properties: Record<string, ParamSchema>; required: string[] } | undefined;
@@ -71,6 +71,8 @@ function valueOf(schema: ParamSchema, text: string): Json {
       }
       return n;
     }
+    case "object":
+      return objectOf(schema, text);
   }
   if (schema.format === "date-time" && Number.isNaN(Date.parse(text))) {
     throw new Error("Give a moment, such as 2026-05-01T12:30:00Z.");
@@ -79,6 +81,39 @@ function valueOf(schema: ParamSchema, text: string): Json {
     throw new Error("Choose one of the values.");
   }
   return text;
+}
+
+/** Reads an object from JSON. Its members are checked by the server. */
+function objectOf(schema: ParamSchema, text: string): Json {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Error(`Give a JSON object, such as ${exampleOf(schema)}.`);
+  }
+  return value as Json;
+}
+
+/** Returns an object of the schema as JSON. */
+function exampleOf(schema: ParamSchema): string {
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => [name, member.enum?.[0] ?? sampleOf(member)]);
+  return writeJson(Object.fromEntries(members));
+}
+
+function sampleOf(schema: ParamSchema): Json {
+  switch (kindOf(schema)) {
+    case "array":
+      return [];
+    case "boolean":
+      return true;
+    case "integer":
+    case "number":
+      return 1;
+  }
+  return schema.format === "date" ? "2026-05-01" : schema.format === "date-time" ? "2026-05-01T12:30:00Z" : "text";
 }
 
 function rangeOf(schema: ParamSchema): string {
@@ -171,6 +206,10 @@ function hintOf(schema: ParamSchema): string {
   if (kindOf(schema) === "array") {
     parts.push("One value on each line.");
   }
+  const object = kindOf(schema) === "array" ? (schema.items ?? {}) : schema;
+  if (kindOf(object) === "object") {
+    parts.push(`A JSON object, such as ${exampleOf(object)}.`);
+  }
   if (schema.format === "date-time") {
     parts.push("A moment, such as 2026-05-01T12:30:00Z.");
   }
@@ -178,10 +217,15 @@ function hintOf(schema: ParamSchema): string {
     parts.push(`A number ${rangeOf(schema)}.`);
   }
   if (schema.default !== undefined) {
-    parts.push(`The default is ${String(schema.default)}.`);
+    parts.push(`The default is ${textOf(schema.default)}.`);
   }
   if (schema.examples?.length) {
-    parts.push(`For example ${schema.examples.map(String).join(", ")}.`);
+    parts.push(`For example ${schema.examples.map(textOf).join(", ")}.`);
   }
   return parts.join(" ");
+}
+
+/** Returns a value as a text of a field. */
+function textOf(value: Json): string {
+  return typeof value === "object" && value !== null ? writeJson(value) : String(value);
 }

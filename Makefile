@@ -231,6 +231,18 @@ test-s3: ## test storage with S3's protocol against versitygw, which this builds
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
+# azurite imitates Azure Blob Storage. The packages of Go that use the SDK of Azure have the build tag azure.
+AZURITE := test/azurite
+test-azure: ## test storage in Azure Blob Storage, and graphs in it, against azurite (needs node and npm)
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory azurite-tests; \
+	else echo "no npm: Azure Blob Storage is not tested, because npm installs azurite"; fi
+
+azurite-tests:
+	npm ci --prefix $(AZURITE) --silent --no-audit --no-fund
+	$(GO) vet -tags azure ./internal/object/... ./engine/embedded
+	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./internal/object/azure ./internal/object/address -count=1
+	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./engine/embedded -run '^TestSharedStorage$$/^azure$$' -storages -count=1
+
 test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
 	cd test/manifests && $(GO) vet ./... && $(GO) test -count=1 ./...
 
@@ -256,6 +268,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz-engine
 	$(MAKE) simulate
 	$(MAKE) test-s3
+	$(MAKE) test-azure
 	$(MAKE) test-manifests
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \
 	else echo "no C compiler: the comparison with other databases is left out"; fi
@@ -359,4 +372,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-azure azurite-tests test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms

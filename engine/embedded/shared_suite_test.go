@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -26,12 +27,15 @@ func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
 
 var storages = flag.Bool("storages", false, "run the suite on each kind of shared storage that is installed")
 
+// moreStorages has the storages that need a build tag.
+var moreStorages = map[string]func(t *testing.T) object.Bucket{}
+
 // TestSharedStorage runs the suite in the same way on each kind of shared storage that is installed.
 func TestSharedStorage(t *testing.T) {
 	if !*storages {
 		t.Skip("only with -storages, as `make test-storage` runs it")
 	}
-	for name, open := range map[string]func(t *testing.T) object.Bucket{
+	kinds := map[string]func(t *testing.T) object.Bucket{
 		"folder": func(t *testing.T) object.Bucket {
 			b, err := object.NewFolder(fs.OS(), t.TempDir())
 			if err != nil {
@@ -48,7 +52,9 @@ func TestSharedStorage(t *testing.T) {
 			return b
 		},
 		"s3": func(t *testing.T) object.Bucket { return s3test.Open(t, s3test.Start(t)) },
-	} {
+	}
+	maps.Copy(kinds, moreStorages)
+	for name, open := range kinds {
 		t.Run(name, func(t *testing.T) {
 			bucket := open(t)
 			var graphs atomic.Int64

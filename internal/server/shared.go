@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/forward"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // ageHeader is the header in which a server that only reads a graph states how old the data in its
@@ -185,6 +186,18 @@ func (s *Server) catchUp(graph string) func(context.Context) error {
 		return nil
 	}
 	return s.shared.graphs[graph].CatchUp
+}
+
+// writing returns the function for servedgraph.Config.Writing. It returns nil if the storage is a folder.
+func (s *Server) writing(graph string) func() servedgraph.WriteRole {
+	if s.shared == nil {
+		return nil
+	}
+	g := s.shared.graphs[graph]
+	return func() (role servedgraph.WriteRole) {
+		role.Writer, role.Confirm = g.Writing()
+		return role
+	}
 }
 
 // forwarding returns the function that forwards requests that write to a graph. It returns nil if

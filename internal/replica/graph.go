@@ -320,15 +320,16 @@ func (g *Graph) tooOld() error {
 }
 
 // Writing reports whether this server is the writer of the graph. The function `confirm` returns nil only if it
-// has been the writer from the call of Writing to the call of confirm. Its error is a *engine.Unavailable if
-// another server may have written the graph since.
+// has been the writer from the call of Writing to the call of confirm, and if all commits that were in flight
+// then are durable. Its error is a *engine.Unavailable if another server may have written the graph since, or
+// if a commit in flight failed.
 func (g *Graph) Writing() (writer bool, confirm func(context.Context) error) {
 	was := g.current.Load()
 	return was.written != nil, func(ctx context.Context) error {
 		if was.written == nil || g.current.Load() != was {
 			return &engine.Unavailable{Reason: "another server writes the graph", RetryAfter: retryAfter}
 		}
-		return was.written.CatchUp(ctx)
+		return was.written.Settle(ctx)
 	}
 }
 

@@ -30,8 +30,8 @@ import (
 type WriteRole struct {
 	Writer bool // this server writes the graph
 
-	// Confirm returns nil only if this server has been the writer since the start of the call. It may send a
-	// request to the storage.
+	// Confirm returns nil only if this server has been the writer since the start of the call, and if the
+	// commits in flight are durable. It may send a request to the storage.
 	Confirm func(ctx context.Context) error
 }
 

@@ -60,7 +60,7 @@ func (g *Graph) reach(ctx context.Context, commit string) error {
 //
 // The server that judged the call may have been replaced as the writer, for example while its process was
 // stopped, and then its data is old: it refuses a change of what another server has written since, or finds
-// nothing to change. The function takes the error of the call, and returns it if this server was the writer
+// nothing to change. Or it judged by a commit in flight, which failed. The function takes the error of the call, and returns it if this server was the writer
 // during the call. Otherwise it returns an error that tells the caller to repeat the call.
 func (g *Graph) settler(call tool.Call) func(context.Context, error) error {
 	if g.writing == nil || !slices.ContainsFunc(call.Grants(), func(x tool.Grant) bool { return x.Action.Row().Writes }) {

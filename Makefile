@@ -96,8 +96,14 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
-test-shared: ## kill the writer of three built servers on shared storage 20 times, and stop it 10 times for longer than its lease
-	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^Test(SharedStorage|RollingRestart)$$' -args -shared.kills=20 -shared.stops=10
+# The long form of the test on each storage whose server can be killed. PostgreSQL must be installed.
+FAILURES := -shared.clients=16 -shared.kills=20 -shared.stops=10 -shared.outages=5 -shared.lease=5s -shared.pause=1.5
+test-shared: bin/versitygw ## run 16 clients against three built servers on versitygw and on PostgreSQL; kill and stop the writer, and kill the storage
+	$(GO) test ./test/e2e -count=1 -v -run '^TestRollingRestart$$'
+	@for s in s3 postgres; do \
+		echo "TestSharedStorage on $$s"; \
+		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestSharedStorage$$' -args -shared.storage=$$s $(FAILURES) || exit 1; \
+	done
 
 test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20
@@ -225,8 +231,10 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
 # The S3 server is a Go module of its own, so that its many dependencies stay out of this one.
-test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
-	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
+bin/versitygw: test/s3gateway/go.mod test/s3gateway/go.sum
+	$(GO) build -C test/s3gateway -o $(abspath $@) github.com/versity/versitygw/cmd/versitygw
+
+test-s3: bin/versitygw ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3

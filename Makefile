@@ -97,8 +97,14 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
-test-shared: ## kill the writer of three built servers on shared storage 20 times, and stop it 10 times for longer than its lease
-	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^Test(SharedStorage|RollingRestart)$$' -args -shared.kills=20 -shared.stops=10
+# The long form of the test on each storage whose server can be killed. PostgreSQL must be installed.
+FAILURES := -shared.clients=16 -shared.kills=20 -shared.stops=10 -shared.outages=5 -shared.lease=5s -shared.pause=1.5
+test-shared: bin/versitygw ## run 16 clients against three built servers on versitygw and on PostgreSQL; kill and stop the writer, and kill the storage
+	$(GO) test ./test/e2e -count=1 -v -run '^TestRollingRestart$$'
+	@for s in s3 postgres; do \
+		echo "TestSharedStorage on $$s"; \
+		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestSharedStorage$$' -args -shared.storage=$$s $(FAILURES) || exit 1; \
+	done
 
 test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20
@@ -226,11 +232,25 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 		-enginetest.cases=$(CASES) -enginetest.duration=0 -enginetest.seed=$(SEED) -enginetest.progress=15s
 
 # The S3 server is a Go module of its own, so that its many dependencies stay out of this one.
-test-s3: ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
-	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw
+bin/versitygw: test/s3gateway/go.mod test/s3gateway/go.sum
+	$(GO) build -C test/s3gateway -o $(abspath $@) github.com/versity/versitygw/cmd/versitygw
+
+test-s3: bin/versitygw ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
+
+# azurite imitates Azure Blob Storage. The packages of Go that use the SDK of Azure have the build tag azure.
+AZURITE := test/azurite
+test-azure: ## test storage in Azure Blob Storage, and graphs in it, against azurite (needs node and npm)
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory azurite-tests; \
+	else echo "no npm: Azure Blob Storage is not tested, because npm installs azurite"; fi
+
+azurite-tests:
+	npm ci --prefix $(AZURITE) --silent --no-audit --no-fund
+	$(GO) vet -tags azure ./internal/object/... ./engine/embedded
+	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./internal/object/azure ./internal/object/address -count=1
+	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./engine/embedded -run '^TestSharedStorage$$/^azure$$' -storages -count=1
 
 test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
 	cd test/manifests && $(GO) vet ./... && $(GO) test -count=1 ./...
@@ -258,6 +278,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) simulate
 	$(MAKE) test-storage STORAGE_FLAGS='-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'
 	$(MAKE) test-s3
+	$(MAKE) test-azure
 	$(MAKE) test-manifests
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \
 	else echo "no C compiler: the comparison with other databases is left out"; fi
@@ -361,4 +382,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-azure azurite-tests test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms

@@ -81,6 +81,15 @@ func (l *branches) waitShown(ctx context.Context, name string, lsn uint64) error
 	return b.waitDurable(ctx, lsn)
 }
 
+// waitLast waits until the last record that was given a place in the log is durable, and so all earlier ones. It
+// returns errLogFailed if the record has failed.
+func (l *branches) waitLast(ctx context.Context) error {
+	l.mu.Lock()
+	last := commit{out: l.last}
+	l.mu.Unlock()
+	return last.waitDurable(ctx)
+}
+
 // list lists the live branches by name, except those of drafts that have ended.
 func (l *branches) list() []engine.Branch {
 	l.mu.Lock()

@@ -124,6 +124,16 @@ func (g *Graph) CatchUp(ctx context.Context) error {
 	return nil
 }
 
+// Settle waits until no commit is in flight, and then does what CatchUp does. A call that was refused because of
+// the data may have been judged by a commit in flight. If that commit has failed, the error of Settle is a
+// *engine.Unavailable.
+func (g *Graph) Settle(ctx context.Context) error {
+	if err := g.branches.waitLast(ctx); err != nil {
+		return err
+	}
+	return g.CatchUp(ctx)
+}
+
 // Current returns the last time at which this server was known to be the writer of a graph in
 // shared storage. A request of CatchUp or of the takeover showed this.
 func (g *Graph) Current() time.Time {

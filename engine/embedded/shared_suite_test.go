@@ -26,11 +26,14 @@ func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
 
 var storages = flag.Bool("storages", false, "run the suite on each kind of shared storage that is installed")
 
-// installed lists the kinds of shared storage outside of this process. A kind whose program is not installed skips its test.
-var installed = []struct {
+// A storageKind is a kind of shared storage outside of this process.
+type storageKind struct {
 	name string
-	open func(t *testing.T) object.Bucket
-}{
+	open func(t *testing.T) object.Bucket // skips the test if the program of the storage is not installed
+}
+
+// installed lists the kinds of shared storage. Build tags add others.
+var installed = []storageKind{
 	{"folder", func(t *testing.T) object.Bucket {
 		b, err := object.NewFolder(fs.OS(), t.TempDir())
 		if err != nil {

@@ -373,6 +373,20 @@ func (g *Graph) tooOld() error {
 		"this server has not reached the shared storage for %v, longer than storage.max_staleness (%v); check the network and the credentials of the storage", s.Lag.Round(time.Second), limit)}
 }
 
+// Writing reports whether this server is the writer of the graph. The function `confirm` returns nil only if it
+// has been the writer from the call of Writing to the call of confirm, and if all commits that were in flight
+// then are durable. Its error is a *engine.Unavailable if another server may have written the graph since, or
+// if a commit in flight failed.
+func (g *Graph) Writing() (writer bool, confirm func(context.Context) error) {
+	was := g.current.Load()
+	return was.written != nil, func(ctx context.Context) error {
+		if was.written == nil || g.current.Load() != was {
+			return &engine.Unavailable{Reason: "another server writes the graph", RetryAfter: retryAfter}
+		}
+		return was.written.Settle(ctx)
+	}
+}
+
 // CatchUp makes sure that later reads see every commit that was acknowledged before.
 func (g *Graph) CatchUp(ctx context.Context) error {
 	_, err := calling(ctx, g, func(eg engine.Graph) (struct{}, error) {

@@ -452,3 +452,37 @@ func TestTwin(t *testing.T) {
 	}
 	eventually(t, "reported", func() bool { return reported.Load() > 0 })
 }
+
+// TestWriting lets a command replace the writer. Before the former writer notices this, it refuses to delete a
+// branch that the command has made: its data is old. It must then not confirm that it is the writer.
+func TestWriting(t *testing.T) {
+	b, _ := people(t)
+	s := serveFor(t, b, "one", time.Hour, 0)
+	writer, confirm := s.Writing()
+	if err := confirm(t.Context()); !writer || err != nil {
+		t.Errorf("the writer: %t, %v", writer, err)
+	}
+	reader := serve(t, b, "two", 0)
+	var late *engine.Unavailable
+	if writer, confirm := reader.Writing(); writer || !errors.As(confirm(t.Context()), &late) {
+		t.Errorf("the reader: %t, %v", writer, confirm(t.Context()))
+	}
+	c := command(t, b)
+	g, err := c.Open(t.Context(), "people", engine.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.CreateBranch(t.Context(), "made", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	var missing *engine.NotFound
+	if err := s.DeleteBranch(t.Context(), "made"); !errors.As(err, &missing) {
+		t.Fatalf("the former writer deletes the branch: %v; the test needs one that does not know the branch", err)
+	}
+	if err := confirm(t.Context()); !errors.As(err, &late) {
+		t.Errorf("the former writer confirms with %v; want an *engine.Unavailable", err)
+	}
+	if err := errors.Join(g.Close(), c.Node.Leave(t.Context())); err != nil {
+		t.Error(err)
+	}
+}

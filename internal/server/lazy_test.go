@@ -89,6 +89,19 @@ func TestOpenOnUse(t *testing.T) {
 	}
 }
 
+// TestRefusedFirstWrite sends a write to a graph that nobody writes at the moment. The server must refuse it with its own
+// fault: it has become the writer before it judges the write.
+func TestRefusedFirstWrite(t *testing.T) {
+	f, _ := newSharedFleet(t, "things")
+	h, _ := f.mustOpen(func(o *server.Options) { o.Node = "og-1" })
+	for range 2 { // the first time the graph has not been opened yet, the second time it was closed
+		if status, answer := ask(h, "POST", "/graphs/things/mutate", "ada", `{"query":"query m() { delete Thing where slug = \"x\" }","branch":"none"}`); status != http.StatusNotFound {
+			t.Errorf("a write to a branch that does not exist: %d %s", status, answer)
+		}
+		untilGraph(t, h, "things", "idle", http.StatusOK, func(g client.GraphReadiness) bool { return g.Role == "idle" })
+	}
+}
+
 // TestFailedFirstUse removes a graph from shared storage. Its first use must fail as unavailable and make
 // the server not ready. A server that must open all graphs must not start.
 func TestFailedFirstUse(t *testing.T) {

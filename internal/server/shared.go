@@ -242,6 +242,19 @@ func (s *Server) catchUp(graph string) func(context.Context) error {
 	return s.shared.graphs[graph].CatchUp
 }
 
+// writing returns the function for servedgraph.Config.Writing. It returns nil if the storage is a folder.
+func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRole {
+	if s.shared == nil {
+		return nil
+	}
+	g := s.shared.graphs[graph]
+	return func(ctx context.Context) (role servedgraph.WriteRole) {
+		_ = g.Claim(ctx) // if nobody writes the graph at the moment; the call itself reports the fault
+		role.Writer, role.Confirm = g.Writing()
+		return role
+	}
+}
+
 // forwarding returns the function that forwards requests that write to a graph. It returns nil if
 // this server forwards no requests.
 func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Request, body []byte) bool {

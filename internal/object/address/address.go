@@ -17,7 +17,7 @@ import (
 )
 
 // Forms lists the URLs that Open accepts.
-const Forms = "s3://bucket/prefix?region=eu-central-1, gs://bucket/prefix, postgres://user@host/database?schema=omnigraph, or file:///path/of/a/folder for servers on one machine"
+const Forms = "s3://bucket/prefix?region=eu-central-1, gs://bucket/prefix, azblob://container/prefix?account=name (needs the build tag azure), postgres://user@host/database?schema=omnigraph, or file:///path/of/a/folder for servers on one machine"
 
 // Is reports whether text is a URL and not the path of a folder.
 func Is(text string) bool { return strings.Contains(text, "://") }
@@ -41,6 +41,8 @@ func Check(text string) error {
 		return err
 	case "gs":
 		return gcs.Check(text)
+	case "azblob":
+		return checkAzure(text)
 	case "postgres", "postgresql":
 		if u.Host == "" && u.Query().Get("host") == "" {
 			return errors.New("the address of the database names no host; write postgres://user@host/database?schema=omnigraph")
@@ -81,9 +83,15 @@ func Redacted(text string) string {
 }
 
 // SchemeError is the error for a storage that this program does not support.
-type SchemeError struct{ Scheme string }
+type SchemeError struct {
+	Scheme string
+	Tag    string // build tag that adds the support; empty if there is none
+}
 
 func (e *SchemeError) Error() string {
+	if e.Tag != "" {
+		return fmt.Sprintf("the address of the storage has the scheme %q, which this program was built without; build it with: go build -tags %s", e.Scheme, e.Tag)
+	}
 	return fmt.Sprintf("the address of the storage has the scheme %q, which is not supported; write %s", e.Scheme, Forms)
 }
 
@@ -119,6 +127,8 @@ func Open(ctx context.Context, text string) (object.Bucket, func(), error) {
 			return nil, nil, err
 		}
 		return b, b.Close, nil
+	case "azblob":
+		return openAzure(text)
 	case "file":
 		dir, err := folderOf(u)
 		if err != nil {

@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		"file:///srv/graphs":                             "",
 		"file://srv/graphs":                              "three slashes",
 		"file:///srv/graphs?x=1":                         "three slashes",
-		"azblob://container":                             `scheme "azblob", which is not supported`,
+		"ftp://host/folder":                              `scheme "ftp", which is not supported`,
 		"s3://%zz":                                       "is not a URL",
 	} {
 		err := Check(text)

@@ -122,13 +122,13 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 	if err := object.CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
-	exact := &exactReader{r: r, left: size}
-	if size == 0 && exact.more() {
-		return &object.SizeError{Name: name, Size: size}
+	exact, err := object.NewExactReader(name, r, size)
+	if err != nil {
+		return err
 	}
-	err := b.put(ctx, "uploading", name, exact, size, nil)
-	if exact.wrong {
-		return &object.SizeError{Name: name, Size: size}
+	err = b.put(ctx, "uploading", name, exact, size, nil)
+	if wrong := exact.Fault(); wrong != nil {
+		return wrong
 	}
 	return err
 }

@@ -106,17 +106,13 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 	if err := object.CheckUpload(ctx, name, size); err != nil {
 		return err
 	}
-	exact := &exactReader{r: r, left: size}
-	if size == 0 {
-		// The client library does not read r if size is 0. exact.end sets exact.wrong if r has bytes.
-		_ = exact.end()
+	exact, err := object.NewExactReader(name, r, size)
+	if err != nil {
+		return err
 	}
-	if exact.wrong {
-		return &object.SizeError{Name: name, Size: size}
-	}
-	err := b.put(ctx, "uploading", name, exact, size, minio.PutObjectOptions{})
-	if exact.wrong {
-		return &object.SizeError{Name: name, Size: size}
+	err = b.put(ctx, "uploading", name, exact, size, minio.PutObjectOptions{})
+	if wrong := exact.Fault(); wrong != nil {
+		return wrong
 	}
 	return err
 }
@@ -234,43 +230,4 @@ func meaning(err error) error {
 		return object.ErrBusy // nothing was sent
 	}
 	return object.ErrUnknown // no answer, or a fault of the server that may have come after the write
-}
-
-// exactReader fails if the reader r does not have exactly `left` more bytes.
-type exactReader struct {
-	r     io.Reader
-	left  int64 // number of bytes that must follow
-	wrong bool  // r has fewer or more bytes
-}
-
-// Read implements io.Reader. Before it returns the last bytes, it makes sure that no more follow.
-func (e *exactReader) Read(p []byte) (int, error) {
-	if e.left == 0 && len(p) > 0 {
-		return 0, e.end()
-	}
-	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
-	e.left -= int64(n)
-	switch {
-	case errors.Is(err, io.EOF) && e.left > 0:
-		e.wrong = true
-		return 0, io.ErrUnexpectedEOF
-	case err != nil && !errors.Is(err, io.EOF):
-		return n, err
-	case e.left == 0 && n > 0:
-		if err := e.end(); !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-	}
-	return n, nil
-}
-
-// end tries to read one more byte than expected. It returns io.EOF if the content has ended. If
-// there is such a byte, end sets e.wrong and returns another error.
-func (e *exactReader) end() error {
-	n, err := io.ReadFull(e.r, make([]byte, 1))
-	if n > 0 {
-		e.wrong = true
-		return errors.New("the content has more bytes than were announced")
-	}
-	return err
 }

@@ -120,9 +120,12 @@ type noTimeLimit interface{ NoTimeLimit() }
 func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call tool.Call, e *encoding.Writer) (commit string, err error) {
 	mark := e.Mark()
 	ctx, w := g.record.Begin(ctx, actor, name, call, e)
+	settle := g.settler(ctx, call)
 	defer func() {
 		if p := recover(); p != nil {
 			err = &wireerror.Panic{Value: p, Stack: debug.Stack()}
+		} else if settle != nil && !w.Changed() {
+			err = settle(ctx, err)
 		}
 		if err != nil {
 			e.Reset(mark)
@@ -179,6 +182,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	}
 	w.RecordWrite(out)
 	if out.Calls != nil {
+		settle = nil // each of the calls has its own
 		w.MarkBatch()
 		return "", g.batch(ctx, actor, name, out.Calls, e)
 	}

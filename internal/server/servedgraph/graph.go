@@ -27,6 +27,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// WriteRole is the role of this server during a call that may write.
+type WriteRole struct {
+	Writer bool // this server writes the graph
+
+	// Confirm returns nil only if this server has been the writer since the start of the call, and if the
+	// commits in flight are durable. It may send a request to the storage.
+	Confirm func(ctx context.Context) error
+}
+
 // Config is the configuration of a served graph.
 type Config struct {
 	ID         string            // the id of the graph in URLs
@@ -71,6 +80,10 @@ type Config struct {
 	// CatchUp. CatchUp is nil if reads always see these commits.
 	CatchUp func(ctx context.Context) error
 
+	// Writing returns the role of this server at the start of a call that may write. Writing is nil if no
+	// other server can write the graph.
+	Writing func(ctx context.Context) WriteRole
+
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
@@ -113,6 +126,7 @@ type Graph struct {
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
 
 	catchUp func(ctx context.Context) error // see Config; may be nil
+	writing func(context.Context) WriteRole // see Config; may be nil
 
 	heads   headWatch   // the streams that wait for new commits
 	events  headWatch   // the streams that wait for events of proposals; its only branch is ""
@@ -135,7 +149,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {

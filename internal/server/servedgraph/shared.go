@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Latest is an argument of [Graph.Reach] that stands for every commit that was acknowledged before
@@ -50,6 +53,34 @@ func (g *Graph) reach(ctx context.Context, commit string) error {
 	}
 	_, err = g.engine.Commit(ctx, commit)
 	return err
+}
+
+// settler returns a function for the end of a call that has made no commit, or nil if the call cannot write or no
+// other server can write the graph. It must be called before the call reads the graph.
+//
+// The server that judged the call may have been replaced as the writer, for example while its process was
+// stopped, and then its data is old: it refuses a change of what another server has written since, or finds
+// nothing to change. Or it judged by a commit in flight, which failed. The function takes the error of the call, and
+// returns it if this server was the writer during the call. Otherwise it returns an error that tells the caller to
+// repeat the call.
+func (g *Graph) settler(ctx context.Context, call tool.Call) func(context.Context, error) error {
+	if g.writing == nil || !slices.ContainsFunc(call.Grants(), func(x tool.Grant) bool { return x.Action.Row().Writes }) {
+		return nil
+	}
+	role := g.writing(ctx)
+	return func(ctx context.Context, err error) error {
+		var denied *wireerror.Forbidden
+		switch {
+		case err == nil && !role.Writer: // a dry run
+			return nil
+		case err != nil && (errors.As(err, &denied) || wireerror.Explain(err).Operational):
+			return err
+		}
+		if late := role.Confirm(ctx); late != nil {
+			return late
+		}
+		return err
+	}
 }
 
 // QueryWrites reports whether a stored query is a mutation. It returns false if there is no such

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
@@ -79,6 +81,55 @@ func TestReach(t *testing.T) {
 	for _, commit := range []string{servedgraph.Latest, unknown} {
 		if err := servedtest.Graph(t, c).Reach(t.Context(), commit); !errors.Is(err, fault) {
 			t.Errorf("commit %s without the storage: %v", commit, err)
+		}
+	}
+}
+
+// TestJudgedByFormerWriter refuses writes, and makes one that changes nothing, on a server that is the writer, on
+// one that has been replaced since, and on a reader. Only the first one may judge a write.
+func TestJudgedByFormerWriter(t *testing.T) {
+	c := servedtest.Config(t, builtin.All("1")...)
+	late := &engine.Unavailable{Reason: "another server writes the graph"}
+	var confirmed int
+	var role servedgraph.WriteRole
+	c.Writing = func(context.Context) servedgraph.WriteRole { return role }
+	g := servedtest.Graph(t, c)
+	is := func(fault error) func(context.Context) error {
+		return func(context.Context) error { confirmed++; return fault }
+	}
+	for _, server := range []struct {
+		name   string
+		role   servedgraph.WriteRole
+		judges bool
+	}{
+		{"the writer", servedgraph.WriteRole{Writer: true, Confirm: is(nil)}, true},
+		{"a former writer", servedgraph.WriteRole{Writer: true, Confirm: is(late)}, false},
+		{"a reader", servedgraph.WriteRole{Confirm: is(late)}, false},
+	} {
+		role = server.role
+		for _, call := range []struct {
+			name, tool, args string
+			confirms         int // how often the server must confirm that it is the writer
+			refused          bool
+		}{
+			{"deletes a branch that does not exist", "branch_delete", `{"name":"none"}`, 1, true},
+			{"writes to a branch that does not exist", "graph_mutate", `{"query":"MUTATION","branch":"none"}`, 1, true},
+			{"changes nothing", "graph_mutate", `{"query":"MUTATION"}`, 1, false},
+			{"reads a branch that does not exist", "graph_query", `{"query":"READ","branch":"none"}`, 0, true},
+		} {
+			confirmed = 0
+			args := strings.NewReplacer(
+				"MUTATION", `query m() { update Person set { age: 1 } where name = \"nobody\" }`, "READ", `query q() { match { $p: Person } return { $p.name as name } }`).Replace(call.args)
+			_, err := g.Call(t.Context(), servedtest.Writer, call.tool, []byte(args), encoding.Options{})
+			if wanted := call.confirms > 0 && !server.judges && (call.refused || server.role.Writer); wanted != errors.Is(err, late) {
+				t.Errorf("%s %s: %v; want the error of a server that does not write: %t", server.name, call.name, err, wanted)
+			}
+			if server.judges && call.refused != (err != nil) {
+				t.Errorf("%s %s: %v", server.name, call.name, err)
+			}
+			if server.role.Writer && confirmed != call.confirms {
+				t.Errorf("%s %s: it was confirmed %d times that the server is the writer, want %d", server.name, call.name, confirmed, call.confirms)
+			}
 		}
 	}
 }

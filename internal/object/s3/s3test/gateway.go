@@ -17,38 +17,60 @@ import (
 // keeps objects in a folder. `make test-s3` builds versitygw.
 const gatewayVariable = "OMNIGRAPH_TEST_VERSITYGW"
 
+// Gateway is a versitygw that a test started.
+type Gateway struct {
+	program, dir, at string // the executable file, the folder of the buckets, the address
+	process          *exec.Cmd
+}
+
 // Start starts versitygw over an empty folder that has the bucket "graphs", and returns its URL.
 func Start(t *testing.T) string {
+	t.Helper()
+	return New(t).URL()
+}
+
+// New starts versitygw over an empty folder that has the bucket "graphs".
+func New(t *testing.T) *Gateway {
 	t.Helper()
 	program := os.Getenv(gatewayVariable)
 	if program == "" {
 		t.Skipf("%s does not name a versitygw; run make test-s3", gatewayVariable)
 	}
-	dir := t.TempDir()
-	must(t, os.Mkdir(dir+"/graphs", 0o755))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
-	address := listener.Addr().String()
+	g := &Gateway{program: program, dir: t.TempDir(), at: listener.Addr().String()}
 	must(t, listener.Close())
-	gateway := exec.Command(program, "--access", "key", "--secret", "secret", "--port", address, "--quiet", "posix", dir)
+	must(t, os.Mkdir(g.dir+"/graphs", 0o755))
+	g.Start(t)
+	t.Cleanup(g.Kill)
+	return g
+}
+
+// URL returns the address of the server.
+func (g *Gateway) URL() string { return "http://" + g.at }
+
+// Kill ends the server at once, as kill -9 does.
+func (g *Gateway) Kill() {
+	_ = g.process.Process.Kill() // fails if the server has ended
+	_ = g.process.Wait()
+}
+
+// Start starts a server that was killed, at its former address.
+func (g *Gateway) Start(t *testing.T) {
+	t.Helper()
+	g.process = exec.Command(g.program, "--access", "key", "--secret", "secret", "--port", g.at, "--quiet", "posix", g.dir)
 	output := &bytes.Buffer{}
-	gateway.Stdout, gateway.Stderr = output, output
-	must(t, gateway.Start())
-	t.Cleanup(func() {
-		_ = gateway.Process.Kill()
-		_ = gateway.Wait()
-	})
+	g.process.Stdout, g.process.Stderr = output, output
+	must(t, g.process.Start())
 	for range 300 {
-		if conn, err := net.Dial("tcp", address); err == nil {
+		if conn, err := net.Dial("tcp", g.at); err == nil {
 			conn.Close()
-			return "http://" + address
+			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	_ = gateway.Process.Kill()
-	_ = gateway.Wait() // afterwards nothing writes to `output`
+	g.Kill() // afterwards nothing writes to `output`
 	t.Fatalf("versitygw does not accept connections; it wrote\n%s", output)
-	return ""
 }
 
 // Open opens a Bucket at a server.

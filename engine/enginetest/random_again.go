@@ -50,6 +50,12 @@ func (d *drawer) otherArgument(p *plan.Param, v value.Value) value.Value {
 		return v
 	case t.Nullable && r.percent(25):
 		return value.Null
+	case p.Interface != "":
+		typ, id := pick(r, t.Fields[0].Type.Enum), "none"
+		if ids := d.ids[key(plan.Node, typ)]; len(ids) > 0 && r.percent(90) {
+			id = pick(r, ids)
+		}
+		return plan.OfNode(typ, id)
 	case t.List:
 		elems := make([]value.Value, r.IntN(4))
 		for i := range elems {

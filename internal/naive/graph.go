@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 
@@ -344,7 +345,13 @@ func fits(v value.Value, t value.Type) bool {
 	if v.IsList() {
 		return !slices.ContainsFunc(v.Elems(), func(e value.Value) bool { return !fits(e, t.Elem()) })
 	}
-	return t.Kind != value.Vector || len(v.Vector()) == t.Dim
+	switch t.Kind {
+	case value.String:
+		return utf8.ValidString(v.Str())
+	case value.Vector:
+		return len(v.Vector()) == t.Dim
+	}
+	return true
 }
 
 // entity is a node or an edge. It is immutable.

@@ -102,14 +102,18 @@ func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (*engine.Draft
 	}
 	main := g.lines[engine.MainBranch]
 	from := moment{main.head, main.state}
-	if n.Commit != "" {
-		if !slices.ContainsFunc(g.past(main.head), func(c engine.Commit) bool { return c.ID == n.Commit }) || g.gone[n.Commit] {
-			return nil, false, &engine.PreconditionFailed{Expected: n.Commit, Actual: main.head.ID}
-		}
-		from = g.commits[n.Commit]
+	missing := &engine.PreconditionFailed{Expected: n.Commit, Actual: main.head.ID}
+	if n.Commit != "" && !slices.ContainsFunc(g.past(main.head), func(c engine.Commit) bool { return c.ID == n.Commit }) {
+		return nil, false, missing
 	}
 	if n.Max > 0 && open >= n.Max {
 		return nil, false, &engine.TooLarge{Resource: "open drafts of one actor", Limit: int64(n.Max), Actual: int64(open) + 1}
+	}
+	if n.Commit != "" {
+		if g.gone[n.Commit] {
+			return nil, false, missing
+		}
+		from = g.commits[n.Commit]
 	}
 	d := engine.Draft{ID: g.newID(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: now()}
 	g.drafts[d.ID] = &d

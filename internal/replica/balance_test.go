@@ -93,17 +93,16 @@ func settles(t *testing.T, what string, members []*member, counts ...int) {
 	}
 }
 
-// TestBalance starts three servers, one after the other. The first one writes all graphs at first. The servers
-// must share the graphs, and leave those that an operator moves where they are.
-func TestBalance(t *testing.T) {
-	b := &object.Memory{}
+// emptyGraphs makes graphs without entities in a bucket, and returns their ids.
+func emptyGraphs(t *testing.T, n int) (b *object.Memory, graphs []string) {
+	t.Helper()
+	b = &object.Memory{}
 	c, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
-	var graphs []string
 	s := command(t, b)
-	for i := range 6 {
+	for i := range n {
 		graphs = append(graphs, fmt.Sprint("graph-", i))
 		g, err := s.Create(t.Context(), graphs[i], schema, c, engine.OpenOptions{})
 		if err == nil {
@@ -116,6 +115,13 @@ func TestBalance(t *testing.T) {
 	if err := s.Node.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return b, graphs
+}
+
+// TestBalance starts three servers, one after the other. The first one writes all graphs at first. The servers
+// must share the graphs, and leave those that an operator moves where they are.
+func TestBalance(t *testing.T) {
+	b, graphs := emptyGraphs(t, 6)
 	one := join(t, b, "one", graphs)
 	settles(t, "the only server writes all graphs", []*member{one}, 6)
 	loaded := one.graphs["graph-0"]

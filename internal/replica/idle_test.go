@@ -3,7 +3,6 @@ package replica
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
-// meter counts the requests that concern graphs, and can delay those that read incarnations.
+// meter counts the requests that concern graphs, and can delay reads of incarnations.
 type meter struct {
 	object.Bucket
 	graphs       atomic.Int64  // requests for objects of graphs
@@ -133,29 +132,10 @@ func find(t *testing.T) *plan.Query {
 	return queries[0].Plan
 }
 
-// TestIdleGraphs serves 200 graphs that nobody uses. They must send no request and have no goroutine.
+// TestIdleGraphs serves 200 unused graphs. They must send no request and have no goroutine.
 // Then it uses one of them, which must be the only one that is opened, and which must be closed again.
 func TestIdleGraphs(t *testing.T) {
-	b := &object.Memory{}
-	c, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
-	if err := faults.Err(); err != nil {
-		t.Fatal(err)
-	}
-	var graphs []string
-	s := command(t, b)
-	for i := range 200 {
-		graphs = append(graphs, fmt.Sprint("graph-", i))
-		g, err := s.Create(t.Context(), graphs[i], schema, c, engine.OpenOptions{})
-		if err == nil {
-			err = g.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Node.Leave(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b, graphs := emptyGraphs(t, 200)
 	before := runtime.NumGoroutine()
 	l := serveLazily(t, b, "one", graphs, func(s *Storage) { s.Idle = lease / 2 })
 	beat := func() uint64 {
@@ -345,7 +325,7 @@ func TestIdleWriter(t *testing.T) {
 	}
 }
 
-// TestIdleOutage cuts a server off from the storage while nobody uses its graph. The graph must stay open,
+// TestIdleOutage cuts a server off from the storage while its graph is unused. The graph must stay open,
 // so that the server can answer reads.
 func TestIdleOutage(t *testing.T) {
 	b, _ := people(t)

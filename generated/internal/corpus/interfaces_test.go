@@ -1,7 +1,6 @@
 package corpus_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -53,7 +52,7 @@ func runInterfaces(s *session) {
 	s.wrote("age_named", 0, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.AgeNamedParamsWho{Type: "Place", ID: "bob"}, Age: 1}, w))
 }
 
-// TestInterfaceParametersOverREST lists the queries with records among their parameters, and sends arguments that are no nodes of
+// TestInterfaceParametersOverREST lists the queries with records among their parameters, and sends arguments that are not nodes of
 // an interface.
 func TestInterfaceParametersOverREST(t *testing.T) {
 	server := httptest.NewServer(asTester(rest.Handler(map[string]*servedgraph.Graph{"corpus": served(t, 0)}, rest.Options{})))
@@ -86,11 +85,7 @@ func TestInterfaceParametersOverREST(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != tt.status || !strings.Contains(string(body), tt.want) {
-			t.Errorf("%s %s: found %d %v %.2000s, expected %d with %s", tt.path, tt.body, resp.StatusCode, err, body, tt.status, tt.want)
-		}
+		wantAnswer(t, resp, tt.path+" "+tt.body, tt.status, tt.want)
 	}
 }
 

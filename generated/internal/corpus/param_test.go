@@ -77,11 +77,7 @@ func TestAnnotationsOverREST(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != tt.status || !strings.Contains(string(body), tt.want) {
-			t.Errorf("%s %s: found %d %s, %v; expected %d with %s", tt.route, tt.body, resp.StatusCode, body, err, tt.status, tt.want)
-		}
+		wantAnswer(t, resp, tt.route+" "+tt.body, tt.status, tt.want)
 	}
 }
 
@@ -111,5 +107,15 @@ func TestAnnotationsThroughAClient(t *testing.T) {
 		if text := res.Content[0].(*mcp.TextContent).Text; res.IsError != tt.refused || !strings.Contains(text, tt.want) {
 			t.Errorf("%v: found %t, %s; expected %t with %s", tt.params, res.IsError, text, tt.refused, tt.want)
 		}
+	}
+}
+
+// wantAnswer checks the status of the answer to a request, and that its body contains a text. It closes the body.
+func wantAnswer(t *testing.T, resp *http.Response, request string, status int, want string) {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != status || !strings.Contains(string(body), want) {
+		t.Errorf("%s: found %d %.2000s, %v; expected %d with %s", request, resp.StatusCode, body, err, status, want)
 	}
 }

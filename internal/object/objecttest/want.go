@@ -3,6 +3,7 @@ package objecttest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/object"
@@ -29,6 +30,17 @@ func wantIs(t *testing.T, err, want error) {
 	if !errors.Is(err, want) {
 		t.Errorf("the error is %v; want one that matches %q", err, want)
 	}
+}
+
+// Means reports whether an error has a meaning, which is an error of package object. Nil stands for an error without any of
+// these meanings.
+func Means(err, meaning error) bool {
+	if meaning != nil {
+		return errors.Is(err, meaning)
+	}
+	return err != nil && !slices.ContainsFunc(
+		[]error{object.ErrExists, object.ErrBusy, object.ErrUnknown, object.ErrNotFound},
+		func(m error) bool { return errors.Is(err, m) })
 }
 
 // wantContent checks the whole content of an object.

@@ -300,7 +300,7 @@ bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.
 	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) SNB= bench/peers/run.sh
 
 bench-snb: SNB = 0.22
-bench-snb: ## measure the Social Network Benchmark and LSQB beside DuckDB, LadybugDB, PostgreSQL and Neo4j (SNB=0.02 for a short run)
+bench-snb: ## measure the Social Network Benchmark and LSQB, and compare with DuckDB, LadybugDB, PostgreSQL and Neo4j (SNB=0.02 for a short run)
 	@WORK=$(DATA)/peers SNB=$(SNB) bench/peers/run.sh
 
 bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections

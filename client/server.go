@@ -53,7 +53,7 @@ type GraphReadiness struct {
 	GraphID string         `json:"graph_id"` // id of the graph
 	Status  string         `json:"status" jsonschema:"enum=serving,enum=failing,enum=quarantined"`
 	Reason  string         `json:"reason,omitempty" jsonschema_description:"Why it is failing or quarantined."`
-	Role    string         `json:"role,omitempty" jsonschema:"enum=reader,enum=writer,enum=absent,enum=idle" jsonschema_description:"Only with shared storage: whether this server writes the graph, reads it, opens it at the moment, or has it closed because nobody uses it."`
+	Role    string         `json:"role,omitempty" jsonschema:"enum=reader,enum=writer,enum=absent,enum=idle" jsonschema_description:"Only with shared storage: whether this server writes the graph, reads it, opens it at the moment, or has it closed because it is not in use."`
 	Epoch   uint64         `json:"epoch,omitempty" jsonschema_description:"Only with shared storage: the number of takeovers of the graph so far, as far as this server knows."`
 	LagMS   int64          `json:"lag_ms,omitempty" jsonschema_description:"Only with shared storage: the milliseconds since this server last knew every commit."`
 	Writer  string         `json:"writer,omitempty" jsonschema_description:"Only on a reader: the name of the server that writes the graph."`

@@ -28,7 +28,7 @@ type Stats struct {
 
 // SharedStats describe the role that one server has for a graph that several servers share.
 type SharedStats struct {
-	Open   bool          // this server has the graph open; otherwise nobody uses the graph here, or it could not be opened
+	Open   bool          // this server has the graph open; otherwise the graph is not in use here, or could not be opened
 	Writer bool          // this server writes the graph; otherwise it only reads it
 	Epoch  uint64        // of the writer: the number of takeovers so far, as far as this server knows
 	Lag    time.Duration // time since this server last knew every commit

@@ -213,6 +213,6 @@ func TestTablesOfLadybug(t *testing.T) {
 		}
 	}
 	for name := range tables {
-		t.Errorf("there is no table %s", name)
+		t.Errorf("the table %s is missing", name)
 	}
 }

@@ -50,7 +50,7 @@ if [ -n "${SNB:-}" ]; then
   ladybug="$work/ladybug/bin/python"
   if ! "$ladybug" -c "import ladybug" >/dev/null 2>&1; then
     if ! python3 -m venv "$work/ladybug" || ! "$ladybug" -m pip install -q --disable-pip-version-check -r ladybug/requirements.txt; then
-      echo "LadybugDB is left out: there is no python3 with venv, or pip does not get the package" >&2
+      echo "LadybugDB is left out: python3 with venv is missing, or pip does not get the package" >&2
       ladybug=
     fi
   fi

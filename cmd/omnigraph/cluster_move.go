@@ -96,7 +96,7 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 			return nil, fmt.Errorf("the server %s does not serve the graph %s; restart it after omnigraph cluster apply", node, graph)
 		}
 		// The server removes a wish after it granted the wish, if the wish came too late, or if it does not serve
-		// the graph. A graph that it serves and that nobody uses is not in its sign until the wish has opened it.
+		// the graph. An idle graph is not in its sign until the wish has opened it.
 		err = replica.Move(ctx, b, node, replica.Wish{Graph: graph, Epoch: epoch})
 		switch {
 		case err == nil:
@@ -114,8 +114,8 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 	}
 }
 
-// targetOf returns what the server `node` says about a graph, and the highest epoch of the graph on
-// any server. What it says is zero if it does not have the graph open.
+// targetOf returns what the sign of the server `node` says about a graph, and the highest epoch of the graph on
+// any server. The GraphSign is zero if the server does not have the graph open.
 func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSign, epoch uint64, err error) {
 	var names []string
 	found := false

@@ -35,8 +35,8 @@ const (
 // usageError marks an error of the command line itself.
 type usageError struct{ error }
 
-// heapGrowth is the number of bytes by which the heap grows between two garbage collections while it is
-// small. A short command then needs none.
+// heapGrowth is the growth of a small heap between two garbage collections, in bytes. With it, a short
+// command needs no collection.
 const heapGrowth = 16 << 20
 
 func main() {

@@ -179,8 +179,8 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	return mcp.ServeStdio(access.WithActor(ctx, e.localActor()), served, mcp.Options{}, cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
-// local returns the served graph of a store, with the given built-in tools. Commands other than those that serve tools need
-// none, and it takes milliseconds to make them.
+// local returns the served graph of a store, with the given built-in tools. Only the command that serves
+// tools needs them, and it takes milliseconds to make them.
 func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits servedgraph.Limits, builtins []tool.Tool) (*servedgraph.Graph, error) {
 	catalog, err := e.catalog(ctx, g, log)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestFaultsAreFound(t *testing.T) {
 func findFault(t *testing.T, name string) {
 	i := slices.IndexFunc(fault.All(), func(f fault.Fault) bool { return f.String() == name })
 	if i < 0 {
-		t.Fatalf("there is no fault %s", name)
+		t.Fatalf("the fault %s does not exist", name)
 	}
 	fault.Set(fault.All()[i])
 	o := &overheard{TB: t}

@@ -44,7 +44,7 @@ func TestSettle(t *testing.T) {
 		t.Fatalf("making the lost branch again: %v; the test needs a refusal", err)
 	}
 	if err := g.CatchUp(t.Context()); err != nil {
-		t.Fatalf("CatchUp: %v; the test needs a server that nobody has replaced", err)
+		t.Fatalf("CatchUp: %v; the test needs a server that has not been replaced", err)
 	}
 	if err := g.Settle(t.Context()); !errors.As(err, &late) {
 		t.Errorf("Settle confirms a refusal because of a branch that was not made: %v", err)

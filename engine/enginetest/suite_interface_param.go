@@ -94,7 +94,7 @@ func interfaceArguments() []testCase {
 	return append(interfaceReads(cases), interfaceArgumentFaults())
 }
 
-// interfaceArgumentFaults returns the case of arguments that are no nodes of the interface.
+// interfaceArgumentFaults returns the case of arguments that are not nodes of the interface.
 func interfaceArgumentFaults() testCase {
 	return testCase{name: "interfaces/parameter: wrong arguments", schema: named, run: func(s *session) {
 		for _, arg := range []any{

@@ -33,7 +33,7 @@ func Space(growth int64) (stop func()) {
 
 // spacing sets GOGC by the size of the live heap.
 type spacing struct {
-	growth uint64 // bytes by which the heap may grow at least between two collections
+	growth uint64 // the least growth of the heap between two collections, in bytes
 
 	mu      sync.Mutex
 	percent int // of GOGC, as it was set last

@@ -23,7 +23,7 @@ const (
 	Reader Role = "reader" // it follows the log of the writer
 	Writer Role = "writer" // it is the one server that writes the graph
 	Absent Role = "absent" // it has no copy of the graph at the moment, but tries to open one
-	Idle   Role = "idle"   // it has closed the graph, or not opened it yet, because nobody uses it
+	Idle   Role = "idle"   // it has closed the graph, or not opened it yet, because it has no calls
 )
 
 // State describes a graph on this server.
@@ -56,7 +56,7 @@ type Graph struct {
 
 	use    use                   // what keeps the graph open
 	opened func(context.Context) // see OpenOnUse; may be nil
-	vacant atomic.Uint64         // epoch whose writer has given up the graph because nobody used it; 0 if the writer has not
+	vacant atomic.Uint64         // epoch whose writer has given up the unused graph; 0 if the writer has not
 
 	busy  atomic.Int64          // number of writes, loads and exports that run
 	moved atomic.Pointer[moved] // the last takeover that an operator asked for; nil if there was none

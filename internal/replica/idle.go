@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// A graph is Idle while nobody uses it: it is closed, has no goroutine, and sends no request to the
+// A graph without calls is Idle: it is closed, has no goroutine, and sends no request to the
 // storage. The first call opens it. A graph that has not been used for Storage.Idle is closed again.
 //
 // The writer of a graph that becomes Idle names the graph with its epoch in its sign. Another server
@@ -189,7 +189,7 @@ func (g *Graph) postpone() {
 	g.again = clock.Now().Add(g.wait)
 }
 
-// unused reports whether nobody has used the graph for Storage.Idle.
+// unused reports whether the graph has not been used for Storage.Idle.
 func (g *Graph) unused() bool {
 	g.use.mu.Lock()
 	defer g.use.mu.Unlock()
@@ -202,7 +202,7 @@ func (g *Graph) unusedLocked() bool {
 	return limit > 0 && g.use.holders == 0 && clock.Now().Sub(g.use.last) >= limit && g.storage.Node.wished(g.id) == nil
 }
 
-// drop closes the graph if nobody has used it for Storage.Idle, and reports whether it did. A graph
+// drop closes the graph if it has not been used for Storage.Idle, and reports whether it did. A graph
 // that could not be opened stays as it is, so that it opens when its storage is repaired. While the storage
 // does not answer, an open graph stays open, so that its server goes on answering reads.
 func (g *Graph) drop(ctx context.Context) bool {
@@ -210,7 +210,7 @@ func (g *Graph) drop(ctx context.Context) bool {
 		return false
 	}
 	if now := g.current.Load(); now.written != nil {
-		g.collectOnce(ctx, now, g.storage.collectEvery()) // no other server collects while nobody uses the graph
+		g.collectOnce(ctx, now, g.storage.collectEvery()) // no other server collects while the graph is Idle
 	}
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -240,7 +240,7 @@ func (g *Graph) drop(ctx context.Context) bool {
 	if err := now.graph().Close(); err != nil {
 		var lost *engine.Unavailable // another server has replaced this writer: nothing is lost
 		if !errors.As(err, &lost) {
-			g.storage.fault(g.id, fmt.Errorf("closing the graph because nobody uses it: %w", err))
+			g.storage.fault(g.id, fmt.Errorf("closing the unused graph: %w", err))
 		}
 	}
 	g.changed()
@@ -248,7 +248,7 @@ func (g *Graph) drop(ctx context.Context) bool {
 }
 
 // Claim opens the graph if it is Idle, and makes this server the writer if the former writer, which
-// can be this server, has given the graph up because nobody used it.
+// can be this server, has given the unused graph up.
 func (g *Graph) Claim(ctx context.Context) error {
 	if err := g.hold(ctx); err != nil {
 		return err
@@ -271,8 +271,8 @@ func (g *Graph) claim(ctx context.Context) error {
 	return err
 }
 
-// released returns the last epoch of the graph if this server was its writer and has given the graph up
-// because nobody used it. Otherwise it returns 0.
+// released returns the last epoch of the graph if this server was its writer and has given the unused
+// graph up. Otherwise it returns 0.
 func (g *Graph) released() uint64 {
 	now := g.current.Load()
 	if v := g.vacant.Load(); now.follower != nil && v == g.mine.Load() {

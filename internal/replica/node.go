@@ -44,7 +44,7 @@ type Sign struct {
 	Address     string               `json:"address"`     // where other servers reach the node; "" if they cannot
 	Beat        uint64               `json:"beat"`        // grows with each sign, so that no two signs are equal
 	Renewed     time.Time            `json:"renewed_at"`  // time of the sign by the node's clock; only for people
-	Graphs      map[string]GraphSign `json:"graphs"`      // the graphs that the node has open, and those that it wrote until they became Idle
+	Graphs      map[string]GraphSign `json:"graphs"`      // the open graphs of the node, and the Idle ones that it wrote last
 
 	// Config is the digest of the configuration of a server, and Started is the time at which the
 	// server was started, by its own clock. Both are absent from the sign of a command.
@@ -61,7 +61,7 @@ type GraphSign struct {
 	// needs; 0 if it needs none. The collector spares what this checkpoint needs, for a limited time.
 	Needs uint64 `json:"needs,omitempty"`
 
-	// Released is an epoch of the node which ended because nobody used the graph; 0 if there is none. Any
+	// Released is an epoch of the node which ended because the graph was unused; 0 without one. Any
 	// server that has a write may take over from this epoch.
 	Released uint64 `json:"released,omitempty"`
 
@@ -351,7 +351,7 @@ func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
 }
 
-// gaveUp reports whether the server that made a takeover has given the graph up because nobody used it,
+// gaveUp reports whether the server that made a takeover has given the unused graph up,
 // according to the sign that `gone` last read.
 func (n *Node) gaveUp(t embedded.Takeover, graph string) bool {
 	n.observing.Lock()

@@ -54,7 +54,7 @@ type Storage struct {
 	Failed func(graph string, err error)
 
 	// Fault, if set, is called with the error if a graph could not be opened when it was first used, or could
-	// not be closed properly when nobody used it any more.
+	// not be closed properly when it was unused.
 	Fault func(graph string, err error)
 
 	// Collected, if set, is called after each collection that deleted or spared objects, or failed.

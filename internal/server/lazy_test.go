@@ -89,7 +89,7 @@ func TestOpenOnUse(t *testing.T) {
 	}
 }
 
-// TestRefusedFirstWrite sends a write to a graph that nobody writes at the moment. The server must refuse it with its own
+// TestRefusedFirstWrite sends a write to a graph that has no writer at the moment. The server must refuse it with its own
 // fault: it has become the writer before it judges the write.
 func TestRefusedFirstWrite(t *testing.T) {
 	f, _ := newSharedFleet(t, "things")

@@ -249,7 +249,7 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 	}
 	g := s.shared.graphs[graph]
 	return func(ctx context.Context) (role servedgraph.WriteRole) {
-		_ = g.Claim(ctx) // if nobody writes the graph at the moment; the call itself reports the fault
+		_ = g.Claim(ctx) // if the graph has no writer at the moment; the call itself reports the fault
 		role.Writer, role.Confirm = g.Writing()
 		return role
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// heapGrowth is the number of bytes by which the heap grows between two garbage collections while it is small.
+// heapGrowth is the growth of a small heap between two garbage collections, in bytes.
 const heapGrowth = 64 << 20
 
 // heapShare is the part of the memory of the machine or container that the process may use.

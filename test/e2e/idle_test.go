@@ -52,7 +52,7 @@ func (f *fleet) untilIdle() {
 	}
 }
 
-// TestIdleServers lets two servers close a graph that nobody uses, again and again. Each time another server
+// TestIdleServers lets two servers close an unused graph, again and again. Each time another server
 // gets the first write. It must be acknowledged, and the other server must show it.
 func TestIdleServers(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))

@@ -319,7 +319,7 @@ func (w *worker) writeTool(operation, name string, arguments map[string]any) str
 }
 
 // commitOf returns the id of the commit in the answer to a write: over REST in an object, over MCP as a
-// text, and of a merge beside its outcome.
+// text, and of a merge next to its outcome.
 func commitOf(body []byte) string {
 	var all struct {
 		Commit  json.RawMessage
@@ -438,7 +438,7 @@ func (w *worker) mistakes() {
 // branchPath returns the path of a branch.
 func branchPath(branch string) string { return "/branches/" + url.PathEscape(branch) }
 
-// texts returns all notes that must exist, except those that several workers write to.
+// texts returns all notes that must exist, without the notes of several workers.
 func (c *crowd) texts() map[string]string {
 	all := map[string]string{}
 	for _, w := range c.workers {

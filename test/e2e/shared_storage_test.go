@@ -218,7 +218,7 @@ func (c *crowd) checkHistory() {
 			}
 			number[commit.GraphCommitID] = commit.GraphManifestVersion
 			if _, known := c.commits[commit.GraphCommitID]; !known && commit.ActorID != nil && *commit.ActorID == "act-dev" {
-				t.Errorf("server %d has commit %s, which nobody acknowledged", i, commit.GraphCommitID)
+				t.Errorf("server %d has commit %s, which was not acknowledged", i, commit.GraphCommitID)
 			}
 		}
 		for id := range c.onMain {
@@ -249,7 +249,7 @@ func (c *crowd) checkHistory() {
 	}
 }
 
-// checkContent verifies the graph in the storage, without a server, and compares its notes with those that
+// checkContent verifies the graph in the storage, without a server, and compares its notes with the ones that
 // the servers acknowledged. REQUIRES: checkHistory has run.
 func (c *crowd) checkContent(at string) {
 	t := c.f.t
@@ -283,7 +283,7 @@ func (c *crowd) checkContent(at string) {
 		delete(found, slug)
 	}
 	for slug, text := range found {
-		t.Errorf("note %s with the text %q exists; nobody acknowledged it, or it was deleted", slug, text)
+		t.Errorf("note %s with the text %q exists; it was not acknowledged, or it was deleted", slug, text)
 	}
 	t.Logf("%d notes and %d commits are as acknowledged", len(want), len(c.commits))
 }

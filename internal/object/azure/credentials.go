@@ -26,8 +26,8 @@ const (
 	assertion = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 )
 
-// connect returns a client with the credentials of the environment. They are the first of these that
-// exist: the key of the account, a shared access signature, a workload identity, a client secret.
+// connect returns a client with the credentials of the environment. It takes the first that
+// exists of the key of the account, a shared access signature, a workload identity and a client secret.
 func (l *location) connect(transport *http.Client) (*container.Client, error) {
 	options := &container.ClientOptions{ClientOptions: azcore.ClientOptions{
 		Retry: policy.RetryOptions{MaxRetries: -1}, Transport: transport, Telemetry: policy.TelemetryOptions{ApplicationID: "omnigraph"},
@@ -95,7 +95,7 @@ func (i *identity) GetToken(ctx context.Context, o policy.TokenRequestOptions) (
 	return azcore.AccessToken{Token: token.AccessToken, ExpiresOn: token.Expiry}, nil
 }
 
-// tokenError reports that there is no token, so the request was not sent.
+// tokenError reports that the request was not sent because no token could be fetched.
 type tokenError struct{ err error }
 
 func (e *tokenError) Error() string { return "getting a token of Microsoft Entra: " + e.err.Error() }

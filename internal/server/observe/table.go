@@ -123,10 +123,10 @@ var Metrics = [...]Metric{
 	graphCheckpointFailures: {"omnigraph_graph_checkpoint_failures_total", Counter, []string{"graph"},
 		"Failed background checkpoints. No data is lost: the log keeps it.", "Any failure: the disk is full or broken."},
 
-	graphOpen: {"omnigraph_graph_open", Gauge, []string{"graph"}, "With shared storage: 1 if this server has the graph open, 0 if nobody has used it here for storage.idle, or the server cannot open it.",
+	graphOpen: {"omnigraph_graph_open", Gauge, []string{"graph"}, "With shared storage: 1 if this server has the graph open, 0 if it has had no calls here for storage.idle, or the server cannot open it.",
 		"Changes every few minutes: the graph is opened again and again, so make storage.idle longer."},
 	graphWriter: {"omnigraph_graph_writer", Gauge, []string{"graph"}, "With shared storage: 1 if this server writes the graph, 0 if it does not.",
-		"The sum over all servers is above 1 for longer than a lease: two servers believe that they write the graph. It is 0 if nobody has written the graph since it became idle; the next write changes that."},
+		"The sum over all servers is above 1 for longer than a lease: two servers believe that they write the graph. It is 0 if the graph has had no writes since it became idle; the next write changes that."},
 	graphEpoch: {"omnigraph_graph_epoch", Gauge, []string{"graph"}, "With shared storage: the number of takeovers of the graph, as far as this server knows.", "A steady increase: the servers take the graph from each other; look at the latency of the storage."},
 	graphLag: {"omnigraph_graph_lag_seconds", Gauge, []string{"graph"}, "With shared storage: the time since this server last knew every commit.",
 		"More than a few seconds: the server cannot reach the storage. At storage.max_staleness it stops answering reads."},

@@ -260,7 +260,7 @@ func checkNode(p *plan.Param, v value.Value) error {
 			return err
 		}
 		if f.Type.Enum != nil && !slices.Contains(f.Type.Enum, e.Str()) {
-			return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("the type %q is not one of those that implement %s: %s", e.Str(), p.Interface, strings.Join(f.Type.Enum, ", "))}
+			return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("the type %q does not implement %s; the types that do are %s", e.Str(), p.Interface, strings.Join(f.Type.Enum, ", "))}
 		}
 	}
 	return nil

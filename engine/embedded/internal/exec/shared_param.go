@@ -14,7 +14,7 @@ import (
 type form uint8
 
 const (
-	plainForm form = iota // the expression is no such parameter
+	plainForm form = iota // the parameter is not a node of an interface
 	refForm               // the text that evaluator.evalRef makes for the node
 	idForm                // the id of the node; null if the node has another type than expr.node
 )

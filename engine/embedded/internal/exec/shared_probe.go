@@ -22,7 +22,7 @@ type probeShared struct {
 	id   int          // position in matcher.frames of the frame for the result
 }
 
-// The values of probeShared.prop that are no properties.
+// The values of probeShared.prop that do not stand for properties.
 const (
 	byID  = -1 // the id
 	byRef = -2 // the type and the id; the value is a text of refText
@@ -35,7 +35,8 @@ type memberPath struct {
 }
 
 // probeShared returns the cheapest step for a filter that requires the id or a property of a variable over an
-// interface to equal a value, or the node to be that of a parameter. It returns nil if there is no such filter, or if no type has an index for it.
+// interface to equal a value, or the node to be that of a parameter. It returns nil if the scope has no such
+// filter, or if no type has an index for it.
 func (pl *planner) probeShared(s *scope, v plan.VarID) *probeShared {
 	for _, by := range []struct {
 		prop int

@@ -66,7 +66,7 @@ func (s *share) rest(after time.Duration) {
 	s.since = clock.Now()
 }
 
-// take reports whether the goroutine does the next unit. If there is no share, it does all of them.
+// take reports whether the goroutine does the next unit. Without a share, it does all of them.
 func (s *share) take() bool {
 	if s == nil {
 		return true
@@ -186,8 +186,8 @@ func takeHelpers() int32 {
 	}
 }
 
-// together runs `work` in this goroutine and in helpers, each with a share of the units of the work. It adds the rows that the
-// helpers counted to those that this run counted. If a goroutine fails, together repeats all work in this goroutine alone: then the
+// together runs `work` in this goroutine and in helpers, each with a share of the units of the work. It adds the
+// numbers of rows that the helpers counted. If a goroutine fails, together repeats all work in this goroutine alone: then the
 // read has all of its memory, and its error does not depend on the number of processors.
 func (m *matcher) together(work func(*matcher) error) error {
 	if m.prof != nil {

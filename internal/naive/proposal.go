@@ -75,7 +75,7 @@ type sides struct {
 func (g *Graph) tryMerge(s sides, base string, resolutions []engine.Resolution) (*merge, error) {
 	t := &tx{g: g, line: &line{name: s.to.Branch, head: s.to, state: s.ours}, before: s.ours, after: s.ours.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}
 	m := &merge{tx: t, base: s.base, source: s.theirs, changed: map[*entity]bool{}}
-	m.fast = base == s.to.ID && s.theirs.digest == s.ours.digest
+	m.fast = base == s.to.ID
 	if base != s.from.ID {
 		if err := m.resolveWith(s.source, s.target, resolutions); err != nil {
 			return nil, err

@@ -262,7 +262,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	}
 	base := g.lowest(from.head.ID, to.head.ID)
 	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}
-	m.fast = base == to.head.ID && from.state.digest == to.state.digest
+	m.fast = base == to.head.ID
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}

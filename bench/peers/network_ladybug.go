@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,75 +34,27 @@ func (n *network) openLadybug(ctx context.Context, data *snb.Network) (*networkD
 	}
 	programs := filepath.Join(n.root, "bench", "peers", "ladybug")
 	cmd := exec.CommandContext(ctx, n.python, "-W", "ignore::DeprecationWarning", filepath.Join(programs, "network.py"), filepath.Join(dir, "database"), dir, filepath.Join(programs, "reads.cypher"))
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, err := startNetworkProgram(cmd)
 	if err != nil {
 		return nil, err
-	}
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	stop := func() error {
-		in.Close()
-		return cmd.Wait()
-	}
-	out := bufio.NewReaderSize(pipe, 1<<20)
-	if _, err := out.ReadString('\n'); err != nil {
-		return nil, errors.Join(fmt.Errorf("the program ended before it had loaded the network: %w", err), stop())
 	}
 	var took time.Duration
 	return &networkDatabase{
 		prepare: func(_ context.Context, read string) (statement, error) {
-			return func(_ context.Context, args []any, keep *[][]any) (rows int, err error) {
-				rows, took, err = askLadybug(in, out, read, args[0].(string), keep)
+			return func(_ context.Context, args []any, keep *[][]any) (int, error) {
+				rows, rest, err := p.call(read, args[0].(string), keep)
+				if err != nil {
+					return 0, err
+				}
+				ns, err := strconv.ParseInt(rest, 10, 64)
+				took = time.Duration(ns)
 				return rows, err
 			}, nil
 		},
 		convert: func(_ string, args []any) []any { return []any{tabbed(args)} },
 		took:    func() time.Duration { return took },
-		close:   stop,
+		close:   p.stop,
 	}, nil
-}
-
-// askLadybug sends a call of a read and reads the answer: the number of rows, the time of the run and, if `keep` is not nil, the
-// rows. The error is an *absentError if the database refuses the statement.
-func askLadybug(in io.Writer, out *bufio.Reader, read, args string, keep *[][]any) (rows int, took time.Duration, err error) {
-	mode := "time"
-	if keep != nil {
-		mode = "rows"
-	}
-	if _, err := io.WriteString(in, read+"\t"+mode+args+"\n"); err != nil {
-		return 0, 0, err
-	}
-	answer, err := out.ReadString('\n')
-	if err != nil {
-		return 0, 0, err
-	}
-	if reason, ok := strings.CutPrefix(strings.TrimSpace(answer), "error "); ok {
-		return 0, 0, absent("%s", reason)
-	}
-	if _, err := fmt.Sscan(answer, &rows, &took); err != nil {
-		return 0, 0, fmt.Errorf("the program answered %q to %s: %w", answer, read, err)
-	}
-	for range rows {
-		if keep == nil {
-			break
-		}
-		row, err := out.ReadString('\n')
-		if err != nil {
-			return 0, 0, err
-		}
-		var values []any
-		for _, v := range strings.Split(strings.TrimSuffix(row, "\n"), "\t") {
-			values = append(values, v)
-		}
-		*keep = append(*keep, values)
-	}
-	return rows, took, nil
 }
 
 // writeCSV writes a file of the rows that `fill` adds.

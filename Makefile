@@ -341,7 +341,8 @@ bench-writers: ## measure 64 writers beside 16 readers on the disk, and that not
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)
 
-# The delays stand for those of a remote object store. SHARED_FLAGS="-rows 100000 -time 5s" is a short run.
+# The delays stand for those of a remote object store. SHARED_FLAGS="-rows 100000 -time 5s" is a short run,
+# and SHARED_FLAGS="-tables open,warm" measures some of the tables.
 bench-shared: ## measure shared storage: versitygw behind a proxy that delays requests, and PostgreSQL, which must be installed
 	@mkdir -p $(DATA)
 	$(GO) build -C test/s3gateway -o $(abspath bin/versitygw) github.com/versity/versitygw/cmd/versitygw

@@ -24,7 +24,13 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == readCommand {
+		err = serveTurns(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+	} else {
+		err = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "shared:", err)
 		os.Exit(1)
 	}
@@ -36,14 +42,22 @@ type options struct {
 	dir      string        // folder for all files, which exists
 	delays   delays        // of the proxy before versitygw
 	storages []string      // kinds of storage
+	tables   []string      // tables to measure, some of allTables
 	writers  []int         // numbers of writers, each for a row
 	rows     []int         // approximate numbers of entities of the graphs
 	time     time.Duration // of each row of commits
 	samples  int           // commits whose lag is measured
 	runs     int           // timed opens of each kind
+	warmup   time.Duration // before the comparison with the folder
 	rounds   int           // of the comparison with the folder
 	seed     uint64        // of the random choices
 }
+
+// allTables are the names of the tables.
+var allTables = []string{"commits", "lag", "open", "warm"}
+
+// measures reports whether a table is to be measured.
+func (o *options) measures(table string) bool { return slices.Contains(o.tables, table) }
 
 // fullRows is the number of rows of a social graph of size 1.
 const fullRows = 1_620_000
@@ -65,6 +79,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("shared", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	storages := flags.String("storages", "s3,postgres", "kinds of storage: s3, postgres, folder")
+	tables := flags.String("tables", strings.Join(allTables, ","), "tables to measure")
 	writers := flags.String("writers", "1,16,256", "numbers of writers")
 	rows := flags.String("rows", "1000000,10000000", "approximate numbers of entities of the graphs to open")
 	flags.StringVar(&o.gateway, "gateway", "bin/versitygw", "the program versitygw")
@@ -74,6 +89,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.DurationVar(&o.time, "time", 20*time.Second, "time for each number of writers")
 	flags.IntVar(&o.samples, "samples", 100, "commits whose lag is measured")
 	flags.IntVar(&o.runs, "runs", 5, "timed opens of each kind")
+	flags.DurationVar(&o.warmup, "warmup", 10*time.Second, "time of the reads before the comparison with the folder")
 	flags.IntVar(&o.rounds, "rounds", 20, "rounds of the comparison with the folder")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the graphs")
 	if err := flags.Parse(args); err != nil {
@@ -82,10 +98,15 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	}
-	if o.time <= 0 || o.samples < 1 || o.runs < 1 || o.rounds < 1 || o.delays.read < 0 || o.delays.write < 0 {
-		return o, errors.New("-time, -samples, -runs and -rounds must be above 0, and -get and -put not below 0")
+	if o.time <= 0 || o.samples < 1 || o.runs < 1 || o.rounds < 1 || o.warmup < 0 || o.delays.read < 0 || o.delays.write < 0 {
+		return o, errors.New("-time, -samples, -runs and -rounds must be above 0, and -warmup, -get and -put not below 0")
 	}
-	o.storages = strings.Split(*storages, ",")
+	o.storages, o.tables = strings.Split(*storages, ","), strings.Split(*tables, ",")
+	for _, table := range o.tables {
+		if !slices.Contains(allTables, table) {
+			return o, fmt.Errorf("-tables has %q; write some of %s, separated by commas", table, strings.Join(allTables, ", "))
+		}
+	}
 	if o.writers, err = numbers("-writers", *writers); err != nil {
 		return o, err
 	}
@@ -129,7 +150,25 @@ func measureStorage(ctx context.Context, o options, c *compiled, kind string, ou
 	if err := os.Mkdir(o.dir, 0o755); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "## %s\n\nLoad averages at the start: %s.\n\n", s.label, measure.LoadAverages())
+	fmt.Fprintf(out, "## %s\n\nLoad averages at the start: %s.\n", s.label, measure.LoadAverages())
+	for _, table := range []struct {
+		name  string
+		print func(context.Context, options, *storage, *compiled, io.Writer) error
+	}{{"commits", printCommits}, {"lag", printLag}, {"open", printOpens}, {"warm", compareWarm}} {
+		if !o.measures(table.name) {
+			continue
+		}
+		fmt.Fprintln(out)
+		if err := table.print(ctx, o, s, c, out); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "\nLoad averages at the end: %s.\n\n", measure.LoadAverages())
+	return nil
+}
+
+// printCommits prints the table of the commits of some writers.
+func printCommits(ctx context.Context, o options, s *storage, c *compiled, out io.Writer) error {
 	fmt.Fprintln(out, "| writers | commits | commits a second | p50 | p99 | worst |\n| --- | --- | --- | --- | --- | --- |")
 	for _, n := range o.writers {
 		m, err := measureCommits(ctx, o, s, c, n)
@@ -138,20 +177,28 @@ func measureStorage(ctx context.Context, o options, c *compiled, kind string, ou
 		}
 		fmt.Fprintf(out, "| %d | %d | %.1f | %s |\n", n, len(m.times), float64(len(m.times))/m.elapsed.Seconds(), quantiles(m.times, 0.5, 0.99, 1))
 	}
+	return nil
+}
+
+// printLag prints the table of the lag of a reader.
+func printLag(ctx context.Context, o options, s *storage, c *compiled, out io.Writer) error {
 	l, err := measureLag(ctx, o, s, c)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "\n| read on another server after a commit | p50 | p99 | worst |\n| --- | --- | --- | --- |")
+	fmt.Fprintln(out, "| read on another server after a commit | p50 | p99 | worst |\n| --- | --- | --- | --- |")
 	fmt.Fprintf(out, "| the server polls the log | %s |\n| the read asks for the latest commit | %s |\n", quantiles(l.seen, 0.5, 0.99, 1), quantiles(l.latest, 0.5, 0.99, 1))
-	fmt.Fprintln(out, "\n| entities | load, without delays | read | open and first answer, p50 | worst | requests | bytes read |\n| --- | --- | --- | --- | --- | --- | --- |")
-	var graphs []*social.Graph
+	return nil
+}
+
+// printOpens prints the table of the opens with an empty cache.
+func printOpens(ctx context.Context, o options, s *storage, c *compiled, out io.Writer) error {
+	fmt.Fprintln(out, "| entities | load, without delays | read | open and first answer, p50 | worst | requests | bytes read |\n| --- | --- | --- | --- | --- | --- | --- |")
 	for _, n := range o.rows {
-		rows, err := social.New(float64(n)/fullRows, o.seed)
+		rows, err := graphOf(o, n)
 		if err != nil {
-			return fmt.Errorf("-rows: %w", err)
+			return err
 		}
-		graphs = append(graphs, rows)
 		begin := clock.Now()
 		if err := loadShared(ctx, o, s, c, graphID(rows), rows); err != nil {
 			return err
@@ -165,29 +212,42 @@ func measureStorage(ctx context.Context, o options, c *compiled, kind string, ou
 			fmt.Fprintf(out, "| %d | %.1f s | %s | %s | %d | %.1f MB |\n", rows.Rows(), took.Seconds(), r.what, quantiles(m.times, 0.5, 1), m.requests, float64(m.bytes)/1e6)
 		}
 	}
-	if err := compareWarm(ctx, o, s, c, graphs[0], out); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\nLoad averages at the end: %s.\n\n", measure.LoadAverages())
 	return nil
 }
 
-// compareWarm prints the table of the reads from a warm cache.
-func compareWarm(ctx context.Context, o options, s *storage, c *compiled, rows *social.Graph, out io.Writer) error {
+// graphOf returns a social graph of about n entities.
+func graphOf(o options, n int) (*social.Graph, error) {
+	rows, err := social.New(float64(n)/fullRows, o.seed)
+	if err != nil {
+		return nil, fmt.Errorf("-rows: %w", err)
+	}
+	return rows, nil
+}
+
+// compareWarm prints the table of the reads from a warm cache, of a graph with the first of the sizes.
+func compareWarm(ctx context.Context, o options, s *storage, c *compiled, out io.Writer) error {
+	rows, err := graphOf(o, o.rows[0])
+	if err != nil {
+		return err
+	}
+	if !o.measures("open") { // which loads the graph too
+		if err := loadShared(ctx, o, s, c, graphID(rows), rows); err != nil {
+			return err
+		}
+	}
 	dir, err := loadFolder(ctx, o, c, graphID(rows), rows)
 	if err != nil {
 		return err
 	}
-	reads := []read{lookup, hop, hops, search}
-	results, err := measureWarm(ctx, o, s, c, dir, graphID(rows), rows, reads)
+	results, err := measureWarm(ctx, o, s, dir, graphID(rows))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%d entities, %d rounds of %d reads.\n\n", rows.Rows(), o.rounds, readsPerRound)
+	fmt.Fprintf(out, "%d entities, %d rounds of %d reads.\n\n", rows.Rows(), o.rounds, readsPerRound)
 	fmt.Fprintln(out, "| warm read | folder, median | shared, median | median ratio of the rounds | least | greatest |\n| --- | --- | --- | --- | --- | --- |")
 	for i, w := range results {
 		median, least, greatest := w.ratio()
-		fmt.Fprintf(out, "| %s | %s | %s | %.3f | %.3f | %.3f |\n", reads[i].what, quantiles(w.folder, 0.5), quantiles(w.shared, 0.5), median, least, greatest)
+		fmt.Fprintf(out, "| %s | %s | %s | %.3f | %.3f | %.3f |\n", warmReads[i].what, quantiles(w.folder, 0.5), quantiles(w.shared, 0.5), median, least, greatest)
 	}
 	return nil
 }

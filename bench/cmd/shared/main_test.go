@@ -4,35 +4,50 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 )
 
+// TestMain is also the main function of the processes that a run starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == readCommand {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // TestRun makes every measurement once, on a folder, which needs no server.
 func TestRun(t *testing.T) {
-	var out bytes.Buffer
-	args := []string{"-dir", t.TempDir(), "-storages", "folder", "-writers", "1,4", "-rows", "2000,3000", "-time", "20ms", "-samples", "1", "-runs", "1", "-rounds", "2"}
-	if err := run(t.Context(), args, &out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	cells := map[int]int{} // number of lines by number of cells
-	for line := range strings.Lines(out.String()) {
-		if n := strings.Count(line, "|"); n > 0 {
-			cells[n-1]++
+	for _, c := range []struct {
+		tables string
+		cells  map[int]int // number of lines by number of cells
+	}{
+		// Two tables of six columns, with two and four rows; one of four with two; one of seven with four.
+		{"commits,lag,open,warm", map[int]int{6: 2 + 2 + 2 + 4, 4: 2 + 2, 7: 2 + 4}},
+		{"warm", map[int]int{6: 2 + 4}},
+		{"open", map[int]int{7: 2 + 4}},
+	} {
+		var out bytes.Buffer
+		args := []string{"-dir", t.TempDir(), "-storages", "folder", "-writers", "1,4", "-rows", "2000,3000", "-time", "20ms", "-samples", "1", "-runs", "1", "-warmup", "20ms", "-rounds", "2", "-tables", c.tables}
+		if err := run(t.Context(), args, &out, io.Discard); err != nil {
+			t.Fatal(err)
 		}
-	}
-	// Two tables of six columns, with two and four rows; one of four with two; one of seven with four.
-	for n, want := range map[int]int{6: 2 + 2 + 2 + 4, 4: 2 + 2, 7: 2 + 4} {
-		if cells[n] != want {
-			t.Errorf("%d lines of %d cells, want %d", cells[n], n, want)
+		cells := map[int]int{}
+		for line := range strings.Lines(out.String()) {
+			if n := strings.Count(line, "|"); n > 0 {
+				cells[n-1]++
+			}
 		}
-	}
-	if t.Failed() {
-		t.Log(out.String())
+		if !maps.Equal(cells, c.cells) {
+			t.Errorf("-tables %s: the numbers of lines by number of cells are %v, want %v\n%s", c.tables, cells, c.cells, out.String())
+		}
 	}
 }
 
@@ -80,12 +95,50 @@ func TestArguments(t *testing.T) {
 		{"-writers 0", `-writers "0"`},
 		{"-runs 0", "-runs"},
 		{"-get -1s", "-get"},
+		{"-warmup -1s", "-warmup"},
+		{"-tables opens", `-tables has "opens"; write some of commits, lag, open, warm`},
 		{"-storages tape", `-storages has "tape"`},
 		{"extra", `unexpected argument "extra"`},
 	} {
 		err := run(t.Context(), append([]string{"-dir", t.TempDir()}, strings.Fields(test.args)...), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want an error with %q", test.args, err, test.want)
+		}
+	}
+}
+
+// TestTurns sends turns to a process that reads a graph.
+func TestTurns(t *testing.T) {
+	dir := t.TempDir()
+	rows, err := graphOf(options{seed: 1}, 2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := loadFolder(t.Context(), options{dir: dir}, c, "g", rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		turns   string
+		answers int
+		want    string // in the error; empty for none
+	}{
+		{"0 0\n3 7\n", 2, ""},
+		{"0 0\n4 1\n", 1, `the turn "4 1" is not known`},
+		{"-1 1\n", 0, `the turn "-1 1" is not known`},
+		{"0\n", 0, `the turn "0" is not known`},
+	} {
+		var out bytes.Buffer
+		err := serveTurns(t.Context(), []string{"-at", at, "-rows", "2000", "-seed", "1"}, strings.NewReader(test.turns), &out, io.Discard)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %q", test.turns, err, test.want)
+		}
+		if n := strings.Count(out.String(), "\n"); n != test.answers {
+			t.Errorf("%q: %d answers, want %d: %q", test.turns, n, test.answers, out.String())
 		}
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -43,57 +41,53 @@ func loadFolder(ctx context.Context, o options, c *compiled, id string, rows *so
 	return dir, errors.Join(load(ctx, g, rows), g.Close())
 }
 
-// measureWarm makes o.rounds rounds of each read. The two graphs take turns, and begin in turns. Before
-// the first round, each graph makes the reads of a round that is not timed.
-func measureWarm(ctx context.Context, o options, s *storage, c *compiled, dir, id string, rows *social.Graph, reads []read) (results []*warm, err error) {
-	at, done, err := place(ctx, s.direct, id, filepath.Join(o.dir, id+"-reader"))
+// warmReads are the reads of the comparison.
+var warmReads = []read{lookup, hop, hops, search}
+
+// measureWarm makes o.rounds rounds of each of warmReads. The two graphs take turns, and begin in turns.
+// Before that, they make rounds for the time o.warmup that are not timed. Lookups are then frequent, so the
+// engine copies what they read. It does that in the background, which takes much longer than a round.
+func measureWarm(ctx context.Context, o options, s *storage, dir, id string) (results []*warm, err error) {
+	folder, err := startReader(ctx, dir, "", "", o.rows[0], o.seed)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	folder, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
+	defer func() { err = errors.Join(err, folder.end()) }()
+	shared, err := startReader(ctx, s.direct, id, filepath.Join(o.dir, id+"-reader"), o.rows[0], o.seed)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, folder.Close()) }()
-	shared, err := embedded.Follow(ctx, at, embedded.Options{}) // polls the log meanwhile, as a server does
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, shared.Close()) }()
-	for _, r := range reads {
-		w := &warm{}
-		turn := func(g engine.Graph, to *[]time.Duration, round int) error {
-			times := make([]time.Duration, readsPerRound)
-			for i := range times {
-				start := clock.Now()
-				if _, err := r.do(ctx, g, c, rows, round*readsPerRound+i); err != nil {
-					return err
-				}
-				times[i] = clock.Since(start)
-			}
-			slices.Sort(times)
-			*to = append(*to, measure.Quantile(times, 0.5))
-			return nil
-		}
-		var untimed []time.Duration
-		for round := range o.rounds + 1 {
-			if round == 0 { // fills the caches
-				if err := errors.Join(turn(folder, &untimed, 1), turn(shared, &untimed, 1)); err != nil {
+	defer func() { err = errors.Join(err, shared.end()) }()
+	begin := clock.Now()
+	for round := o.rounds; round == o.rounds || clock.Since(begin) < o.warmup; round++ {
+		for number := range warmReads {
+			for _, r := range []*reader{folder, shared} {
+				if _, err := r.turn(number, round); err != nil {
 					return nil, err
 				}
-				continue
 			}
-			first := func() error { return turn(folder, &w.folder, round) }
-			second := func() error { return turn(shared, &w.shared, round) }
-			if round%2 == 0 {
+		}
+	}
+	results = make([]*warm, len(warmReads))
+	for number := range results {
+		results[number] = &warm{}
+	}
+	for round := range o.rounds {
+		for number, w := range results { // other work on the machine then rarely disturbs most rounds of a read
+			turn := func(r *reader, to *[]time.Duration) error {
+				d, err := r.turn(number, round)
+				*to = append(*to, d)
+				return err
+			}
+			first := func() error { return turn(folder, &w.folder) }
+			second := func() error { return turn(shared, &w.shared) }
+			if round%2 == 1 {
 				first, second = second, first
 			}
 			if err := errors.Join(first(), second()); err != nil {
 				return nil, err
 			}
 		}
-		results = append(results, w)
 	}
 	return results, nil
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -106,7 +107,7 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	s.shared = &shared{storage: storage, graphs: map[string]*replica.Graph{}, done: done}
 	s.storage = &reconcile.Cluster{Bucket: bucket, Engine: storage}
 	if len(o.Cluster.Peers) > 0 {
-		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Log: o.Log})
+		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Lease: cmp.Or(c.Lease, replica.DefaultLease), Log: o.Log})
 	}
 	return node.Start(ctx)
 }

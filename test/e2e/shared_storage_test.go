@@ -158,8 +158,12 @@ func (f *fleet) next(first <-chan time.Duration) time.Duration {
 func (f *fleet) killWriter(c *crowd) time.Duration {
 	w := f.writer()
 	p := f.end(w)
+	// First the signal: a write that is sent before it may be acknowledged.
+	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		f.t.Error(err)
+	}
 	first := c.firstWrite()
-	p.kill()
+	p.kill() // waits for the end of the process
 	pause := f.next(first)
 	f.start(w)
 	return pause
@@ -171,10 +175,10 @@ func (f *fleet) stopWriter(c *crowd) time.Duration {
 	f.mu.Lock()
 	p := f.running[w]
 	f.mu.Unlock()
-	first := c.firstWrite()
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		f.t.Error(err)
 	}
+	first := c.firstWrite()
 	time.Sleep(*sharedLease * 3 / 2)
 	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		f.t.Error(err)

@@ -10,9 +10,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -30,9 +33,10 @@ const retryAfter = time.Second
 
 // Options configure a Forwarder.
 type Options struct {
-	Node  string   // id of this server
-	Own   string   // address of this server; "" if other servers cannot reach it
-	Peers []string // addresses of the servers of the cluster, as scheme://host[:port]
+	Node  string        // id of this server
+	Own   string        // address of this server; "" if other servers cannot reach it
+	Peers []string      // addresses of the servers of the cluster, as scheme://host[:port]
+	Lease time.Duration // how long a forwarded request waits for a writer that shows no sign of life; above 0
 	Log   *slog.Logger
 }
 
@@ -74,7 +78,14 @@ func (f *Forwarder) Keep(next http.Handler) http.Handler {
 
 // Send forwards a request, with the token of the caller, to the server at the address `to`, and
 // passes the answer on to the client. If `body` is not nil, it is the body of the request, which
-// the caller of Send has already read. Send reports false, and has not answered the request, if the
+// the caller of Send has already read.
+//
+// While the request runs, Send asks the writer for signs of life. If the writer shows none for the
+// time of a lease, Send answers the request: with the status 503 if no connection was made, so that the write
+// certainly was not made, and otherwise with the status 500, because the outcome is unknown. If the writer
+// stops in the middle of its answer, Send breaks the connection to the client.
+//
+// Send reports false, and has not answered the request, if the
 // address is not that of another peer, or if another server has already forwarded the request.
 func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body []byte) bool {
 	if r.Header.Get(Header) != "" || to == "" || to == f.opts.Own {
@@ -88,6 +99,13 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 	if err != nil {
 		return false
 	}
+	var connected atomic.Bool // the writer may have received the request
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { f.watch(ctx, to, cancel) })
+	defer watching.Wait()
+	defer cancel(nil)
 	proxy := httputil.ReverseProxy{
 		Transport: f.transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -109,17 +127,22 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 			}
 			return nil
 		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { f.fail(w, r, to, err) },
-		ErrorLog:     slog.NewLogLogger(f.opts.Log.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+				err = cause
+			}
+			f.fail(w, r, to, connected.Load(), err)
+		},
+		ErrorLog: slog.NewLogLogger(f.opts.Log.Handler(), slog.LevelDebug),
 	}
-	proxy.ServeHTTP(w, r)
+	proxy.ServeHTTP(w, r.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	return true
 }
 
-// fail answers a request for which this server received no answer from the writer.
-func (f *Forwarder) fail(w http.ResponseWriter, r *http.Request, to string, err error) {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+// fail answers a request for which this server received no answer from the writer. If no connection was made,
+// the writer has not received the request.
+func (f *Forwarder) fail(w http.ResponseWriter, r *http.Request, to string, connected bool, err error) {
+	if !connected {
 		f.opts.Log.WarnContext(r.Context(), "the server that writes the graph cannot be reached; if it has stopped, another server takes over when its lease ends", "address", to, "error", err.Error())
 		envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "the server that writes the graph cannot be reached", RetryAfter: retryAfter}))
 		return

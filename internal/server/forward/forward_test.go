@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // writer starts a server that plays the writer. It answers with the parts of the request that it
@@ -23,9 +24,12 @@ func writer(t *testing.T) *httptest.Server {
 	return s
 }
 
+// lease is how long the forwarders of these tests wait for a writer that shows no sign of life.
+const lease = 300 * time.Millisecond
+
 // forwarder returns a Forwarder whose only peer, besides its own server, is `peer`.
 func forwarder(t *testing.T, peer string) *Forwarder {
-	f := New(Options{Node: "og-1", Own: "http://127.0.0.1:1", Peers: []string{peer, "http://127.0.0.1:1"}, Log: slog.New(slog.DiscardHandler)})
+	f := New(Options{Node: "og-1", Own: "http://127.0.0.1:1", Peers: []string{peer, "http://127.0.0.1:1"}, Lease: lease, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }

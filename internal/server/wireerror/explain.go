@@ -63,7 +63,7 @@ func Explain(err error) *Fault {
 	case errors.As(err, &unsure):
 		// Check this kind first, since it may wrap any other. A caller that took it for a
 		// plain failure would write twice.
-		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; read the graph before you write again")
+		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; send the write again with the same idempotency key, or read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
 	case errors.As(err, &forbidden), errors.As(err, &protected):

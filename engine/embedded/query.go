@@ -63,6 +63,9 @@ func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		return g.tracedRun(ctx, span, prog, q, snap, args, at)
 	}
+	if r := prog.RunDirect(ctx, snap, args); r != nil {
+		return r, nil
+	}
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, false))
 	if err != nil {
 		return nil, err

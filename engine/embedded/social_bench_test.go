@@ -17,16 +17,22 @@ import (
 )
 
 // BenchmarkSocial runs queries of the benchmark graph at full size and reads every value of their
-// results. The queries scan, group, search and compare vectors.
+// results. The first four are short reads about one person, warm; see BenchmarkCold. The others scan, group,
+// search and compare vectors.
 func BenchmarkSocial(b *testing.B) {
 	ctx := context.Background()
 	schema, queries := beginSocial(b)
 	g := loadSocial(ctx, b, schema)
 	rng := rand.New(rand.NewPCG(42, 7))
+	person := func() engine.Args { return engine.Args{value.OfString(social.PersonSlug(rng.IntN(100_000)))} }
 	works := []struct {
 		name string
 		args func() engine.Args
 	}{
+		{"w1", person},
+		{"w2", person},
+		{"w3", person},
+		{"w5", person},
 		{"w6", func() engine.Args { return nil }},
 		{"w7", func() engine.Args {
 			low := int32(18 + rng.IntN(60))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -291,6 +292,34 @@ func (r *RowCopies) Gather(k int, dst *Vec, at int, rows []uint32) {
 		}
 	case value.InBytes, value.InVector, value.InNone:
 	}
+}
+
+// One writes the value of column k in row i to the first place of a column of its type. It reports
+// false if it has not, because the value is null, or the column is not copied.
+func (r *RowCopies) One(k int, i uint32, dst *engine.Column) bool {
+	f, row := &r.fields[k], r.row(i)
+	if f.null >= 0 && row[f.null/8]>>(f.null%8)&1 != 0 {
+		return false
+	}
+	switch f.storage {
+	case value.InText:
+		dst.Strings[0] = f.text(row)
+	case value.InFloat32:
+		dst.Floats[0] = float64(math.Float32frombits(binary.LittleEndian.Uint32(row[f.at:])))
+	case value.InFloat64:
+		dst.Floats[0] = math.Float64frombits(binary.LittleEndian.Uint64(row[f.at:]))
+	case value.InBits:
+		dst.Ints[0] = int64(row[f.at])
+	case value.InInt32:
+		dst.Ints[0] = int64(int32(binary.LittleEndian.Uint32(row[f.at:])))
+	case value.InUint32:
+		dst.Ints[0] = int64(binary.LittleEndian.Uint32(row[f.at:]))
+	case value.InInt64, value.InUint64:
+		dst.Ints[0] = int64(binary.LittleEndian.Uint64(row[f.at:]))
+	case value.InBytes, value.InVector, value.InNone:
+		return false
+	}
+	return true
 }
 
 // Lines returns how many of the first cache lines of the copy of a row most likely hold the values

@@ -68,6 +68,9 @@ func TestRowCopies(t *testing.T) {
 				t.Fatalf("column of type %s: it is copied: %v, expected %v", c.Type(), r.Has(k), copied[k])
 			}
 			if !copied[k] {
+				if r.One(k, 0, nil) {
+					t.Fatalf("column of type %s: One returns a value that is not copied", c.Type())
+				}
 				continue
 			}
 			checkRowCopies(t, r, k, c, n)
@@ -92,6 +95,11 @@ func checkRowCopies(t *testing.T, r *RowCopies, k int, c *Column, n uint32) {
 	for i := range rows {
 		if a, b := got.Value(i+1), want.Value(i+1); !reflect.DeepEqual(a, b) {
 			t.Fatalf("column of type %s, row %d: the copy has %v, the column has %v", c.Type(), rows[i], a, b)
+		}
+		var one Vec
+		one.Reset(c.Type(), 1)
+		if ok := r.One(k, rows[i], &one.Column); ok == c.IsNull(rows[i]) || ok && !reflect.DeepEqual(one.Value(0), want.Value(i+1)) {
+			t.Fatalf("column of type %s, row %d: One returns %v, %v; the column has %v", c.Type(), rows[i], one.Value(0), ok, want.Value(i+1))
 		}
 		if c.Type().Kind == value.String && r.Str(k, rows[i]) != want.Strings[i+1] && !c.IsNull(rows[i]) {
 			t.Fatalf("column of type %s, row %d: Str returns %q, expected %q", c.Type(), rows[i], r.Str(k, rows[i]), want.Strings[i+1])

@@ -128,14 +128,19 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 // readAhead prefetches the data of entity `ord` of table t that later steps will read: the
 // properties and the edges in a.
 func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
+	m.ahead = a.read(m.snap, t, ord)
+}
+
+// read does the work of [matcher.readAhead]. The result has no meaning.
+func (a *ahead) read(snap *version.Snapshot, t *version.Table, ord uint32) uint32 {
 	sum := t.ReadAhead(ord, a.props)
 	for _, s := range a.hops {
-		edges := m.snap.Edges(s.edge)
+		edges := snap.Edges(s.edge)
 		if s.back {
 			sum += edges.In().ReadAhead(ord)
 		} else {
 			sum += edges.Out().ReadAhead(ord)
 		}
 	}
-	m.ahead = sum
+	return sum
 }

@@ -18,6 +18,9 @@ type firstLookup struct {
 	// direct is set if the lookup is the whole match, and the columns are properties of the node. Such
 	// a read has no `having`, and needs no frames, no sorting and no memory that depends on the data; see [run.direct].
 	direct bool
+	// single is set if direct is set and each column is a property that is not a list; see
+	// [output.single].
+	single bool
 }
 
 // firstLookup finds out whether the read begins with a lookup by an argument.
@@ -30,21 +33,26 @@ func (pl *planner) firstLookup() (k firstLookup) {
 	if !ok || l.exs[0].form != plainForm {
 		return firstLookup{}
 	}
+	l.early = true
 	k = firstLookup{lookup: l, node: pl.types[l.v].Index, param: id.Index}
 	k.direct = len(pl.body.steps) == 1 && !pl.read.Grouped && len(pl.read.Having) == 0 && len(pl.fusions)+len(pl.drops)+len(pl.texts)+len(pl.lists)+len(pl.patterns) == 0
+	k.single = k.direct
 	property := func(e *expr) bool { return e != nil && (e.kind == exprProp || e.kind == exprID) }
 	for i := range pl.columns {
 		c := &pl.columns[i]
 		k.direct = k.direct && property(c.ex) && c.fields == nil && c.agg < 0 && !c.composed
+		k.single = k.single && k.direct && c.ex.kind == exprProp && !c.ex.optional && !c.ex.typ.List
 	}
 	for _, o := range pl.order {
 		k.direct = k.direct && property(o.ex)
 	}
+	k.single = k.single && k.direct
 	return k
 }
 
 // ReadAhead loads the memory with which the first lookup of a run begins into the processor's
-// caches, so that the wait for it overlaps with the preparation of the run. The arguments need not
+// caches, so that the wait for it overlaps with the preparation of the run. If the entity can be
+// guessed from the id, that is all the data that the run will need about it. The arguments need not
 // have been checked. The result has no meaning. The function is not inlined, because the compiler would
 // remove reads with unused results.
 //
@@ -58,7 +66,23 @@ func (p *Program) ReadAhead(snap *version.Snapshot, args engine.Args) uint32 {
 	if id.Kind() != value.String || id.IsList() {
 		return 0
 	}
-	return snap.Nodes(k.node).ReadAheadID(id.Str())
+	table := snap.Nodes(k.node)
+	if ord, ok := table.Guess(id.Str()); ok {
+		return k.lookup.ahead.read(snap, table, ord)
+	}
+	return table.ReadAheadIndex(id.Str())
+}
+
+// RunDirect is [Program.Run] for a program whose field firstLookup.direct is set. It returns nil for
+// other programs.
+func (p *Program) RunDirect(ctx context.Context, snap *version.Snapshot, args engine.Args) *Result {
+	if !p.first.direct {
+		return nil
+	}
+	r := p.pool.Get().(*run)
+	r.direct(ctx, &p.first, snap, args)
+	r.evaluator.ctx = nil
+	return &Result{run: r, prog: p, id: snap.Commit.ID}
 }
 
 // direct does the work of [run.match] and of [collector.finish] for a program whose field
@@ -73,7 +97,7 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 	}
 	table := snap.Nodes(k.node)
 	finder := table.Find(id.Str())
-	if ord, ok := finder.Likely(); ok {
+	if ord, ok := finder.Likely(); ok && !finder.Guessed() { // else ReadAhead has read the data
 		co.ahead = table.ReadAhead(ord, k.lookup.ahead.props)
 	}
 	ord, ok := finder.Found()
@@ -84,4 +108,24 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 	ev.tables[v] = table
 	co.rows.cols[v] = append(co.rows.cols[v][:0], ord)
 	co.perm, co.rows.n = append(co.perm, 0), 1
+}
+
+// single makes the batch of a row from the copy of the row, for a program whose field
+// firstLookup.single is set. It reports false if the copy lacks a value.
+func (o *output) single(row uint32) bool {
+	v := o.first.lookup.v
+	copies, at := o.tables[v].Copied(o.from.rows.cols[v][row])
+	if copies == nil {
+		return false
+	}
+	for i := range o.columns {
+		c, vec := &o.columns[i], &o.vecs[i]
+		// The last batch may have been made without copies, from other memory.
+		c.Valid, c.Strings, c.Ints, c.Floats = nil, vec.Strings, vec.Ints, vec.Floats
+		if !copies.One(o.Program.columns[i].ex.prop, at, c) {
+			return false
+		}
+	}
+	o.batch = engine.Batch{Len: 1, Columns: o.columns}
+	return true
 }

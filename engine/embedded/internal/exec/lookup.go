@@ -16,8 +16,10 @@ type lookup struct {
 	vars []plan.VarID // variables that are already bound
 	out  int          // position in matcher.frames of the frame for the result
 	edge *link        // the traversal that has v as its edge variable, or nil
-	// ahead lists the data to prefetch for the entity; nil for none.
+	// ahead lists the data to prefetch for the entity; nil for none. If early is set, Program.ReadAhead
+	// has prefetched the data of an entity that it could guess.
 	ahead *ahead
+	early bool
 }
 
 // lookup finds the filters that determine a variable's id or key. It returns nil if there
@@ -163,7 +165,7 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 			return table.Lookup(id)
 		}
 		finder := table.Find(id)
-		if ord, ok := finder.Likely(); ok {
+		if ord, ok := finder.Likely(); ok && !(l.early && finder.Guessed()) {
 			m.readAhead(l.ahead, table, ord)
 		}
 		return finder.Found()

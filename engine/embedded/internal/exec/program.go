@@ -211,11 +211,21 @@ func CheckArgs(params []plan.Param, args engine.Args) (engine.Args, error) {
 	}
 	args = plan.WithDefaults(params, args)
 	for i := range params {
+		if isPlainText(&params[i], &args[i]) {
+			continue
+		}
 		if err := checkArg(&params[i], &args[i]); err != nil {
 			return nil, err
 		}
 	}
 	return args, nil
+}
+
+// isPlainText reports whether an argument is a correct text for a parameter without a pattern. It
+// decides the most frequent case of checkArg without copying a value.
+func isPlainText(p *plan.Param, v *value.Value) bool {
+	return v.Kind() == value.String && !v.IsList() && p.Type.Kind == value.String && !p.Type.List && p.Pattern == nil &&
+		p.Interface == "" && utf8.ValidString(v.Str())
 }
 
 // checkRecords checks a list of records. The error is an *engine.BadArgument.

@@ -30,11 +30,16 @@ func (r *Result) Columns() []plan.Column { return r.prog.read.Columns }
 func (r *Result) Commit() string { return r.id }
 
 // Next returns the next batch, or nil at the end; see [engine.Result].
-func (r *Result) Next(ctx context.Context) (_ *engine.Batch, err error) {
-	defer corruption.Catch(corruption.Watch(), &err)
+func (r *Result) Next(ctx context.Context) (*engine.Batch, error) {
 	if r.run == nil || r.next == len(r.run.collector.perm) {
-		return nil, nil
+		return nil, nil // the end of a result costs next to nothing
 	}
+	return r.nextBatch(ctx)
+}
+
+// nextBatch returns the next batch. REQUIRES: there are more rows.
+func (r *Result) nextBatch(ctx context.Context) (_ *engine.Batch, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -118,6 +123,10 @@ func newOutput(ev *evaluator, from *collector) output {
 		if c.fields != nil && c.agg < 0 {
 			o.columns[i].Fields = make([]engine.Column, len(c.fields))
 		}
+		if ev.first.single {
+			o.vecs[i].Reset(ev.types[c.ex.v].Props[c.ex.prop].Type, 1)
+			o.columns[i] = o.vecs[i].Column
+		}
 	}
 	return o
 }
@@ -136,6 +145,9 @@ func (o *output) end(vecs bool) {
 // batchOf returns the batch of the given collected rows. It is valid until the next call.
 func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 	n := len(rows)
+	if n == 1 && o.first.single && o.single(rows[0]) {
+		return &o.batch, nil
+	}
 	for _, v := range o.keep {
 		if cap(o.rows.cols[v]) < n {
 			o.rows.cols[v] = make([]uint32, n, max(n, 16))

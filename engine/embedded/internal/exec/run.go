@@ -68,12 +68,10 @@ func (r *run) end() {
 // the arguments. The error is that of the context, a *engine.TooLarge, a *engine.Busy, a
 // *engine.BadArgument, or the error of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
-	r := p.pool.Get().(*run)
 	if p.first.direct && !opts.Analyze {
-		r.direct(ctx, &p.first, snap, args)
-		r.evaluator.ctx = nil
-		return &Result{run: r, prog: p, id: snap.Commit.ID}, nil
+		return p.RunDirect(ctx, snap, args), nil
 	}
+	r := p.pool.Get().(*run)
 	var prof *profile
 	if opts.Analyze {
 		prof = newProfile()

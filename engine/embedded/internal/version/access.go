@@ -1,6 +1,9 @@
 package version
 
-import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+)
 
 // Finder finds the entity with an id in two steps, Likely and Found. Between the steps the
 // caller can prefetch the memory that it will most likely read.
@@ -14,13 +17,14 @@ type Finder struct {
 	onCandidate bool
 }
 
-// ReadAheadID loads the memory that the search for an id will read first into the processor's
-// caches. The result has no meaning.
-func (t *Table) ReadAheadID(id string) uint32 {
-	if ord, ok := t.guess(id); ok {
-		return t.Segs[0].byRow().ReadAhead(ord, 1)
-	}
-	return t.keys.ReadAhead(index.String(id))
+// ReadAheadIndex loads the memory that the search for an id in the index will read first into the
+// processor's caches. The result has no meaning.
+func (t *Table) ReadAheadIndex(id string) uint32 { return t.keys.ReadAhead(index.String(id)) }
+
+// Guess returns the live entity that has the id if the ids of the first segment are serial. It compares no ids.
+func (t *Table) Guess(id string) (ord uint32, ok bool) {
+	ord, ok = t.guess(id)
+	return ord, ok && t.Alive(ord)
 }
 
 // guess returns the entity that has the id if the ids of the first segment are serial.
@@ -50,6 +54,9 @@ func (f *Finder) search() {
 	f.c = f.t.keys.Find(index.String(f.id))
 	f.onCandidate = f.c.Next()
 }
+
+// Guessed reports whether Likely would return what [Table.Guess] returns.
+func (f *Finder) Guessed() bool { return f.guessed }
 
 // Likely returns the entity that most likely has the id. It compares no ids.
 func (f *Finder) Likely() (ord uint32, ok bool) {
@@ -84,6 +91,20 @@ func (t *Table) has(ord uint32, id string) bool {
 	}
 	row := t.rows.Get(ord)
 	return row != index.Dead && t.idAt(row) == id
+}
+
+// Copied returns the copies of the rows among which that of a live entity is, and the position of
+// its copy. It returns nil if the rows are not copied.
+func (t *Table) Copied(ord uint32) (of *column.RowCopies, row uint32) {
+	row = t.rows.Get(ord)
+	if row >= t.base {
+		return nil, 0
+	}
+	s := t.segment(row)
+	if r := s.byRow(); r != nil {
+		return r.RowCopies, row - s.Start
+	}
+	return nil, 0
 }
 
 // ReadAhead loads properties of a live entity into the processor's caches, all at once

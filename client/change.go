@@ -56,10 +56,10 @@ type EntityImage struct {
 	Endpoints  *EdgeEndpoints             `json:"endpoints" jsonschema_description:"The ends of an edge; null for a node."`
 }
 
-// EdgeEndpoints are the ids of the two nodes that an edge connects.
+// EdgeEndpoints are the two nodes that an edge connects.
 type EdgeEndpoints struct {
-	From string `json:"from"` // id of the node where the edge starts
-	To   string `json:"to"`
+	From EdgeEnd `json:"from" jsonschema_description:"The node where the edge starts: its id, or an object with its type and id if the schema declares an interface there."`
+	To   EdgeEnd `json:"to" jsonschema_description:"The node where the edge ends: its id, or an object with its type and id if the schema declares an interface there."`
 }
 
 // ChangeQuery selects a page of the changes of a commit.

@@ -49,8 +49,8 @@ type TypeEntry struct {
 	Kind        string          `json:"kind" jsonschema:"enum=node,enum=edge"`
 	Name        string          `json:"name"`                  // name of the type
 	Description string          `json:"description,omitempty"` // the text of `@description`
-	From        string          `json:"from,omitempty" jsonschema_description:"For an edge type, the node type at which its edges start."`
-	To          string          `json:"to,omitempty" jsonschema_description:"For an edge type, the node type at which its edges end."`
+	From        string          `json:"from,omitempty" jsonschema_description:"For an edge type, the node type or the interface at which its edges start."`
+	To          string          `json:"to,omitempty" jsonschema_description:"For an edge type, the node type or the interface at which its edges end."`
 	Implements  []string        `json:"implements,omitempty" jsonschema_description:"For a node type, its interfaces."`
 	Key         []string        `json:"key,omitempty" jsonschema_description:"For a node type, the properties of its key."`
 	Rules       []string        `json:"rules" jsonschema_description:"Key, unique, range and other rules, as the schema spells them."`

@@ -371,6 +371,9 @@ func TestEveryRoute(t *testing.T) {
 			return g.ProposalFeed(ctx, client.ProposalFeedQuery{Start: client.StartLatest})
 		}, nil},
 		{"get_proposal_feed", func() (any, error) { return g.ProposalFeed(ctx, client.ProposalFeedQuery{Cursor: "none"}) }, client.ErrNotFound},
+		{"load", func() (any, error) { // a conflict for the resolution
+			return g.LoadText(ctx, client.LoadBody{Data: `{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":2}}`, Mode: client.ModeAppend})
+		}, nil},
 		{"change_proposal", func() (any, error) {
 			return g.ChangeProposal(ctx, proposal.ID, client.ProposalChangeBody{Title: new("another title"), Resolutions: []client.ConflictResolution{
 				{EntityKind: client.KindNode, TypeName: "Package", ID: "example.com/c", Property: "lines", Take: client.TakeValue, Value: json.RawMessage("7")}}})

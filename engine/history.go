@@ -21,7 +21,8 @@ const (
 func (k ChangeKind) String() string { return [...]string{"inserted", "updated", "deleted"}[k] }
 
 // PropertyChange is the change of the value of one property. The ends of an edge are reported as
-// the properties "from" and "to". The values of both are strings that contain node ids.
+// the properties "from" and "to". The values of both are strings that contain node ids, or for an end at an
+// interface records of the node's type and id; see [plan.OfNode].
 type PropertyChange struct {
 	Name     string      // name of the property
 	Old, New value.Value // null if the property has no value in that state
@@ -38,6 +39,9 @@ type EntityChange struct {
 	TypeID   string
 	ID       string
 	From, To string // ids of an edge's ends; for a deleted edge, the ends that it had
+	// FromType and ToType are the types of the nodes at the ends that are interfaces. They are "" for the
+	// other ends.
+	FromType, ToType string
 	// Properties are the properties with changed values, in schema order, followed by the
 	// properties that only the previous schema had. For an updated edge, "from" and "to" come
 	// first. For an inserted or deleted entity, Properties are all that are not null.
@@ -50,8 +54,10 @@ type EntityChange struct {
 
 // Image is an entity in one state.
 type Image struct {
-	From, To   string          // ids of an edge's ends
-	Properties []PropertyValue // all properties of the type, in schema order
+	From, To string // ids of an edge's ends
+	// FromType and ToType are those of [EntityChange].
+	FromType, ToType string
+	Properties       []PropertyValue // all properties of the type, in schema order
 }
 
 // PropertyValue is a property with its value, which may be null.

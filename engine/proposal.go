@@ -177,8 +177,10 @@ type ConflictPlace struct {
 // conflict, the resolution has no effect.
 type Resolution struct {
 	ConflictPlace
-	Take  MergeSide
-	Value value.Value // for TakeValue: the value, which may be null; a string for the end of an edge
+	Take MergeSide
+	// Value is for TakeValue: the value, which may be null. For the end of an edge it is a string, and for an end
+	// at an interface a record of the node's type and id; see [plan.OfNode].
+	Value value.Value
 }
 
 // CompareOptions say what [Graph.Compare] reports.
@@ -264,6 +266,9 @@ func (c *ChangeHash) addValue(v value.Value) {
 // images.
 func (c *ChangeHash) Change(e *EntityChange) {
 	c.add("change", e.Kind.String(), e.Entity, e.Type, e.ID, e.From, e.To)
+	if e.FromType+e.ToType != "" {
+		c.add("types of the ends", e.FromType, e.ToType)
+	}
 	for _, p := range e.Properties {
 		c.add("property", p.Name)
 		c.addValue(p.Old)

@@ -70,13 +70,16 @@ type catalogDoc struct {
 
 // catalogType is a node type, or an edge type, which also has From and To.
 type catalogType struct {
-	Name        string            `json:"name"`           // name of the type
-	From        string            `json:"from,omitempty"` // the node type where an edge starts
-	To          string            `json:"to,omitempty"`
-	Description string            `json:"description,omitempty"`
-	Implements  []string          `json:"implements,omitempty"` // names of the interfaces
-	Properties  []catalogProperty `json:"properties"`
-	Constraints []string          `json:"constraints"` // as written in the schema
+	Name string `json:"name"`           // name of the type
+	From string `json:"from,omitempty"` // the node type where an edge starts
+	To   string `json:"to,omitempty"`
+	// FromInterface and ToInterface say that From or To is the name of an interface.
+	FromInterface bool              `json:"from_interface,omitempty"`
+	ToInterface   bool              `json:"to_interface,omitempty"`
+	Description   string            `json:"description,omitempty"`
+	Implements    []string          `json:"implements,omitempty"` // names of the interfaces
+	Properties    []catalogProperty `json:"properties"`
+	Constraints   []string          `json:"constraints"` // as written in the schema
 }
 
 // catalogProperty is a property of a type.
@@ -166,7 +169,7 @@ func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	}
 	for _, e := range out.Schema.Edges {
 		doc.Edges = append(doc.Edges, catalogType{
-			Name: e.Name, From: e.From, To: e.To, Description: e.Description,
+			Name: e.Name, From: e.From, To: e.To, FromInterface: e.FromInterface, ToInterface: e.ToInterface, Description: e.Description,
 			Properties: catalogProperties(e.Properties), Constraints: append([]string{}, e.Rules()...),
 		})
 	}

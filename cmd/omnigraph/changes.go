@@ -134,12 +134,12 @@ func rowsOfChange(c *client.EntityChange) (rows []any) {
 	return rows
 }
 
-// ends returns the ids of the ends of an edge, or "" if there are none.
+// ends returns the ends of an edge as a text, or "" if there are none.
 func ends(i *client.EntityImage) string {
 	if i.Endpoints == nil {
 		return ""
 	}
-	return i.Endpoints.From + " -> " + i.Endpoints.To
+	return i.Endpoints.From.String() + " -> " + i.Endpoints.To.String()
 }
 
 // quoted returns s as a JSON string, and null for an empty s.

@@ -26,7 +26,8 @@ func newLoad() *cobra.Command {
 		Long: `Load NDJSON into a graph as one commit.
 
 Each line is one entity: {"type":"Person","data":{…}} or
-{"edge":"Knows","from":"<id>","to":"<id>","data":{…}}. If a line has
+{"edge":"Knows","from":"<id>","to":"<id>","data":{…}}. At an end for which the schema
+names an interface, the id is an object: {"type":"Person","id":"<id>"}. If a line has
 an error, the command loads nothing and lists the lines with errors.
 
 Modes: merge replaces entities that exist, append refuses them, overwrite first

@@ -41,7 +41,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	}
 	buf := bufio.NewWriterSize(w, 1<<16)
 	for _, t := range snap.Tables() {
-		if len(opts.Types) > 0 && !wanted[t.Type] {
+		if t.Type.Of != nil || len(opts.Types) > 0 && !wanted[t.Type] {
 			continue
 		}
 		if err := export(ctx, buf, snap, t); err != nil {
@@ -89,8 +89,18 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 	dst = text(dst, t.Type.Name)
 	if t.Type.Entity == plan.Edge {
 		src, dstOrd := t.Ends(ord)
-		dst = text(append(dst, `,"from":`...), s.Nodes(t.Type.From).ID(src))
-		dst = text(append(dst, `,"to":`...), s.Nodes(t.Type.To).ID(dstOrd))
+		end := func(name string, of *version.Type, ord uint32) {
+			typ, id := of.Label(s.Nodes(of.Index).ID(ord))
+			dst = append(dst, `,"`+name+`":`...)
+			if of.Of == nil {
+				dst = text(dst, id)
+				return
+			}
+			dst = text(append(dst, `{"type":`...), typ)
+			dst = append(text(append(dst, `,"id":`...), id), '}')
+		}
+		end("from", s.Schema.EndType(t.Type, false), src)
+		end("to", s.Schema.EndType(t.Type, true), dstOrd)
 	}
 	dst = append(dst, `,"data":{`...)
 	if _, own := t.Type.Prop("id"); !own {

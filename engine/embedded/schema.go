@@ -248,10 +248,11 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 			if err != nil || !ok {
 				return nil, nil, nil, orDiverge(err, diverge)
 			}
-			if lost, err = version.Uncarried(ctx, before, source, down, "the source changed the entity, but the target's schema dropped its type"); err != nil {
+			ch := version.Change{Schema: target.Schema, Carry: down}
+			if lost, err = version.Uncarried(ctx, before, source, ch, "source", "target"); err != nil {
 				return nil, nil, nil, err
 			}
-			if source, err = source.Carried(version.Change{Schema: target.Schema, Carry: down}); err != nil {
+			if source, err = source.Carried(ch); err != nil {
 				return nil, nil, nil, err
 			}
 		}
@@ -268,10 +269,11 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 	if err != nil || !ok {
 		return nil, nil, nil, orDiverge(err, diverge)
 	}
-	if lost, err = version.Uncarried(ctx, before, target, down, "the target changed the entity, but the source's schema dropped its type"); err != nil {
+	ch := version.Change{Schema: source.Schema, Carry: down}
+	if lost, err = version.Uncarried(ctx, before, target, ch, "target", "source"); err != nil {
 		return nil, nil, nil, err
 	}
-	if err := tx.Migrate(version.Change{Schema: source.Schema, Carry: down}); err != nil {
+	if err := tx.Migrate(ch); err != nil {
 		return nil, nil, nil, err
 	}
 	if b, ok, err = carried(source); err != nil || !ok {

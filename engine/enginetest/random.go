@@ -514,8 +514,13 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 	}
 	for _, e := range schema.Edges {
 		p := newRead(schema)
-		a, b, v := p.node("a", e.From), p.node("b", e.To), p.edge("e", e.Name)
-		p.match(over(a, v, e.Name, b)).ret(id(v), from(v), to(v), id(a), id(b)).orderBy(id(v))
+		a, b, v := p.endVar("a", e, false), p.endVar("b", e, true), p.edge("e", e.Name)
+		p.match(over(a, v, e.Name, b)).ret(id(v), p.from(v), p.to(v), id(a), id(b)).orderBy(id(v))
+		for _, end := range []plan.VarID{a, b} {
+			if p.q.Read.Vars[end].Entity == plan.Interface {
+				p.ret(p.prop(end, catalog.TypeProperty))
+			}
+		}
 		for _, prop := range e.Properties {
 			if prop.Type.Kind != blobType.Kind {
 				p.ret(p.prop(v, prop.Name))
@@ -561,7 +566,7 @@ func (p *pair) listIDs(ctx context.Context, g engine.Graph) map[string][]string 
 	}
 	for _, e := range p.schema.Edges {
 		q := newRead(p.schema)
-		a, b, v := q.node("a", e.From), q.node("b", e.To), q.edge("e", e.Name)
+		a, b, v := q.endVar("a", e, false), q.endVar("b", e, true), q.edge("e", e.Name)
 		list(key(plan.Edge, e.Name), q.match(over(a, v, e.Name, b)).ret(id(v)).orderBy(id(v)).query())
 	}
 	return ids

@@ -116,7 +116,7 @@ func (w *writeDraw) drawReturns() {
 			w.returns(plan.Whole{Var: *ins.As})
 		}
 		if ins.Entity == plan.Edge {
-			w.returns(plan.Endpoint{Var: *ins.As, To: w.percent(50)})
+			w.returns(endExpr(w.drawer.schema.Edge(ins.Type), *ins.As, w.percent(50)))
 		}
 	}
 	for i, p := range w.q.Params {
@@ -350,13 +350,14 @@ func (b *blockDraw) link(own int) {
 		return
 	}
 	props["id"] = x
-	b.writeDraw.link(e.Name, b.end(e.From, own), b.end(e.To, own), props)
+	end := func(typ string) any { return b.end(typ, own) }
+	b.writeDraw.link(e.Name, b.endOf(e, false, end), b.endOf(e, true, end), props)
 }
 
 // ends reports whether an edge of type e can end at a node that the block names.
 func (b *blockDraw) ends(e *catalog.Edge, own int) bool {
 	return slices.ContainsFunc(b.q.Mutation.Vars[own:], func(v plan.Var) bool {
-		return v.Entity == plan.Node && (v.Type == e.From || v.Type == e.To)
+		return v.Entity == plan.Node && (slices.Contains(typesAt(b.drawer.schema, e.Name, false), v.Type) || slices.Contains(typesAt(b.drawer.schema, e.Name, true), v.Type))
 	})
 }
 
@@ -407,6 +408,9 @@ func (b *blockDraw) where(kind plan.Entity, typ string) []plan.Pred {
 		return list
 	}
 	edge := b.drawer.schema.Edge(typ)
+	if edge.HasInterfaceEnd() {
+		return list
+	}
 	if e, ok := b.cell(stringType, edge.From); ok {
 		list[0] = b.pred(kind, typ, "from", plan.Eq, e)
 	} else if e, ok := b.cell(stringType, edge.To); ok {

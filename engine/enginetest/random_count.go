@@ -77,6 +77,9 @@ func (r *readDraw) plainHop(scope *[]plan.VarID, again int) (plan.Traverse, bool
 	for _, v := range *scope {
 		typ := r.q.Read.Vars[v].Type
 		for _, e := range r.drawer.schema.Edges {
+			if e.HasInterfaceEnd() {
+				continue
+			}
 			if e.From == typ {
 				choices = append(choices, plan.Traverse{Edge: e.Name, From: v, To: plan.NoVar})
 			}
@@ -128,7 +131,7 @@ func (r *readDraw) acrossOptionals(first, second []plan.VarID) (c plan.Clause, o
 			}
 			for _, e := range r.drawer.schema.Edges {
 				for _, t := range []plan.Traverse{{Edge: e.Name, From: a, To: b}, {Edge: e.Name, From: b, To: a}} {
-					if e.From == r.q.Read.Vars[t.From].Type && e.To == r.q.Read.Vars[t.To].Type {
+					if !e.HasInterfaceEnd() && e.From == r.q.Read.Vars[t.From].Type && e.To == r.q.Read.Vars[t.To].Type {
 						t.EdgeVar, t.Min, t.Max = plan.NoVar, 1, 1
 						t.Undirected = e.From == e.To && r.params.percent(40)
 						all = append(all, plan.Not{Match: []plan.Clause{t}})

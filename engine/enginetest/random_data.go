@@ -162,7 +162,7 @@ func (d *drawer) edgeType() *catalog.Edge {
 
 // linked reports whether both ends of an edge type have nodes.
 func (d *drawer) linked(e *catalog.Edge) bool {
-	return len(d.ids[key(plan.Node, e.From)]) > 0 && len(d.ids[key(plan.Node, e.To)]) > 0
+	return d.populated(e, false) && d.populated(e, true)
 }
 
 // nodeLine draws the NDJSON line of a node of type n.
@@ -177,7 +177,7 @@ func (d *drawer) nodeLine(n *catalog.Node) string {
 // edgeLine draws the NDJSON line of an edge of type e.
 func (d *drawer) edgeLine(e *catalog.Edge) string {
 	data := append(d.jsonProperties(plan.Edge, e.Name), `"id":`+jsonText(d.entityID(plan.Edge, e.Name)))
-	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, jsonText(d.nodeID(e.From)), jsonText(d.nodeID(e.To)),
+	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, d.endJSON(e, false), d.endJSON(e, true),
 		strings.Join(data, ","))
 }
 

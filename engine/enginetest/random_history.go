@@ -147,19 +147,22 @@ func (p *pair) changes(ctx context.Context, g engine.Graph, h *history) (text st
 
 // changeText returns a change as one line.
 func changeText(c *engine.EntityChange) string {
-	text := fmt.Sprintf("%s %s %s %q %q %q", c.Kind, c.Entity, c.Type, c.ID, c.From, c.To)
+	text := fmt.Sprintf("%s %s %s %q%s%s", c.Kind, c.Entity, c.Type, c.ID, endOf(c.FromType, c.From), endOf(c.ToType, c.To))
 	for _, p := range c.Properties {
 		text += fmt.Sprintf("; %s: %s, %s", p.Name, valueText(p.Old), valueText(p.New))
 	}
 	return text + "\n"
 }
 
+// endOf returns an end of an edge as text. The type of its node is "" unless the end is at an interface.
+func endOf(typ, id string) string { return fmt.Sprintf(" %s%q", typ, id) }
+
 // imageText returns the values of an entity before or after a change as text.
 func imageText(i *engine.Image) string {
 	if i == nil {
 		return " nothing"
 	}
-	text := fmt.Sprintf(" %q %q", i.From, i.To)
+	text := endOf(i.FromType, i.From) + endOf(i.ToType, i.To)
 	for _, p := range i.Properties {
 		text += fmt.Sprintf("; %s: %s", p.Name, valueText(p.Value))
 	}

@@ -65,7 +65,9 @@ func (d *drawer) evolve(s *catalog.Schema) {
 		s.Nodes = append(s.Nodes, d.drawNode(name))
 		return
 	case draw < 14:
-		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
+		e := d.drawEdge(d.fresh("Link"), s.Nodes)
+		d.drawEnds(s, []*catalog.Edge{e})
+		s.Edges = append(s.Edges, e)
 		return
 	case draw < 18 && len(s.Nodes) > 1:
 		i := d.IntN(len(s.Nodes))
@@ -163,7 +165,7 @@ func (d *drawer) evolveEdge(s *catalog.Schema, e *catalog.Edge) {
 	case draw < 32:
 		e.Unique = d.drawUnique(e.Properties)
 	case draw < 38:
-		e.From = pick(d, s.Nodes).Name
+		e.From, e.FromInterface = pick(d, s.Nodes).Name, false
 	default:
 		none := func(*catalog.Property) {}
 		d.evolveProperties(e.Name, &e.Properties, &e.Unique, nil, func(string) {}, func(string, string) {}, none)

@@ -129,10 +129,10 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	}
 	for _, v := range nodes {
 		for _, e := range r.drawer.schema.Edges {
-			if r.fits(v, e.From) {
+			if r.fitsEnd(v, e, false) {
 				choices = append(choices, plan.Traverse{Edge: e.Name, From: v, To: plan.NoVar})
 			}
-			if r.fits(v, e.To) {
+			if r.fitsEnd(v, e, true) {
 				choices = append(choices, plan.Traverse{Edge: e.Name, From: plan.NoVar, To: v})
 			}
 		}
@@ -142,10 +142,13 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	}
 	t := pick(r.drawer, choices)
 	edge := r.drawer.schema.Edge(t.Edge)
+	if edge.HasInterfaceEnd() {
+		return r.sharedHop(t, edge, nodes, scope)
+	}
 	fromType, toType := r.alternatives(&t, edge)
 	for end, typ := range map[*plan.VarID]string{&t.From: fromType, &t.To: toType} {
 		if *end == plan.NoVar {
-			v, ok := r.end(nodes, typ, t.Or == nil)
+			v, ok := r.otherEnd(nodes, typ, t.Or == nil)
 			if !ok {
 				return nil
 			}
@@ -187,9 +190,9 @@ func (r *readDraw) clause(scope *[]plan.VarID, depth int) []plan.Clause {
 	return clauses
 }
 
-// end draws the other end of a traversal: a variable in scope or a new one. It may be over an interface only if
+// otherEnd draws the other end of a traversal: a variable in scope or a new one. It may be over an interface only if
 // `one` is true, that is, if the traversal follows one edge type.
-func (r *readDraw) end(nodes []plan.VarID, typ string, one bool) (plan.VarID, bool) {
+func (r *readDraw) otherEnd(nodes []plan.VarID, typ string, one bool) (plan.VarID, bool) {
 	if r.percent(25) || !r.affordable(plan.Node, typ) {
 		for _, i := range r.Perm(len(nodes)) {
 			if r.fits(nodes[i], typ) && (one || !r.shared(nodes[i])) {
@@ -339,7 +342,11 @@ func (r *readDraw) idFilter(v plan.VarID, scope []plan.VarID) plan.Clause {
 	have := r.idsOf(declared.Entity, declared.Type)
 	if declared.Entity == plan.Edge && r.percent(50) {
 		e := r.drawer.schema.Edge(declared.Type)
-		end := plan.Endpoint{Var: v, To: r.percent(50)}
+		to := r.percent(50)
+		if end, ok := endExpr(e, v, to).(plan.EndNode); ok {
+			return r.endFilter(end, scope)
+		}
+		end := plan.Endpoint{Var: v, To: to}
 		left, have = end, r.ids[key(plan.Node, e.From)]
 		if end.To {
 			have = r.ids[key(plan.Node, e.To)]
@@ -421,7 +428,7 @@ func (r *readDraw) column() plan.Expr {
 	case draw < 20 && declared.Entity.IsNode():
 		return whole(v)
 	case draw < 20:
-		return plan.Endpoint{Var: v, To: draw < 10}
+		return r.end(v, draw < 10)
 	case draw < 25:
 		return plan.Lit{Value: r.scalar(pick(r.drawer, scalarTypes), true, false)}
 	case draw < 60:
@@ -490,7 +497,7 @@ func (r *readDraw) aggregates() {
 	}
 	for range r.IntN(3) {
 		switch e := pick(r.drawer, exprs).(type) {
-		case plan.Whole:
+		case plan.Whole, plan.EndNode:
 		case plan.Prop:
 			if comparable(e.Type) {
 				r.sort(plan.Order{Expr: e, Desc: r.percent(50)})

@@ -20,7 +20,7 @@ func (r *readDraw) alternatives(t *plan.Traverse, edge *catalog.Edge) (from, to 
 	}
 	t.Walk = r.percent(65)
 	others := slices.DeleteFunc(slices.Clone(r.drawer.schema.Edges), func(e *catalog.Edge) bool {
-		return e.Name == edge.Name || (!t.Walk || r.shared(t.From)) && e.From != from || (!t.Walk || r.shared(t.To)) && e.To != to
+		return e.Name == edge.Name || e.HasInterfaceEnd() || (!t.Walk || r.shared(t.From)) && e.From != from || (!t.Walk || r.shared(t.To)) && e.To != to
 	})
 	r.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	alike := from == to

@@ -75,14 +75,14 @@ func (w *writeDraw) drawChange() {
 		e := w.edgeType()
 		if uniqueEnds(e) && w.percent(60) && w.leavesID(plan.Edge, e.Name) {
 			props := w.withOld(plan.Edge, e.Name, w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name)))
-			w.relink(e.Name, w.drawEnd(e.From), w.drawEnd(e.To), props)
+			w.relink(e.Name, w.endOf(e, false, w.drawEnd), w.endOf(e, true, w.drawEnd), props)
 			return
 		}
 		props := w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name))
 		if !w.leavesID(plan.Edge, e.Name) {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)
 		}
-		w.link(e.Name, w.drawEnd(e.From), w.drawEnd(e.To), props)
+		w.link(e.Name, w.endOf(e, false, w.drawEnd), w.endOf(e, true, w.drawEnd), props)
 		w.drawName()
 	default:
 		w.drawUpdate()
@@ -198,11 +198,7 @@ func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, an
 	}
 	op := pick(w.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge})
 	if kind == plan.Edge && w.percent(40) {
-		e := w.drawer.schema.Edge(typ)
-		if w.percent(50) {
-			return "from", plan.Eq, w.expr(value.OfString(w.nodeID(e.From)), stringType)
-		}
-		return "to", plan.Eq, w.expr(value.OfString(w.nodeID(e.To)), stringType)
+		return w.endPredicate(w.drawer.schema.Edge(typ), !w.percent(50))
 	}
 	for _, p := range properties(w.drawer.schema, kind, typ) {
 		if comparable(p.Type) && w.percent(35) {

@@ -79,6 +79,10 @@ func (p *readPlan) columnOf(name string, e plan.Expr) plan.Column {
 		c.Fields = wholeFields(properties(p.schema, v.Entity, v.Type))
 		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
+	if end, ok := e.(plan.EndNode); ok {
+		c.Fields = plan.NodeFields(typesAt(p.schema, p.q.Read.Vars[end.Var].Type, end.To))
+		c.Type.Nullable = p.q.Read.Vars[end.Var].Optional
+	}
 	if b, ok := e.(plan.BlockRows); ok {
 		c.Fields = b.Fields()
 	}
@@ -190,7 +194,7 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return e.Type
 	case plan.Agg:
 		return e.Func.Row().Result(p.typeOf(e.Arg))
-	case plan.Whole:
+	case plan.Whole, plan.EndNode:
 		return value.Type{}
 	}
 	panic(fmt.Sprintf("enginetest: unexpected expression %T", e))

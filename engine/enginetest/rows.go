@@ -43,7 +43,9 @@ func cells(columns []plan.Column, b *engine.Batch) ([][]cell, error) {
 			if rows[i][c], err = cellOf(&b.Columns[c], i, col.Type, col.Fields); err != nil {
 				return nil, fmt.Errorf("column %s: %w", col.Name, err)
 			}
-			if _, whole := col.Expr.(plan.Whole); !whole {
+			switch col.Expr.(type) {
+			case plan.Whole, plan.EndNode:
+			default:
 				continue
 			}
 			if cell := rows[i][c]; cell.null != cell.fields[0].value.IsNull() {

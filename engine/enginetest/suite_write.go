@@ -36,8 +36,8 @@ func (s *session) expectEdges(typ, want string) {
 	s.Helper()
 	edge := s.schema.Edge(typ)
 	p := s.read()
-	a, b, e := p.node("a", edge.From), p.node("b", edge.To), p.edge("e", edge.Name)
-	p.match(over(a, e, edge.Name, b)).ret(id(e), from(e), to(e)).orderBy(id(e))
+	a, b, e := p.endVar("a", edge, false), p.endVar("b", edge, true), p.edge("e", edge.Name)
+	p.match(over(a, e, edge.Name, b)).ret(id(e), p.from(e), p.to(e)).orderBy(id(e))
 	s.expect(p, want)
 }
 

@@ -110,6 +110,9 @@ func (m *mutationPlan) returns(exprs ...plan.Expr) *mutationPlan {
 		if w, ok := e.(plan.Whole); ok {
 			c.Fields = wholeFields(m.schema.Node(m.q.Mutation.Vars[w.Var].Type).Properties)
 		}
+		if end, ok := e.(plan.EndNode); ok {
+			c.Type, c.Fields = value.Type{Nullable: true}, plan.NodeFields(typesAt(m.schema, m.q.Mutation.Vars[end.Var].Type, end.To))
+		}
 		m.q.Mutation.Returns = append(m.q.Mutation.Returns, c)
 	}
 	return m
@@ -233,6 +236,11 @@ func (m *mutationPlan) pred(kind plan.Entity, typ, name string, op plan.Op, x an
 	for _, p := range properties(m.schema, kind, typ) {
 		if p.Name == name {
 			t = p.Type
+		}
+	}
+	if kind == plan.Edge && (name == "from" || name == "to") {
+		if _, isInterface := m.schema.Edge(typ).End(name == "to"); isInterface {
+			t = plan.NodeType(typesAt(m.schema, typ, name == "to"))
 		}
 	}
 	return plan.Pred{Name: name, Type: t, Op: op, Value: valueExpr(x, t)}
@@ -410,7 +418,7 @@ func (u *useList) entity(kind plan.Entity, typ string, write bool) {
 	use := plan.Use{Entity: kind, Type: typ, Write: write}
 	if kind == plan.Edge {
 		e := u.schema.Edge(typ)
-		use.From, use.To = e.From, e.To
+		use.From, use.To = e.EndName(false), e.EndName(true)
 	}
 	u.add(use)
 }
@@ -471,7 +479,7 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 	case plan.RRF:
 		u.expr(vars, e.First)
 		u.expr(vars, e.Second)
-	case plan.Apply, plan.Test, plan.Member:
+	case plan.Apply, plan.Test, plan.Member, plan.NodeRef:
 		for _, o := range plan.Operands(e) {
 			u.expr(vars, o)
 		}
@@ -483,6 +491,6 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})
-	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.WalkPart, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
 	}
 }

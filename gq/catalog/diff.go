@@ -15,7 +15,7 @@ import (
 // new schema renames it with @rename_from. The annotation has no effect when the old schema already
 // has the new name, so it may stay in the source after the migration.
 func Diff(from, to *Schema) *Migration {
-	d := &differ{m: &Migration{}, renamed: map[string]string{}}
+	d := &differ{m: &Migration{}, renamed: map[string]string{}, ends: endInterfaces(from, to)}
 	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
 	edges := pair(d, EdgeType, from.Edges, to.Edges, func(e *Edge) naming { return naming{e.Name, strings.ToLower(e.Name), e.RenameFrom} })
 	for _, k := range nodes.kept {
@@ -58,6 +58,25 @@ func Diff(from, to *Schema) *Migration {
 type differ struct {
 	m       *Migration
 	renamed map[string]string // old name to new name, for the nodes that both schemas have
+	ends    map[string]bool   // the interfaces that are at ends of edge types in both schemas
+}
+
+// endInterfaces returns the interfaces that are at ends of edge types in both schemas.
+func endInterfaces(from, to *Schema) map[string]bool {
+	both := map[string]bool{}
+	at := func(s *Schema, found func(name string)) {
+		for _, e := range s.Edges {
+			for _, target := range []bool{false, true} {
+				if name, isInterface := e.End(target); isInterface {
+					found(name)
+				}
+			}
+		}
+	}
+	before := map[string]bool{}
+	at(from, func(name string) { before[name] = true })
+	at(to, func(name string) { both[name] = before[name] })
+	return both
 }
 
 // step adds a step to the migration.
@@ -231,6 +250,9 @@ func (d *differ) node(from, to *Node) {
 	if !slices.Equal(from.Implements, to.Implements) {
 		s := at
 		s.Code, s.Element = Implement, Implements(to.Implements)
+		if slices.ContainsFunc(from.Implements, func(name string) bool { return d.ends[name] && !slices.Contains(to.Implements, name) }) {
+			s.Drop = SoftDrop
+		}
 		d.step(s)
 	}
 	was := ""
@@ -240,12 +262,22 @@ func (d *differ) node(from, to *Node) {
 	d.notes(at, Notes{from.Description, from.RenameFrom, from.Annotations}, Notes{to.Description, to.RenameFrom, to.Annotations}, was)
 }
 
+// sameEnd reports whether two edge types have the same node type or the same interface at an end.
+func (d *differ) sameEnd(from, to *Edge, target bool) bool {
+	was, wasInterface := from.End(target)
+	is, isInterface := to.End(target)
+	if !wasInterface {
+		was = d.renamed[was]
+	}
+	return was == is && wasInterface == isInterface
+}
+
 // edge adds the steps that change one edge type into another.
 func (d *differ) edge(from, to *Edge) {
 	at := Step{Kind: EdgeType, Type: to.Name}
-	if d.renamed[from.From] != to.From || d.renamed[from.To] != to.To {
+	if !d.sameEnd(from, to, false) || !d.sameEnd(from, to, true) {
 		s := at
-		s.Code, s.From, s.To = ChangeEndpoints, from.From+" -> "+from.To, to.From+" -> "+to.To
+		s.Code, s.From, s.To = ChangeEndpoints, from.EndName(false)+" -> "+from.EndName(true), to.EndName(false)+" -> "+to.EndName(true)
 		s.Reason = "the stored edges have other endpoint types; add an edge type with another name, and remove this one"
 		d.step(s)
 	}

@@ -5,26 +5,41 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// encodingVersion numbers the layout of an encoded schema.
+// The versions number the layouts of an encoded schema. A schema has the first version that can hold it, so
+// that older programs read the schemas that they know, and refuse the others with a VersionError.
 //
 // Version 1 is a JSON object {"version": 1, "schema": …} with the schema's fields under their
 // JSON names. The ends of a range are decimal strings, and a separate member contains the kind of
 // these numbers.
-const encodingVersion = 1
+//
+// Version 2 adds edge types with an interface at an end.
+const (
+	encodingVersion     = 1
+	encodingVersionEnds = 2
+)
+
+// versionOf returns the version of the encoding of a schema.
+func versionOf(s *Schema) int {
+	if slices.ContainsFunc(s.Edges, (*Edge).HasInterfaceEnd) {
+		return encodingVersionEnds
+	}
+	return encodingVersion
+}
 
 // envelope is the JSON form of an encoded schema.
 type envelope struct {
-	Version int     `json:"version"` // encodingVersion of the program that wrote it
+	Version int     `json:"version"` // the version of the encoding
 	Schema  *Schema `json:"schema"`  // the encoded schema
 }
 
 // Encode encodes a schema for Decode. Equal schemas have equal encodings.
 func Encode(s *Schema) []byte {
-	b, err := json.Marshal(envelope{encodingVersion, s})
+	b, err := json.Marshal(envelope{versionOf(s), s})
 	if err != nil {
 		panic("catalog: cannot encode the schema: " + err.Error())
 	}
@@ -35,7 +50,7 @@ func Encode(s *Schema) []byte {
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("schema encoding version %d is unknown; this program reads version %d; use the program that wrote the schema", e.Version, encodingVersion)
+	return fmt.Sprintf("schema encoding version %d is unknown; this program reads versions %d to %d; use the program that wrote the schema", e.Version, encodingVersion, encodingVersionEnds)
 }
 
 // Decode decodes the output of Encode. The error is a *VersionError when the encoding has
@@ -47,7 +62,7 @@ func Decode(b []byte) (*Schema, error) {
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
-	if head.Version != encodingVersion {
+	if head.Version < encodingVersion || head.Version > encodingVersionEnds {
 		return nil, &VersionError{head.Version}
 	}
 	env := envelope{}

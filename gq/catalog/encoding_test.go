@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,13 +38,24 @@ func graphText(t *testing.T) string {
 	return string(b)
 }
 
-// TestDecode checks that a decoded schema equals the encoded one. The golden file holds version 1
-// of the encoding. Stores contain this version too, so a change of the encoding needs a new
+// TestDecode checks that a decoded schema equals the encoded one. The golden files hold the versions
+// of the encoding. Stores contain these versions too, so a change of the encoding needs a new
 // version.
 func TestDecode(t *testing.T) {
-	s := build(t, graphText(t))
+	text := graphText(t)
+	first, _, found := strings.Cut(text, "\n// Edges with an interface at an end")
+	if !found {
+		t.Fatal("graph.pg does not say where version 2 begins")
+	}
+	t.Run("version 1", func(t *testing.T) { checkDecode(t, first, "testdata/version1.json") })
+	t.Run("version 2", func(t *testing.T) { checkDecode(t, text, "testdata/version2.json") })
+}
+
+// checkDecode checks the encoding of a schema against a golden file, and decodes it.
+func checkDecode(t *testing.T, text, file string) {
+	s := build(t, text)
 	enc := catalog.Encode(s)
-	golden.Check(t, "testdata/version1.json", append(enc, '\n'))
+	golden.Check(t, file, append(enc, '\n'))
 	got, err := catalog.Decode(enc)
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +75,31 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+func TestEncodingVersions(t *testing.T) {
+	for _, c := range []struct{ pg, want string }{
+		{"interface Named { name: String }\nnode A implements Named {}\nedge E: A -> A", `{"version":1,`},
+		{"interface Named { name: String }\nnode A implements Named {}\nedge E: A -> Named", `{"version":2,`},
+		{"interface Named { name: String }\nnode A implements Named {}\nedge E: Named -> A", `{"version":2,`},
+	} {
+		s := build(t, c.pg)
+		enc := string(catalog.Encode(s))
+		if !strings.HasPrefix(enc, c.want) {
+			t.Errorf("%s: the encoding begins with %.20s, want %s", c.pg, enc, c.want)
+		}
+		back, err := catalog.Decode([]byte(enc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := *back.Edges[0], *s.Edges[0]; got.FromInterface != want.FromInterface || got.ToInterface != want.ToInterface {
+			t.Errorf("%s: the ends are %t and %t after decoding", c.pg, got.FromInterface, got.ToInterface)
+		}
+	}
+}
+
 func TestDecodeFaults(t *testing.T) {
 	var version *catalog.VersionError
-	if _, err := catalog.Decode([]byte(`{"version":2,"schema":{}}`)); !errors.As(err, &version) || version.Version != 2 {
-		t.Errorf("version 2: %v", err)
+	if _, err := catalog.Decode([]byte(`{"version":3,"schema":{}}`)); !errors.As(err, &version) || version.Version != 3 {
+		t.Errorf("version 3: %v", err)
 	}
 	for _, text := range []string{"", "{", `{"version":1}`, `{"version":1,"schema":[]}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"ranges":[{"property":"x","kind":"I32","min":"y"}]}]}}`,

@@ -94,7 +94,9 @@ type Step struct {
 	List  string   `json:"list,omitempty"`
 	Order []string `json:"order,omitempty"` // see List
 
-	Drop   DropMode `json:"drop,omitempty"`   // only for a dropped type or property
+	// Drop is set for a dropped type or property, and for a node type that stops implementing an interface at an end of an
+	// edge type, since the edges that end at its nodes are removed.
+	Drop   DropMode `json:"drop,omitempty"`
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
 	// From and To are the old and the new text, as a schema writes it, in a change of a type, an
 	// enum, a key, endpoints or an embedding. For an added required property, only To is set.
@@ -153,11 +155,11 @@ func (m *Migration) Supported() bool {
 // Destructive reports whether any step removes values from the graph.
 func (m *Migration) Destructive() bool { return slices.ContainsFunc(m.Steps, Step.Destructive) }
 
-// Hard returns a copy of the migration in which every drop is a hard drop.
+// Hard returns a copy of the migration in which every drop of a type or property is a hard drop.
 func (m *Migration) Hard() *Migration {
 	out := &Migration{Steps: slices.Clone(m.Steps)}
 	for i := range out.Steps {
-		if out.Steps[i].Drop != "" {
+		if out.Steps[i].Drop != "" && out.Steps[i].Code != Implement {
 			out.Steps[i].Drop = HardDrop
 		}
 	}
@@ -268,7 +270,7 @@ func spell(e Element) string {
 	case *Node:
 		return spellAll(e.Properties)
 	case *Edge:
-		return e.From + " -> " + e.To
+		return e.EndName(false) + " -> " + e.EndName(true)
 	case *Property:
 		return e.Type.String()
 	case Unique:

@@ -50,9 +50,14 @@ type Node struct {
 
 // Edge is an edge type.
 type Edge struct {
-	Name        string       `json:"name"` // name of the type
-	From        string       `json:"from"` // From and To are names of node types
-	To          string       `json:"to"`
+	Name string `json:"name"` // name of the type
+	From string `json:"from"` // From and To are names of node types, or of interfaces: see below
+	To   string `json:"to"`
+	// FromInterface and ToInterface say that From or To is the name of an interface. The node at this end
+	// is then of any type that implements the interface.
+	FromInterface bool `json:"from_interface,omitempty"`
+	ToInterface   bool `json:"to_interface,omitempty"`
+
 	Description string       `json:"description,omitempty"` // text from @description, or ""
 	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Properties  []*Property  `json:"properties,omitempty"`  // in source order
@@ -151,6 +156,55 @@ func (e *Edge) Property(name string) *Property { return e.byName[name] }
 
 // IsKey reports whether the property with the given name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }
+
+// End returns the name of the node type or of the interface at an end of the edges: at the target if `to` is
+// set, and at the source otherwise.
+func (e *Edge) End(to bool) (name string, isInterface bool) {
+	if to {
+		return e.To, e.ToInterface
+	}
+	return e.From, e.FromInterface
+}
+
+// EndName returns the name of what stands at an end: Person for a node type, and interface Named for an
+// interface. The two have separate name spaces.
+func (e *Edge) EndName(to bool) string {
+	name, isInterface := e.End(to)
+	if isInterface {
+		return "interface " + name
+	}
+	return name
+}
+
+// HasInterfaceEnd reports whether an interface is at an end of the edges.
+func (e *Edge) HasInterfaceEnd() bool { return e.FromInterface || e.ToInterface }
+
+// EndsAt returns the node types that a node at an end of the edges may have, in schema order: at the target if
+// `to` is set, and at the source otherwise.
+func (s *Schema) EndsAt(e *Edge, to bool) []*Node {
+	name, isInterface := e.End(to)
+	if isInterface {
+		return s.Implementers(name)
+	}
+	return []*Node{s.Node(name)}
+}
+
+// AtEnd reports whether a node of a type can stand at an end of an edge: at the target if `to` is set, and at the
+// source otherwise. The type is the name of a node type or, if isInterface is set, of an interface. A
+// variable over an interface can stand there if a type that implements the interface can.
+func (s *Schema) AtEnd(e *Edge, to bool, typ string, isInterface bool) bool {
+	name, shared := e.End(to)
+	switch {
+	case typ == name && isInterface == shared:
+		return true
+	case isInterface:
+		return slices.ContainsFunc(s.Implementers(typ), func(n *Node) bool { return s.AtEnd(e, to, n.Name, false) })
+	case shared:
+		n := s.Node(typ)
+		return n != nil && slices.Contains(n.Implements, name)
+	}
+	return false
+}
 
 // Index builds the name tables of a schema. The lists of the schema must be complete, and names
 // must be unique.

@@ -12,11 +12,12 @@ import (
 // are unique, and every name in a constraint or endpoint exists. Schemas from package resolve
 // always pass; a decoded schema may be corrupt.
 func (s *Schema) verify() error {
-	nodes, edges := map[string]bool{}, map[string]bool{}
+	interfaces, nodes, edges := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, i := range s.Interfaces {
 		if i == nil {
 			return fmt.Errorf("an interface is null")
 		}
+		interfaces[i.Name] = true
 		if _, err := verifyProperties("interface "+i.Name, i.Properties); err != nil {
 			return err
 		}
@@ -35,8 +36,13 @@ func (s *Schema) verify() error {
 			return fmt.Errorf("an edge type has an empty or repeated name")
 		}
 		edges[strings.ToLower(e.Name)] = true
-		if !nodes[e.From] || !nodes[e.To] {
-			return fmt.Errorf("edge %s goes from %q to %q, which are not both node types", e.Name, e.From, e.To)
+		for _, to := range []bool{false, true} {
+			switch name, isInterface := e.End(to); {
+			case isInterface && !interfaces[name]:
+				return fmt.Errorf("edge %s has %q at an end, which is not an interface", e.Name, name)
+			case !isInterface && !nodes[name]:
+				return fmt.Errorf("edge %s has %q at an end, which is not a node type", e.Name, name)
+			}
 		}
 		names, err := verifyProperties("edge "+e.Name, e.Properties)
 		if err != nil {

@@ -27,6 +27,8 @@ import (
 // A Traverse has two numbers: one for the form with one edge type, and one for the form with
 // several.
 //
+// The names of the types follow the type of a predicate on an end at an interface.
+//
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
 // 1 for all but the node type and the interface, 2 for all but the interface, 3 for the fields of a list of records, 4
 // for the interface and the types that implement it.

@@ -43,14 +43,7 @@ func (c *coder) param(p *Param) {
 		return
 	case shared:
 		c.string(&p.Interface)
-		var types []string
-		if !c.decoding {
-			types = p.Type.Fields[0].Type.Enum
-		}
-		slice(c, &types, (*coder).string)
-		if c.decoding {
-			p.Type.Fields = NodeType(types).Fields
-		}
+		c.nodeType(&p.Type)
 		return
 	}
 	c.literal(&p.Default)
@@ -60,6 +53,18 @@ func (c *coder) param(p *Param) {
 	slice(c, &p.Examples, (*coder).literal)
 	if members == node {
 		c.string(&p.Node)
+	}
+}
+
+// nodeType encodes or decodes the fields of a NodeType: the names of the types, or nil if there are no fields.
+func (c *coder) nodeType(t *value.Type) {
+	var types []string
+	if t.Fields != nil {
+		types = t.Fields[0].Type.Enum
+	}
+	slice(c, &types, (*coder).string)
+	if c.decoding && types != nil {
+		t.Fields = NodeType(types).Fields
 	}
 }
 
@@ -299,6 +304,8 @@ func exprNumber(e Expr) byte {
 		return 17
 	case Member:
 		return 18
+	case EndNode:
+		return 19
 	case WalkPart:
 		return 30
 	case Old:
@@ -307,6 +314,8 @@ func exprNumber(e Expr) byte {
 		return 41
 	case Cell:
 		return 42
+	case NodeRef:
+		return 43
 	}
 	return 0
 }
@@ -403,6 +412,17 @@ func (c *coder) expr(p *Expr) {
 			integer(c, &x.Column)
 			c.string(&x.Name)
 			c.typ(&x.Type)
+		})
+	case 19:
+		part(c, p, func(x *EndNode) {
+			integer(c, &x.Var)
+			c.bool(&x.To)
+			c.string(&x.Interface)
+		})
+	case 43:
+		part(c, p, func(x *NodeRef) {
+			c.expr(&x.Type)
+			c.expr(&x.ID)
 		})
 	default:
 		if n != 0 || *p != nil {

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/omnigraph-go/omnigraph/gq/value"
+
 // mutation encodes or decodes a mutation.
 func (c *coder) mutation(m *Mutation) {
 	slice(c, &m.Vars, (*coder).variable)
@@ -18,6 +20,9 @@ func (c *coder) assign(a *Assign) {
 func (c *coder) pred(p *Pred) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
+	if p.Type.Kind == value.Invalid { // an end at an interface
+		c.nodeType(&p.Type)
+	}
 	integer(c, &p.Op)
 	c.expr(&p.Value)
 }

@@ -48,6 +48,7 @@ var everyNode = &plan.Query{
 			plan.Traverse{From: 0, To: 1, Edge: "Knows", Or: []string{"Likes"}, EdgeVar: 4, Walk: true, Min: 0, Max: 3},
 			plan.Not{Match: []plan.Clause{
 				plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.ID{Var: 1}, Right: plan.Endpoint{Var: 2, To: true}, Unless: 0}},
+				plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: plan.EndNode{Var: 2, To: true, Interface: "Named"}, Right: plan.ParamRef{}, Unless: plan.NoParam}},
 			}},
 		},
 		Columns: []plan.Column{
@@ -110,6 +111,7 @@ var everyStatement = &plan.Query{
 			Columns: []plan.Column{{Name: "$p.name", Expr: plan.Prop{Name: "name", Type: value.Of(value.String)}, Type: value.Of(value.String)}}},
 			Statements: []plan.Statement{plan.Delete{Entity: plan.Edge, Type: "Knows", Where: []plan.Pred{
 				{Name: "from", Op: plan.In, Value: plan.ParamRef{Index: 1}}, {Name: "to", Value: plan.Cell{Name: "$p.name"}},
+				{Name: "to", Type: plan.NodeType([]string{"City", "Person"}), Value: plan.NodeRef{Type: plan.Lit{Value: value.OfString("City")}, ID: plan.ParamRef{Index: 0}}},
 			}}}},
 		plan.Insert{Entity: plan.Edge, Type: "Knows", From: plan.ParamRef{Index: 0}, To: plan.Lit{Value: value.OfString("a")}, ID: plan.ParamRef{Index: 1},
 			Set: []plan.Assign{{Name: "since", Type: value.Of(value.Date), Value: plan.Lit{Value: value.OfDate(-1)}}}},

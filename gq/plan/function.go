@@ -91,9 +91,11 @@ func Operands(e Expr) []Expr {
 			list[i] = member.Value
 		}
 		return list
+	case NodeRef:
+		return []Expr{e.Type, e.ID}
 	case Member:
 		return []Expr{e.Of}
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell, BlockAgg, BlockRows:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell, BlockAgg, BlockRows:
 	}
 	return nil
 }

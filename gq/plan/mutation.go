@@ -5,7 +5,7 @@ import "github.com/omnigraph-go/omnigraph/gq/value"
 // Mutation is a list of statements that are executed in order, as one commit.
 //
 // An expression of a statement is one of these: a Lit, a ParamRef, a Now, an Old, a KeyOf, a Cell,
-// or the ID of an entity in Vars. It may also compute with such expressions.
+// a NodeRef, or the ID of an entity in Vars. It may also compute with such expressions.
 type Mutation struct {
 	// Vars lists the entities for which inserts declare a variable. Vars[i].Optional is true if a
 	// later statement may delete the entity.
@@ -27,9 +27,11 @@ type Statement interface{ statement() }
 // and an edge by its two ends; then the edge type
 // must have the rule @unique(src, dst).
 type Insert struct {
-	Entity   Entity   // node or edge
-	Type     string   // name of the type
-	From, To Expr     // ids of an edge's endpoints; nil for a node
+	Entity Entity // node or edge
+	Type   string // name of the type
+	// From and To are the ids of an edge's endpoints. At an interface they are records: see NodeRef and
+	// [OfNode]. They are nil for a node.
+	From, To Expr
 	ID       Expr     // explicit id, or nil
 	Set      []Assign // properties to assign
 	Upsert   bool     // see above
@@ -85,8 +87,10 @@ type Assign struct {
 
 // Pred compares a property, or one of `id`, `from` and `to`, with a value.
 type Pred struct {
-	Name  string     // name of the property, or `id`, `from` or `to`
-	Type  value.Type // type of the property; String for `id`, `from` and `to`
+	Name string // name of the property, or `id`, `from` or `to`
+	// Type is the type of the property. It is String for `id`, `from` and `to`, and that of [NodeType] for an end at an
+	// interface, which Op Eq or Ne compares.
+	Type  value.Type
 	Op    Op
 	Value Expr // the value to compare with; a list if Op is In
 }
@@ -112,10 +116,18 @@ type Cell struct {
 	Type   value.Type // type of the value
 }
 
+// NodeRef is a node at an end of an edge whose type has an interface there: a record with the type and the
+// id of the node, like [OfNode]. It is null if Type or ID is null.
+type NodeRef struct {
+	Type Expr // name of the node's type: a Lit, or a Cell with the property `type` of a variable over an interface
+	ID   Expr // id of the node, a String
+}
+
 // expr implements Expr.
-func (Old) expr()   {}
-func (KeyOf) expr() {}
-func (Cell) expr()  {}
+func (Old) expr()     {}
+func (KeyOf) expr()   {}
+func (Cell) expr()    {}
+func (NodeRef) expr() {}
 
 // Walk calls visit for each statement, including those in a ForEach.
 func (m *Mutation) Walk(visit func(Statement)) {

@@ -106,7 +106,7 @@ type Use struct {
 	Type     string     // type name as in the schema
 	Property string     // empty for the type itself
 	Value    value.Type // type of the property
-	From, To string     // endpoint types; only for an edge type itself
+	From, To string     // [catalog.Edge.EndName] of the ends; only for an edge type itself
 	Write    bool       // the query may change it
 }
 
@@ -253,7 +253,8 @@ type Cond interface{ cond() }
 
 // Compare is true if the comparison holds. A comparison with null on either side never holds. If both
 // operands are Wholes, Op is Eq or Ne, and compares the types and ids of the nodes. The same holds if Left is a
-// Whole and Right is a parameter that is a node of an interface. If the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
+// Whole and Right is a parameter that is a node of an interface. An operand EndNode is compared in the same way, with
+// an EndNode, a Whole or such a parameter, in either order. If the argument of the parameter Unless is null, the comparison is dropped; see [Dropped].
 type Compare struct {
 	Op          Op
 	Left, Right Expr // the operands
@@ -285,9 +286,9 @@ type TextMatch struct {
 func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
-// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member and, in a mutation only, Old, KeyOf
-// and Cell.
+// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25,
+// Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member and, in a mutation only, Old, KeyOf,
+// Cell and NodeRef.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.
@@ -310,6 +311,25 @@ type ID struct{ Var VarID }
 type Endpoint struct {
 	Var VarID // the edge variable
 	To  bool  // the target instead of the source
+}
+
+// EndNode is the node at an end of an edge whose type has an interface there: a record with the type and the
+// id of the node, like [OfNode]. A column of it has the Fields of [NodeFields], and each of its rows holds
+// the two values one after the other. Otherwise an EndNode is only an operand of a Compare with Eq or Ne and of a NullTest.
+type EndNode struct {
+	Var       VarID  // the edge variable
+	To        bool   // the target instead of the source
+	Interface string // name of the interface at this end
+}
+
+// NodeFields returns the fields of a column with the type and the id of a node, for [EndNode]. The list
+// contains the names of the types that the node may have.
+func NodeFields(types []string) []Field {
+	fields := make([]Field, 0, 2)
+	for _, f := range NodeType(types).Fields {
+		fields = append(fields, Field{Name: f.Name, Type: f.Type})
+	}
+	return fields
 }
 
 // Whole is a node as an object with its id and properties. It is null if an optional variable is.
@@ -354,6 +374,7 @@ func (ParamRef) expr() {}
 func (Prop) expr()     {}
 func (ID) expr()       {}
 func (Endpoint) expr() {}
+func (EndNode) expr()  {}
 func (Whole) expr()    {}
 func (Now) expr()      {}
 func (Agg) expr()      {}

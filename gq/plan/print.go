@@ -231,6 +231,8 @@ func (p *printer) expr(e Expr) string {
 			return "to(" + p.vars[e.Var] + ")"
 		}
 		return "from(" + p.vars[e.Var] + ")"
+	case EndNode:
+		return p.expr(Endpoint{Var: e.Var, To: e.To})
 	case WalkPart:
 		return e.Fact.String() + "(" + p.vars[e.Var] + ")"
 	case Whole:
@@ -271,6 +273,8 @@ func (p *printer) expr(e Expr) string {
 		return e.Node + "(" + strings.Join(members, ", ") + ")"
 	case Cell:
 		return e.Name
+	case NodeRef:
+		return "{type: " + p.expr(e.Type) + ", id: " + p.expr(e.ID) + "}"
 	case BlockAgg:
 		return p.blockAgg(e)
 	case BlockRows:

@@ -11,7 +11,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 	case RRF:
 		WalkExpr(e.First, visit)
 		WalkExpr(e.Second, visit)
-	case Apply, Test, KeyOf, Member:
+	case Apply, Test, KeyOf, NodeRef, Member:
 		for _, o := range Operands(e) {
 			WalkExpr(o, visit)
 		}
@@ -23,7 +23,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
 	}
 }
 
@@ -58,7 +58,7 @@ func ExprConds(e Expr, visit func(Cond)) {
 	switch e := e.(type) {
 	case Agg:
 		ExprConds(e.Arg, visit)
-	case Apply, KeyOf:
+	case Apply, KeyOf, NodeRef:
 		for _, a := range Operands(e) {
 			ExprConds(a, visit)
 		}
@@ -74,7 +74,7 @@ func ExprConds(e Expr, visit func(Cond)) {
 		}
 	case Member:
 		ExprConds(e.Of, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
 	}
 }
 

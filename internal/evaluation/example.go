@@ -72,8 +72,8 @@ func (s *State) builtinExample(tool string) *Example {
 		return &Example{Args: object{"name": n.Name}, Names: []string{n.Name}}
 	case "type_path":
 		from, to := n.Name, n.Name
-		if len(s.Schema.Edges) > 0 {
-			from, to = s.Schema.Edges[0].From, s.Schema.Edges[0].To
+		if i := slices.IndexFunc(s.Schema.Edges, func(e *catalog.Edge) bool { return !e.HasInterfaceEnd() }); i >= 0 {
+			from, to = s.Schema.Edges[i].From, s.Schema.Edges[i].To
 		}
 		return &Example{Args: object{"from": from, "to": to, "max_hops": 3, "limit": 5}, Names: []string{from, to}}
 	case "query_validate":

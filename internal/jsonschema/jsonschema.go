@@ -94,6 +94,10 @@ var texts = func() map[reflect.Type]value.Kind {
 	return m
 }()
 
+// Typed is a Go type that writes its own JSON, which has one of the types that JSONTypes returns, such as
+// string and object. JSONTypes must work on the zero value.
+type Typed interface{ JSONTypes() []string }
+
 // leaf maps the Go types of scalars to schemas. It returns nil for every other type, and the
 // reflection then descends into that type. Struct tags apply to the returned schema.
 func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
@@ -104,6 +108,9 @@ func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 		return dir.wide(BigUintPattern)
 	case rawMessageType:
 		return dir.any(t)
+	}
+	if t.Implements(reflect.TypeFor[Typed]()) && t.Kind() != reflect.Pointer {
+		return union(reflect.Zero(t).Interface().(Typed).JSONTypes()...)
 	}
 	if k, ok := texts[t]; ok {
 		s := k.Schema()

@@ -127,15 +127,12 @@ func (t *tx) endpoints(e *entity) {
 	if t.g.fault == EndpointUnchecked {
 		return
 	}
-	typ := t.after.schema.Edge(e.typ)
-	missing := func(field, node, id string) {
-		if t.after.nodes[node][id] == nil {
+	for _, field := range []string{"from", "to"} {
+		if t.after.node(e, field == "to") == nil {
 			t.report(e, field, &engine.ConstraintViolation{Entity: "edge", Type: e.typ, ID: e.id, Property: field,
-				Rule: "endpoint", Detail: fmt.Sprintf("there is no %s %q", node, id)})
+				Rule: "endpoint", Detail: "there is no node " + exportEnd(e.part(field))})
 		}
 	}
-	missing("from", typ.From, e.from)
-	missing("to", typ.To, e.to)
 }
 
 // check checks the constraints that involve more than one entity.
@@ -176,6 +173,9 @@ func (t *tx) checkUnique(kind plan.Entity, typ string, names []string) {
 func (t *tx) sameTuple(a, b *entity, names []string) bool {
 	for _, name := range names {
 		v, w := a.member(name), b.member(name)
+		if t.g.fault == UniqueEndByID && (name == "src" || name == "dst") && v.IsList() {
+			v, w = v.Elems()[1], w.Elems()[1]
+		}
 		if (v.IsNull() || w.IsNull()) && t.g.fault != UniqueNulls || !same(v, w) {
 			return false
 		}
@@ -200,9 +200,9 @@ func (e *entity) member(name string) value.Value {
 	if e.kind == plan.Edge {
 		switch name {
 		case "src":
-			return value.OfString(e.from)
+			return e.part("from")
 		case "dst":
-			return value.OfString(e.to)
+			return e.part("to")
 		}
 	}
 	return e.props[name]
@@ -211,23 +211,18 @@ func (e *entity) member(name string) value.Value {
 // checkCardinality counts the edges of every source node that the write touched and that still
 // exists.
 func (t *tx) checkCardinality(typ *catalog.Edge) {
-	for _, source := range t.after.sorted(plan.Node, typ.From) {
-		if !t.touches(typ.Name, source.id) {
+	for _, source := range t.after.sources(typ) {
+		if !t.touches(typ, source) {
 			continue
 		}
-		var out []*entity
-		for _, e := range t.after.sorted(plan.Edge, typ.Name) {
-			if e.from == source.id {
-				out = append(out, e)
-			}
-		}
+		out := t.outgoing(typ, source)
 		few := len(out) < typ.Card.Min && t.g.fault != MinCardUnchecked
 		many := typ.Card.Max >= 0 && len(out) > typ.Card.Max && t.g.fault != MaxCardUnchecked
 		if !few && !many {
 			continue
 		}
 		broken := &engine.ConstraintViolation{Entity: "edge", Type: typ.Name, ID: source.id, Rule: "cardinality",
-			Detail: fmt.Sprintf("%d edges lead from %s %q", len(out), typ.From, source.id)}
+			Detail: fmt.Sprintf("%d edges lead from %s %q", len(out), source.typ, source.id)}
 		t.errs = append(t.errs, broken)
 		for _, e := range out {
 			if t.lines[e] > 0 {

@@ -32,6 +32,8 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 			return value.OfString(ev.env[e.Var].to)
 		}
 		return value.OfString(ev.env[e.Var].from)
+	case plan.EndNode:
+		return ev.endNode(e)
 	case plan.WalkPart:
 		return ev.walkPart(e)
 	case plan.Now:
@@ -79,11 +81,8 @@ func (ev *evaluation) isTrue(c plan.Cond) bool {
 		if c.Unless != plan.NoParam && ev.args[c.Unless].IsNull() && ev.g.fault != OptionalKept {
 			return true
 		}
-		if l, ok := c.Left.(plan.Whole); ok {
-			if r, ok := c.Right.(plan.ParamRef); ok {
-				return ev.sameAsArgument(c.Op, ev.env[l.Var], ev.args[r.Index])
-			}
-			return ev.sameNode(c.Op, ev.env[l.Var], ev.env[c.Right.(plan.Whole).Var])
+		if isNode(c.Left) || isNode(c.Right) {
+			return ev.sameNodes(c.Op, c.Left, c.Right)
 		}
 		return ev.g.compare(c.Op, ev.eval(c.Left), ev.eval(c.Right))
 	case plan.TextMatch:

@@ -65,13 +65,22 @@ func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unname
 	}
 	head := `"type":` + quote(e.typ)
 	if e.kind == plan.Edge {
-		from, to := e.from, e.to
+		from, to := exportEnd(e.part("from")), exportEnd(e.part("to"))
 		if g.fault == ExportEdgesFlip {
 			from, to = to, from
 		}
-		head = fmt.Sprintf(`"edge":%s,"from":%s,"to":%s`, quote(e.typ), quote(from), quote(to))
+		head = fmt.Sprintf(`"edge":%s,"from":%s,"to":%s`, quote(e.typ), from, to)
 	}
 	fmt.Fprintf(w, "{%s,\"data\":{%s}}\n", head, strings.Join(data, ","))
+}
+
+// exportEnd formats an end of an edge as JSON.
+func exportEnd(end value.Value) string {
+	typ, id := splitEnd(end)
+	if typ == "" {
+		return quote(id)
+	}
+	return fmt.Sprintf(`{"type":%s,"id":%s}`, quote(typ), quote(id))
 }
 
 // quote returns s as a JSON string.

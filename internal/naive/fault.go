@@ -63,6 +63,7 @@ const (
 	// Reads: interfaces.
 	InterfaceShort // a variable over an interface leaves out the nodes of one type
 	TypesIgnored   // nodes of different types are the same node if their ids are equal
+	EndByID        // a traversal finds the nodes at an end at an interface by their ids, whatever their types are
 
 	// Reads: subqueries.
 	SubqueryUnbound // a subquery ignores the bindings of outer variables
@@ -109,6 +110,9 @@ const (
 	// Writes.
 	DeleteKeepsLast   // a delete keeps the last of its matches
 	NoCascade         // the edges of a deleted node stay
+	CascadeByID       // with a node, edges at interfaces are deleted that end at a node of another type with the same id
+	UniqueEndByID     // a unique rule ignores the types of nodes at an interface
+	CardByID          // the edges of a node are counted with those of nodes of other types with the same id
 	CascadeForward    // only the outgoing edges of a deleted node are deleted
 	UpsertKeeps       // an upsert keeps the properties that it does not set
 	UpdateClears      // an update clears the properties that it does not assign
@@ -165,10 +169,11 @@ const (
 	ExportEdgesFlip   // an export swaps the ends of edges
 
 	// Schemas.
-	RenameLoses     // a renamed property is treated as one dropped and another added
-	SchemaUnchecked // the rules that a schema adds are not checked for stored data
-	DataLossAllowed // a schema that drops values needs no permission
-	RenameAnew      // a renamed type gets another type id
+	RenameLoses      // a renamed property is treated as one dropped and another added
+	SchemaUnchecked  // the rules that a schema adds are not checked for stored data
+	DataLossAllowed  // a schema that drops values needs no permission
+	LeaverKeepsEdges // a type that no longer implements an interface keeps its edges there
+	RenameAnew       // a renamed type gets another type id
 
 	// History.
 	CommitIsHead       // reading an old commit returns the head
@@ -214,7 +219,7 @@ var faultNames = [...]string{
 	NullIsZero: "NullIsZero", OverflowWraps: "OverflowWraps", DivisionCut: "DivisionCut", RemainderFloored: "RemainderFloored",
 	CoalesceLast: "CoalesceLast", RoundHalfEven: "RoundHalfEven", LengthInBytes: "LengthInBytes", SubstringFromOne: "SubstringFromOne",
 	WeekFromSunday: "WeekFromSunday", DaysReversed: "DaysReversed",
-	InterfaceShort: "InterfaceShort", TypesIgnored: "TypesIgnored",
+	InterfaceShort: "InterfaceShort", TypesIgnored: "TypesIgnored", EndByID: "EndByID",
 	SubqueryUnbound: "SubqueryUnbound", SubqueryOnce: "SubqueryOnce", FirstIsLast: "FirstIsLast", BlockLimitOff: "BlockLimitOff",
 	NullsLast: "NullsLast", TiesReversed: "TiesReversed", LimitFirst: "LimitFirst", LimitOff: "LimitOff",
 	CutUnsaid:       "CutUnsaid",
@@ -226,7 +231,7 @@ var faultNames = [...]string{
 	TokensRepeated: "TokensRepeated", UnmatchedKept: "UnmatchedKept", NullVectorKept: "NullVectorKept",
 	LengthsKept: "LengthsKept", RankFromZero: "RankFromZero", FilterLate: "FilterLate",
 	LimitIsBound: "LimitIsBound", DefaultIgnored: "DefaultIgnored", BoundsExclusive: "BoundsExclusive",
-	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward",
+	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward", CascadeByID: "CascadeByID", UniqueEndByID: "UniqueEndByID", CardByID: "CardByID",
 	RecordShifted: "RecordShifted", UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
 	EarlierUnseen: "EarlierUnseen", PartialCommit: "PartialCommit", EmptyCommit: "EmptyCommit",
 	RequiredUnchecked: "RequiredUnchecked", EnumUnchecked: "EnumUnchecked", RangeExclusive: "RangeExclusive",
@@ -237,7 +242,7 @@ var faultNames = [...]string{
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
-	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew",
+	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }

@@ -245,7 +245,7 @@ func misfit(s *catalog.Schema, u plan.Use) string {
 		if e == nil {
 			return "there is no edge type " + u.Type
 		}
-		prop, from, to = e.Property(u.Property), e.From, e.To
+		prop, from, to = e.Property(u.Property), e.EndName(false), e.EndName(true)
 	case plan.Interface:
 		i := s.Interface(u.Type)
 		if i == nil {
@@ -356,10 +356,12 @@ func fits(v value.Value, t value.Type) bool {
 
 // entity is a node or an edge. It is immutable.
 type entity struct {
-	kind     plan.Entity            // node or edge
-	typ, id  string                 // names of the type and of the entity
-	from, to string                 // ids of an edge's endpoints
-	props    map[string]value.Value // without nulls
+	kind     plan.Entity // node or edge
+	typ, id  string      // names of the type and of the entity
+	from, to string      // ids of an edge's endpoints
+	// fromType and toType are the types of the nodes at the ends that are interfaces. They are "" for other ends.
+	fromType, toType string
+	props            map[string]value.Value // without nulls
 }
 
 // state is the complete contents of a graph, by type name and id, and its schema.
@@ -444,7 +446,7 @@ func equalMaps(a, b map[string]map[string]*entity) bool {
 		}
 		for id, e := range byID {
 			o := b[typ][id]
-			if o == nil || o.from != e.from || o.to != e.to || len(o.props) != len(e.props) {
+			if o == nil || !sameEnds(o, e) || len(o.props) != len(e.props) {
 				return false
 			}
 			for name, v := range e.props {

@@ -136,7 +136,7 @@ func (s *state) image(c *engine.EntityChange) *engine.Image {
 	if e == nil {
 		return nil
 	}
-	out := &engine.Image{From: e.from, To: e.to}
+	out := &engine.Image{From: e.from, To: e.to, FromType: e.fromType, ToType: e.toType}
 	typ, _ := shapeOf(s.schema, entityOf(c.Entity), c.Type)
 	for _, p := range typ.props {
 		out.Properties = append(out.Properties, engine.PropertyValue{Name: p.Name, Value: e.props[p.Name]})
@@ -225,12 +225,12 @@ func differences(t changedType, was, is *state, n *engine.ChangeCounts) (list []
 		case now == nil:
 			c.Kind, count, now = engine.Deleted, &n.Deleted, &entity{}
 		case kind == plan.Edge:
-			c.Properties = appendDifferent(c.Properties, "from", value.OfString(old.from), value.OfString(now.from))
-			c.Properties = appendDifferent(c.Properties, "to", value.OfString(old.to), value.OfString(now.to))
+			c.Properties = appendDifferent(c.Properties, "from", old.part("from"), now.part("from"))
+			c.Properties = appendDifferent(c.Properties, "to", old.part("to"), now.part("to"))
 		}
-		c.From, c.To = now.from, now.to
+		endsChanged(&c, now)
 		if c.Kind == engine.Deleted {
-			c.From, c.To = old.from, old.to
+			endsChanged(&c, old)
 		}
 		for _, p := range t.props {
 			c.Properties = appendDifferent(c.Properties, p, old.props[p], now.props[p])

@@ -43,24 +43,3 @@ func (ev *evaluation) sameNode(op plan.Op, a, b *entity) bool {
 	same := a == b || a.id == b.id && ev.g.fault == TypesIgnored
 	return same == (op == plan.Eq)
 }
-
-// sameAsArgument compares a node with an argument that is a node of an interface. The result is false if the
-// argument is null, or the node is nothing.
-func (ev *evaluation) sameAsArgument(op plan.Op, a *entity, arg value.Value) bool {
-	if a == nothing || arg.IsNull() {
-		return false
-	}
-	fields := arg.Elems()
-	same := a.id == fields[1].Str() && (a.typ == fields[0].Str() || ev.g.fault == TypesIgnored)
-	return same == (op == plan.Eq)
-}
-
-// fitsEnds reports whether the nodes at the ends of a traversal have the types that its edges need there. Only
-// the nodes of variables over interfaces can have other types.
-func (ev *evaluation) fitsEnds(t plan.Traverse, from, to *entity) bool {
-	edge := ev.state.schema.Edge(t.Edge)
-	fits := func(v plan.VarID, node *entity, typ string) bool {
-		return ev.query.Read.Vars[v].Entity != plan.Interface || node.typ == typ
-	}
-	return fits(t.From, from, edge.From) && fits(t.To, to, edge.To)
-}

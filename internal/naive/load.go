@@ -30,7 +30,7 @@ type item struct {
 	line     int64                  // number of the line, from 1
 	typeKey  typeKey                // the type of the entity
 	id       string                 // empty if the line has none
-	from, to string                 // ids of an edge's endpoints
+	from, to value.Value            // an edge's ends, like those that part returns
 	props    map[string]value.Value // the properties by name
 }
 
@@ -140,7 +140,10 @@ func (l *load) entities() []*entity {
 				Entity: "node", Type: e.typ, ID: e.id, Rule: "key", Detail: fmt.Sprintf("the id is %q, but the key is %q", it.id, e.id)}})
 			continue
 		}
-		e.from, e.to = it.from, it.to
+		if e.kind == plan.Edge {
+			e.setEnd(false, it.from)
+			e.setEnd(true, it.to)
+		}
 		l.lines[e] = it.line
 		all = append(all, e)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -271,8 +272,7 @@ func (w *writing) insert(s plan.Insert) func() {
 		w.agrees(s.Entity, s.Type, e.id, s.Set, set)
 	}
 	if s.Entity == plan.Edge {
-		e.from = textOf(w.assigned(s.Entity, s.Type, "from", s.From))
-		e.to = textOf(w.assigned(s.Entity, s.Type, "to", s.To))
+		w.assignEnds(s, e)
 	}
 	w.name(s, e.id)
 	return func() {
@@ -291,6 +291,12 @@ func (w *writing) insert(s plan.Insert) func() {
 	}
 }
 
+// assignEnds evaluates the ends of an inserted edge.
+func (w *writing) assignEnds(s plan.Insert, e *entity) {
+	e.setEnd(false, w.assigned(s.Entity, s.Type, "from", s.From))
+	e.setEnd(true, w.assigned(s.Entity, s.Type, "to", s.To))
+}
+
 // name records the id of the entity that an insert names, for the current row.
 func (w *writing) name(s plan.Insert, id string) {
 	if s.As != nil {
@@ -300,12 +306,11 @@ func (w *writing) name(s plan.Insert, id string) {
 
 // upsert evaluates an upsert.
 func (w *writing) upsert(s plan.Insert) func() {
-	at, key, from, to := w.at, "", "", ""
+	at, key, ends := w.at, "", &entity{}
 	w.old = nil
 	if s.Entity == plan.Edge {
-		from = textOf(w.assigned(s.Entity, s.Type, "from", s.From))
-		to = textOf(w.assigned(s.Entity, s.Type, "to", s.To))
-		key = from + "\x00" + to
+		w.assignEnds(s, ends)
+		key = strings.Join([]string{ends.fromType, ends.from, ends.toType, ends.to}, "\x00")
 	} else {
 		n := w.after.schema.Node(s.Type)
 		props := map[string]value.Value{}
@@ -328,7 +333,7 @@ func (w *writing) upsert(s plan.Insert) func() {
 			return st.of(s.Entity, s.Type)[key]
 		}
 		for _, e := range st.sorted(s.Entity, s.Type) {
-			if e.from == from && e.to == to {
+			if sameEnds(e, ends) {
 				return e
 			}
 		}
@@ -357,7 +362,8 @@ func (w *writing) upsert(s plan.Insert) func() {
 		if e == nil {
 			return
 		}
-		if e.from, e.to = from, to; s.Entity == plan.Edge {
+		if s.Entity == plan.Edge {
+			e.from, e.to, e.fromType, e.toType = ends.from, ends.to, ends.fromType, ends.toType
 			w.endpoints(e)
 		}
 		if s.As != nil {
@@ -383,7 +389,7 @@ func (w *writing) update(s plan.Update, id string, set map[string]value.Value) {
 		}
 	}
 	if u := w.build(s.Entity, s.Type, id, merged(props, s.Set, set)); u != nil {
-		u.from, u.to = old.from, old.to
+		u.from, u.to, u.fromType, u.toType = old.from, old.to, old.fromType, old.toType
 		w.put(u)
 	}
 }
@@ -436,7 +442,13 @@ func (w *writing) assigned(kind plan.Entity, typ, property string, e plan.Expr) 
 func (w *writing) matching(kind plan.Entity, typ string, where []plan.Pred) []*entity {
 	var found []*entity
 	for _, e := range w.seen.sorted(kind, typ) {
-		holds := func(p plan.Pred) bool { return w.g.compare(p.Op, w.member(e, p.Name), w.eval(p.Value)) }
+		holds := func(p plan.Pred) bool {
+			v := w.eval(p.Value)
+			if p.Type.Fields != nil { // an end at an interface
+				return !v.IsNull() && value.Equal(w.member(e, p.Name), v) == (p.Op == plan.Eq)
+			}
+			return w.g.compare(p.Op, w.member(e, p.Name), v)
+		}
 		all := !slices.ContainsFunc(where, func(p plan.Pred) bool { return !holds(p) })
 		if w.g.fault == AndIsOr {
 			all = slices.ContainsFunc(where, holds)
@@ -453,12 +465,8 @@ func (w *writing) member(e *entity, name string) value.Value {
 	switch {
 	case name == "id" && w.property(e.kind, e.typ, "id") == nil:
 		return value.OfString(e.id)
-	case name == "from" && e.kind == plan.Edge:
-		return value.OfString(e.from)
-	case name == "to" && e.kind == plan.Edge:
-		return value.OfString(e.to)
 	}
-	return e.props[name]
+	return e.part(name)
 }
 
 // eval evaluates an expression of a mutation.
@@ -498,6 +506,17 @@ func (w *writing) eval(e plan.Expr) value.Value {
 		} else {
 			return value.OfString(found.from)
 		}
+	case plan.EndNode:
+		if found := w.entityOf(e.Var); found != nothing {
+			return plan.OfNode(found.endOf(e.To))
+		}
+		return value.Null
+	case plan.NodeRef:
+		typ, id := w.eval(e.Type), w.eval(e.ID)
+		if typ.IsNull() || id.IsNull() {
+			return value.Null
+		}
+		return plan.OfNode(typ.Str(), id.Str())
 	}
 	panic("naive: this expression is not allowed in a mutation")
 }
@@ -546,6 +565,14 @@ func (w *writing) entityOf(v plan.VarID) *entity {
 func (w *writing) returned() []value.Value {
 	var row []value.Value
 	for _, c := range w.query.Mutation.Returns {
+		if _, ok := c.Expr.(plan.EndNode); ok {
+			fields := []value.Value{value.Null, value.Null}
+			if v := w.eval(c.Expr); !v.IsNull() {
+				fields = v.Elems()
+			}
+			row = append(row, fields...)
+			continue
+		}
 		whole, ok := c.Expr.(plan.Whole)
 		if !ok {
 			row = append(row, w.eval(c.Expr))

@@ -80,12 +80,34 @@ func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineErro
 	}
 	it.typeKey = typeKey{plan.Edge, l.after.schema.Edge(s).Name}
 	var errs []*engine.LineError
-	for member, id := range map[string]*string{"from": &it.from, "to": &it.to} {
-		if *id, err = jsonString(m[member]); err != nil {
-			errs = append(errs, fault(member, "the id of the endpoint is missing or is not a string")...)
+	for member, end := range map[string]*value.Value{"from": &it.from, "to": &it.to} {
+		if *end, err = l.end(it.typeKey.name, member == "to", m[member]); err != nil {
+			errs = append(errs, fault(member, "the endpoint is missing or wrong: %v", err)...)
 		}
 	}
 	return errs
+}
+
+// end decodes an end of an edge: a string or, at an interface, an object with the type and the id of a node.
+func (l *load) end(edge string, to bool, raw jsontext.Value) (value.Value, error) {
+	typ := l.after.schema.Edge(edge)
+	if _, isInterface := typ.End(to); !isInterface {
+		id, err := jsonString(raw)
+		return value.OfString(id), err
+	}
+	var m members
+	if err := json.Unmarshal(raw, &m); err != nil || len(m) != 2 {
+		return value.Null, fmt.Errorf("%s is not an object with type and id", raw)
+	}
+	node, err := jsonString(m["type"])
+	if err != nil {
+		return value.Null, err
+	}
+	id, err := jsonString(m["id"])
+	if err == nil && !endFits(l.after.schema, typ, to, node) {
+		err = fmt.Errorf("%q cannot be at this end", node)
+	}
+	return plan.OfNode(node, id), err
 }
 
 // data decodes the properties and the id.

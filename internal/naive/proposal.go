@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -73,7 +74,7 @@ type sides struct {
 
 // tryMerge merges into a copy of the target's state. The argument `base` is the id of the merge base.
 func (g *Graph) tryMerge(s sides, base string, resolutions []engine.Resolution) (*merge, error) {
-	t := &tx{g: g, line: &line{name: s.to.Branch, head: s.to, state: s.ours}, before: s.ours, after: s.ours.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}
+	t := &tx{g: g, line: &line{name: s.to.Branch, head: s.to, state: s.ours}, before: s.ours, after: s.ours.clone(), touched: map[[4]string]bool{}, lines: map[*entity]int64{}}
 	m := &merge{tx: t, base: s.base, source: s.theirs, changed: map[*entity]bool{}}
 	m.fast = base == s.to.ID
 	if base != s.from.ID {
@@ -145,13 +146,26 @@ func (m *merge) resolveWith(source, target string, resolutions []engine.Resoluti
 		if ok && r.Property != "" && !end {
 			ok = m.property(kind, typ.name, r.Property) != nil
 		}
-		bad := r.Take == engine.TakeValue && (r.Property == "" || ok && !end && m.unfit(kind, r.Type, r.Property, r.Value))
+		bad := r.Take == engine.TakeValue && (r.Property == "" || ok && end && m.unfitEnd(typ.edge, r.Property == "to", r.Value) || ok && !end && m.unfit(kind, r.Type, r.Property, r.Value))
 		if !ok || bad {
 			return &engine.BadArgument{Param: "resolutions", Detail: "the resolution does not fit the schema"}
 		}
 		m.resolutions[r.ConflictPlace] = r
 	}
 	return nil
+}
+
+// unfitEnd reports whether a value cannot be an end of an edge. At an interface an end is a record with one of the types
+// that nodes can have there, and at a node type a String.
+func (m *merge) unfitEnd(edge *catalog.Edge, to bool, v value.Value) bool {
+	if _, isInterface := edge.End(to); !isInterface {
+		return !fits(v, value.Of(value.String))
+	}
+	var types []string
+	for _, n := range m.after.schema.EndsAt(edge, to) {
+		types = append(types, n.Name)
+	}
+	return len(types) == 0 || !fits(v, plan.NodeType(types))
 }
 
 // unfit reports whether a property cannot have a value: because of its type, its enum, a range or a pattern.
@@ -200,7 +214,7 @@ func (m *merge) imageOf(e *entity, property string) *engine.Image {
 	if e == nil {
 		return nil
 	}
-	out := &engine.Image{From: e.from, To: e.to}
+	out := &engine.Image{From: e.from, To: e.to, FromType: e.fromType, ToType: e.toType}
 	for _, p := range m.tx.properties(e.kind, e.typ) {
 		if property == "" || property == p.Name {
 			out.Properties = append(out.Properties, engine.PropertyValue{Name: p.Name, Value: e.props[p.Name]})

@@ -154,6 +154,8 @@ func (ev *evaluation) cell(c plan.Column) cell {
 	switch e := c.Expr.(type) {
 	case plan.Whole:
 		return ev.whole(e, c.Fields)
+	case plan.EndNode:
+		return ev.endCell(e)
 	case plan.BlockRows:
 		records := ev.blockRows(e)
 		switch {
@@ -211,6 +213,8 @@ func (ev *evaluation) groups(matches [][]*entity) []row {
 		for _, c := range keyColumns {
 			if w, whole := c.Expr.(plan.Whole); whole {
 				key = append(key, ev.tie(w.Var, m)...)
+			} else if e, end := c.Expr.(plan.EndNode); end {
+				key = append(key, ev.endNode(e))
 			} else {
 				key = append(key, ev.cell(c).value)
 			}

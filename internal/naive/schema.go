@@ -20,6 +20,7 @@ type mapping map[plan.Entity]map[string]typeMapping
 type typeMapping struct {
 	was   string            // the name in the earlier schema
 	props map[string]string // new names to old names
+	ends  [2]endMapping     // of the source and the target of an edge type
 }
 
 // ancestor is a schema from which another schema descends.
@@ -30,13 +31,13 @@ type ancestor struct {
 
 // shape holds the attributes that node types and edge types have in common.
 type shape struct {
-	kind     plan.Entity          // node or edge
-	name     string               // of the type
-	was      string               // name given by @rename_from
-	from, to string               // end types of an edge type
-	props    []*catalog.Property  // the properties in schema order
-	unique   [][]string           // names of the properties of each unique rule
-	card     *catalog.Cardinality // of an edge type; nil without bounds
+	kind   plan.Entity          // node or edge
+	name   string               // of the type
+	was    string               // name given by @rename_from
+	edge   *catalog.Edge        // the edge type; nil for a node type
+	props  []*catalog.Property  // the properties in schema order
+	unique [][]string           // names of the properties of each unique rule
+	card   *catalog.Cardinality // of an edge type; nil without bounds
 }
 
 // shapes returns the shapes of all types, nodes first.
@@ -45,7 +46,7 @@ func shapes(s *catalog.Schema) (all []shape) {
 		all = append(all, shape{kind: plan.Node, name: n.Name, was: n.RenameFrom, props: n.Properties, unique: n.Unique})
 	}
 	for _, e := range s.Edges {
-		all = append(all, shape{kind: plan.Edge, name: e.Name, was: e.RenameFrom, from: e.From, to: e.To, props: e.Properties, unique: e.Unique, card: e.Card})
+		all = append(all, shape{kind: plan.Edge, name: e.Name, was: e.RenameFrom, edge: e, props: e.Properties, unique: e.Unique, card: e.Card})
 	}
 	return all
 }
@@ -74,10 +75,13 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
-		if now.kind == plan.Edge && (w[plan.Node][now.from].was != old.from || w[plan.Node][now.to].was != old.to) {
-			continue
+		tw := typeMapping{was: old.name, props: map[string]string{}}
+		if now.kind == plan.Edge {
+			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
+				continue
+			}
+			tw.ends = endMappings(to, now.edge, w[plan.Node])
 		}
-		tw := typeMapping{old.name, map[string]string{}}
 		has := func(props []*catalog.Property, name string) bool {
 			return slices.ContainsFunc(props, func(p *catalog.Property) bool { return p.Name == name })
 		}
@@ -94,6 +98,16 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 	return w
 }
 
+// sameEnd reports whether an end of an edge type is the same node type or the same interface in two schemas.
+func (w mapping) sameEnd(old, now *catalog.Edge, to bool) bool {
+	was, wasInterface := old.End(to)
+	is, isInterface := now.End(to)
+	if !isInterface {
+		is = w[plan.Node][is].was
+	}
+	return was == is && wasInterface == isInterface
+}
+
 // compose combines two mappings: `w` leads from schema A to B, `next` from B to C, and the result from
 // A to C.
 func (w mapping) compose(next mapping) mapping {
@@ -104,7 +118,10 @@ func (w mapping) compose(next mapping) mapping {
 			if !ok {
 				continue
 			}
-			both := typeMapping{first.was, map[string]string{}}
+			both := typeMapping{was: first.was, props: map[string]string{}}
+			for i := range both.ends {
+				both.ends[i] = tw.ends[i].after(w[plan.Node])
+			}
 			for now, was := range tw.props {
 				if old, ok := first.props[was]; ok {
 					both.props[now] = old
@@ -144,7 +161,10 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 			continue
 		}
 		for id, e := range s.of(now.kind, tw.was) {
-			c := &entity{kind: e.kind, typ: now.name, id: id, from: e.from, to: e.to, props: map[string]value.Value{}}
+			c := &entity{kind: e.kind, typ: now.name, id: id, props: map[string]value.Value{}}
+			if e.kind == plan.Edge && !c.carry(e, tw.ends, fault) {
+				continue
+			}
 			for _, p := range now.props {
 				v, has := e.props[tw.props[p.Name]]
 				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
@@ -241,6 +261,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 			}
 		}
 		t.after = t.before.carried(next, w, g.fault)
+		t.lose(t.before, w)
 		if g.fault != SchemaUnchecked {
 			t.recheck()
 		}
@@ -279,6 +300,7 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 // align migrates the states of a merge to one schema. It is the later of the schemas of the two
 // sides, and must descend from the earlier one.
 func (m *merge) align(source, target string) error {
+	m.uncarriedEdges = map[[2]string]bool{}
 	from, to := m.source, m.before
 	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}
 	down, targetDescends := to.since(from.digest)
@@ -313,6 +335,9 @@ func (m *merge) align(source, target string) error {
 	}
 	m.mapping = last
 	m.after = to.carried(from, last, Sound)
+	if last != nil {
+		m.lose(to, last)
+	}
 	m.adopted = m.after.clone()
 	return nil
 }
@@ -321,16 +346,21 @@ func (m *merge) align(source, target string) error {
 // mapping `w` drops.
 func (m *merge) uncarried(base, side *state, w mapping) {
 	for _, typ := range shapes(side.schema) {
-		taken := false
-		for _, tw := range w[typ.kind] {
-			taken = taken || tw.was == typ.name
-		}
-		if taken {
-			continue
+		name, taken := "", typeMapping{}
+		for now, tw := range w[typ.kind] {
+			if tw.was == typ.name {
+				name, taken = now, tw
+			}
 		}
 		for _, e := range side.sorted(typ.kind, typ.name) {
-			if !sameEntity(base.of(typ.kind, typ.name)[e.id], e) {
+			if sameEntity(base.of(typ.kind, typ.name)[e.id], e) {
+				continue
+			}
+			if name == "" {
 				m.conflict(engine.DeleteVsUpdate, typ.kind, typ.name, e.id, "")
+			} else if typ.kind == plan.Edge && !(&entity{kind: plan.Edge}).carry(e, taken.ends, Sound) {
+				m.conflict(engine.DeleteVsUpdate, typ.kind, name, e.id, "")
+				m.uncarriedEdges[[2]string{name, e.id}] = true
 			}
 		}
 	}

@@ -333,6 +333,9 @@ type merge struct {
 	conflicts    []engine.MergeConflict // found so far; if there are any, the merge fails
 	fast         bool                   // the target did not change since the base: the result is the state of the source
 	resolutions  map[engine.ConflictPlace]engine.Resolution
+
+	// uncarriedEdges contains the changed edges, by type and id, that the later schema drops because of their ends.
+	uncarriedEdges map[[2]string]bool
 }
 
 // conflict adds a conflict.
@@ -376,6 +379,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 	for id := range ids {
 		was, is, have := m.base.of(kind, typ)[id], m.source.of(kind, typ)[id], m.after.of(kind, typ)[id]
 		switch {
+		case kind == plan.Edge && m.uncarriedEdges[[2]string{typ, id}]: // the conflict is known
 		case sameEntity(was, is):
 		case sameEntity(is, have):
 		case sameEntity(was, have) && is == nil:
@@ -441,10 +445,8 @@ func (m *merge) properties(was, is, have *entity) {
 			}
 		}
 		switch {
-		case is.kind == plan.Edge && name == "from":
-			merged.from = stands.Str()
-		case is.kind == plan.Edge && name == "to":
-			merged.to = stands.Str()
+		case is.kind == plan.Edge && (name == "from" || name == "to"):
+			merged.setEnd(name == "to", stands)
 		case !stands.IsNull():
 			merged.props[name] = stands
 		}
@@ -452,17 +454,6 @@ func (m *merge) properties(was, is, have *entity) {
 	if !sameEntity(merged, have) {
 		m.place(merged)
 	}
-}
-
-// part returns a property or an end of an edge.
-func (e *entity) part(name string) value.Value {
-	if e.kind == plan.Edge && name == "from" {
-		return value.OfString(e.from)
-	}
-	if e.kind == plan.Edge && name == "to" {
-		return value.OfString(e.to)
-	}
-	return e.props[name]
 }
 
 // place inserts or replaces an entity of the source. It adds an edge only if both of its ends
@@ -479,13 +470,12 @@ func (m *merge) place(e *entity) {
 
 // lacks reports whether an end of an edge does not exist. It adds a conflict for each missing end.
 func (m *merge) lacks(e *entity) bool {
-	typ := m.after.schema.Edge(e.typ)
 	lacks := false
-	for _, end := range []struct{ name, node, id string }{{"from", typ.From, e.from}, {"to", typ.To, e.to}} {
-		if m.after.nodes[end.node][end.id] == nil {
+	for _, name := range []string{"from", "to"} {
+		if m.after.node(e, name == "to") == nil {
 			lacks = true
 			if m.g.fault != MergeOrphans {
-				m.conflict(engine.OrphanEdge, plan.Edge, e.typ, e.id, end.name)
+				m.conflict(engine.OrphanEdge, plan.Edge, e.typ, e.id, name)
 			}
 		}
 	}
@@ -532,14 +522,9 @@ func (m *merge) constraints() {
 		if e.Card == nil {
 			continue
 		}
-		for _, source := range m.after.sorted(plan.Node, e.From) {
-			n := 0
-			for _, edge := range m.after.edges[e.Name] {
-				if edge.from == source.id {
-					n++
-				}
-			}
-			if (m.touches(e.Name, source.id) || n > 0 && !m.bounded(e)) && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
+		for _, source := range m.after.sources(e) {
+			n := len(m.outgoing(e, source))
+			if (m.touches(e, source) || n > 0 && !m.bounded(e)) && (n < e.Card.Min || e.Card.Max >= 0 && n > e.Card.Max) {
 				m.conflict(engine.CardinalityViolation, plan.Edge, e.Name, source.id, "")
 			}
 		}
@@ -552,7 +537,7 @@ func sameEntity(a, b *entity) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.from != b.from || a.to != b.to || len(a.props) != len(b.props) {
+	if !sameEnds(a, b) || len(a.props) != len(b.props) {
 		return false
 	}
 	for name, v := range a.props {

@@ -50,13 +50,13 @@ func (ev *evaluation) parallels(t plan.Traverse) int {
 // joins reports whether an edge leads from one node to another in a direction that the traversal
 // allows.
 func (ev *evaluation) joins(t plan.Traverse, e, from, to *entity) bool {
-	if ev.g.fault == SelfLoopDropped && e.from == e.to && from == to {
+	if ev.g.fault == SelfLoopDropped && from == to {
 		return false
 	}
-	if e.from == from.id && e.to == to.id {
+	if ev.leads(e, from, to) {
 		return true
 	}
-	return t.Undirected && ev.g.fault != UndirectedOneWay && e.from == to.id && e.to == from.id
+	return t.Undirected && ev.g.fault != UndirectedOneWay && ev.leads(e, to, from)
 }
 
 // reaches reports whether one node can reach another by a walk with a length within the bounds of a
@@ -96,8 +96,7 @@ func (ev *evaluation) reaches(t plan.Traverse, from, to *entity) bool {
 	return false
 }
 
-// neighbours returns the nodes that one step of a traversal reaches. If an edge type connects
-// different node types, the walk ends at nodes where no edge of that type begins.
+// neighbours returns the nodes that one step of a traversal reaches. The walk ends at nodes of which no edge can begin.
 func (ev *evaluation) neighbours(t plan.Traverse, source *entity) []*entity {
 	return ev.around(t, source, t.Undirected && ev.g.fault != UndirectedOneWay)
 }
@@ -112,16 +111,15 @@ func (ev *evaluation) around(t plan.Traverse, node *entity, back bool) []*entity
 		}
 	}
 	for _, name := range ev.alternatives(t) {
-		edge := ev.state.schema.Edge(name)
 		for _, e := range ev.state.sorted(plan.Edge, name) {
-			if ev.g.fault == SelfLoopDropped && e.from == e.to && edge.From == edge.To {
+			if ev.g.fault == SelfLoopDropped && ev.loops(e) {
 				continue
 			}
-			if e.from == node.id && node.typ == edge.From {
-				add(ev.state.nodes[edge.To][e.to])
+			if ev.ends(e, false, node) {
+				add(ev.state.node(e, true))
 			}
-			if back && e.to == node.id && node.typ == edge.To {
-				add(ev.state.nodes[edge.From][e.from])
+			if back && ev.ends(e, true, node) {
+				add(ev.state.node(e, false))
 			}
 		}
 	}

@@ -103,12 +103,9 @@ func (w *walkTest) neighbours(node *entity) []*entity {
 func (ev *evaluation) entering(t plan.Traverse, node *entity) []*entity {
 	var found []*entity
 	for _, name := range ev.alternatives(t) {
-		edge := ev.state.schema.Edge(name)
 		for _, e := range ev.state.sorted(plan.Edge, name) {
-			if e.to == node.id && node.typ == edge.To {
-				if source := ev.state.nodes[edge.From][e.from]; source != nil {
-					found = append(found, source)
-				}
+			if source := ev.state.node(e, false); source != nil && ev.ends(e, true, node) {
+				found = append(found, source)
 			}
 		}
 	}

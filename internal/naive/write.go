@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -61,7 +62,8 @@ type tx struct {
 	after        *state             // the copy that the write changes
 	adopted      *state             // the state `before`, carried to the schema that a merge adopts; else nil
 	nodes, edges int64              // numbers of changed entities, for the result of the call
-	touched      map[[3]string]bool // edge type, source id and edge id of every edge added or removed
+	touched      map[[4]string]bool // edge type, type and id of the source, and edge id of every edge added or removed; see [sourceKey]
+	lost         map[[3]string]bool // edge type, type and id of each source that lost edges through a change of the schema
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
@@ -83,7 +85,7 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 	if opts.IfCommit != "" && opts.IfCommit != l.head.ID && g.fault != IfCommitIgnored {
 		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}
 	}
-	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[3]string]bool{}, lines: map[*entity]int64{}}, nil, nil
+	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[4]string]bool{}, lines: map[*entity]int64{}}, nil, nil
 }
 
 // commit publishes the copy if it breaks no constraint and differs from the current state.
@@ -150,23 +152,27 @@ func (t *tx) put(e *entity) {
 // touch records that the write adds or removes an edge.
 func (t *tx) touch(e *entity) {
 	if e.kind == plan.Edge {
-		t.touched[[3]string{e.typ, e.from, e.id}] = true
+		t.touched[[4]string{e.typ, e.fromType, e.from, e.id}] = true
 	}
 }
 
 // touches reports whether the write adds or removes an edge of a type at a source. An edge that the
 // write itself adds and removes again does not count.
-func (t *tx) touches(typ, source string) bool {
+func (t *tx) touches(edge *catalog.Edge, source *entity) bool {
+	typ, id := sourceKey(edge, source)
+	if t.lost[[3]string{edge.Name, typ, id}] {
+		return true
+	}
 	before := t.before
 	if t.adopted != nil {
 		before = t.adopted // its type names are those in t.touched
 	}
 	for key := range t.touched {
-		if key[0] != typ || key[1] != source {
+		if key[0] != edge.Name || key[1] != typ || key[2] != id {
 			continue
 		}
 		for _, s := range []*state{before, t.after} {
-			if e := s.of(plan.Edge, typ)[key[2]]; e != nil && e.from == source {
+			if e := s.of(plan.Edge, edge.Name)[key[3]]; e != nil && e.from == id && e.fromType == typ {
 				return true
 			}
 		}
@@ -187,12 +193,23 @@ func (t *tx) remove(e *entity) {
 	}
 	for _, typ := range t.after.schema.Edges {
 		for _, edge := range t.after.sorted(plan.Edge, typ.Name) {
-			if typ.From == e.typ && edge.from == e.id ||
-				typ.To == e.typ && edge.to == e.id && t.g.fault != CascadeForward {
+			if t.endsAtRemoved(edge, false, e) || t.endsAtRemoved(edge, true, e) && t.g.fault != CascadeForward {
 				t.remove(edge)
 			}
 		}
 	}
+}
+
+// endsAtRemoved reports whether a removed node was at an end of an edge.
+func (t *tx) endsAtRemoved(edge *entity, to bool, node *entity) bool {
+	name, isInterface := t.after.schema.Edge(edge.typ).End(to)
+	typ, id := edge.endOf(to)
+	if !isInterface {
+		typ = name
+	} else if t.g.fault == CascadeByID {
+		typ = node.typ
+	}
+	return typ == node.typ && id == node.id
 }
 
 // merge returns a copy of `fresh`, with the properties of `old` that `fresh` does not have.

@@ -17,6 +17,7 @@ import (
 //
 //	{"type":"Person","data":{"id":"ada","name":"ada"}}
 //	{"edge":"Knows","from":"ada","to":"bob","data":{"id":"01…","since":"2024-05-01"}}
+//	{"edge":"About","from":"n1","to":{"type":"Person","id":"ada"},"data":{"id":"02…"}}
 //
 // The first member gives the type. A property that is absent from `data` is null.
 type lines struct {
@@ -97,9 +98,14 @@ func (l *lines) row(r *rows) error {
 		if err != nil {
 			return err
 		}
-		if member == "data" {
+		switch from, to := &r.table.from, &r.table.to; {
+		case member == "data":
 			err = l.data(r)
-		} else {
+		case member == "from" && from.typeColumn != "":
+			err = l.end(r, from)
+		case member == "to" && to.typeColumn != "":
+			err = l.end(r, to)
+		default:
 			err = l.column(r, member)
 		}
 		if err != nil {
@@ -110,6 +116,32 @@ func (l *lines) row(r *rows) error {
 		return err
 	}
 	return r.end()
+}
+
+// end reads the object with the type and the id of the node at an end of an edge that is at an interface.
+func (l *lines) end(r *rows, e *end) error {
+	if err := l.delimiter('{'); err != nil {
+		return fmt.Errorf("%s: %w", e.column, err)
+	}
+	for l.dec.PeekKind() != '}' {
+		member, err := l.string()
+		if err != nil {
+			return err
+		}
+		column := ""
+		switch member {
+		case "type":
+			column = e.typeColumn
+		case "id":
+			column = e.column
+		default:
+			return fmt.Errorf("%s: found the member %q, expected type and id", e.column, member)
+		}
+		if err := l.column(r, column); err != nil {
+			return err
+		}
+	}
+	return l.delimiter('}')
 }
 
 // data reads the object with the properties.

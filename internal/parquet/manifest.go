@@ -30,15 +30,25 @@ type ManifestCommit struct {
 
 // ManifestType describes the files of a node or edge type.
 type ManifestType struct {
-	EntityKind string           `json:"entity_kind"`         // node or edge
-	TypeName   string           `json:"type_name"`           // as in the schema
-	Folder     string           `json:"folder"`              // holds the files, and nothing else
-	Key        []string         `json:"key,omitempty"`       // the columns of a node's @key; absent without one
-	FromType   string           `json:"from_type,omitempty"` // the node type of the ids in the column "from"; edges only
-	ToType     string           `json:"to_type,omitempty"`   // the node type of the ids in the column "to"; edges only
-	Columns    []ManifestColumn `json:"columns"`             // in the order of the files
-	RowCount   int64            `json:"row_count"`           // the sum over the files
-	Files      []ManifestFile   `json:"files"`               // at least one, in id order
+	EntityKind string   `json:"entity_kind"`         // node or edge
+	TypeName   string   `json:"type_name"`           // as in the schema
+	Folder     string   `json:"folder"`              // holds the files, and nothing else
+	Key        []string `json:"key,omitempty"`       // the columns of a node's @key; absent without one
+	FromType   string   `json:"from_type,omitempty"` // the node type of the ids in the column "from"; only of edges without FromInterface
+	ToType     string   `json:"to_type,omitempty"`   // the node type of the ids in the column "to"; only of edges without ToInterface
+	// FromInterface and ToInterface describe the interfaces at the ends of edges. They are absent for other ends.
+	FromInterface *ManifestInterface `json:"from_interface,omitempty"`
+	ToInterface   *ManifestInterface `json:"to_interface,omitempty"`
+	Columns       []ManifestColumn   `json:"columns"`   // in the order of the files
+	RowCount      int64              `json:"row_count"` // the sum over the files
+	Files         []ManifestFile     `json:"files"`     // at least one, in id order
+}
+
+// ManifestInterface describes an interface at an end of the edges of a type.
+type ManifestInterface struct {
+	Name       string   `json:"name"`        // of the interface
+	NodeTypes  []string `json:"node_types"`  // the types that a node at this end may have, in schema order
+	TypeColumn string   `json:"type_column"` // the column with the types of the nodes: from_type or to_type, or from_type.2 or to_type.2 if a property has the first name
 }
 
 // ManifestColumn describes a column of a type.

@@ -19,9 +19,48 @@ type table struct {
 	name     string        // of the type
 	folder   string        // folder of the files
 	key      []string      // nodes only
-	from, to string        // the node types of an edge
+	from, to end           // edges only
 	columns  []plan.Column // in the order of the files
 	schema   *arrow.Schema // the Arrow types of the columns
+}
+
+// end is an end of an edge type.
+type end struct {
+	column     string   // from or to; it has the ids of the nodes
+	nodeType   string   // the type of the nodes; empty at an interface
+	ofType     string   // the interface; empty at a node type
+	types      []string // at an interface: the node types that implement it
+	typeColumn string   // at an interface: the column with the types of the nodes
+}
+
+// endOf returns an end of an edge type. The name of its column of types ends in a number if a property has
+// the plain name; no property has a name with a dot.
+func endOf(s *catalog.Schema, e *catalog.Edge, to bool) end {
+	out := end{column: "from"}
+	if to {
+		out.column = "to"
+	}
+	name, isInterface := e.End(to)
+	if !isInterface {
+		out.nodeType = name
+		return out
+	}
+	out.ofType, out.typeColumn = name, out.column+"_type"
+	if e.Property(out.typeColumn) != nil {
+		out.typeColumn += ".2"
+	}
+	for _, n := range s.EndsAt(e, to) {
+		out.types = append(out.types, n.Name)
+	}
+	return out
+}
+
+// columns returns the names of the columns of an end.
+func (e *end) columns() []string {
+	if e.typeColumn == "" {
+		return []string{e.column}
+	}
+	return []string{e.typeColumn, e.column}
 }
 
 // tablesOf returns the named types, or all types for an empty list, in the order of an export.
@@ -43,7 +82,8 @@ func tablesOf(s *catalog.Schema, types []string) ([]*table, error) {
 		add(&table{entity: plan.Node, name: n.Name, key: n.Key}, n.Properties, "id")
 	}
 	for _, e := range s.Edges {
-		add(&table{entity: plan.Edge, name: e.Name, from: e.From, to: e.To}, e.Properties, "id", "from", "to")
+		t := &table{entity: plan.Edge, name: e.Name, from: endOf(s, e, false), to: endOf(s, e, true)}
+		add(t, e.Properties, slices.Concat([]string{"id"}, t.from.columns(), t.to.columns())...)
 	}
 	return out, nil
 }
@@ -113,10 +153,19 @@ func withoutDuration(t arrow.DataType) arrow.DataType {
 
 // entry returns the description of the type in the manifest, without rows and files.
 func (t *table) entry() ManifestType {
-	m := ManifestType{EntityKind: t.entity.String(), TypeName: t.name, Folder: t.folder, Key: t.key, FromType: t.from, ToType: t.to}
+	m := ManifestType{EntityKind: t.entity.String(), TypeName: t.name, Folder: t.folder, Key: t.key,
+		FromType: t.from.nodeType, ToType: t.to.nodeType, FromInterface: t.from.manifest(), ToInterface: t.to.manifest()}
 	for i, c := range t.columns {
 		f := t.schema.Field(i)
 		m.Columns = append(m.Columns, ManifestColumn{Name: c.Name, Type: c.Type.String(), Nullable: f.Nullable, ArrowType: f.Type.String()})
 	}
 	return m
+}
+
+// manifest returns the description of an interface at the end, or nil for a node type.
+func (e *end) manifest() *ManifestInterface {
+	if e.ofType == "" {
+		return nil
+	}
+	return &ManifestInterface{Name: e.ofType, NodeTypes: append([]string{}, e.types...), TypeColumn: e.typeColumn}
 }

@@ -14,8 +14,8 @@ func Catalog() *tool.Catalog {
 	return &tool.Catalog{
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:0f9154854bd25fad3e445bb25b4f47315d9c5c826dcce5617ac7dcf25e7400ca",
-		SourceDigest: "sha256:3deb8b98ec48017835f2d497e0b8c0f9f14ae999862d898d2189984cc39e2716",
+		SchemaDigest: "sha256:44304bdfb4e36bbc6f03b6056932dffd70d20a64663157463529080f63612591",
+		SourceDigest: "sha256:584b64df5562735d537614fd3918802d926078f185224d4abe5a7b8ebc71db3d",
 	}
 }
 
@@ -74,6 +74,14 @@ var queries = []tool.StoredQuery{
 	&meetPeopleTool,
 	&friendTotalsTool,
 	&friendListsTool,
+	&likesTool,
+	&likedByTool,
+	&likesOfAllTool,
+	&likedPlacesTool,
+	&likeTool,
+	&likePeopleTool,
+	&likeNamedTool,
+	&forgetTool,
 }
 
 // The parts that the schemas of all tools share.

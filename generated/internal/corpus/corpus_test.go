@@ -70,6 +70,14 @@ var paramTypes = map[string]reflect.Type{
 	"named_people":        reflect.TypeFor[corpus.NamedPeopleParams](),
 	"named_as":            reflect.TypeFor[corpus.NamedAsParams](),
 	"named_person":        reflect.TypeFor[corpus.NamedPersonParams](),
+	"likes":               reflect.TypeFor[corpus.LikesParams](),
+	"liked_by":            reflect.TypeFor[corpus.LikedByParams](),
+	"likes_of_all":        reflect.TypeFor[corpus.LikesOfAllParams](),
+	"liked_places":        reflect.TypeFor[corpus.LikedPlacesParams](),
+	"like":                reflect.TypeFor[corpus.LikeParams](),
+	"like_people":         reflect.TypeFor[corpus.LikePeopleParams](),
+	"like_named":          reflect.TypeFor[corpus.LikeNamedParams](),
+	"forget":              reflect.TypeFor[corpus.ForgetParams](),
 	"age_named":           reflect.TypeFor[corpus.AgeNamedParams](),
 	"optional_friends":    reflect.TypeFor[corpus.OptionalFriendsParams](),
 	"optional_counts":     reflect.TypeFor[corpus.OptionalCountsParams](),
@@ -114,6 +122,11 @@ var rowTypes = map[string]reflect.Type{
 	"named_people":    reflect.TypeFor[corpus.NamedPeopleRow](),
 	"named_as":        reflect.TypeFor[corpus.NamedAsRow](),
 	"named_person":    reflect.TypeFor[corpus.NamedPersonRow](),
+	"likes":           reflect.TypeFor[corpus.LikesRow](),
+	"liked_by":        reflect.TypeFor[corpus.LikedByRow](),
+	"likes_of_all":    reflect.TypeFor[corpus.LikesOfAllRow](),
+	"liked_places":    reflect.TypeFor[corpus.LikedPlacesRow](),
+	"like":            reflect.TypeFor[corpus.LikeRow](),
 }
 
 func query(t *testing.T, name string) tool.StoredQuery {
@@ -173,7 +186,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"), source("ends.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

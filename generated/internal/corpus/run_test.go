@@ -260,6 +260,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	runOptional(s)
 	runWalks(s)
 	runInterfaces(s)
+	runEnds(s)
 	runColumns(s)
 	runHaving(s)
 	runSubqueries(s)

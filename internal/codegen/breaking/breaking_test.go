@@ -52,6 +52,9 @@ const read = `query find($slug: String, $age: I32?) @description("Find.") {
 
 const write = `query put($slug: String, $name: String) @description("Put.") { insert Pet { slug: $slug, name: $name } }`
 
+// ends is a query with the target of an edge.
+const ends = `query q() { match { $p: Person $p $w:owns $x } return { $p.slug, $w.to as to } }`
+
 // ranged returns a query with a parameter that has the given @range.
 func ranged(bounds string) string {
 	return "query q($n: I32 @range(" + bounds + ")) { match { $p: Person } return { $p.slug, $n as n } }"
@@ -215,6 +218,7 @@ func TestCompare(t *testing.T) {
 		{"a type of a parameter's interface added", node("Slugged"), "", []string{"node Pet {", "node Pet implements Slugged {"}, []breaking.Kind{breaking.ParamLoosened, breaking.TypeAdded}, "the parameter who now accepts a node of the type Pet"},
 		{"a type of a parameter's interface removed", node("Slugged"), "", []string{"node Pet {", "node Pet implements Slugged {", "Person implements Slugged {", "Person implements Other {"}, []breaking.Kind{breaking.ParamTightened, breaking.ParamLoosened, breaking.TypeAdded, breaking.TypeRemoved}, "the parameter who no longer accepts a node of the type Person"},
 		{"an interface to an id", node("Slugged"), node("Person"), nil, []breaking.Kind{breaking.ParamRetyped, breaking.TextChanged}, "the type of the parameter who is now String; it was Slugged"},
+		{"an end of an edge to an interface", ends, "", []string{"node Pet {", "node Pet implements Slugged {", "Person -> Pet", "Person -> Slugged"}, []breaking.Kind{breaking.ColumnRetyped}, "the column to is now a record; it was of type String"},
 		{"inside a node", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "name: String?  kind"}, []breaking.Kind{breaking.ColumnNullable}, "p.name"},
 		{"member of a node gone", `query q() { match { $p: Pet } return { $p } }`, "", []string{"name: String  kind", "kind"}, []breaking.Kind{breaking.ColumnRemoved}, "p.name"},
 	}

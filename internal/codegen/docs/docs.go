@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -79,11 +80,29 @@ func (w *writer) diagram(s *catalog.Schema) {
 		}
 		w.line("  }")
 	}
+	w.interfaces(s)
 	for _, e := range s.Edges {
 		w.line("  %s --> %s : %s", e.From, e.To, e.Name)
 	}
 	w.line("```")
 	w.line("")
+}
+
+// interfaces writes the interfaces that are ends of edges into the class diagram, with the types that implement them.
+func (w *writer) interfaces(s *catalog.Schema) {
+	for _, i := range s.Interfaces {
+		if !slices.ContainsFunc(s.Edges, func(e *catalog.Edge) bool {
+			return e.FromInterface && e.From == i.Name || e.ToInterface && e.To == i.Name
+		}) {
+			continue
+		}
+		w.line("  class %s {", i.Name)
+		w.line("    <<interface>>")
+		w.line("  }")
+		for _, n := range s.Implementers(i.Name) {
+			w.line("  %s <|.. %s", i.Name, n.Name)
+		}
+	}
 }
 
 // mermaidType formats a type without parentheses, because Mermaid would read them as a method.

@@ -73,6 +73,8 @@ func recordStructs(f *jen.File, q *model.Query, fields []model.Field) {
 			is = "the node " + c.Name + ", a " + c.Record.NodeType + ","
 		case c.Type.List:
 			is = "a record of the list " + c.Name
+		case c.Record.EndOf != "":
+			is = "the type and the id of the " + c.Record.EndOf + " " + c.Name
 		}
 		f.Line()
 		comment(f, c.Record.GoName+" is "+is+" in a row of "+queryPhrase(q)+".")

@@ -425,6 +425,13 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 			} else {
 				b.describe(q, &f, e)
 			}
+		case plan.EndNode:
+			f.Record = &Struct{GoName: goName + f.GoName, EndOf: e.Interface}
+			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
+			for _, pf := range c.Fields { // the type is any String, like that of a whole node, so that a new type breaks no caller
+				pf.Type.Enum = nil
+				f.Record.Fields = append(f.Record.Fields, Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type})
+			}
 		case plan.BlockRows:
 			f.Record = &Struct{GoName: goName + f.GoName}
 			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})

@@ -80,7 +80,7 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 			continue
 		}
 		e := c.schema.Edge(ins.Type)
-		from, to := e.From == n.Name && same(ins.From, id), e.To == n.Name && same(ins.To, id)
+		from, to := isNode(e.From, ins.From, n.Name, id), isNode(e.To, ins.To, n.Name, id)
 		switch {
 		case from && c.clears(i, ins):
 			replaced = appendNew(replaced, e.Name)
@@ -98,6 +98,24 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 		text += ", unless it has " + strings.Join(blocking, " or ") + " already: then the call fails"
 	}
 	return text
+}
+
+// isNode reports whether an end of an edge, which is at the given type, is the node with this type and id.
+func isNode(at string, end plan.Expr, typ string, id plan.Expr) bool {
+	at, end = endAt(at, end)
+	return at == typ && same(end, id)
+}
+
+// endAt returns the type and the id of the node at an end of an edge, which is at the given type or interface. For an
+// interface, it returns the node's own type if that is known.
+func endAt(at string, end plan.Expr) (typ string, id plan.Expr) {
+	if ref, ok := end.(plan.NodeRef); ok {
+		if lit, ok := ref.Type.(plan.Lit); ok {
+			at = lit.Value.Str()
+		}
+		return at, ref.ID
+	}
+	return at, end
 }
 
 // blocks returns a phrase for the edges of a replaced node that make the insert of another edge
@@ -255,11 +273,11 @@ func (c *constraints) node(n *catalog.Node, set []plan.Assign) {
 func (c *constraints) edge(i int, st plan.Insert) {
 	e := c.schema.Edge(st.Type)
 	var ends []string
-	if !c.inserted(i, e.From, st.From) {
-		ends = append(ends, "from an existing "+e.From)
+	if typ, id := endAt(e.From, st.From); !c.inserted(i, typ, id) {
+		ends = append(ends, "from an existing "+typ)
 	}
-	if !c.inserted(i, e.To, st.To) {
-		ends = append(ends, "to an existing "+e.To)
+	if typ, id := endAt(e.To, st.To); !c.inserted(i, typ, id) {
+		ends = append(ends, "to an existing "+typ)
 	}
 	if len(ends) > 0 {
 		c.add("%s goes %s", e.Name, strings.Join(ends, " "))

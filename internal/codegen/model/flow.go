@@ -87,6 +87,10 @@ func (c *flowCollector) record(e plan.Expr, f flow) {
 		if c.list != nil {
 			c.record(c.list, f)
 		}
+	case plan.NodeRef:
+		if typ, ok := e.Type.(plan.Lit); ok {
+			c.record(e.ID, flow{plan.Node, typ.Value.Str(), "", false})
+		}
 	case plan.KeyOf:
 		for _, a := range e.Key {
 			c.record(a.Value, flow{plan.Node, e.Node, a.Name, false})
@@ -174,7 +178,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 		c.cond(e.Cond, false)
 	case plan.Holds:
 		c.clauses([]plan.Clause{e.Block}, false)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
 	}
 }
 
@@ -234,7 +238,7 @@ func (b *builder) inherit(p *Param, own *plan.Param, fl []flow) interval {
 		p.Doc = b.idDoc(own.Node)
 	}
 	if p.Doc == "" && own.Interface != "" {
-		p.Doc = "The type and the id of a node that implements " + own.Interface + "."
+		p.Doc = sharedDoc(own.Interface)
 	}
 	bounds := interval{own.Bounds.Min, own.Bounds.Max}
 	if own.Pattern != nil && ecmaSafe(own.Pattern.String()) {
@@ -303,8 +307,9 @@ func (b *builder) flowDoc(f flow) string {
 		if e == nil {
 			return ""
 		}
-		if typ = e.From; f.prop == "@to" {
-			typ = e.To
+		shared := false
+		if typ, shared = e.End(f.prop == "@to"); shared {
+			return sharedDoc(typ)
 		}
 	default:
 		if p := b.property(f.entity, f.typ, f.prop); p != nil {
@@ -313,6 +318,11 @@ func (b *builder) flowDoc(f flow) string {
 		return ""
 	}
 	return b.idDoc(typ)
+}
+
+// sharedDoc describes a node of an interface.
+func sharedDoc(name string) string {
+	return "The type and the id of a node that implements " + name + "."
 }
 
 // idDoc describes the id of a node.

@@ -158,6 +158,7 @@ type Field struct {
 // Struct is the type of a record in a row, or of a record in a list that is a parameter.
 type Struct struct {
 	NodeType string  // name of the node type or of the interface, if the record is a whole node, also in a list; else empty
+	EndOf    string  // name of the interface, if the record is the type and the id of a node at an end of an edge; else empty
 	GoName   string  // name of the Go type
 	Fields   []Field // one for each property, or for each column of the block
 }

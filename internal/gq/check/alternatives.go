@@ -31,6 +31,7 @@ func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 			continue
 		}
 		seen[e] = true
+		c.emptyEnds(e, name)
 		c.useType(plan.Edge, e.Name, false)
 		edges = append(edges, e)
 	}
@@ -40,20 +41,35 @@ func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 	return edges
 }
 
-// endTypes returns the types of the nodes that the alternatives of a traversal have at its left
-// end, or, if `left` is false, at its right end. It lists each type once.
-func (st *step) endTypes(left bool) []string {
-	var types []string
-	for _, e := range st.edges {
-		typ := e.To
-		if left != st.reversed {
-			typ = e.From
-		}
-		if !slices.Contains(types, typ) {
-			types = append(types, typ)
+// emptyEnds reports each end of an edge that is an interface which no node type implements.
+func (c *checker) emptyEnds(e *catalog.Edge, at syntax.Token) {
+	for _, to := range []bool{false, true} {
+		if end := endOf(e, to); end.shared && len(c.typesOf(end)) == 0 {
+			c.fault(UnknownNode, syntax.SpanOf(at), "write implements "+end.name+" after the name of a node type in the schema",
+				"%s has the interface %s at an end, and no node type implements it", at.Value, end.name)
 		}
 	}
-	return types
+}
+
+// ends returns the types of the nodes that the alternatives of a traversal have at its left
+// end, or, if `left` is false, at its right end. It lists each type once.
+func (st *step) ends(left bool) []nodeEnd {
+	var ends []nodeEnd
+	for _, e := range st.edges {
+		if end := endOf(e, left == st.reversed); !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}
+
+// endNames lists the names of ends, for messages.
+func endNames(ends []nodeEnd) string {
+	names := make([]string, len(ends))
+	for i, e := range ends {
+		names[i] = e.name
+	}
+	return strings.Join(names, ", ")
 }
 
 // alternativesFit checks that the types of both ends are known, and that each alternative is an edge of some
@@ -62,56 +78,77 @@ func (c *checker) alternativesFit(st *step, t plan.Traverse) bool {
 	if st.from == plan.NoVar || st.to == plan.NoVar {
 		return false
 	}
-	var ends [2]string // the types of the left and the right end
+	var ends [2]nodeEnd // the types of the left and the right end
 	for i, id := range [2]plan.VarID{st.from, st.to} {
 		v := [2]syntax.Token{st.src.From, st.src.To}[i]
-		if declared := c.read.Vars[id]; declared.Entity == plan.Interface {
-			if ends[i] = c.oneEnd(st, i == 0, v); ends[i] == "" {
-				return false
-			}
-			if !c.implements(ends[i], declared.Type) {
-				c.fault(WrongEndpoint, syntax.SpanOf(v), c.noEnd(declared, v, ends[i]), "%s is a %s, but the edges %s need a %s", v.Value, declared.Type, st.src.EdgeNames(), ends[i])
-				return false
-			}
-			continue
-		} else if declared.Type != "" {
-			ends[i] = declared.Type
+		types := st.ends(i == 0)
+		declared := c.read.Vars[id]
+		if declared.Type == "" {
+			c.fault(WrongEndpoint, syntax.SpanOf(v), "bind it, as in "+v.Value+": "+types[0].name,
+				"the edges %s give %s several types: %s", st.src.EdgeNames(), v.Value, endNames(types))
+			return false
+		}
+		ends[i] = typeOfVar(declared)
+		if declared.Entity != plan.Interface {
 			continue
 		}
-		types := st.endTypes(i == 0)
-		c.fault(WrongEndpoint, syntax.SpanOf(v), "bind it, as in "+v.Value+": "+types[0],
-			"the edges %s give %s several types: %s", st.src.EdgeNames(), v.Value, strings.Join(types, ", "))
-		return false
+		if !c.oneEnd(st, i == 0, v) {
+			return false
+		}
+		if len(types) == 1 && !c.meet(types[0], ends[i]) {
+			c.fault(WrongEndpoint, syntax.SpanOf(v), c.noEnd(declared, v, types[0]), "%s is a %s, but the edges %s need a %s", v.Value, declared.Type, st.src.EdgeNames(), types[0].name)
+			return false
+		}
+		if len(types) == 1 && !types[0].shared {
+			ends[i] = types[0]
+		}
 	}
 	from, to := ends[0], ends[1]
 	if st.reversed {
 		from, to = to, from
 	}
-	starts, targets := map[string]bool{from: true}, map[string]bool{to: true}
+	starts, targets := c.typeSet(from), c.typeSet(to)
 	if t.Max > 1 {
-		c.chain(st.edges, starts, func(e *catalog.Edge) (string, string) { return e.From, e.To })
-		c.chain(st.edges, targets, func(e *catalog.Edge) (string, string) { return e.To, e.From })
+		c.chain(st.edges, starts, false)
+		c.chain(st.edges, targets, true)
 	}
 	for i, e := range st.edges {
-		if starts[e.From] && targets[e.To] {
+		if c.among(endOf(e, false), starts) && c.among(endOf(e, true), targets) {
 			continue
 		}
 		c.fault(WrongEndpoint, syntax.SpanOf(st.src.Edges()[i]), "remove it, or write another type in the binding of "+st.src.From.Value+" or "+st.src.To.Value,
-			"%s goes from %s to %s, so no match from a %s to a %s can follow it", st.src.Edges()[i].Value, e.From, e.To, from, to)
+			"%s goes from %s to %s, so no match from a %s to a %s can follow it", st.src.Edges()[i].Value, e.From, e.To, from.name, to.name)
 		return false
 	}
 	return true
 }
 
-// chain adds to a set of types all types that chains of the edges lead to. The function `ends` returns the type in which
-// an edge starts, and the type to which it leads.
-func (c *checker) chain(edges []*catalog.Edge, types map[string]bool, ends func(*catalog.Edge) (from, to string)) {
+// typeSet returns the set of the names of the node types that a node of the given type may have.
+func (c *checker) typeSet(e nodeEnd) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range c.typesOf(e) {
+		set[name] = true
+	}
+	return set
+}
+
+// among reports whether a node at an end of an edge may have one of the types in the set.
+func (c *checker) among(e nodeEnd, types map[string]bool) bool {
+	return slices.ContainsFunc(c.typesOf(e), func(name string) bool { return types[name] })
+}
+
+// chain adds to a set of types all types that chains of the edges lead to or, if `back` is true, that they come from.
+func (c *checker) chain(edges []*catalog.Edge, types map[string]bool, back bool) {
 	for grown := true; grown; {
 		grown = false
 		c.step(len(edges))
 		for _, e := range edges {
-			if from, to := ends(e); types[from] && !types[to] {
-				types[to], grown = true, true
+			if !c.among(endOf(e, back), types) {
+				continue
+			}
+			for _, name := range c.typesOf(endOf(e, !back)) {
+				grown = grown || !types[name]
+				types[name] = true
 			}
 		}
 	}

@@ -107,7 +107,10 @@ type checker struct {
 	badParams []bool               // by index in plan.Params: whether an annotation of the parameter has a fault
 	uses      map[useKey]int       // to index in plan.Uses
 	walks     map[plan.VarID]*step // by the variable of the walk
-	columns   map[string]int       // name to index in plan.Read.Columns; nil before the return clause
+	// open are the variables whose type is an interface that traversals gave them, while the checker looks for the
+	// types of a block's variables. A further traversal may narrow such a type.
+	open    map[plan.VarID][]given
+	columns map[string]int // name to index in plan.Read.Columns; nil before the return clause
 	// aggregating is set while the checker resolves the argument of an aggregate.
 	aggregating bool
 	inHaving    bool            // the checker resolves a condition of `having`
@@ -280,7 +283,7 @@ func (c *checker) useType(entity plan.Entity, typ string, write bool) {
 	u := plan.Use{Entity: entity, Type: typ, Write: write}
 	if entity == plan.Edge {
 		e := c.schema.Edge(typ)
-		u.From, u.To = e.From, e.To
+		u.From, u.To = e.EndName(false), e.EndName(true)
 	}
 	c.use(u)
 }

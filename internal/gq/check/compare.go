@@ -40,7 +40,10 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
 		return cmp, true
 	}
-	done, ok := c.sameAsArgument(&cmp, l, r, at)
+	done, ok := c.sameEnd(&cmp, l, r, at)
+	if !done {
+		done, ok = c.sameAsArgument(&cmp, l, r, at)
+	}
 	if !done {
 		done, ok = c.sameAsRef(&cmp, l, r, at)
 	}
@@ -72,7 +75,11 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 	_, c.comparing = o.(*syntax.VarRef)
 	t, ok := c.operand(o, sc)
 	c.comparing = false
-	if ok && t.fields != nil {
+	if ok && t.end != "" && c.inHaving {
+		c.fault(Incomparable, o.Source().Span(), "compare or test it in match", "%s cannot be compared or tested for null in having", t)
+		return t, false
+	}
+	if ok && t.fields != nil && t.end == "" {
 		c.fault(Incomparable, o.Source().Span(), "compare or test a field of a record, as in latest.on", "%s cannot be compared or tested for null", t)
 		return t, false
 	}

@@ -240,6 +240,9 @@ func (e *eachScope) property(c *checker, o *syntax.PropRef) (t typed, found, ok 
 	case t.typ.Kind == value.Blob:
 		c.fault(BlobValue, o.Span(), "", "a query cannot use a blob as a value")
 		return t, true, false
+	case t.end != "":
+		c.fault(Incomparable, o.Span(), "use the variable at the end of the traversal", "%s is a %s, and a statement cannot use it", o.Var.Value+"."+o.Prop.Value, t.end)
+		return t, true, false
 	}
 	t.expr = e.cell(t.expr, o.Var.Value+"."+o.Prop.Value, t.typ)
 	return t, true, true

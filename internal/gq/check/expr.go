@@ -19,6 +19,7 @@ type typed struct {
 	ref  string          // the node type, if the operand is a parameter that is the id of a node
 
 	shared bool   // `node` is an interface
+	end    string // the interface, if the operand is an end of an edge that is an interface
 	among  string // the interface, if the operand is a parameter that is a node of an interface
 
 	fields []plan.Field // the fields, if the operand is a record or a list of records
@@ -39,6 +40,8 @@ func (t typed) String() string {
 		return "a " + t.node
 	case t.among != "":
 		return "a " + t.among
+	case t.end != "":
+		return "a " + t.end
 	case t.lit != nil:
 		return describe(t.lit)
 	case t.fields != nil:
@@ -203,15 +206,17 @@ func (c *checker) property(o *syntax.PropRef, sc *scope) (typed, bool) {
 	}
 	id2 := c.nullable(id, value.Of(value.String), sc)
 	if v.Entity == plan.Edge {
+		e := c.schema.Edge(v.Type)
 		switch o.Prop.Value {
 		case "id":
 			return typed{expr: plan.ID{Var: id}, typ: id2}, true
-		case "from":
-			return typed{expr: plan.Endpoint{Var: id}, typ: id2}, true
-		case "to":
-			return typed{expr: plan.Endpoint{Var: id, To: true}, typ: id2}, true
+		case "from", "to":
+			to := o.Prop.Value == "to"
+			if _, shared := e.End(to); shared {
+				return c.endNode(id, e, to, sc), true
+			}
+			return typed{expr: plan.Endpoint{Var: id, To: to}, typ: id2}, true
 		}
-		e := c.schema.Edge(v.Type)
 		p := e.Property(o.Prop.Value)
 		if p == nil {
 			c.noProperty(o, v.Type, func() []string { return append(propNames(e.Properties), "id", "from", "to") })

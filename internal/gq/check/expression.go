@@ -29,6 +29,9 @@ func (c *checker) computable(o syntax.Operand, t typed, ok bool) (typed, bool) {
 	case t.node != "":
 		c.fault(Incomparable, at, "use a property of the node", "%s cannot be part of an expression", t)
 		return t, false
+	case t.end != "":
+		c.fault(Incomparable, at, endHelp, "%s cannot be part of an expression", t)
+		return t, false
 	case t.typ.Kind == value.Blob || t.typ.Kind == value.Vector:
 		c.fault(Incomparable, at, "", "a %s cannot be part of an expression", t)
 		return t, false
@@ -61,8 +64,8 @@ func isTruth(e plan.Expr) bool {
 	switch e.(type) {
 	case plan.Test, plan.Holds, plan.Matched:
 		return true
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
+		plan.Apply, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return false
 }
@@ -83,7 +86,7 @@ func hasScore(e plan.Expr) bool {
 			found = found || !block && hasScore(inner)
 		})
 		return found
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
 	}
 	return false
 }
@@ -101,7 +104,7 @@ func isConstant(e plan.Expr) bool {
 		return len(e.Outer) == 0
 	case plan.BlockRows:
 		return len(e.Outer) == 0
-	case plan.Prop, plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
 	}
 	return false
 }
@@ -392,6 +395,9 @@ func (c *checker) column(name string, at diag.Span, help func() string) (typed, 
 			t.node, t.shared = v.Type, v.Entity == plan.Interface
 		} else {
 			t.fields = col.Fields
+			if e, ok := col.Expr.(plan.EndNode); ok {
+				t.end = e.Interface
+			}
 		}
 		return t, true
 	}

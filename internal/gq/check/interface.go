@@ -2,7 +2,6 @@ package check
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -54,84 +53,69 @@ func (c *checker) implements(node, name string) bool {
 	return n != nil && slices.Contains(n.Implements, name)
 }
 
-// fits reports whether the nodes of a variable can have the given node type. The variable's type must be
-// known.
-func (c *checker) fits(id plan.VarID, node string) bool {
-	v := c.read.Vars[id]
-	if v.Entity == plan.Interface {
-		c.step(1)
-		return c.implements(node, v.Type)
-	}
-	return v.Type == node
-}
-
-// interfaceDirection sets the direction of a traversal that has a variable over an interface at an end, and reports
+// interfaceDirection sets the direction of a traversal that has a variable over an interface at an end, or whose
+// edges have an interface at an end, and reports
 // whether it did. It runs from left to right if both ends can then have the types that the edges give
-// them. If both directions are possible because the type of an end is not known, interfaceDirection
+// them. If both directions are possible because the type of an end is not known, or may still narrow, interfaceDirection
 // leaves the choice open, because another traversal may determine this type.
 func (c *checker) interfaceDirection(st *step) bool {
 	possible := func(reversed bool) bool {
 		return slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool {
-			left, right := e.From, e.To
-			if reversed {
-				left, right = right, left
-			}
-			return c.mayEnd(st.from, left) && c.mayEnd(st.to, right)
+			return c.mayEnd(st.from, endOf(e, reversed)) && c.mayEnd(st.to, endOf(e, !reversed))
 		})
 	}
 	forward, back := possible(false), possible(true)
-	known := c.read.Vars[st.from].Type != "" && c.read.Vars[st.to].Type != ""
-	if forward && back && !known {
+	known := func(id plan.VarID) bool {
+		_, open := c.open[id]
+		return c.read.Vars[id].Type != "" && !open
+	}
+	if forward && back && !(known(st.from) && known(st.to)) {
 		return false
 	}
 	c.setDirection(st, !forward && back)
 	return true
 }
 
-// mayEnd reports whether a variable can stand at an end of an edge that has the given node type.
-func (c *checker) mayEnd(id plan.VarID, node string) bool {
-	return c.read.Vars[id].Type == "" || c.fits(id, node)
+// mayEnd reports whether a variable can stand at an end of an edge that has the given type.
+func (c *checker) mayEnd(id plan.VarID, e nodeEnd) bool {
+	v := c.read.Vars[id]
+	if v.Type == "" {
+		return true
+	}
+	c.step(1)
+	return c.meet(typeOfVar(v), e) && !slices.ContainsFunc(c.open[id], func(g given) bool { return !c.meet(g.end, e) })
 }
 
-// oneEnd returns the node type that the edges of a traversal give its left end or, if `left` is false, its
-// right end, where a variable over an interface stands. It returns "" after it reported that there are
-// several.
-func (c *checker) oneEnd(st *step, left bool, t syntax.Token) string {
-	types := st.endTypes(left)
-	if len(types) == 1 {
-		return types[0]
+// oneEnd reports false after it reported that the edges of a traversal give its left end or, if `left` is false,
+// its right end several node types, where a variable over an interface stands.
+func (c *checker) oneEnd(st *step, left bool, t syntax.Token) bool {
+	ends := st.ends(left)
+	if len(ends) == 1 || slices.ContainsFunc(ends, func(e nodeEnd) bool { return e.shared }) {
+		return true
 	}
-	c.fault(WrongEndpoint, syntax.SpanOf(t), "bind it as one of these types, as in "+t.Value+": "+types[0],
-		"%s is bound to an interface, and the edges %s give it several types: %s", t.Value, st.src.EdgeNames(), strings.Join(types, ", "))
-	return ""
+	c.fault(WrongEndpoint, syntax.SpanOf(t), "bind it as one of these types, as in "+t.Value+": "+ends[0].name,
+		"%s is bound to an interface, and the edges %s give it several types: %s", t.Value, st.src.EdgeNames(), endNames(ends))
+	return false
 }
 
 // noEnd returns the help for a variable that cannot stand at the end of an edge.
-func (c *checker) noEnd(v plan.Var, t syntax.Token, want string) string {
+func (c *checker) noEnd(v plan.Var, t syntax.Token, want nodeEnd) string {
 	if v.Entity != plan.Interface {
+		if names, _ := c.implementers(want.name); want.shared && names != "" {
+			return "the types that implement " + want.name + " are " + names
+		}
 		return ""
 	}
 	names, _ := c.implementers(v.Type)
 	if names == "" {
-		return "no node type implements " + v.Type + "; bind another variable: " + t.Value + "2: " + want
+		return "no node type implements " + v.Type + "; bind another variable: " + t.Value + "2: " + want.name
 	}
-	return "bind a variable of type " + want + "; the types that implement " + v.Type + " are " + names
+	return "bind a variable of type " + want.name + "; the types that implement " + v.Type + " are " + names
 }
 
 // neverSame reports whether two nodes can never be the same node because of their types.
 func (c *checker) neverSame(l, r typed) bool {
-	switch {
-	case l.shared && r.shared:
-		return l.node != r.node && !slices.ContainsFunc(c.schema.Nodes, func(n *catalog.Node) bool {
-			c.step(1)
-			return slices.Contains(n.Implements, l.node) && slices.Contains(n.Implements, r.node)
-		})
-	case l.shared:
-		return !c.implements(r.node, l.node)
-	case r.shared:
-		return !c.implements(l.node, r.node)
-	}
-	return l.node != r.node
+	return !c.meet(nodeEnd{l.node, l.shared}, nodeEnd{r.node, r.shared})
 }
 
 // typeName returns the name of a node's type. The node is that of a variable over an interface.

@@ -216,11 +216,13 @@ func withArticle(e plan.Entity) string {
 
 // directTraversals determines the direction of every traversal. A known type at either end
 // determines it. The remaining traversals are read from left to right, one at a time, because each
-// may determine the types of others.
+// may determine the types of others. Those of edges whose ends can have one type come last.
 func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 	order := slices.SortedFunc(maps.Values(steps), func(a, b *step) int {
 		return cmp.Compare(a.src.From.Pos.Offset, b.src.From.Pos.Offset)
 	})
+	c.open = map[plan.VarID][]given{}
+	defer c.settle()
 	touching := map[plan.VarID][]*step{}
 	for _, st := range order {
 		for _, id := range [2]plan.VarID{st.from, st.to} {
@@ -229,16 +231,27 @@ func (c *checker) directTraversals(steps map[*syntax.Traversal]*step) {
 			}
 		}
 	}
-	// Look at a traversal again only after the type of one of its ends has become known.
+	// Look at a traversal again only after the type of one of its ends has become known, or has narrowed
+	// from an interface to a node type.
 	ready := slices.Clone(order)
+	shared := map[plan.VarID]bool{} // the variables that have an interface, so that their steps were looked at again
 	woken := func(st *step) {
 		for _, id := range [2]plan.VarID{st.from, st.to} {
-			if id != plan.NoVar && c.read.Vars[id].Type != "" {
-				ready = append(ready, touching[id]...)
+			if id == plan.NoVar || c.read.Vars[id].Type == "" {
+				continue
+			}
+			_, open := c.open[id]
+			if open && shared[id] {
+				continue
+			}
+			ready = append(ready, touching[id]...)
+			if shared[id] = open; !open {
 				delete(touching, id)
 			}
 		}
 	}
+	// Leave traversals of edges whose two ends can have one type to the end: the others may give their variables types.
+	slices.SortStableFunc(order, func(a, b *step) int { return cmp.Compare(c.chained(a), c.chained(b)) })
 	for _, open := range order {
 		for len(ready) > 0 {
 			st := ready[0]
@@ -265,9 +278,9 @@ func (c *checker) decideDirection(st *step) bool {
 	}
 	left, right := c.read.Vars[st.from].Type, c.read.Vars[st.to].Type
 	switch {
-	case !slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From != e.To }):
+	case !slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return !isLoop(e) }):
 		c.setDirection(st, false)
-	case c.read.Vars[st.from].Entity == plan.Interface, c.read.Vars[st.to].Entity == plan.Interface:
+	case st.hasInterfaceEnd(), c.read.Vars[st.from].Entity == plan.Interface, c.read.Vars[st.to].Entity == plan.Interface:
 		return c.interfaceDirection(st)
 	case left != "":
 		starts := slices.ContainsFunc(st.edges, func(e *catalog.Edge) bool { return e.From == left })
@@ -285,22 +298,19 @@ func (c *checker) decideDirection(st *step) bool {
 func (c *checker) setDirection(st *step, reversed bool) {
 	st.done, st.reversed = true, reversed
 	for i, id := range [2]plan.VarID{st.from, st.to} {
-		v := &c.read.Vars[id]
-		want := st.endTypes(i == 0)
-		if v.Type == "" && len(want) == 1 {
-			v.Type = want[0]
-			c.useType(plan.Node, v.Type, false)
-			continue
-		}
-		if len(st.edges) > 1 || c.fits(id, want[0]) {
-			continue // alternativesFit checks the ends of alternatives
-		}
+		want := st.ends(i == 0)
 		t := st.src.From
 		if i == 1 {
 			t = st.src.To
 		}
-		e := st.edges[0]
-		c.fault(WrongEndpoint, syntax.SpanOf(t), c.noEnd(*v, t, want[0]), "%s is a %s, but %s goes from %s to %s",
+		if len(want) == 1 && c.give(id, given{want[0], st, t}) {
+			continue
+		}
+		if len(st.edges) > 1 || c.mayEnd(id, want[0]) {
+			continue // alternativesFit checks the ends of alternatives
+		}
+		e, v := st.edges[0], c.read.Vars[id]
+		c.fault(WrongEndpoint, syntax.SpanOf(t), c.noEnd(v, t, want[0]), "%s is a %s, but %s goes from %s to %s",
 			t.Value, v.Type, st.src.EdgeNames(), e.From, e.To)
 	}
 }
@@ -319,7 +329,7 @@ func (c *checker) traverse(st *step) (plan.Traverse, bool) {
 	}
 	ok := st.edges != nil
 	for i, e := range st.edges {
-		if st.src.Undirected && e.From != e.To {
+		if st.src.Undirected && !isLoop(e) {
 			c.fault(UnlikeEndpoints, syntax.SpanOf(st.src.Edges()[i]), "write it without < >",
 				"%s goes from %s to %s, two different types, so it can be followed in one direction only", st.src.Edges()[i].Value, e.From, e.To)
 			ok = false
@@ -361,7 +371,7 @@ func (c *checker) bounds(st *step, t *plan.Traverse) bool {
 	case t.Max > plan.MaxHops:
 		c.fault(BadOperand, syntax.SpanOf(*b.Max), fmt.Sprintf("write {%d,%d}", min(t.Min, plan.MaxHops), plan.MaxHops),
 			"the maximum of %d hops is above the limit of %d", t.Max, plan.MaxHops)
-	case len(st.edges) == 1 && st.src.EdgeVar == nil && st.edges[0].From != st.edges[0].To && t.Min <= 1 && t.Max >= 1:
+	case len(st.edges) == 1 && st.src.EdgeVar == nil && !c.chains(st.edges[0]) && t.Min <= 1 && t.Max >= 1:
 		// Edges of this type cannot be chained, so the walk matches the same pairs as a single traversal.
 		t.Walk, t.Min, t.Max = false, 1, 1
 	}

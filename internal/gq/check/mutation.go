@@ -353,7 +353,8 @@ func (c *checker) mayDelete(t target) {
 		gone := v.Entity == t.entity && v.Type == t.name
 		if v.Entity == plan.Edge && t.node != nil {
 			e := c.schema.Edge(v.Type)
-			gone = e.From == t.name || e.To == t.name
+			node := nodeEnd{name: t.name}
+			gone = c.meet(endOf(e, false), node) || c.meet(endOf(e, true), node)
 		}
 		v.Optional = v.Optional || gone
 	}
@@ -386,6 +387,9 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	case prop != nil:
 		c.useProp(t.entity, t.name, prop, false)
 		pred.Type = prop.Type
+	}
+	if end, shared := t.sharedEnd(name); shared && prop == nil {
+		return c.endPredicate(p, pred, t, end)
 	}
 	if e, found, ok := c.node(p.Value, t, name, prop == nil); found {
 		if ok && pred.Op == plan.In {

@@ -153,7 +153,11 @@ func (c *checker) order(keys []*syntax.Ordering, sc *scope) {
 		}
 		at := k.Expr.Source().Span()
 		if t.node != "" || t.typ.List || t.fields != nil || t.typ.Kind == value.Vector {
-			c.fault(Incomparable, at, "order by a scalar, such as a property", "%s cannot be ordered", t)
+			help := "order by a scalar, such as a property"
+			if t.end != "" {
+				help = endHelp
+			}
+			c.fault(Incomparable, at, help, "%s cannot be ordered", t)
 			continue
 		}
 		switch {

@@ -119,6 +119,8 @@ func (c *checker) accepts(row *plan.Aggregate, arg typed, at diag.Span) bool {
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
 	case isTruth(arg.expr):
 		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
+	case arg.end != "":
+		c.fault(BadAggregate, at, endHelp, "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
 	case arg.fields != nil, arg.node != "" && !row.Arg.Nodes, arg.node == "" && !row.Arg.Accepts(arg.typ):
 		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 	default:
@@ -164,6 +166,10 @@ func (c *checker) field(o *syntax.FieldRef, sc *scope) (typed, bool) {
 		return typed{}, false
 	}
 	f := col.Fields[at]
+	if e, end := col.Expr.(plan.EndNode); end {
+		c.fault(Incomparable, o.Span(), endHelp, "%s is a %s, which is returned only as a whole", name, e.Interface)
+		return typed{}, false
+	}
 	if f.Fields != nil {
 		c.fault(Incomparable, o.Span(), "return the value as a column or field of its own", "%s.%s is a record", name, field)
 		return typed{}, false

@@ -40,6 +40,9 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 
 // idValue resolves the value that an insert assigns to `id`, `from` or `to`.
 func (c *checker) idValue(o syntax.Operand, t target, name string) (plan.Expr, bool) {
+	if end, shared := t.sharedEnd(name); shared {
+		return c.endValue(o, t, name, end)
+	}
 	if e, found, ok := c.node(o, t, name, name != "id"); found {
 		return e, ok
 	}
@@ -59,7 +62,7 @@ func (c *checker) node(o syntax.Operand, t target, name string, end bool) (e pla
 		if !end {
 			return nil, false, false
 		}
-		e, ok := c.nodeKey(o, want, name, t)
+		e, ok := c.nodeKey(o, nodeEnd{name: want}, name, t)
 		return e, true, ok
 	case *syntax.VarRef:
 		if !end || !c.isNode(o.Tokens[0].Value[1:]) {
@@ -107,16 +110,24 @@ func endType(t target, name string) string {
 	return t.name
 }
 
-// nodeKey resolves a node that is given by its key. The node must have the type `want`.
-func (c *checker) nodeKey(o *syntax.NodeKey, want, name string, t target) (plan.Expr, bool) {
+// nodeKey resolves a node that is given by its key. The node must have the type `want`, or implement it.
+func (c *checker) nodeKey(o *syntax.NodeKey, want nodeEnd, name string, t target) (plan.Expr, bool) {
 	n := c.schema.Node(o.Type.Value)
 	at := syntax.SpanOf(o.Type)
 	switch {
 	case n == nil:
 		c.fault(UnknownNode, at, c.suggest(o.Type.Value, func() []string { return nodeNames(c.schema) }), "unknown node type %s", o.Type.Value)
 		return nil, false
-	case n.Name != want:
-		c.fault(WrongEndpoint, at, "", "%s of %s is a %s, not a %s", name, t.name, want, n.Name)
+	case !c.meet(nodeEnd{name: n.Name}, want):
+		help := ""
+		if want.shared {
+			names, _ := c.implementers(want.name)
+			help = "the types that implement " + want.name + " are " + names
+		}
+		c.fault(WrongEndpoint, at, help, "%s of %s is a %s, not a %s", name, t.name, want.name, n.Name)
+		return nil, false
+	case len(n.Key) == 0 && want.shared:
+		c.fault(WrongEndpoint, at, "declare a parameter of the type "+n.Name+", or write the variable of an insert", "%s has no key", n.Name)
 		return nil, false
 	case len(n.Key) == 0:
 		c.fault(WrongEndpoint, at, "write its id, or the variable of an insert", "%s has no key", n.Name)

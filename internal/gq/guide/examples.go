@@ -282,7 +282,7 @@ func boundWalk(s *catalog.Schema) string {
 func eitherEdge(s *catalog.Schema) string {
 	for i, e := range s.Edges {
 		for _, other := range s.Edges[i+1:] {
-			if other.From == e.From && other.To == e.To {
+			if !e.HasInterfaceEnd() && !other.HasInterfaceEnd() && other.From == e.From && other.To == e.To {
 				x := endsOf(s, e)
 				from, to := x.labels()
 				return query("", []string{x.a + " " + EdgeName(e) + "|" + EdgeName(other) + " " + x.b}, returns(from, to), limit20)

@@ -18,6 +18,7 @@ type Topic struct {
 
 	text  string    // explanation, the same for every schema
 	cases []example // the examples
+	own   []example // further examples, only for a schema that has what they show
 }
 
 // Page is a topic explained with the names of a schema.
@@ -103,6 +104,11 @@ func (t *Topic) page(s *catalog.Schema) *Page {
 			e.Query, e.Schema = c.query(madeUp()), madeUpSource
 		}
 		p.Examples = append(p.Examples, e)
+	}
+	for _, c := range t.own {
+		if text := c.query(s); text != "" {
+			p.Examples = append(p.Examples, Example{Title: c.title, Query: text})
+		}
 	}
 	return p
 }

@@ -75,12 +75,23 @@ func random(r *rand.Rand) string {
 		return b.String()
 	}
 	var b strings.Builder
+	b.WriteString("interface Shared { title: String }\n")
 	nodes := 1 + r.IntN(4)
 	for i := range nodes {
-		fmt.Fprintf(&b, "node T%d {%s }\n", i, props(r.IntN(2) == 0))
+		implements := ""
+		if i == 0 || r.IntN(2) == 0 {
+			implements = "implements Shared "
+		}
+		fmt.Fprintf(&b, "node T%d %s{%s }\n", i, implements, props(r.IntN(2) == 0))
+	}
+	end := func() string {
+		if r.IntN(4) == 0 {
+			return "Shared"
+		}
+		return fmt.Sprintf("T%d", r.IntN(nodes))
 	}
 	for i := range r.IntN(4) {
-		fmt.Fprintf(&b, "edge E%d: T%d -> T%d {%s }\n", i, r.IntN(nodes), r.IntN(nodes), props(false))
+		fmt.Fprintf(&b, "edge E%d: %s -> %s {%s }\n", i, end(), end(), props(false))
 	}
 	return b.String()
 }

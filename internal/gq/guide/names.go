@@ -98,10 +98,11 @@ func keyed(s *catalog.Schema) *catalog.Node {
 	return nil
 }
 
-// edge returns the first edge type that satisfies the condition `want`, or nil.
+// edge returns the first edge type that satisfies the condition `want`, or nil. It looks only at edges between
+// node types; sharedEdge is for the others.
 func edge(s *catalog.Schema, want func(*catalog.Edge) bool) *catalog.Edge {
 	for _, e := range s.Edges {
-		if want(e) {
+		if !e.HasInterfaceEnd() && want(e) {
 			return e
 		}
 	}

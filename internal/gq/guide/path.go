@@ -20,14 +20,7 @@ type Path struct {
 type Step struct {
 	Edge     *catalog.Edge // the edge type
 	Backward bool          // the path follows the edge from its target to its source
-}
-
-// next returns the type that the step leads to.
-func (s Step) next() string {
-	if s.Backward {
-		return s.Edge.From
-	}
-	return s.Edge.To
+	To       string        // the node type that the step leads to
 }
 
 // maxSteps bounds the number of steps that one search for paths may take.
@@ -54,8 +47,13 @@ func findPaths(m *work.Meter, s *catalog.Schema, from, to string, maxHops, limit
 	w := &walk{meter: m, to: to, limit: limit, budget: maxSteps, around: map[string][]Step{}}
 	for _, e := range s.Edges {
 		m.Step(1)
-		w.around[e.From] = append(w.around[e.From], Step{Edge: e})
-		w.around[e.To] = append(w.around[e.To], Step{Edge: e, Backward: true})
+		for _, from := range s.EndsAt(e, false) {
+			for _, to := range s.EndsAt(e, true) {
+				m.Step(1)
+				w.around[from.Name] = append(w.around[from.Name], Step{Edge: e, To: to.Name})
+				w.around[to.Name] = append(w.around[to.Name], Step{Edge: e, Backward: true, To: from.Name})
+			}
+		}
 	}
 	w.measure()
 	for hops := 1; hops <= maxHops && !w.more; hops++ {
@@ -90,9 +88,9 @@ func (w *walk) measure() {
 		queue = queue[1:]
 		for _, s := range w.around[t] {
 			w.meter.Step(1)
-			if _, known := w.distance[s.next()]; !known {
-				w.distance[s.next()] = w.distance[t] + 1
-				queue = append(queue, s.next())
+			if _, known := w.distance[s.To]; !known {
+				w.distance[s.To] = w.distance[t] + 1
+				queue = append(queue, s.To)
 			}
 		}
 	}
@@ -109,7 +107,7 @@ func (w *walk) visit(at string, hops int, seen []string) {
 			w.more = true
 			return
 		}
-		next := s.next()
+		next := s.To
 		far, reachable := w.distance[next]
 		if !reachable || far > hops-1 {
 			continue
@@ -131,13 +129,16 @@ func (w *walk) visit(at string, hops int, seen []string) {
 }
 
 // clauses writes a path as clauses of a match. Each clause writes an edge from the source to the
-// target.
+// target. A node at an end that is an interface is bound to its type.
 func clauses(from string, steps []Step) string {
 	names := variables{}
 	at := names.of(from)
 	lines := []string{at + ": " + from}
 	for _, s := range steps {
-		next := names.of(s.next())
+		next := names.of(s.To)
+		if _, shared := s.Edge.End(!s.Backward); shared {
+			lines = append(lines, next+": "+s.To)
+		}
 		if s.Backward {
 			lines = append(lines, next+" "+EdgeName(s.Edge)+" "+at)
 		} else {

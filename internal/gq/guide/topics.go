@@ -37,9 +37,12 @@ is 0, even if a cycle leads back to it; $a edge{1,10} $a, with one variable at b
 <edge> follows an edge in either direction; both ends must have the same type. one|other follows either edge; a walk
 goes on from a node along the edges that can start there. $w:edge binds the edge itself and returns a row for each edge,
 with $w.property, $w.id, $w.from and $w.to. With bounds, $w:edge{1,6} binds the walk: $w.hops is its length, and $w.nodes
-and $w.types list the ids and the types of the nodes on one shortest walk, both ends included.`,
+and $w.types list the ids and the types of the nodes on one shortest walk, both ends included. An end of an edge may be
+an interface. $b then ranges over it, unless a binding or another traversal gives it one type, and $w.to is an object with
+the type and the id of the node: {"type": "Person", "id": "ann"}. Return it, compare it with = or != or test it for null.`,
 		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
-			{"Nodes with a way back to themselves", wayBack}, {"The length of the shortest walk, and the nodes on it", boundWalk}, {"One of two edges", eitherEdge}, {"Either direction", undirected}, {"The edge itself", edgeBinding}}},
+			{"Nodes with a way back to themselves", wayBack}, {"The length of the shortest walk, and the nodes on it", boundWalk}, {"One of two edges", eitherEdge}, {"Either direction", undirected}, {"The edge itself", edgeBinding}},
+		own: []example{{"An edge at whose end nodes of several types stand", sharedTraversal}}},
 	{Name: "filters", Summary: "Conditions on properties.",
 		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a comparable type.
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
@@ -122,6 +125,7 @@ the whole node: a property left out becomes null. upsert keeps the properties th
 edge @unique(src, dst). update changes the assigned properties of all nodes or edges that satisfy where, but never a key or an end of an
 edge. where joins comparisons with and, and may use in. In update and upsert, the name of a property in a value is its old value: n: n + 1.
 $n = insert … names the new entity: use $n as from or to of a later edge. An end may also be written with the key: Person("ada").
+At an end that is an interface, write Person("ada"), a variable, or a parameter of the type of the node or of the interface; an id alone does not name the type.
 return { $n.id as id } at the end returns one row of the named entities and of parameters. match { … } { … } runs statements for each match, with
 order and limit before them if needed, and for $x in $list { … } for each element: at most 10000. Such a block reads the state in which it
 began, and does not contain another block. Deleting a node deletes its edges.
@@ -129,7 +133,8 @@ from and to of an edge are the ids of nodes. The id of a node with a key is the 
 is a JSON array of their values as strings, in the order of the property names: "[\"7\",\"north\"]". @card(1..) of an
 edge is checked only for sources whose edges a write adds or removes, so a new node may have no edges. Commas between
 assignments are optional.`,
-		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Update or insert", upsertNode}, {"For each match", forEachMatch}, {"For each element", forEachElement}, {"Delete", deleteNode}}},
+		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Update or insert", upsertNode}, {"For each match", forEachMatch}, {"For each element", forEachElement}, {"Delete", deleteNode}},
+		own:   []example{{"Insert an edge at whose end nodes of several types stand", insertShared}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},

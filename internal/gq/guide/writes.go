@@ -54,7 +54,7 @@ func insertNode(s *catalog.Schema) string {
 // insertEdge is a mutation that inserts an edge.
 func insertEdge(s *catalog.Schema) string {
 	for _, e := range s.Edges {
-		if unwritable(e.Properties) || e.Property("src_id") != nil || e.Property("dst_id") != nil {
+		if e.HasInterfaceEnd() || unwritable(e.Properties) || e.Property("src_id") != nil || e.Property("dst_id") != nil {
 			continue
 		}
 		params, set := required(e.Properties)

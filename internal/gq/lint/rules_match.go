@@ -313,10 +313,9 @@ func constantNullTest(p *queryPass) {
 		case plan.ID:
 			reason, constant = "id is required", !p.Plan.Read.Vars[e.Var].Optional
 		case plan.Endpoint:
-			reason, constant = "from is required", !p.Plan.Read.Vars[e.Var].Optional
-			if e.To {
-				reason = "to is required"
-			}
+			reason, constant = endName(e.To)+" is required", !p.Plan.Read.Vars[e.Var].Optional
+		case plan.EndNode:
+			reason, constant = endName(e.To)+" is required", !p.Plan.Read.Vars[e.Var].Optional
 		case plan.WalkPart:
 			reason, constant = "a walk has "+e.Fact.String(), !p.Plan.Read.Vars[e.Var].Optional
 		case plan.ParamRef:
@@ -335,6 +334,14 @@ func constantNullTest(p *queryPass) {
 			p.report(t.Span, "test an optional property or parameter", nil, "%s, so it is never null and the test never holds", reason)
 		}
 	}
+}
+
+// endName returns the name of an end of an edge: to if `to` is set, and from otherwise.
+func endName(to bool) string {
+	if to {
+		return "to"
+	}
+	return "from"
 }
 
 // notEqualNull reports != on nullable properties.

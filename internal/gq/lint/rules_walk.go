@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -21,7 +22,7 @@ func idleBounds(p *queryPass) {
 			return
 		}
 		e := p.in.Schema.Edge(t.Edges()[0].Value)
-		if e == nil || e.From == e.To {
+		if e == nil || p.chains(e) {
 			return
 		}
 		lo, _ := syntax.Small(t.Bounds.Min)
@@ -32,6 +33,12 @@ func idleBounds(p *queryPass) {
 				"%s goes to a different type, so the bounds change nothing", t.EdgeNames())
 		}
 	})
+}
+
+// chains reports whether an edge can start at a node where another edge of its type ends.
+func (p *queryPass) chains(e *catalog.Edge) bool {
+	name, shared := e.End(true)
+	return p.in.Schema.AtEnd(e, false, name, shared)
 }
 
 // walk is a walk of a read, with the comparisons that hold for its rows: those of its block and of
@@ -84,13 +91,13 @@ func (p *queryPass) walks() []walk {
 }
 
 // changedWalk reports walks that included their start in earlier versions. Those versions knew neither
-// alternatives nor bound walks.
+// alternatives nor bound walks nor edges with an interface at an end.
 func changedWalk(p *queryPass) {
 	for _, w := range p.walks() {
 		e := p.in.Schema.Edge(w.Edge)
 		switch {
 		case w.Or != nil, w.EdgeVar != plan.NoVar:
-		case e.From != e.To, w.From == w.To, w.Min == 0:
+		case e.HasInterfaceEnd(), e.From != e.To, w.From == w.To, w.Min == 0:
 		case w.Undirected && w.Min > 2: // the shortest closed walk takes one edge forth and back
 		case w.apart():
 		default:
@@ -152,8 +159,8 @@ func member(e plan.Expr) (plan.VarID, string) {
 		return e.Var, "id"
 	case plan.Prop:
 		return e.Var, e.Name
-	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
-		plan.Apply, plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell, plan.BlockAgg, plan.BlockRows, plan.Member:
+	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+		plan.Apply, plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return plan.NoVar, ""
 }

@@ -67,6 +67,8 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		visit(e.Var)
 	case plan.Endpoint:
 		visit(e.Var)
+	case plan.EndNode:
+		visit(e.Var)
 	case plan.WalkPart:
 		visit(e.Var)
 		visit(e.From)
@@ -92,7 +94,7 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		for _, v := range e.Outer {
 			visit(v)
 		}
-	case plan.KeyOf:
+	case plan.KeyOf, plan.NodeRef:
 		for _, o := range plan.Operands(e) {
 			exprVar(o, visit)
 		}

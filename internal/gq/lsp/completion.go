@@ -97,7 +97,7 @@ func (c *completer) query() {
 	case last.Value == ":" && c.before(2).Type == syntax.Var:
 		c.nodeTypes(0)
 		c.interfaces(0)
-		c.edges("", 1)
+		c.edges(nil, 1)
 	case slices.Contains([]string{"insert", "update", "delete", "upsert"}, last.Value) && last.Type == syntax.Name:
 		c.nodeTypes(0)
 		c.edgeTypes(0)
@@ -129,11 +129,11 @@ func (c *completer) endsTraversal() bool {
 // afterVariable completes what follows a variable: in a match an edge of its type or an operator, in an
 // expression an operator.
 func (c *completer) afterVariable(v syntax.Token) {
-	typ := ""
-	if n := c.source.At(v.Pos.Offset); n != nil && n.Entity == xref.Node {
-		typ = n.Type
+	var of *xref.Name
+	if n := c.source.At(v.Pos.Offset); n != nil && (n.Entity == xref.Node || n.Entity == xref.Interface) && n.Type != "" {
+		of = n
 	}
-	c.edges(typ, 0)
+	c.edges(of, 0)
 	c.words("contains", "starts_with", "in", "matches", "is", "as", "asc", "desc")
 }
 
@@ -215,11 +215,14 @@ func (c *completer) edgeTypes(rank int) {
 	}
 }
 
-// edges adds the edges as a match writes them: those of a node type first.
-func (c *completer) edges(typ string, rank int) {
+// edges adds the edges as a match writes them: those of the type of the variable `of` first, unless it is nil.
+func (c *completer) edges(of *xref.Name, rank int) {
+	ends := func(e *catalog.Edge, to bool) bool {
+		return c.schema.AtEnd(e, to, of.Type, of.Entity == xref.Interface)
+	}
 	for _, e := range c.schema.Edges {
 		at := rank
-		if typ != "" && e.From != typ && e.To != typ {
+		if of != nil && !ends(e, false) && !ends(e, true) {
 			at = rank + 1
 		}
 		c.add(at, xref.EdgeName(e.Name), completionReference, e.From+" -> "+e.To, e.Description)
@@ -241,8 +244,21 @@ func (c *completer) propertiesOf(v syntax.Token) {
 	c.properties(n.Entity, n.Type, 0)
 	c.add(1, "id", completionField, "String", "")
 	if n.Entity == xref.Edge {
-		c.add(1, "from", completionField, "String", "")
-		c.add(1, "to", completionField, "String", "")
+		c.ends(n.Type, 1)
+	}
+}
+
+// ends adds the names of the two ends of an edge.
+func (c *completer) ends(edge string, rank int) {
+	e := c.schema.Edge(edge)
+	for _, name := range []string{"from", "to"} {
+		detail := "String"
+		if e != nil {
+			if at, shared := e.End(name == "to"); shared {
+				detail = at
+			}
+		}
+		c.add(rank, name, completionField, detail, "")
 	}
 }
 
@@ -259,8 +275,7 @@ func (c *completer) properties(entity xref.Entity, typ string, rank int) {
 			list = e.Properties
 		}
 		if c.context.Bracket == "{" || c.context.Type != "" {
-			c.add(rank, "from", completionField, "String", "")
-			c.add(rank, "to", completionField, "String", "")
+			c.ends(typ, rank)
 		}
 	case xref.Interface:
 		if i := c.schema.Interface(typ); i != nil {
@@ -326,6 +341,7 @@ func (c *completer) types() {
 		c.declared()
 	case ctx.Bracket == "" && (last.Value == ":" || last.Value == "->"):
 		c.nodeTypes(0)
+		c.interfaces(1)
 	case ctx.Bracket == "" && (last.Value == "implements" || last.Value == ","):
 		c.interfaces(0)
 	case ctx.Bracket == "":

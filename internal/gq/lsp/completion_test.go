@@ -83,6 +83,55 @@ func TestCompletionOfParameterTypes(t *testing.T) {
 	}
 }
 
+// endsSchema is a schema with an edge to an interface.
+const endsSchema = "interface Named { name: String }\nnode Person implements Named { name: String @key }\nnode Log {}\nnode Memo {}\nedge About: Memo -> Named\nedge Links: Log -> Log\nedge Ends: "
+
+// TestCompletionOfEnds completes the end of an edge in a schema, the edges after a variable, and the ends of a bound edge.
+func TestCompletionOfEnds(t *testing.T) {
+	for _, test := range []struct{ schema, query, label, detail string }{
+		{endsSchema + "Log -> Log\n", "", "Named", "interface"},
+		{endsSchema + "Log -> Log\n", "", "Person", "node"},
+		{endsSchema + "Log -> Log\n", "query q() { match { $p: Person $p ", "about", "Memo -> Named"},
+		{endsSchema + "Log -> Log\n", "query q() { match { $m $w:about $x $x.name = $w.", "to", "Named"},
+		{endsSchema + "Log -> Log\n", "query q() { match { $m $w:about $x $x.name = $w.", "from", "String"},
+		{endsSchema + "Log -> Log\n", "query q() { match { $m about $x $x.", "name", "String"},
+	} {
+		s := newTestServer()
+		schema, query := openProject(t, s, t.TempDir(), test.schema, test.query)
+		s.run()
+		uri, text := query, test.query
+		if text == "" {
+			uri, text = schema, endsSchema
+		}
+		list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(list.Items, func(i completionItem) bool { return i.Label == test.label })
+		if i < 0 || list.Items[i].Detail != test.detail {
+			t.Errorf("after %q: found %v, want %s with %s", text, list.Items, test.label, test.detail)
+			continue
+		}
+		if links := slices.IndexFunc(list.Items, func(i completionItem) bool { return i.Label == "links" }); test.label == "about" && list.Items[links].SortText <= list.Items[i].SortText {
+			t.Errorf("links comes before about, which can end at a Person")
+		}
+	}
+}
+
+// TestHoverOverEnds describes the ends of a bound edge, and a variable at an end that is an interface.
+func TestHoverOverEnds(t *testing.T) {
+	s := newTestServer()
+	const text = "query q() { match { $m $w:about $x } return { $w.from, $w.to, $x.name } }\n"
+	_, uri := openProject(t, s, t.TempDir(), endsSchema+"Log -> Log\n", text)
+	s.run()
+	for over, want := range map[string]string{"to,": "About.to: Named", "from,": "About.from: String", "$x.": "$x: Named", "about": "edge About: Memo -> Named"} {
+		h, err := s.hover(&positionParams{textDocument{uri}, s.document(uri).text.position(strings.Index(text, over))})
+		if err != nil || h == nil || !strings.Contains(h.Contents.Value, want) {
+			t.Errorf("over %s: found %+v, %v, want %s", over, h, err, want)
+		}
+	}
+}
+
 // TestHoverOverNodeParameters describes parameters that are nodes, and the head of their query.
 func TestHoverOverNodeParameters(t *testing.T) {
 	s := newTestServer()

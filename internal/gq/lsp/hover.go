@@ -113,12 +113,23 @@ func (g *graph) describeProperty(n *xref.Name) (code, doc string) {
 		return n.Type + ".type: String", "The name of the node's type, which every variable over an interface has."
 	case n.Text() == "id":
 		return n.Type + ".id: String", "The id, which every node and edge has."
-	case n.Entity == xref.Edge && e != nil && n.Text() == "from":
-		return n.Type + ".from: String", "The id of the " + e.From + " that the edge starts at."
-	case n.Entity == xref.Edge && e != nil && n.Text() == "to":
-		return n.Type + ".to: String", "The id of the " + e.To + " that the edge leads to."
+	case n.Entity == xref.Edge && e != nil && (n.Text() == "from" || n.Text() == "to"):
+		return describeEnd(e, n.Text())
 	}
 	return "", ""
+}
+
+// describeEnd returns the type of an end of an edge, which is from or to, and its description.
+func describeEnd(e *catalog.Edge, end string) (code, doc string) {
+	verb := "starts at"
+	if end == "to" {
+		verb = "leads to"
+	}
+	name, shared := e.End(end == "to")
+	if shared {
+		return e.Name + "." + end + ": " + name, "The type and the id of the " + name + " that the edge " + verb + "."
+	}
+	return e.Name + "." + end + ": String", "The id of the " + name + " that the edge " + verb + "."
 }
 
 // describeVariable returns the type of a variable or a parameter.

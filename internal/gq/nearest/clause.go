@@ -221,7 +221,7 @@ func (r *rewriter) traversal(shortest bool) {
 		if e == nil {
 			panic(giveUp{})
 		}
-		names, from, to = append(names, lower(e.Name)), e.From, e.To
+		names, from, to = append(names, lower(e.Name)), e.EndName(false), e.EndName(true)
 		if !r.accept("|") {
 			break
 		}

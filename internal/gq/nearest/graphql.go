@@ -88,16 +88,17 @@ func (r *rewriter) selection(v string) {
 		return
 	}
 	e := r.edgeType(name)
-	if e == nil || e.From != r.vars[v] && e.To != r.vars[v] {
+	if e == nil || !r.atEnd(e, false, r.vars[v]) && !r.atEnd(e, true, r.vars[v]) {
 		panic(giveUp{})
 	}
+	forward := r.atEnd(e, false, r.vars[v])
 	other := e.To
-	if e.From != r.vars[v] {
+	if !forward {
 		other = e.From
 	}
 	to := r.fresh(other)
 	clause := "$" + v + " " + lower(e.Name) + " $" + to
-	if e.From != r.vars[v] {
+	if !forward {
 		clause = "$" + to + " " + lower(e.Name) + " $" + v
 	}
 	r.expect("{")

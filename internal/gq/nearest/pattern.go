@@ -243,10 +243,8 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 			needed = needed || n.typ != ""
 			continue
 		}
-		end := l.types[0].To
-		if (j == i) != l.left {
-			end = l.types[0].From
-		}
+		end, shared := l.types[0].End((j == i) == l.left)
+		needed = needed || shared && n.typ != "" // the edge alone does not give the node this type
 		if n.typ == "" && r.vars[n.name] == "" {
 			n.typ = end
 		}
@@ -280,6 +278,11 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	r.match = append(r.match, n.filter...)
 }
 
+// atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.
+func (r *rewriter) atEnd(e *catalog.Edge, to bool, typ string) bool {
+	return r.schema.AtEnd(e, to, typ, r.schema.Node(typ) == nil && r.schema.Interface(typ) != nil)
+}
+
 // writeLink writes the traversal of an edge between two nodes.
 func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	if l.left {
@@ -288,7 +291,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	if len(l.types) == 0 { // any edge between the types of the two ends
 		from, to := r.vars[a.name], r.vars[b.name]
 		for _, e := range r.schema.Edges {
-			if e.From == from && (to == "" || e.To == to) || l.both && e.To == from && (to == "" || e.From == to) {
+			if r.atEnd(e, false, from) && (to == "" || r.atEnd(e, true, to)) || l.both && r.atEnd(e, true, from) && (to == "" || r.atEnd(e, false, to)) {
 				l.types = append(l.types, e)
 			}
 		}
@@ -299,7 +302,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		if !slices.Contains(names, lower(e.Name)) {
 			names = append(names, lower(e.Name))
 		}
-		same = same && e.From == e.To
+		same = same && e.EndName(false) == e.EndName(true)
 	}
 	if len(names) == 0 {
 		panic(giveUp{})

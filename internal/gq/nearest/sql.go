@@ -124,7 +124,7 @@ func (r *rewriter) pair() (out [2][2]string) {
 // joinTables writes the bindings and the traversals for the tables.
 func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional map[string]bool) {
 	used := 0
-	ends := map[string]bool{}
+	ends := map[string]bool{} // the tables whose types the edges give
 	for _, e := range edges {
 		for _, p := range pairs {
 			for i := range p {
@@ -141,7 +141,9 @@ func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional ma
 					continue
 				}
 				e.conditions++
-				ends[other[0]] = true
+				if _, shared := e.edge.End(endOf(mine[1]) == "to"); !shared {
+					ends[other[0]] = true
+				}
 				used++
 			}
 		}

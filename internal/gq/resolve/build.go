@@ -263,11 +263,7 @@ func (b *builder) edge(d *syntax.Edge) {
 		return
 	}
 	e := &catalog.Edge{Name: d.Name.Value, From: d.From.Value, To: d.To.Value}
-	for _, end := range []syntax.Token{d.From, d.To} {
-		if !b.nodes[end.Value] && !b.broken[end.Value] {
-			b.fault(UnknownEndpoint, syntax.SpanOf(end), b.suggest(end.Value, func() []string { return b.nodeNames }), "the schema has no node type %s", end.Value)
-		}
-	}
+	e.FromInterface, e.ToInterface = b.end(d.From), b.end(d.To)
 	e.Description, e.RenameFrom, e.Annotations = b.typeAnnotations(d.Annotations)
 	for i, c := range d.Cards {
 		b.card(e, c, i > 0)
@@ -289,6 +285,20 @@ func (b *builder) edge(d *syntax.Edge) {
 	b.edgeConstraints(d, e)
 	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
 	b.schema.Edges = append(b.schema.Edges, e)
+}
+
+// end reports whether the name at an end of an edge is that of an interface. The name of a node type
+// takes precedence over that of an interface.
+func (b *builder) end(t syntax.Token) (isInterface bool) {
+	switch {
+	case b.nodes[t.Value], b.broken[t.Value]:
+		return false
+	case b.interfaces[t.Value] != nil:
+		return true
+	}
+	names := func() []string { return append(b.interfaceNames(), b.nodeNames...) }
+	b.fault(UnknownEndpoint, syntax.SpanOf(t), b.suggest(t.Value, names), "the schema has no node type or interface %s", t.Value)
+	return false
 }
 
 // edgeNames lists the names that queries, loads and constraints use for the parts that every

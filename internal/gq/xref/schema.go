@@ -45,7 +45,25 @@ func readSchema(tokens []syntax.Token) *schemaReader {
 			r.name(i, t)
 		}
 	}
+	r.ends()
 	return r
+}
+
+// ends gives the names at the ends of edges their kind. The name of a node type takes precedence over that of an
+// interface.
+func (r *schemaReader) ends() {
+	kinds := map[string]Entity{}
+	for _, n := range r.names {
+		if n.Kind == Type && n.Decl && n.Entity != Edge && kinds[n.Value] != Node {
+			kinds[n.Value] = n.Entity
+		}
+	}
+	for i := range r.names {
+		n := &r.names[i]
+		if n.Kind == Type && !n.Decl && n.Entity == Node && kinds[n.Value] == Interface {
+			n.Entity = Interface
+		}
+	}
 }
 
 // opener returns the text that stands in `brackets` for an opening parenthesis: the name of the

@@ -1,6 +1,8 @@
 package xref
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -23,6 +25,8 @@ type bound struct {
 type traversal struct {
 	edge     *catalog.Edge
 	from, to variable
+	block    int  // the offset of the block that contains it
+	done     bool // its direction is decided
 }
 
 // finish ends a query: it decides which block each variable belongs to and infers the types of the
@@ -32,8 +36,14 @@ func (r *queryReader) finish() {
 		return
 	}
 	own := r.names[r.first:]
+	blocks := map[int]int{} // of the variables, by offset: the block that contains the name
+	for _, n := range own {
+		if n.Kind == Variable {
+			blocks[n.Pos.Offset] = n.Scope
+		}
+	}
 	r.scopes(own)
-	types := r.types(own)
+	types := r.types(own, blocks)
 	for i := range own {
 		n := &own[i]
 		switch n.Kind {
@@ -82,8 +92,9 @@ func (r *queryReader) scopes(own []Name) {
 }
 
 // types infers the types of the variables of a query. A binding or an insert states the type. A
-// traversal passes types from one end to the other, so the inference repeats until nothing changes.
-func (r *queryReader) types(own []Name) map[variable]bound {
+// traversal passes types from one end to the other, so the inference repeats until nothing changes. The map `blocks`
+// contains the block around each variable, by offset.
+func (r *queryReader) types(own []Name, blocks map[int]int) map[variable]bound {
 	types := map[variable]bound{}
 	index := map[int]*Name{} // by offset
 	for i := range own {
@@ -106,6 +117,7 @@ func (r *queryReader) types(own []Name) map[variable]bound {
 			}
 		case n.Kind == Type && n.Entity == Edge && n.Token.Type == syntax.Name:
 			if t, edgeVar, ok := r.traversal(i, index); ok {
+				t.block = blocks[t.block]
 				traversals = append(traversals, t)
 				after := at(r.tokens, i+1)
 				if after.Value == ">" {
@@ -118,7 +130,17 @@ func (r *queryReader) types(own []Name) map[variable]bound {
 			}
 		}
 	}
-	infer(types, traversals)
+	// An inner block does not change the types of the variables around it, so the outer blocks, which begin before
+	// it, come first.
+	slices.SortStableFunc(traversals, func(a, b traversal) int { return cmp.Compare(a.block, b.block) })
+	for len(traversals) > 0 {
+		n := slices.IndexFunc(traversals, func(t traversal) bool { return t.block != traversals[0].block })
+		if n < 0 {
+			n = len(traversals)
+		}
+		r.infer(types, traversals[:n])
+		traversals = traversals[n:]
+	}
 	return types
 }
 
@@ -141,7 +163,7 @@ func (r *queryReader) stated(i int, index map[int]*Name) (bound, bool) {
 }
 
 // traversal returns the traversal with the edge at index i, and the variable that it binds to the edge,
-// or nil.
+// or nil. The block of the traversal is the offset of its left variable.
 func (r *queryReader) traversal(i int, index map[int]*Name) (t traversal, edgeVar *Name, ok bool) {
 	left := i - 1
 	for ; left >= 0 && !isVar(r.tokens[left]); left-- {
@@ -166,54 +188,70 @@ func (r *queryReader) traversal(i int, index map[int]*Name) (t traversal, edgeVa
 		return t, nil, false
 	}
 	e := r.schema.Edge(r.tokens[i].Value)
-	return traversal{e, variable{from.Value, from.Scope}, variable{to.Value, to.Scope}}, edgeVar, e != nil
+	return traversal{edge: e, from: variable{from.Value, from.Scope}, to: variable{to.Value, to.Scope}, block: from.Pos.Offset}, edgeVar, e != nil
 }
 
 // isVar reports whether a token is a variable.
 func isVar(t syntax.Token) bool { return t.Type == syntax.Var }
 
-// infer passes types along traversals until nothing changes. If neither end of a traversal has a
-// type, infer gives each end the type that the edge has there, read from left to right.
-func infer(types map[variable]bound, traversals []traversal) {
-	set := func(v variable, typ string) bool {
-		if v.name == "$_" || typ == "" || types[v].typ != "" {
-			return false
+// infer passes types along the traversals of a block until nothing changes. If the types of the ends permit both
+// directions, a traversal is read from left to right after all others. A traversal gives its ends the types that
+// the edge has there. A node type takes the place of an interface that another traversal of the same block gave.
+func (r *queryReader) infer(types map[variable]bound, traversals []traversal) {
+	stated := maps.Clone(types)
+	set := func(t *traversal, v variable, to bool) {
+		name, shared := t.edge.End(to)
+		given := bound{Node, name}
+		if shared {
+			given.entity = Interface
 		}
-		types[v] = bound{Node, typ}
-		return true
+		was := types[v]
+		narrows := was.entity == Interface && given.entity == Node && stated[v].typ == "" && v.scope == t.block && r.fits(was, t.edge, to)
+		if v.name != "$_" && (was.typ == "" || narrows) {
+			types[v] = given
+		}
+	}
+	direct := func(t *traversal, reversed bool) {
+		t.done = true
+		set(t, t.from, reversed)
+		set(t, t.to, !reversed)
 	}
 	for again := true; again; {
 		again = false
-		for _, t := range traversals {
-			from, to := types[t.from].typ, types[t.to].typ
-			switch {
-			case from != "" && to != "":
-			case t.edge.From == t.edge.To:
-				again = set(t.from, t.edge.From) || again
-				again = set(t.to, t.edge.To) || again
-			case from == t.edge.From:
-				again = set(t.to, t.edge.To) || again
-			case from == t.edge.To:
-				again = set(t.to, t.edge.From) || again
-			case to == t.edge.To:
-				again = set(t.from, t.edge.From) || again
-			case to == t.edge.From:
-				again = set(t.from, t.edge.To) || again
+		for i := range traversals {
+			t := &traversals[i]
+			if t.done {
+				continue
+			}
+			from, to := types[t.from], types[t.to]
+			forward := r.fits(from, t.edge, false) && r.fits(to, t.edge, true)
+			back := r.fits(from, t.edge, true) && r.fits(to, t.edge, false)
+			if t.edge.EndName(false) == t.edge.EndName(true) || forward != back {
+				direct(t, !forward && back)
+				again = true
 			}
 		}
 		if again {
 			continue
 		}
-		for _, t := range traversals {
-			if types[t.from].typ == "" && types[t.to].typ == "" {
-				again = set(t.from, t.edge.From) || again
-				again = set(t.to, t.edge.To) || again
-			}
-			if again {
-				break
-			}
+		// Leave the traversals of edges whose two ends can have one type to the end, as the checker does.
+		open := slices.IndexFunc(traversals, func(t traversal) bool {
+			name, shared := t.edge.End(true)
+			return !t.done && !r.schema.AtEnd(t.edge, false, name, shared)
+		})
+		if open < 0 {
+			open = slices.IndexFunc(traversals, func(t traversal) bool { return !t.done })
+		}
+		if open >= 0 {
+			direct(&traversals[open], false)
+			again = true
 		}
 	}
+}
+
+// fits reports whether a variable of a type, which may be unknown, can stand at an end of an edge.
+func (r *queryReader) fits(b bound, e *catalog.Edge, to bool) bool {
+	return b.typ == "" || r.schema.AtEnd(e, to, b.typ, b.entity == Interface)
 }
 
 // markDeclarations marks the declaration of each variable: its binding, or its first use if it has

@@ -72,8 +72,8 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// planUses lists the types and properties that a plan uses. A whole node in a column uses properties that
-// the query does not name; planUses lists these only if they are in `found`.
+// planUses lists the types and properties that a plan uses, and the node types of its parameters. A whole node in a column, and a node
+// with its key at an end of an edge, use properties that the query does not name; planUses lists these only if they are in `found`.
 func planUses(p *plan.Query, found []string) []string {
 	var uses []string
 	whole := map[string]bool{} // the types of whole nodes
@@ -89,6 +89,25 @@ func planUses(p *plan.Query, found []string) []string {
 				whole[vars[w.Var].Type] = true
 			}
 		})
+	}
+	if p.Mutation != nil {
+		p.Mutation.Walk(func(st plan.Statement) {
+			if ins, ok := st.(plan.Insert); ok && ins.Entity == plan.Edge {
+				for _, end := range []plan.Expr{ins.From, ins.To} {
+					plan.WalkExpr(end, func(e plan.Expr) {
+						if key, ok := e.(plan.KeyOf); ok {
+							whole[key.Node] = true
+							uses = append(uses, fmt.Sprintf("%v %s", xref.Node, key.Node))
+						}
+					})
+				}
+			}
+		})
+	}
+	for _, param := range p.Params {
+		if param.Node != "" {
+			uses = append(uses, fmt.Sprintf("%v %s", xref.Node, param.Node))
+		}
 	}
 	for _, u := range p.Uses {
 		if text := fmt.Sprintf("%v %s.%s", xref.EntityOf(u.Entity), u.Type, u.Property); whole[u.Type] && u.Property != "" && !slices.Contains(found, text) {
@@ -120,8 +139,12 @@ func nameUses(s *catalog.Schema, src *xref.Source, q *gq.Query) []string {
 		switch n.Kind {
 		case xref.Type, xref.Variable, xref.Parameter:
 			uses = append(uses, fmt.Sprintf("%v %s", n.Entity, n.Type))
-			if e := s.Edge(n.Type); e != nil && n.Entity == xref.Edge && q.Plan.Read != nil { // an end may be $_, which has no type here
-				uses = append(uses, fmt.Sprintf("%v %s", xref.Node, e.From), fmt.Sprintf("%v %s", xref.Node, e.To))
+			if e := s.Edge(n.Type); e != nil && n.Entity == xref.Edge && q.Plan.Read != nil {
+				for _, to := range []bool{false, true} { // an end may be $_, which has no type here
+					if name, shared := e.End(to); !shared {
+						uses = append(uses, fmt.Sprintf("%v %s", xref.Node, name))
+					}
+				}
 			}
 		case xref.Property:
 			uses = append(uses, fmt.Sprintf("%v %s", n.Entity, n.Type))
@@ -213,6 +236,48 @@ func TestKinds(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestInterfaceEnds checks the kinds of the names at the ends of edges, and the types of variables that traversals of such edges
+// give: the interface, unless a traversal of the same block gives a node type.
+func TestInterfaceEnds(t *testing.T) {
+	const text = `node Person implements Named {}
+node Memo implements Named {}
+node Team {}
+interface Named { name: String }
+interface Team { size: I32 }
+edge Knows: Person -> Person
+edge About: Memo -> Named
+edge Of: Team -> Named`
+	schema, faults := gq.CompileSchema(gq.Source{Name: "s.pg", Text: text})
+	if faults.HasErrors() {
+		t.Fatal(faults)
+	}
+	for _, test := range []struct{ file, text, want string }{
+		{"s.pg", text, "Named Interface, Named Interface, Person Node, Person Node, Memo Node, Named Interface, Team Node, Named Interface"},
+		{"q.gq", "query q() { match { $m about $x } return { $x } }", "$m Memo, $x Named"},
+		{"q.gq", "query q() { match { $m about $x $x knows $y } return { $x } }", "$m Memo, $x Person, $y Person"},
+		{"q.gq", "query q() { match { $x knows $y $m about $x } return { $x } }", "$x Person, $y Person, $m Memo"},
+		{"q.gq", "query q() { match { $m about $x not { $x knows $y } } return { $x } }", "$m Memo, $x Named, $y Person"},
+		{"q.gq", "query q() { match { $x: Named $m about $x $x knows $y } return { $x } }", "$x Named, $m Memo, $y Person"},
+		{"q.gq", "query q() { match { $p: Person $p about $m } return { $m } }", "$p Person, $m Memo"},
+		{"q.gq", "query q() { match { $m: Memo $x about $m } return { $m } }", "$m Memo, $x Memo"},
+	} {
+		var got []string
+		seen := map[string]bool{}
+		for _, n := range xref.Read(schema, test.file, test.text).Names {
+			switch {
+			case n.Kind == xref.Variable && !seen[n.Value]:
+				seen[n.Value] = true
+				got = append(got, n.Value+" "+n.Type)
+			case n.Kind == xref.Type && !n.Decl && test.file == "s.pg":
+				got = append(got, n.Value+" "+[]string{"", "Node", "Edge", "Interface"}[n.Entity])
+			}
+		}
+		if found := strings.Join(got, ", "); found != test.want {
+			t.Errorf("%s:\nfound %s\nwant  %s", test.text, found, test.want)
+		}
 	}
 }
 

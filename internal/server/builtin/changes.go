@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -43,9 +44,23 @@ type ChangeAnswer struct {
 	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
 	Type       string           `json:"type"` // name of the type
 	ID         string           `json:"id"`
-	From       string           `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source."`
-	To         string           `json:"to,omitempty" jsonschema_description:"Of an edge: the id of its target."`
+	From       *EdgeEnd         `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source, or {type, id} at an interface."`
+	To         *EdgeEnd         `json:"to,omitempty" jsonschema_description:"The same of its target."`
 	Properties []PropertyChange `json:"properties" jsonschema_description:"Those with another value than before; of an inserted or deleted entity those that are not null."`
+}
+
+// EdgeEnd is the node at an end of an edge.
+type EdgeEnd struct{ client.EdgeEnd }
+
+// JSONTypes implements [jsonschema.Typed].
+func (EdgeEnd) JSONTypes() []string { return []string{"string", "object"} }
+
+// endsOf returns the ends of a changed edge, and nil for a node.
+func endsOf(c *engine.EntityChange) (from, to *EdgeEnd) {
+	if c.Entity != client.KindEdge {
+		return nil, nil
+	}
+	return &EdgeEnd{client.EdgeEnd{Type: c.FromType, ID: c.From}}, &EdgeEnd{client.EdgeEnd{Type: c.ToType, ID: c.To}}
 }
 
 // PropertyChange is a property with a changed value.
@@ -106,9 +121,10 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) (*ChangeListResult, e
 	more, bytes := changes.More, 0
 	for i := range changes.List {
 		c := &changes.List[i]
-		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, From: c.From, To: c.To, Properties: []PropertyChange{}}
+		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, Properties: []PropertyChange{}}
+		change.From, change.To = endsOf(c)
 		for _, p := range c.Properties {
-			values := PropertyChange{Name: p.Name, Old: encoding.ValueJSON(p.Old, forModel), New: encoding.ValueJSON(p.New, forModel)}
+			values := PropertyChange{Name: p.Name, Old: encoding.ChangedJSON(c.Entity, p.Name, p.Old, forModel), New: encoding.ChangedJSON(c.Entity, p.Name, p.New, forModel)}
 			change.Properties = append(change.Properties, values)
 		}
 		b, err := encoding.JSON(change)

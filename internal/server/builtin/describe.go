@@ -36,8 +36,8 @@ type TypeAnswer struct {
 	Kind        string           `json:"kind" jsonschema:"enum=node,enum=edge"`
 	Name        string           `json:"name"`
 	Description string           `json:"description,omitempty"`
-	From        string           `json:"from,omitempty" jsonschema_description:"Of an edge: the type of its source."`
-	To          string           `json:"to,omitempty" jsonschema_description:"Of an edge: the type of its target."`
+	From        string           `json:"from,omitempty" jsonschema_description:"Of an edge: its source type or interface."`
+	To          string           `json:"to,omitempty" jsonschema_description:"Of an edge: its target type or interface."`
 	Implements  []string         `json:"implements,omitempty" jsonschema_description:"Of a node: its interfaces."`
 	Clause      string           `json:"clause" jsonschema_description:"How a match binds it."`
 	Rules       []string         `json:"rules" jsonschema_description:"Key, unique, range and other rules, as the schema spells them."`
@@ -136,10 +136,10 @@ func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name, n.Implements),
 	}
 	for _, e := range s.Edges {
-		if e.From == n.Name {
+		if s.AtEnd(e, false, n.Name, false) {
 			a.EdgesOut = append(a.EdgesOut, endAnswer(e, e.To, guide.EdgeOut(n, e)))
 		}
-		if e.To == n.Name {
+		if s.AtEnd(e, true, n.Name, false) {
 			a.EdgesIn = append(a.EdgesIn, endAnswer(e, e.From, guide.EdgeIn(n, e)))
 		}
 	}

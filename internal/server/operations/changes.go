@@ -181,7 +181,7 @@ func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) 
 	}
 	out = &client.EntityImage{Properties: make(map[string]json.RawMessage, len(i.Properties))}
 	if entity == client.KindEdge {
-		out.Endpoints = &client.EdgeEndpoints{From: i.From, To: i.To}
+		out.Endpoints = &client.EdgeEndpoints{From: client.EdgeEnd{Type: i.FromType, ID: i.From}, To: client.EdgeEnd{Type: i.ToType, ID: i.To}}
 	}
 	for _, p := range i.Properties {
 		v := encoding.ValueJSON(p.Value, encoding.Options{})

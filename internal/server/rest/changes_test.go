@@ -130,7 +130,7 @@ func TestChangesInOrder(t *testing.T) {
 			}
 		}
 		update := z.changes(commit, "type=Sees&op=update").Changes[0]
-		if string(update.Before.Properties["note"]) != "null" || string(update.After.Properties["note"]) != `"n"` || *update.After.Endpoints != (client.EdgeEndpoints{From: "b", To: "z"}) {
+		if string(update.Before.Properties["note"]) != "null" || string(update.After.Properties["note"]) != `"n"` || *update.After.Endpoints != (client.EdgeEndpoints{From: client.EdgeEnd{ID: "b"}, To: client.EdgeEnd{ID: "z"}}) {
 			z.Errorf("the images of an edge are %+v and %+v", update.Before, update.After)
 		}
 	})

@@ -117,7 +117,7 @@ func properties(i *client.EntityImage, id string) map[string]any {
 		}
 	}
 	if i.Endpoints != nil {
-		all["from"], all["to"] = i.Endpoints.From, i.Endpoints.To
+		all["from"], all["to"] = i.Endpoints.From.String(), i.Endpoints.To.String()
 	}
 	return all
 }

@@ -123,6 +123,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Enum: kindNames()}
 	case t == reflect.TypeFor[value.DateTimeValue]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+	case t == reflect.TypeFor[client.EdgeEnd]():
+		return edgeEnd()
 	case t == reflect.TypeFor[client.Row]():
 		return &jsonschema.Schema{Type: "object"}
 	case t == reflect.TypeFor[json.RawMessage]():
@@ -133,6 +135,14 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string"}
 	}
 	return nil
+}
+
+// edgeEnd returns the schema of an end of an edge, which is a string or an object.
+func edgeEnd() *jsonschema.Schema {
+	object := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"type", "id"}, AdditionalProperties: jsonschema.FalseSchema}
+	object.Properties.Set("type", &jsonschema.Schema{Type: "string", Description: "Name of the node's type."})
+	object.Properties.Set("id", &jsonschema.Schema{Type: "string"})
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string", Description: "Id of the node."}, object}}
 }
 
 // members marks the properties of a schema as required or not, and adjusts their types. The

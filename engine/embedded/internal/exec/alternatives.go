@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -29,11 +30,26 @@ func (b *binder) alternatives(l *link) (*link, error) {
 		switch {
 		case l.Undirected && t.From != t.To:
 			return nil, mismatch("edge %s leads from %s to %s, so it has one direction only", t.Name, b.schema.Nodes[t.From].Name, b.schema.Nodes[t.To].Name)
+		case l.general:
 		case !l.Walk && (b.types[l.From].Index != t.From || b.types[l.To].Index != t.To):
 			return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[l.From].Name, b.types[l.To].Name)
 		}
 	}
 	return l, nil
+}
+
+// isGeneral reports whether a traversal needs a general link. The type t is that of its first edge type.
+func (b *binder) isGeneral(c plan.Traverse, t *version.Type) (bool, error) {
+	atInterface, differ := false, false
+	for _, name := range c.Edges() {
+		e := b.schema.Type(plan.Edge, name)
+		if e == nil {
+			return false, mismatch("there is no edge type %s", name)
+		}
+		atInterface = atInterface || b.schema.EndType(e, false).Of != nil || b.schema.EndType(e, true).Of != nil
+		differ = differ || e.From != t.From || e.To != t.To
+	}
+	return atInterface && (c.Walk || differ), nil
 }
 
 // hopsOf appends to the list `hops` the directions in which the edge types of a link are followed.

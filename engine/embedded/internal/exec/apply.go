@@ -54,6 +54,10 @@ func (b *binder) test(e plan.Test, out *expr) error {
 			constant = false
 			break
 		}
+		if cond.left, cond.right, ok, err = b.twoNodes(c); ok {
+			constant = false
+			break
+		}
 		if cond.left, err = b.part(c.Left); err != nil {
 			return err
 		}

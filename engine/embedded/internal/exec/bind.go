@@ -101,7 +101,7 @@ func (b *binder) projections() error {
 			if out, err = b.collectedNodes(out, e); err == nil && out.fields == nil {
 				out.agg, err = b.aggregate(e, plan.NoVar)
 			}
-		case plan.Whole:
+		case plan.Whole, plan.EndNode:
 			out, err = b.recordColumn(c, b.keepVar)
 		case plan.BlockRows:
 			if b.read.Grouped {

@@ -13,7 +13,7 @@ type block struct {
 	optionals []*optional // the `optional` blocks, in source order; only in the match of a read
 }
 
-// link is a bound traversal. Its ends are variables of node types.
+// link is a bound traversal. Its ends are variables of node types or of reference types, unless the link is general.
 type link struct {
 	plan.Traverse
 	src plan.Traverse // the traversal in the plan, whose ends may be variables over interfaces
@@ -23,6 +23,9 @@ type link struct {
 	narrows []*link // the links of the ends that are variables over interfaces
 	edge    int     // index of the edge type
 	or      []int   // indexes of the further edge types; nil for none
+	// general is true if an interface is at an end of an edge type, and the link is a walk or its edge types have different
+	// ends. The ends of the link are then the variables of the plan, and the step explore follows it.
+	general bool
 }
 
 // block binds the clauses of a block.
@@ -74,6 +77,12 @@ func (b *binder) link(c plan.Traverse) (*link, error) {
 	t := b.schema.Type(plan.Edge, c.Edge)
 	if t == nil {
 		return nil, mismatch("there is no edge type %s", c.Edge)
+	}
+	if general, err := b.isGeneral(c, t); general || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return b.alternatives(&link{Traverse: c, src: c, edge: t.Index, general: true})
 	}
 	src := c
 	c, narrows, err := b.narrowed(c, t)

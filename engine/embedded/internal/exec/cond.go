@@ -49,6 +49,9 @@ func (b *binder) cond(c plan.Cond) (*cond, error) {
 		if out.left, out.right, ok, err = b.nodeParam(c); ok {
 			break
 		}
+		if out.left, out.right, ok, err = b.twoNodes(c); ok {
+			break
+		}
 		if out.left, err = b.expr(c.Left); err != nil {
 			return nil, err
 		}

@@ -273,7 +273,7 @@ func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
 		if e.to {
 			src = dst
 		}
-		vec.Strings[i] = nodes.ID(src)
+		vec.Strings[i] = e.part.of(nodes.ID(src))
 	}
 }
 
@@ -297,12 +297,7 @@ func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
 		}
 		return ev.table(e.v).Value(f.cols[e.v][i], e.prop)
 	case exprEnd:
-		edges := ev.table(e.v)
-		src, dst := edges.Ends(f.cols[e.v][i])
-		if e.to {
-			return value.OfString(ev.snap.Nodes(edges.Type.To).ID(dst))
-		}
-		return value.OfString(ev.snap.Nodes(edges.Type.From).ID(src))
+		return ev.endText(e, ev.table(e.v), f.cols[e.v][i])
 	case exprMatch:
 		// A text match is never equal to a key.
 	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:

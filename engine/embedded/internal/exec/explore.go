@@ -21,12 +21,14 @@ type explore struct {
 }
 
 // explores reports whether a link needs the step explore.
-func (l *link) explores() bool { return l.Walk && (l.or != nil || l.EdgeVar != plan.NoVar) }
+func (l *link) explores() bool {
+	return l.general || l.Walk && (l.or != nil || l.EdgeVar != plan.NoVar)
+}
 
 // explore returns the step for a walk. The argument `both` says whether both ends are bound.
 func (pl *planner) explore(tr traverse, both bool) *explore {
 	pl.searches++
-	return &explore{traverse: tr, route: newRoute(pl.schema, pl.types, tr.link, tr.back), both: both, number: pl.searches - 1}
+	return &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searches - 1}
 }
 
 // run implements [step].
@@ -38,16 +40,22 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 		return m.inWalk(s.check(m, search, p, at, f, out), &s.Traverse)
 	}
 	m.makeColumns(out, s.to)
-	last := version.NoOrd
+	last, fits := version.NoOrd, false
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
 		}
 		if node := f.cols[s.from][i]; node != last {
-			if err := m.visitAll(&search.near, s.route, node); err != nil {
-				return m.inWalk(err, &s.Traverse)
+			start, ok := m.placeOf(&s.route.near, node)
+			if fits = ok; fits {
+				if err := m.visitAll(&search.near, s.route, start); err != nil {
+					return m.inWalk(err, &s.Traverse)
+				}
 			}
 			last = node
+		}
+		if !fits {
+			continue
 		}
 		if err := s.emit(m, &search.near, p, at, f, i, out); err != nil {
 			return err
@@ -58,13 +66,13 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // visitAll visits the nodes that walks from the given node reach within the maximum length of the
 // route. On a closed route, it stops when it comes back to that node.
-func (ev *evaluator) visitAll(f *front, r *route, node uint32) error {
-	ev.start(f, r, r.from, node, !r.closed)
+func (ev *evaluator) visitAll(f *front, r *route, from place) error {
+	ev.start(f, r, from, r.link.Walk && !r.closed)
 	if err := ev.tick(1); err != nil {
 		return err
 	}
 	for f.depth < r.max && !f.isBack(r) {
-		if more, err := ev.advance(f, r.ahead); err != nil || !more {
+		if more, err := ev.advance(f, r, r.ahead); err != nil || !more {
 			return err
 		}
 	}
@@ -73,7 +81,7 @@ func (ev *evaluator) visitAll(f *front, r *route, node uint32) error {
 
 // isBack reports whether a search on a closed route has come back to its start.
 func (f *front) isBack(r *route) bool {
-	return r.closed && f.walks[r.from].bits.Get(int(f.end[0]))
+	return r.closed && f.walks[f.kind].bits.Get(int(f.end[0]))
 }
 
 // emit appends a row to the frame `out` for each node that the walk from row i of frame f reaches.
@@ -87,26 +95,47 @@ func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i i
 		least = max(least, search.depth)
 	}
 	for d := least; d <= search.depth; d++ {
-		left := search.level(s.route.to, d)
-		if s.route.closed {
-			left = search.end[:]
-		}
-		for len(left) > 0 {
-			k := out.repeat(f, i, s.vars, len(left))
-			copy(out.cols[s.to][out.n-k:out.n], left)
-			left = left[k:]
-			if s.EdgeVar != plan.NoVar {
-				lengths := out.cols[s.EdgeVar][out.n-k : out.n]
-				for j := range lengths {
-					lengths[j] = uint32(max(d, fault.Count(fault.HopsFromOne)))
+		for kind := range s.route.kinds {
+			base, fits := m.base(&s.route.far, kind)
+			if !fits {
+				continue
+			}
+			left := search.level(kind, d)
+			if s.route.closed {
+				if left = search.end[:]; kind != search.kind {
+					continue
 				}
 			}
-			if out.n < frameSize {
-				break
-			}
-			if err := m.flush(p, at, out); err != nil || f.isDone(i) {
+			if err := s.emitLevel(m, left, base, d, p, at, f, i, out); err != nil || f.isDone(i) {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// emitLevel does the work of emit for nodes of one kind at the distance d. The ordinals of the variable at the far end
+// are those of the nodes plus `base`.
+func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pipe, at int, f *frame, i int, out *frame) error {
+	for len(left) > 0 {
+		k := out.repeat(f, i, s.vars, len(left))
+		to := out.cols[s.to][out.n-k : out.n]
+		copy(to, left)
+		left = left[k:]
+		for j := range to {
+			to[j] += base
+		}
+		if s.EdgeVar != plan.NoVar {
+			lengths := out.cols[s.EdgeVar][out.n-k : out.n]
+			for j := range lengths {
+				lengths[j] = uint32(max(d, fault.Count(fault.HopsFromOne)))
+			}
+		}
+		if out.n < frameSize {
+			return nil
+		}
+		if err := m.flush(p, at, out); err != nil || f.isDone(i) {
+			return err
 		}
 	}
 	return nil
@@ -119,7 +148,12 @@ func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *fra
 		if f.isDone(i) {
 			continue
 		}
-		length, err := m.between(search, s.route, f.cols[s.from][i], f.cols[s.to][i])
+		a, fitsA := m.placeOf(&s.route.near, f.cols[s.from][i])
+		b, fitsB := m.placeOf(&s.route.far, f.cols[s.to][i])
+		if !fitsA || !fitsB {
+			continue
+		}
+		length, err := m.between(search, s.route, a, b)
 		if err != nil {
 			return err
 		}
@@ -141,6 +175,9 @@ func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *fra
 
 // describe implements [described].
 func (s *explore) describe(x *explainer) (name, detail string) {
+	if !s.Walk {
+		return "follow", x.traversal(&s.traverse)
+	}
 	if s.both {
 		return "reaches", x.Traverse(s.Traverse) + " searched from both ends"
 	}

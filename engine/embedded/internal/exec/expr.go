@@ -16,7 +16,7 @@ const (
 	exprConst    exprKind = iota // a literal, an argument, or now
 	exprProp                     // property of a variable
 	exprID                       // id of a variable's entity
-	exprEnd                      // id of an end of an edge
+	exprEnd                      // id of an end of an edge; see endPart
 	exprMatch                    // whether a text match holds
 	exprBM25                     // relevance
 	exprNearest                  // distance
@@ -40,6 +40,7 @@ type expr struct {
 	v     plan.VarID // the variable, unless the value is constant
 	prop  int        // for exprProp: position in the properties of the type
 	to    bool       // for exprEnd: the target end instead of the source
+	part  endPart    // for exprEnd: what it takes from the end
 	match int        // position in query.texts
 	score int        // position in query.relevances, distances or fusions
 	slot  int        // the vector for its values
@@ -59,7 +60,9 @@ type expr struct {
 	node string // for idForm: the name of the node type
 
 	walk   plan.WalkPart // for exprWalk
-	search int           // for exprWalk of nodes and types: position in query.routes
+	near   routeEnd      // for exprWalk of nodes and types: the variables at the ends
+	far    routeEnd
+	search int // for exprWalk of nodes and types: position in query.routes
 }
 
 // uses calls f for each variable of an expression.
@@ -70,6 +73,8 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.ID:
 		f(e.Var)
 	case plan.Endpoint:
+		f(e.Var)
+	case plan.EndNode:
 		f(e.Var)
 	case plan.WalkPart:
 		f(e.Var)
@@ -162,9 +167,10 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
 	case plan.Endpoint:
 		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
-		if b.types[e.Var].Entity != plan.Edge {
-			err = mismatch("$%s is not an edge, so it has no endpoints", b.read.Vars[e.Var].Name)
-		}
+		err = b.checkEnd(e.Var, e.To, false)
+	case plan.EndNode:
+		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
+		err = b.checkEnd(e.Var, e.To, true)
 	case plan.WalkPart:
 		err = b.walkPart(e, out)
 	case plan.Matched:
@@ -295,7 +301,7 @@ func keyOf(e plan.Expr) string {
 		return key
 	case plan.Member:
 		return "." + e.Name + keyOf(e.Of)
-	case plan.ID, plan.Endpoint, plan.WalkPart, plan.Whole, plan.Now, nil:
+	case plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, nil:
 	}
 	return fmt.Sprintf("%T%v", e, e)
 }

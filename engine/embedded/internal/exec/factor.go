@@ -40,7 +40,7 @@ func (w *weight) isUniform() bool { return len(w.conds)+len(w.factors) == 0 }
 
 // isPlain reports whether a traversal leads from a node to each of its neighbours once, and binds nothing else.
 func (l *link) isPlain() bool {
-	return !l.same && !l.Walk && l.EdgeVar == plan.NoVar && len(l.narrows) == 0 && l.From != l.To
+	return !l.same && !l.Walk && l.EdgeVar == plan.NoVar && len(l.narrows) == 0 && !l.general && l.From != l.To
 }
 
 // peeler takes parts off a block.

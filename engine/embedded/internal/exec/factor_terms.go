@@ -168,7 +168,7 @@ func (l *link) between(same []plan.VarID) *link {
 
 // key returns a text that two links have in common only if they have the same rows.
 func (l *link) key() string {
-	if !l.isPlain() && (l.same || l.Walk || l.EdgeVar != plan.NoVar || len(l.narrows) > 0) {
+	if !l.isPlain() && (l.same || l.Walk || l.EdgeVar != plan.NoVar || len(l.narrows) > 0 || l.general) {
 		return fmt.Sprintf("link %p", l)
 	}
 	from, to := l.From, l.To

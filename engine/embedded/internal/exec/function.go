@@ -121,11 +121,11 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 		return in.test(e.Cond, strict)
 	case plan.Apply:
 		return in.apply(e, strict)
-	case plan.Prop, plan.ID, plan.Endpoint, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
 		if in.entity != nil {
 			return in.entity(e)
 		}
-	case plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds,
+	case plan.WalkPart, plan.Whole, plan.EndNode, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds,
 		plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	panic("exec: an expression without variables has a variable")

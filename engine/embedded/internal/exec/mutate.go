@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
@@ -237,6 +238,16 @@ func (w *Write) entity(e plan.Expr) (value.Value, error) {
 			p, _ := table.Type.Prop(e.Name)
 			return table.Value(ord, p), nil
 		}
+	case plan.NodeRef:
+		typ, err := w.value(e.Type)
+		if err != nil || typ.IsNull() {
+			return value.Null, err
+		}
+		id, err := w.value(e.ID)
+		if err != nil || id.IsNull() {
+			return value.Null, err
+		}
+		return plan.OfNode(typ.Str(), id.Str()), nil
 	case plan.Endpoint:
 		if table, ord, ok := w.found(e.Var); ok {
 			return value.OfString(w.endID(table, ord, e.To)), nil
@@ -278,7 +289,7 @@ func (w *Write) found(v plan.VarID) (table *version.Table, ord uint32, ok bool) 
 	return table, ord, ok
 }
 
-// endID returns the id of the source of an edge or, if `to` is true, of its target.
+// endID returns the id of the entity at the source of an edge or, if `to` is true, at its target.
 func (w *Write) endID(edges *version.Table, ord uint32, to bool) string {
 	node, nodes := edges.Ends(ord)
 	of := edges.Type.From
@@ -307,6 +318,15 @@ func (w *Write) keyOf(e plan.KeyOf) (value.Value, error) {
 func (w *Write) returned() ([]value.Value, error) {
 	var row []value.Value
 	for _, c := range w.query.Mutation.Returns {
+		if e, ok := c.Expr.(plan.EndNode); ok {
+			typ, id := value.Null, value.Null
+			if table, ord, ok := w.found(e.Var); ok {
+				name, node := version.SplitRef(w.endID(table, ord, e.To))
+				typ, id = value.OfString(strings.Clone(name)), value.OfString(strings.Clone(node))
+			}
+			row = append(row, typ, id)
+			continue
+		}
 		whole, ok := c.Expr.(plan.Whole)
 		if !ok {
 			v, err := w.value(c.Expr)

@@ -133,6 +133,12 @@ func (m *mutationBinder) statement(st plan.Statement) error {
 // returns checks the columns that the mutation returns.
 func (m *mutationBinder) returns() error {
 	for _, c := range m.query.Mutation.Returns {
+		if e, ok := c.Expr.(plan.EndNode); ok {
+			if err := m.end(e.Var, e.To, true); err != nil {
+				return err
+			}
+			continue
+		}
 		w, whole := c.Expr.(plan.Whole)
 		if !whole {
 			if _, err := m.operandType(c.Expr); err != nil {
@@ -183,11 +189,21 @@ func (m *mutationBinder) entityType(e plan.Expr) (value.Type, bool, error) {
 		_, err := m.named(e.Var)
 		return text, true, err
 	case plan.Endpoint:
-		t, err := m.named(e.Var)
-		if err == nil && t.Entity != plan.Edge {
-			err = mismatch("a node has no ends")
+		return text, true, m.end(e.Var, e.To, false)
+	case plan.NodeRef:
+		for _, part := range []plan.Expr{e.Type, e.ID} {
+			if part == nil {
+				return value.Type{}, true, mismatch("a node at an end of an edge lacks its type or its id")
+			}
+			t, err := m.operandType(part)
+			if err == nil && t.Kind != value.Invalid && (t.Kind != value.String || t.List || t.Fields != nil) {
+				err = mismatch("a node at an end of an edge is given by a value of type %s, expected String", t)
+			}
+			if err != nil {
+				return value.Type{}, true, err
+			}
 		}
-		return text, true, err
+		return plan.NodeType(nil), true, nil
 	case plan.Prop:
 		t, err := m.named(e.Var)
 		if err == nil {
@@ -198,6 +214,21 @@ func (m *mutationBinder) entityType(e plan.Expr) (value.Type, bool, error) {
 		return text, true, m.key(e)
 	}
 	return value.Type{}, false, nil
+}
+
+// end checks that a variable names an edge, and that an interface is, or is not, at its end.
+func (m *mutationBinder) end(v plan.VarID, to, atInterface bool) error {
+	t, err := m.named(v)
+	if err != nil {
+		return err
+	}
+	if t.Entity != plan.Edge {
+		return mismatch("a node has no ends")
+	}
+	if end := m.schema.EndType(t, to); (end.Of != nil) != atInterface {
+		return mismatch("an end of edge %s is at %s", t.Name, end.Name)
+	}
+	return nil
 }
 
 // key checks a node that is given by its key.

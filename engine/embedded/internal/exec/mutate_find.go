@@ -38,6 +38,11 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 		if v.IsNull() {
 			return nil, nil
 		}
+		if _, isProp := t.Prop(p.Name); !isProp && t.Entity == plan.Edge && p.Name != "id" {
+			if end := w.endType(t, p.Name); end.Of != nil {
+				v = endRef(end, v)
+			}
+		}
 		wants[i] = v
 	}
 	table := w.Tx.Table(t)

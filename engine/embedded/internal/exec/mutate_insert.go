@@ -141,9 +141,22 @@ func noEndpoint(t *version.Type, end, detail string) error {
 	return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: "endpoint", Detail: detail}
 }
 
-// endpointID evaluates the id of the node at one end of an edge.
+// endRef returns the id of the entity at an end at an interface, from the value that stands for its node. The id of another
+// value is that of no entity.
+func endRef(end *version.Type, v value.Value) value.Value {
+	if end.CheckEnd(v) != "" {
+		return value.OfString("")
+	}
+	return value.OfString(end.EndID(v))
+}
+
+// endpointID evaluates the id of the entity at one end of an edge.
 func (w *Write) endpointID(t *version.Type, end string, e plan.Expr) (value.Value, error) {
-	node := w.endType(t, end).Name
+	of := w.endType(t, end)
+	node := of.Name
+	if of.Of != nil {
+		node = "that implements " + of.Of.Type.Name
+	}
 	if e == nil {
 		return value.Null, noEndpoint(t, end, "the endpoint is missing; give the id of a node "+node)
 	}
@@ -153,19 +166,25 @@ func (w *Write) endpointID(t *version.Type, end string, e plan.Expr) (value.Valu
 		return value.Null, err
 	case id.IsNull():
 		return value.Null, noEndpoint(t, end, "the endpoint is null, expected the id of a node "+node)
+	case of.Of != nil:
+		if wrong := of.CheckEnd(id); wrong != "" {
+			return value.Null, noEndpoint(t, end, wrong)
+		}
+		return endRef(of, id), nil
 	case id.Kind() != value.String || id.IsList():
 		return value.Null, noEndpoint(t, end, fmt.Sprintf("found a value of type %s, expected the id of a node %s", id.Type(), node))
 	}
 	return id, nil
 }
 
-// endpoint finds the node at one end of an edge.
+// endpoint finds the entity at one end of an edge. It creates a reference that does not exist yet.
 func (w *Write) endpoint(t *version.Type, end string, id value.Value) (uint32, error) {
 	nt := w.endType(t, end)
-	ord, ok := w.Tx.Table(nt).Lookup(id.Str())
+	ord, ok := w.Tx.LookupEnd(nt, id.Str())
 	if !ok {
-		help := cmp.Or(nt.IDForm(id.Str()), "insert it first")
-		return 0, noEndpoint(t, end, fmt.Sprintf("node %s %q does not exist; %s", nt.Name, id.Str(), help))
+		typ, nodeID := nt.Label(id.Str())
+		help := cmp.Or(w.Tx.Schema().Type(plan.Node, typ).IDForm(nodeID), "insert it first")
+		return 0, noEndpoint(t, end, fmt.Sprintf("node %s %q does not exist; %s", typ, nodeID, help))
 	}
 	return ord, nil
 }

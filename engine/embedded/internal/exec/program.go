@@ -182,8 +182,8 @@ func CheckUses(q *plan.Query, s *version.Schema) error {
 			return mismatch("there is no %s type %s", u.Entity, u.Type)
 		}
 		if u.Property == "" {
-			if u.Entity == plan.Edge && (u.From != "" && s.Nodes[t.From].Name != u.From || u.To != "" && s.Nodes[t.To].Name != u.To) {
-				return mismatch("edge %s leads from %s to %s, expected %s to %s", t.Name, s.Nodes[t.From].Name, s.Nodes[t.To].Name, u.From, u.To)
+			if u.Entity == plan.Edge && (u.From != "" && s.EndName(t, false) != u.From || u.To != "" && s.EndName(t, true) != u.To) {
+				return mismatch("edge %s leads from %s to %s, expected %s to %s", t.Name, s.EndName(t, false), s.EndName(t, true), u.From, u.To)
 			}
 			continue
 		}

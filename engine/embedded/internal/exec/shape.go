@@ -255,7 +255,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.all(e.First, e.Second, e.K)
 	case plan.WalkPart:
 		return b.checkWalkPart(e)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.Now:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Now:
 	}
 	var err error
 	uses(e, func(v plan.VarID) {

@@ -222,16 +222,16 @@ func (b *binder) checkSearch(p plan.Prop) error {
 	return nil
 }
 
-// narrowed returns a traversal whose ends are variables of node types. In place of a variable over an interface
-// stands a new variable of the type that the edge needs; a link in the list says that the two are
-// the same node.
+// narrowed returns a traversal whose ends are variables of the types that the edge needs. In place of a variable of
+// another type, an interface or a node type whose nodes references stand for, is a new variable of the needed type; a link
+// in the list says that the two are the same node.
 func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*link, error) {
 	var links []*link
 	for _, end := range []struct {
 		v    *plan.VarID
 		node int
 	}{{&c.From, t.From}, {&c.To, t.To}} {
-		if !b.isShared(*end.v) {
+		if node := b.schema.Nodes[end.node]; !b.isShared(*end.v) && (node.Of == nil || b.types[*end.v].Entity != plan.Node) {
 			continue
 		}
 		if n := len(links); n > 0 && links[n-1].From == *end.v && b.types[links[n-1].To].Index == end.node {
@@ -248,8 +248,8 @@ func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*l
 	return c, links, nil
 }
 
-// identity returns the link between a variable over an interface and a variable of a node type that are the same
-// node.
+// identity returns the link between a variable over an interface or a node type, and a variable of a node type or a
+// reference type, that are the same node.
 func identity(of, narrow plan.VarID) *link {
 	return &link{Traverse: plan.Traverse{From: of, To: narrow, EdgeVar: plan.NoVar, Min: 1, Max: 1}, same: true}
 }

@@ -1,9 +1,8 @@
 package exec
 
 import (
-	"strings"
-
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -83,7 +82,7 @@ func refText(typ, id string) string {
 	if fault.On(fault.TypesIgnored) {
 		return id
 	}
-	return typ + "\x00" + id
+	return version.RefID(typ, id)
 }
 
 // idIn returns the id in a text of refText if the node has the given type, or else false.
@@ -91,6 +90,6 @@ func idIn(ref, typ string) (id string, ok bool) {
 	if fault.On(fault.TypesIgnored) {
 		return ref, true
 	}
-	is, id, _ := strings.Cut(ref, "\x00")
+	is, id := version.SplitRef(ref)
 	return id, is == typ
 }

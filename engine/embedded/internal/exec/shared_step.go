@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -63,9 +64,9 @@ func (s *scanShared) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + ": each " + strings.Join(names, ", ")
 }
 
-// identify is the step for a variable over an interface and a variable of a node type that are the same node. If
-// one of the two is bound, the step binds the other. If both are, it keeps the rows in which they
-// are the same node. The field `from` of the link is the variable over the interface.
+// identify is the step for two variables that are the same node: `From` of an interface or a node type, and `To` of a
+// node type or a reference type. If one of the two is bound, the step binds the other. If both are, it keeps the rows in
+// which they are the same node.
 type identify struct {
 	traverse
 	both bool // whether both variables are bound
@@ -76,34 +77,68 @@ func (s *identify) run(m *matcher, p *pipe, at int, f *frame) error {
 	if err := m.tick(f.n); err != nil {
 		return err
 	}
-	of := m.shared(s.From)
-	k := of.of.Position(m.types[s.To])
-	if k < 0 {
-		return nil // the type does not implement the interface
-	}
-	start := of.starts[k]
-	end := start + of.tables[k].Ordinals()
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.to)
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
 		}
-		if s.back { // the variable of the node type is bound
-			out.copyRow(f, i, s.vars)
-			out.cols[s.From][out.n] = start + f.cols[s.To][i]
-			out.n++
+		if s.back {
+			typ, local := m.referent(s.To, f.cols[s.To][i])
+			if ord, ok := m.widened(s.From, typ, local); ok {
+				out.copyRow(f, i, s.vars)
+				out.cols[s.From][out.n] = ord
+				out.n++
+			}
 			continue
 		}
-		ord := f.cols[s.From][i]
-		if ord < start || ord >= end || s.both && f.cols[s.To][i] != ord-start {
+		ord, ok := m.narrowed(s.From, f.cols[s.From][i], m.types[s.To])
+		if !ok || s.both && f.cols[s.To][i] != ord {
 			continue
 		}
 		out.copyRow(f, i, s.vars)
-		out.cols[s.To][out.n] = ord - start
+		out.cols[s.To][out.n] = ord
 		out.n++
 	}
 	return m.flush(p, at, out)
+}
+
+// narrowed returns the ordinal in the table of type t, a node type or a reference type, for the node that a variable
+// stands for. It reports false if there is none.
+func (ev *evaluator) narrowed(v plan.VarID, ord uint32, t *version.Type) (uint32, bool) {
+	typ := ev.types[v]
+	if s := ev.shared(v); s != nil {
+		var k int
+		k, ord = s.place(ord)
+		typ = s.of.Members[k].Type
+	}
+	if t.Of == nil {
+		return ord, typ == t
+	}
+	return ev.snap.ReferenceTo(t, typ, ord)
+}
+
+// referent returns the node that a variable of a node type or a reference type stands for: its type, and its ordinal
+// in the table of that type.
+func (ev *evaluator) referent(v plan.VarID, ord uint32) (*version.Type, uint32) {
+	if t := ev.types[v]; t.Of == nil {
+		return t, ord
+	}
+	return ev.snap.Referent(ev.types[v], ord)
+}
+
+// widened returns the ordinal of a variable of an interface or a node type for a node. It reports false if the variable
+// cannot stand for the node.
+func (ev *evaluator) widened(v plan.VarID, typ *version.Type, ord uint32) (uint32, bool) {
+	s := ev.shared(v)
+	if s == nil {
+		return ord, typ == ev.types[v]
+	}
+	k := s.of.Position(typ)
+	if k < 0 {
+		return 0, false
+	}
+	return s.starts[k] + ord, true
 }
 
 // describe implements [described].

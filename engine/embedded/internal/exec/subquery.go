@@ -311,7 +311,7 @@ func (b *binder) checkSubquery(e plan.Expr) error {
 		for _, c := range e.Columns {
 			b.step(1)
 			if _, rows := c.Expr.(plan.BlockRows); rows != (c.Fields != nil) {
-				if _, whole := c.Expr.(plan.Whole); !whole || c.Fields == nil {
+				if !isNode(c.Expr) || c.Fields == nil {
 					return mismatch("the fields of %s do not fit its expression", c.Name)
 				}
 			}

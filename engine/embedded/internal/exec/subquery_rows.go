@@ -96,6 +96,11 @@ func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out project
 			out.fields = append(out.fields, ex)
 		}
 		return out, nil
+	case plan.EndNode:
+		if out.ex, err = b.expr(e); err == nil {
+			out.fields, err = b.endFields(e)
+		}
+		return out, err
 	}
 	out.ex, err = b.expr(c.Expr)
 	return out, err

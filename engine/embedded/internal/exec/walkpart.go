@@ -27,7 +27,9 @@ func (b *binder) walkPart(e plan.WalkPart, out *expr) error {
 	out.walk = e
 	if e.Fact != plan.WalkHops {
 		out.search = len(b.routes)
-		b.routes = append(b.routes, newRoute(b.schema, b.types, l, back))
+		r := newRoute(b.query, l, back)
+		out.near, out.far = r.end(b.query, e.From, 0), r.end(b.query, e.To, 1)
+		b.routes = append(b.routes, r)
 	}
 	return nil
 }
@@ -70,12 +72,12 @@ func (ev *evaluator) evalWalk(e *expr, f *frame, vec *column.Vec) {
 // any list.
 func (ev *evaluator) walkNodes(e *expr, a, b uint32) (value.Value, error) {
 	r := ev.routes[e.search]
-	a, fitsA := ev.routeEnd(e.walk.From, r.kinds[r.from], a)
-	b, fitsB := ev.routeEnd(e.walk.To, r.kinds[r.to], b)
+	from, fitsA := ev.placeOf(&e.near, a)
+	to, fitsB := ev.placeOf(&e.far, b)
 	if !fitsA || !fitsB {
 		return value.OfList(value.String, nil), nil
 	}
-	nodes, err := ev.walkBetween(&ev.searches[e.search], r, a, b)
+	nodes, err := ev.walkBetween(&ev.searches[e.search], r, from, to)
 	if err != nil {
 		return value.Null, ev.inWalk(err, &r.link.Traverse)
 	}
@@ -90,33 +92,14 @@ func (ev *evaluator) walkNodes(e *expr, a, b uint32) (value.Value, error) {
 	return value.OfList(value.String, list), nil
 }
 
-// routeEnd returns the ordinal of the node that a variable is bound to, in the table of the type at
-// that end of a route. It returns false if the variable is over an interface and the node has
-// another type.
-func (ev *evaluator) routeEnd(v plan.VarID, typ int, ord uint32) (local uint32, fits bool) {
-	s := ev.shared(v)
-	if s == nil {
-		return ord, true
-	}
-	member, local := s.place(ord)
-	return local, s.tables[member] == ev.snap.Nodes(typ)
-}
-
-// place is a node on a route.
-type place struct {
-	kind int
-	node uint32
-}
-
 // walkBetween returns the nodes of the shortest walk from node a to node b. If there are several
 // shortest walks, it returns the one whose sequence of types and ids comes first. It returns nil if
 // there is no walk.
-func (ev *evaluator) walkBetween(s *search, r *route, a, b uint32) ([]place, error) {
-	length, err := ev.between(s, r, a, b)
+func (ev *evaluator) walkBetween(s *search, r *route, first, last place) ([]place, error) {
+	length, err := ev.between(s, r, first, last)
 	if err != nil {
 		return nil, err
 	}
-	first, last := place{r.from, a}, place{r.to, b}
 	switch length {
 	case -1:
 		return nil, nil
@@ -170,7 +153,7 @@ func (ev *evaluator) onWalks(s *search, r *route) error {
 		}
 		found := s.nodes[i][:0]
 		for _, p := range s.nodes[i+1] {
-			err := ev.neighboursOn(r.back, p, func(n place) {
+			err := ev.neighboursOn(r, r.back, p, func(n place) {
 				if bits := s.marked[n.kind].bits; bits.Get(int(n.node)) {
 					bits.Clear(int(n.node)) // list each node once
 					found = append(found, n)
@@ -229,7 +212,7 @@ func (ev *evaluator) leastNeighbour(s *search, r *route, of place) (place, error
 	var least place
 	var id string
 	found := false
-	err := ev.neighboursOn(r.ahead, of, func(n place) {
+	err := ev.neighboursOn(r, r.ahead, of, func(n place) {
 		if !s.marked[n.kind].bits.Get(int(n.node)) || found && n == least {
 			return
 		}
@@ -246,25 +229,14 @@ func (ev *evaluator) leastNeighbour(s *search, r *route, of place) (place, error
 }
 
 // neighboursOn calls `yield` for the nodes to which the live edges of a node lead, once for each edge.
-func (ev *evaluator) neighboursOn(ways []way, of place, yield func(place)) error {
-	for _, w := range ways {
+func (ev *evaluator) neighboursOn(r *route, ways []way, of place, yield func(place)) error {
+	for i := range ways {
+		w := &ways[i]
 		if w.from != of.kind {
 			continue
 		}
-		h := ev.hop(w)
-		edges, others := h.near(of.node)
-		if err := ev.walk(1 + len(others)); err != nil {
+		if err := ev.neighbours(r, w, ev.hop(w), of.node, yield); err != nil {
 			return err
-		}
-		for i, other := range others {
-			if h.alive || h.edges.Alive(edges[i]) {
-				yield(place{w.to, other})
-			}
-		}
-		for o := h.adj.Later(of.node); o.Next(); {
-			if h.alive || h.edges.Alive(o.Edge) {
-				yield(place{w.to, o.Other})
-			}
 		}
 	}
 	return nil

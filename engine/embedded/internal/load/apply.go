@@ -97,6 +97,8 @@ type applier struct {
 	in         *Input
 	mode       engine.LoadMode    // what to do with entities that exist
 	store      Store              // stores a segment; nil to keep segments in memory
+	bulk       bool               // the load puts segments, not rows
+	references []version.Part     // of a bulk load: the references that refer created for a type
 	freedBytes int64              // bytes of memory released since the last collection
 	bad        *engine.LoadErrors // the faults found so far
 }
@@ -171,9 +173,13 @@ type missing struct{ from, to []uint32 }
 
 // ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to
 // `lost`.
-func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
+func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32, err error) {
 	find := func(node int, ids func(*batch) *column.Builder, lost *[]uint32) []uint32 {
-		table := a.tx.Table(a.tx.Schema().Nodes[node])
+		t := a.tx.Schema().Nodes[node]
+		if t.Of != nil && err == nil {
+			err = a.refer(r, c, t, ids)
+		}
+		table := a.tx.Table(t)
 		out := make([]uint32, c.n)
 		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
 		parallel.Ranges(c.n, len(missing), cancelEvery, func(k, from, to int) {
@@ -199,7 +205,7 @@ func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32) {
 	}
 	src = find(r.Type.From, fromIDs, &lost.from)
 	dst = find(r.Type.To, toIDs, &lost.to)
-	return src, dst
+	return src, dst, err
 }
 
 // fromIDs returns the ids of the source nodes of a batch of edges.
@@ -215,9 +221,9 @@ func (a *applier) failMissing(r *Rows, lost *missing) {
 		rd := reader{Rows: r}
 		for _, row := range rows {
 			b, at := rd.at(int(row))
-			id := string(ids(b).Raw(at))
-			detail := fmt.Sprintf("node %s %q is not in the graph or the input", nt.Name, id)
-			if form := nt.IDForm(id); form != "" {
+			typ, id := nt.Label(string(ids(b).Raw(at)))
+			detail := fmt.Sprintf("node %s %q is not in the graph or the input", typ, id)
+			if form := a.tx.Schema().Type(plan.Node, typ).IDForm(id); form != "" {
 				detail += "; " + form
 			}
 			a.fail(b.line(at), field, &engine.ConstraintViolation{Entity: "edge", Type: r.Type.Name, Property: field, Rule: "endpoint", Detail: detail})
@@ -259,11 +265,17 @@ func (a *applier) putRows() error {
 		return err
 	}
 	a.each(plan.Edge, func(r *Rows) {
+		if err != nil {
+			return
+		}
 		a.refuseExisting(r)
 		var src, dst []uint32
 		var lost missing
 		for k := range r.chunks {
-			s, d := a.ends(r, &r.chunks[k], &lost)
+			s, d, failed := a.ends(r, &r.chunks[k], &lost)
+			if err = cmp.Or(err, failed); err != nil {
+				return
+			}
 			src, dst = append(src, s...), append(dst, d...)
 		}
 		if a.failMissing(r, &lost); len(a.bad.Lines) > 0 {
@@ -274,7 +286,7 @@ func (a *applier) putRows() error {
 			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Src: src[i], Dst: dst[i], Vals: rd.values(int(row))})
 		})
 	})
-	return a.err()
+	return cmp.Or(err, a.err())
 }
 
 // clear removes the entities of a type that are not in the input.
@@ -315,8 +327,9 @@ func (a *applier) free(t *version.Type) bool {
 	if t.Entity == plan.Edge {
 		return true
 	}
-	for _, list := range [][]int{t.Out, t.In} {
-		for _, e := range list {
+	for _, end := range append([]int{t.Index}, t.Refs...) {
+		of := a.tx.Schema().Nodes[end]
+		for _, e := range slices.Concat(of.Out, of.In) {
 			if a.in.Edges[e] == nil && a.tx.Base().Edges(e).Live() > 0 {
 				return false
 			}
@@ -329,7 +342,8 @@ func (a *applier) free(t *version.Type) bool {
 // needs.
 func (a *applier) orphans() error {
 	for _, t := range a.tx.Schema().Edges {
-		if a.in.Edges[t.Index] != nil || a.in.Nodes[t.From] == nil && a.in.Nodes[t.To] == nil {
+		from, to := a.tx.Schema().EndType(t, false), a.tx.Schema().EndType(t, true)
+		if a.in.Edges[t.Index] != nil || !a.takes(from) && !a.takes(to) {
 			continue
 		}
 		if ord, lost, ok := a.tx.Orphan(t); ok {

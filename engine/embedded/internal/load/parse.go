@@ -108,7 +108,8 @@ func (p *parser) envelope(line []byte) {
 	p.arena, p.heldData, p.id = p.arena[:0], p.heldData[:0], nil
 	p.dec.Reset(bytes.NewBuffer(line))
 	var t *version.Type
-	var kind, from, to string
+	var kind string
+	var from, to end
 	var hasFrom, hasTo, hasData bool
 	if tok, err := p.dec.ReadToken(); err != nil || tok.Kind() != '{' {
 		p.fail("", syntax(err, "the line is not a JSON object"))
@@ -139,12 +140,12 @@ func (p *parser) envelope(line []byte) {
 				return
 			}
 		case "from":
-			if from, ok = p.text(p.dec, name); !ok {
+			if from, ok = p.end(name); !ok {
 				return
 			}
 			hasFrom = true
 		case "to":
-			if to, ok = p.text(p.dec, name); !ok {
+			if to, ok = p.end(name); !ok {
 				return
 			}
 			hasTo = true
@@ -191,16 +192,20 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t.Entity == plan.Edge {
 		if !hasFrom {
-			p.fail("from", errors.New("the source is missing; give the id of the source node"))
+			p.fail("from", errors.New("the source is missing; give the "+endForm(p.schema.EndType(t, false))+" of the source node"))
 		}
 		if !hasTo {
-			p.fail("to", errors.New("the target is missing; give the id of the target node"))
+			p.fail("to", errors.New("the target is missing; give the "+endForm(p.schema.EndType(t, true))+" of the target node"))
+		}
+		if hasFrom && hasTo {
+			p.checkEnd("from", p.schema.EndType(t, false), &from)
+			p.checkEnd("to", p.schema.EndType(t, true), &to)
 		}
 	} else if hasFrom || hasTo {
 		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))
 	}
 	if len(p.bad.Lines) == before {
-		p.finish(t, from, to)
+		p.finish(t, from.text, to.text)
 	}
 }
 
@@ -435,7 +440,7 @@ func (p *parser) unquote(raw []byte) string {
 
 // noType returns the error for a type that the schema does not have.
 func (p *parser) noType(e plan.Entity, name string) error {
-	types := p.schema.Nodes
+	types := p.schema.NodeTypes()
 	if e == plan.Edge {
 		types = p.schema.Edges
 	}

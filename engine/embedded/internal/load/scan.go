@@ -357,8 +357,8 @@ func (p *parser) batch(e plan.Entity, name []byte) *batch {
 		return last
 	}
 	t := p.schema.Type(e, string(name))
-	if t == nil {
-		return nil
+	if t == nil || t.Entity == plan.Edge && (p.schema.EndType(t, false).Of != nil || p.schema.EndType(t, true).Of != nil) {
+		return nil // the full parser reads ends that are objects
 	}
 	b := p.rows(t)
 	p.last[e], p.lastName[e] = b, string(name)

@@ -17,6 +17,7 @@ import (
 func (a *applier) putSegments() ([]version.Part, error) {
 	var parts []version.Part
 	var err error
+	a.bulk = true
 	put := func(r *Rows) {
 		a.refuseExisting(r)
 		if err != nil || len(a.bad.Lines) > 0 && r.Type.Entity == plan.Node {
@@ -24,7 +25,8 @@ func (a *applier) putSegments() ([]version.Part, error) {
 		}
 		var made []version.Part
 		made, err = a.putType(r)
-		parts = append(parts, made...)
+		parts = append(append(parts, a.references...), made...)
+		a.references = nil
 		if err == nil && len(a.bad.Lines) == 0 {
 			err = a.tx.PutSegments(made)
 		}
@@ -111,8 +113,9 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*versi
 	}
 	d := r.draft(c, !together && c == &r.chunks[len(r.chunks)-1])
 	if r.Type.Entity == plan.Edge {
-		if d.Src, d.Dst = a.ends(r, c, lost); a.ctx.Err() != nil {
-			return nil, a.ctx.Err()
+		var err error
+		if d.Src, d.Dst, err = a.ends(r, c, lost); cmp.Or(err, a.ctx.Err()) != nil {
+			return nil, cmp.Or(err, a.ctx.Err())
 		}
 	}
 	if together && r.newID != nil {

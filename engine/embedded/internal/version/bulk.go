@@ -110,6 +110,9 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 	if fill {
 		e.last = strings.Clone(e.last)
 	}
+	if parts[0].Replace {
+		defer tx.dropReferences(t)
+	}
 	return tx.reindex(e.Table, put)
 }
 

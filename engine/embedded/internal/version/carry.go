@@ -68,6 +68,9 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 		for _, t := range types {
 			tc := TypeCarry{From: -1, Props: make([]int, len(t.Props))}
 			old := from.Type(t.Entity, name(member{t.Entity, t.Name, ""}, t.Name))
+			if t.Of != nil {
+				old = from.Reference(t.Of.Type.Name)
+			}
 			if old != nil && !anew(t) {
 				tc.From = old.Index
 			}
@@ -148,6 +151,9 @@ func (c *Carry) check(from, to *Schema) error {
 				continue
 			}
 			old := olds[tc.From]
+			if (old.Of == nil) != (now.Of == nil) {
+				return bad("type %s takes its entities from %s, which is not of the same kind", now.Name, old.Name)
+			}
 			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
 				return bad("type %s takes its ids from an old type that has another key", now.Name)
 			}

@@ -65,7 +65,7 @@ func (d *Difference) Counts(ctx context.Context) (nodes, edges engine.ChangeCoun
 				return
 			}
 			was, is := entityAt(d.was, t.was, before), entityAt(d.is, t.is, ord)
-			if !t.same(&was, &is) {
+			if !d.same(t, &was, &is) {
 				counts.Updated++
 			}
 		})
@@ -128,7 +128,7 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 		full := false
 		err := d.each(ctx, start, window, func(id string) bool {
 			was, is := entityOf(d.was, t.was, id), entityOf(d.is, t.is, id)
-			kind, differs := t.kind(&was, &is)
+			kind, differs := d.kind(t, &was, &is)
 			if !differs || !r.Selects(entity, name, kind) {
 				return true
 			}
@@ -138,7 +138,7 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 			if typeID == "" {
 				typeID = d.typeID(t)
 			}
-			change := t.describe(kind, id, &was, &is, r.Images)
+			change := d.describe(t, kind, id, &was, &is, r.Images)
 			change.TypeID = typeID
 			bytes += change.Bytes()
 			list = append(list, change)
@@ -161,29 +161,30 @@ func (d *Difference) typeID(t typeDifference) string {
 }
 
 // kind returns how an entity differs between the two states, and whether it does.
-func (t typeDifference) kind(was, is *entityState) (kind engine.ChangeKind, differs bool) {
+func (d *Difference) kind(t typeDifference, was, is *entityState) (kind engine.ChangeKind, differs bool) {
 	switch {
 	case !was.there:
 		return engine.Inserted, is.there
 	case !is.there:
 		return engine.Deleted, true
 	}
-	return engine.Updated, !t.same(was, is)
+	return engine.Updated, !d.same(t, was, is)
 }
 
 // describe returns the change of one entity, except for the id of its type. The result holds no
 // reference to a segment.
-func (t typeDifference) describe(kind engine.ChangeKind, id string, was, is *entityState, images bool) engine.EntityChange {
-	out := engine.EntityChange{Kind: kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: strings.Clone(id), From: is.from, To: is.to}
+func (d *Difference) describe(t typeDifference, kind engine.ChangeKind, id string, was, is *entityState, images bool) engine.EntityChange {
+	out := engine.EntityChange{Kind: kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: strings.Clone(id)}
+	state, snap, typ := is, d.is, t.is
 	if kind == engine.Deleted {
-		out.From, out.To = was.from, was.to
+		state, snap, typ = was, d.was, t.was
 	}
-	out.From, out.To = strings.Clone(out.From), strings.Clone(out.To)
+	state.setEnds(snap.Schema, typ, &out.From, &out.FromType, &out.To, &out.ToType)
 	if images {
-		out.Before, out.After = was.image(t.was), is.image(t.is)
+		out.Before, out.After = was.image(d.was.Schema, t.was), is.image(d.is.Schema, t.is)
 		return out
 	}
-	out.Properties = t.differing(was, is)
+	out.Properties = d.differing(t, was, is)
 	for i := range out.Properties {
 		p := &out.Properties[i]
 		p.Old, p.New = Detached(p.Old), Detached(p.New)
@@ -193,11 +194,12 @@ func (t typeDifference) describe(kind engine.ChangeKind, id string, was, is *ent
 
 // image returns a copy of an entity of type t, or nil if the entity does not exist. The copy holds
 // no reference to a segment.
-func (e *entityState) image(t *Type) *engine.Image {
+func (e *entityState) image(s *Schema, t *Type) *engine.Image {
 	if !e.there {
 		return nil
 	}
-	out := &engine.Image{From: strings.Clone(e.from), To: strings.Clone(e.to), Properties: make([]engine.PropertyValue, len(t.Props))}
+	out := &engine.Image{Properties: make([]engine.PropertyValue, len(t.Props))}
+	e.setEnds(s, t, &out.From, &out.FromType, &out.To, &out.ToType)
 	for i, p := range t.Props {
 		out.Properties[i] = engine.PropertyValue{Name: p.Name, Value: Detached(e.vals[i])}
 	}
@@ -230,7 +232,7 @@ func (s *Schema) types(e plan.Entity) []*Type {
 	if e == plan.Edge {
 		return s.Edges
 	}
-	return s.Nodes
+	return s.NodeTypes()
 }
 
 // of returns the current type, or the previous one if the current schema lacks it.
@@ -242,23 +244,25 @@ func (t typeDifference) of() *Type {
 }
 
 // same reports whether an entity that exists in both states is equal in them.
-func (t typeDifference) same(was, is *entityState) bool {
+func (d *Difference) same(t typeDifference, was, is *entityState) bool {
 	if t.was == t.is {
 		return was.same(is)
 	}
-	return len(t.differing(was, is)) == 0
+	return len(d.differing(t, was, is)) == 0
 }
 
 // differing lists the properties that differ between the two states of an entity.
-func (t typeDifference) differing(was, is *entityState) (list []engine.PropertyChange) {
+func (d *Difference) differing(t typeDifference, was, is *entityState) (list []engine.PropertyChange) {
 	add := func(name string, old, now value.Value) {
 		if !value.Equal(old, now) {
 			list = append(list, engine.PropertyChange{Name: name, Old: old, New: now})
 		}
 	}
 	if was.there && is.there && t.of().Entity == plan.Edge {
-		add("from", value.OfString(was.from), value.OfString(is.from))
-		add("to", value.OfString(was.to), value.OfString(is.to))
+		for _, to := range []bool{false, true} {
+			old, now := d.was.Schema.EndType(t.was, to), d.is.Schema.EndType(t.is, to)
+			add(endNames[to], old.endValue(was.end(to)), now.endValue(is.end(to)))
+		}
 	}
 	if t.was == t.is && was.there && is.there {
 		for i, p := range t.is.Props {
@@ -333,3 +337,6 @@ func entityAt(s *Snapshot, t *Type, ord uint32) entityState {
 	}
 	return e
 }
+
+// endNames are the names of the ends of an edge as properties: of its target for true.
+var endNames = map[bool]string{false: "from", true: "to"}

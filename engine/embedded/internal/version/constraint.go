@@ -164,7 +164,7 @@ func (tx *Txn) sources(e *edit) map[uint32]uint32 {
 			src, _ := e.before.Ends(ord)
 			// A source that the write deletes and inserts again has another ordinal.
 			if renumbered || !tx.Table(from).Alive(src) {
-				now, ok := tx.Table(from).Lookup(tx.base.Table(plan.Node, from.Index).ID(src))
+				now, ok := tx.LookupEnd(from, tx.base.Table(plan.Node, from.Index).ID(src))
 				if !ok {
 					continue
 				}
@@ -260,8 +260,9 @@ func checkDegree(edges, nodes *Table, src uint32) *engine.ConstraintViolation {
 		if card.Max >= 0 {
 			most = fmt.Sprint(card.Max)
 		}
+		_, id := nodes.Type.Label(nodes.ID(src))
 		return &engine.ConstraintViolation{Entity: "edge", Type: edges.Type.Name, Rule: "cardinality",
-			Detail: fmt.Sprintf("node %q would have %d edges of this type, expected %d to %s", nodes.ID(src), n, card.Min, most)}
+			Detail: fmt.Sprintf("node %q would have %d edges of this type, expected %d to %s", id, n, card.Min, most)}
 	}
 	return nil
 }

@@ -61,6 +61,16 @@ func (s *Schema) member(common, t *Type) Member {
 	return m
 }
 
+// Member returns the member with the given name, or nil.
+func (i *Interface) Member(name string) *Type {
+	for _, m := range i.Members {
+		if m.Type.Name == name {
+			return m.Type
+		}
+	}
+	return nil
+}
+
 // Position returns the position of a type among the members, or -1.
 func (i *Interface) Position(t *Type) int {
 	return slices.IndexFunc(i.Members, func(m Member) bool { return m.Type == t })

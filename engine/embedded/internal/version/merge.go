@@ -30,7 +30,7 @@ func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, resolutions []
 	for i := range resolutions {
 		m.resolutions[resolutions[i].ConflictPlace] = &resolutions[i]
 	}
-	for _, list := range [][]*Type{tx.base.Schema.Nodes, tx.base.Schema.Edges} {
+	for _, list := range [][]*Type{tx.base.Schema.NodeTypes(), tx.base.Schema.Edges} {
 		for _, t := range list {
 			if err := m.decide(t); err != nil {
 				return nil, err
@@ -97,8 +97,16 @@ type mergeDelete struct {
 type entityState struct {
 	there    bool          // whether the entity exists
 	ord      uint32        // ordinal in the state
-	from, to string        // ids of an edge's ends
+	from, to string        // ids of the entities at an edge's ends, which may be references
 	vals     []value.Value // by property
+}
+
+// end returns the id of the entity at an end.
+func (e *entityState) end(to bool) string {
+	if to {
+		return e.to
+	}
+	return e.from
 }
 
 // conflict notes a conflict about an entity or one of its properties.
@@ -164,8 +172,8 @@ func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState)
 			message = "the source deletes the entity, but the target changed it"
 		}
 		m.conflict(engine.DeleteVsUpdate, t, id, "", "%s", message)
-		c := &m.out.Conflicts[len(m.out.Conflicts)-1]
-		c.Base, c.Ours, c.Theirs = was.image(t), have.image(t), is.image(t)
+		c, s := &m.out.Conflicts[len(m.out.Conflicts)-1], m.tx.Schema()
+		c.Base, c.Ours, c.Theirs = was.image(s, t), have.image(s, t), is.image(s, t)
 	}
 }
 
@@ -174,7 +182,7 @@ func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState)
 func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
-	pick := func(property string, w, s, h value.Value, set func(value.Value)) {
+	pick := func(property string, w, s, h value.Value, show func(value.Value) string, set func(value.Value)) {
 		resolution := m.resolutions[place(t, id, property)]
 		switch {
 		case kind == engine.DivergentUpdate && value.Equal(w, s) || value.Equal(s, h):
@@ -185,12 +193,12 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 		case kind == engine.DivergentUpdate && value.Equal(w, h):
 			set(s)
 		case resolution == nil:
-			m.conflict(kind, t, id, property, "the source has %s, the target %s", describe(s), describe(h))
-			c := &m.out.Conflicts[len(m.out.Conflicts)-1]
+			m.conflict(kind, t, id, property, "the source has %s, the target %s", show(s), show(h))
+			c, s := &m.out.Conflicts[len(m.out.Conflicts)-1], m.tx.Schema()
 			if kind == engine.DivergentUpdate {
-				c.Base = was.part(t, property)
+				c.Base = was.part(s, t, property)
 			}
-			c.Ours, c.Theirs = have.part(t, property), is.part(t, property)
+			c.Ours, c.Theirs = have.part(s, t, property), is.part(s, t, property)
 			return
 		case resolution.Take == engine.TakeOurs:
 			return
@@ -204,11 +212,12 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 		changed = true
 	}
 	for p, prop := range t.Props {
-		pick(prop.Name, was.vals[p], is.vals[p], have.vals[p], func(v value.Value) { merged.vals[p] = v })
+		pick(prop.Name, was.vals[p], is.vals[p], have.vals[p], describe, func(v value.Value) { merged.vals[p] = v })
 	}
 	if t.Entity == plan.Edge {
-		pick("from", value.OfString(was.from), value.OfString(is.from), value.OfString(have.from), func(v value.Value) { merged.from = v.Str() })
-		pick("to", value.OfString(was.to), value.OfString(is.to), value.OfString(have.to), func(v value.Value) { merged.to = v.Str() })
+		from, to := m.tx.Schema().EndType(t, false), m.tx.Schema().EndType(t, true)
+		pick("from", from.endValue(was.from), from.endValue(is.from), from.endValue(have.from), from.describeEnd, func(v value.Value) { merged.from = from.EndID(v) })
+		pick("to", to.endValue(was.to), to.endValue(is.to), to.endValue(have.to), to.describeEnd, func(v value.Value) { merged.to = to.EndID(v) })
 	}
 	if changed {
 		m.put(t, id, merged)
@@ -282,9 +291,9 @@ func (m *merge) apply() error {
 // end returns the ordinal of the node at one end of an edge, or records a conflict.
 func (m *merge) end(p mergePut, property string, node int, id string) (uint32, bool) {
 	t := m.tx.Schema().Nodes[node]
-	ord, ok := m.tx.Table(t).Lookup(id)
+	ord, ok := m.tx.LookupEnd(t, id)
 	if !ok {
-		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s %q, which the target deleted", t.Name, id)
+		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s, which the target deleted", t.spell(id))
 	}
 	return ord, ok
 }
@@ -297,20 +306,22 @@ type orphan struct {
 
 // orphans lists the edges of a node to be deleted, and records a conflict for each.
 func (m *merge) orphans(d mergeDelete) (out []orphan) {
-	list := func(et int, property string, pick func(*Table) *index.Adjacency) {
+	list := func(et int, end uint32, property string, pick func(*Table) *index.Adjacency) {
 		t := m.tx.Schema().Edges[et]
 		edges := m.tx.Table(t)
-		for _, ord := range LiveEdges(edges, pick(edges), d.ord) {
+		for _, ord := range LiveEdges(edges, pick(edges), end) {
 			m.conflict(engine.OrphanEdge, t, edges.ID(ord), property, "the edge of the target needs %s %q, which the source deletes", d.t.Name, d.id)
 			out = append(out, orphan{t, ord})
 		}
 	}
-	for _, et := range d.t.Out {
-		list(et, "from", (*Table).Out)
-	}
-	for _, et := range d.t.In {
-		list(et, "to", (*Table).In)
-	}
+	m.tx.eachEnd(d.t, d.ord, func(end *Type, ord uint32) {
+		for _, et := range end.Out {
+			list(et, ord, "from", (*Table).Out)
+		}
+		for _, et := range end.In {
+			list(et, ord, "to", (*Table).In)
+		}
+	})
 	return out
 }
 
@@ -351,7 +362,7 @@ func (m *merge) check() error {
 		if e != nil {
 			sources = m.tx.sources(e)
 		}
-		for _, src := range m.lostEnds[typ] {
+		for _, src := range slices.Concat(m.lostEnds[typ], m.tx.lost[typ]) {
 			sources[src] = NoOrd
 		}
 		if m.tx.stricterRules(typ).card {
@@ -367,7 +378,8 @@ func (m *merge) check() error {
 				continue
 			}
 			if v := checkDegree(edges, nodes, src); v != nil {
-				m.conflict(engine.CardinalityViolation, typ, nodes.ID(src), "", "%s", v.Detail)
+				_, id := nodes.Type.Label(nodes.ID(src))
+				m.conflict(engine.CardinalityViolation, typ, id, "", "%s", v.Detail)
 			}
 		}
 	}

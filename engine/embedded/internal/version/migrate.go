@@ -10,13 +10,13 @@ import (
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
 // operation. The error is a *engine.Corrupt; see [Snapshot.Carried].
 func (tx *Txn) Migrate(ch Change) error {
-	base, err := tx.base.Carried(ch)
+	base, lost, err := tx.base.carriedTo(ch)
 	if err != nil {
 		return err
 	}
 	from := tx.base.Schema
 	*tx = *Begin(base)
-	tx.change, tx.from = &ch, from
+	tx.change, tx.from, tx.lost = &ch, from, lost
 	return nil
 }
 
@@ -25,13 +25,19 @@ func (tx *Txn) Change() *Change { return tx.change }
 
 // Carried returns the state with another schema. Entities keep their ordinals, and rows
 // keep their places. The error is a *engine.Corrupt if the carry does not fit the two
-// schemas.
+// schemas. Edges at nodes of a type that has left the interface at their end are removed.
 func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
+	out, _, err := s.carriedTo(ch)
+	return out, err
+}
+
+// carriedTo does the work of Carried. It also returns, by edge type, the sources of the edges that it removed.
+func (s *Snapshot) carriedTo(ch Change) (*Snapshot, map[*Type][]uint32, error) {
 	if ch.Carry == nil { // the state has the schema already
-		return s, nil
+		return s, nil, nil
 	}
 	if err := ch.Carry.check(s.Schema, ch.Schema); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := NewSnapshot(ch.Schema, s.Commit)
 	for _, part := range []struct {
@@ -45,12 +51,13 @@ func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
 			}
 			t, err := part.olds[tc.From].carried(part.news[i].Type, tc, ch.Carry.Hard)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			part.news[i] = t
 		}
 	}
-	return out, nil
+	out, lost := out.carryReferences(s.Schema, ch.Carry)
+	return out, lost, nil
 }
 
 // carried returns the table as a table of type typ.

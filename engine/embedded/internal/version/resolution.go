@@ -2,11 +2,9 @@ package version
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // CheckResolution checks that the schema has the type and the property of a resolution, and that
@@ -25,10 +23,7 @@ func (s *Schema) CheckResolution(r *engine.Resolution) string {
 	case r.Property == "" || r.Take != engine.TakeValue:
 		return ""
 	case entity == plan.Edge && (r.Property == "from" || r.Property == "to"):
-		if r.Value.IsNull() || r.Value.Kind() != value.String || r.Value.IsList() {
-			return "the value must be the id of a node"
-		}
-		return ""
+		return s.EndType(t, r.Property == "to").CheckEnd(r.Value)
 	}
 	p, ok := t.Prop(r.Property)
 	if !ok {
@@ -55,8 +50,9 @@ func (m *merge) side(t *Type, id, property string) engine.MergeSide {
 
 // part returns an image of an entity with only the given property. If the property is an end of an
 // edge, the image has no properties.
-func (e *entityState) part(t *Type, property string) *engine.Image {
-	out := &engine.Image{From: strings.Clone(e.from), To: strings.Clone(e.to)}
+func (e *entityState) part(s *Schema, t *Type, property string) *engine.Image {
+	out := &engine.Image{}
+	e.setEnds(s, t, &out.From, &out.FromType, &out.To, &out.ToType)
 	if t.Entity == plan.Edge && (property == "from" || property == "to") {
 		return out
 	}

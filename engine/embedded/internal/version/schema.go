@@ -25,7 +25,7 @@ type Schema struct {
 	Source  string          // the .pg text
 	Digest  string          // see engine.Schema.Digest
 	Catalog *catalog.Schema // the types and rules as declared
-	Nodes   []*Type         // node types, in schema order
+	Nodes   []*Type         // node types, in schema order; then the reference types
 	Edges   []*Type         // edge types, in schema order
 	// Ancestors are the schemas from which this one descends, the latest first.
 	Ancestors []Ancestor
@@ -34,6 +34,8 @@ type Schema struct {
 	edges map[string]*Type // by name
 
 	interfaces map[string]*Interface // by name
+	references map[string]*Type      // by name of the interface
+	declared   int                   // number of node types of the catalog
 }
 
 // Decoder decodes the versioned encoding of a catalog.
@@ -54,6 +56,8 @@ type Type struct {
 	Card   *catalog.Cardinality // only for an edge type
 	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
+	Of     *Interface // of a reference type: the interface; nil for other types
+	Refs   []int      // indexes of the reference types of the interfaces that a node type implements
 
 	node   *catalog.Node      // nil for an edge type
 	byName map[string]int     // by property name: its position
@@ -88,12 +92,15 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 		s.Nodes = append(s.Nodes, t)
 		s.nodes[n.Name] = t
 	}
+	s.declared = len(s.Nodes)
+	s.resolveInterfaces()
+	s.resolveReferences()
 	for i, e := range c.Edges {
 		t := &Type{Entity: plan.Edge, Index: i, Name: e.Name, Props: e.Properties, IDProp: -1, Card: e.Card}
 		t.names()
-		from, to := s.nodes[e.From], s.nodes[e.To]
+		from, to := s.endType(e, false), s.endType(e, true)
 		if from == nil || to == nil {
-			return nil, fmt.Errorf("edge %s: the endpoint type %s or %s is not a node type", e.Name, e.From, e.To)
+			return nil, fmt.Errorf("edge %s: the endpoint %s or %s is neither a node type nor an interface", e.Name, e.From, e.To)
 		}
 		t.From, t.To = from.Index, to.Index
 		from.Out = append(from.Out, i)
@@ -107,13 +114,12 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 		s.Edges = append(s.Edges, t)
 		s.edges[strings.ToLower(e.Name)] = t
 	}
-	s.resolveInterfaces()
 	return s, nil
 }
 
 // Approximate reports whether some property has an approximate index.
 func (s *Schema) Approximate() bool {
-	for _, t := range s.Nodes {
+	for _, t := range s.NodeTypes() {
 		for p := range t.Props {
 			if t.Approximate(p) {
 				return true

@@ -80,7 +80,7 @@ func (s *Snapshot) Size() uint64 {
 		return n - 1
 	}
 	var n uint64
-	for _, t := range s.nodes {
+	for _, t := range s.nodes[:s.Schema.declared] {
 		n += uint64(t.live)
 	}
 	for _, t := range s.edges {
@@ -93,7 +93,7 @@ func (s *Snapshot) Size() uint64 {
 // Counts returns the commit and the number of entities of each type.
 func (s *Snapshot) Counts() *engine.Snapshot {
 	out := &engine.Snapshot{Commit: s.Commit}
-	for _, t := range s.nodes {
+	for _, t := range s.nodes[:s.Schema.declared] {
 		out.Nodes = append(out.Nodes, engine.TypeCount{Type: t.Type.Name, Count: int64(t.live)})
 	}
 	for _, t := range s.edges {

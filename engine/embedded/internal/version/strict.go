@@ -25,7 +25,9 @@ func (tx *Txn) stricterRules(t *Type) stricterRules {
 	if tc.From < 0 {
 		return stricterRules{}
 	}
-	return t.stricter(olds[tc.From], tc.Props)
+	s := t.stricter(olds[tc.From], tc.Props)
+	s.card = s.card || t.Card != nil && len(tx.lost[t]) > 0
+	return s
 }
 
 // Broken lists violations of the transaction's new schema by entities that the transaction takes
@@ -62,7 +64,14 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 		}
 		if s.card {
 			nodes := tx.base.nodes[t.Type.From]
-			for _, src := range t.sources(nodes) {
+			sources := t.sources(nodes)
+			for _, src := range tx.lost[t.Type] {
+				if nodes.Alive(src) {
+					sources = append(sources, src)
+				}
+			}
+			slices.Sort(sources)
+			for _, src := range slices.Compact(sources) {
 				if v := checkDegree(t, nodes, src); v != nil {
 					if out = append(out, v); len(out) == limit {
 						return out, nil

@@ -24,8 +24,9 @@ type Txn struct {
 
 	copied int // number of copied rows; see Copied
 
-	change *Change // the schema change, or nil
-	from   *Schema // the previous schema, if change is not nil
+	change *Change            // the schema change, or nil
+	from   *Schema            // the previous schema, if change is not nil
+	lost   map[*Type][]uint32 // by edge type, the sources of edges that the schema change removed
 }
 
 // Copied returns the number of rows that the transaction copied from tails of another
@@ -104,24 +105,17 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 // Delete removes a live entity and, for a node, its edges. It returns the number of edges
 // removed with a node.
 func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
-	tx.deleteEntity(tx.edit(t), ord)
 	if t.Entity == plan.Edge {
+		tx.deleteEntity(tx.edit(t), ord)
 		return 0
 	}
-	remove := func(et int, pick func(*Table) *index.Adjacency) {
-		typ := tx.base.Schema.Edges[et]
-		tab := tx.Table(typ)
-		for _, edge := range LiveEdges(tab, pick(tab), ord) {
+	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
+		tx.eachEdge(end, ord, func(typ *Type, edge uint32) {
 			tx.deleteEntity(tx.edit(typ), edge)
 			edges++
-		}
-	}
-	for _, et := range t.Out {
-		remove(et, (*Table).Out)
-	}
-	for _, et := range t.In {
-		remove(et, (*Table).In)
-	}
+		})
+	})
+	tx.Remove(t, ord)
 	return edges
 }
 
@@ -130,7 +124,7 @@ func (tx *Txn) Changed() bool {
 	if tx.change != nil {
 		return true
 	}
-	for _, list := range [][]*edit{tx.nodes, tx.edges} {
+	for _, list := range [][]*edit{tx.nodes[:tx.base.Schema.declared], tx.edges} {
 		for _, e := range list {
 			if e == nil {
 				continue
@@ -179,23 +173,34 @@ func (t *Type) CheckRows(n int64) error {
 	return nil
 }
 
-// Remove removes a live entity but not the edges of a node. The caller must remove these.
-func (tx *Txn) Remove(t *Type, ord uint32) { tx.deleteEntity(tx.edit(t), ord) }
+// Remove removes a live entity but not the edges of a node. The caller must remove these. The references to the
+// node are removed with it.
+func (tx *Txn) Remove(t *Type, ord uint32) {
+	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
+		if end != t {
+			tx.deleteEntity(tx.edit(end), ord)
+		}
+	})
+	tx.deleteEntity(tx.edit(t), ord)
+}
 
-// Orphan finds an edge of a type that has lost an end, and returns the id of that end.
+// Orphan finds an edge of a type that has lost an end. It returns the id of the node
+// that was at that end.
 func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
 	edges := tx.Table(t)
-	from, to := tx.base.Schema.Nodes[t.From], tx.base.Schema.Nodes[t.To]
+	from, to := tx.base.Schema.EndType(t, false), tx.base.Schema.EndType(t, true)
 	for ord := range edges.next {
 		if !edges.Alive(ord) {
 			continue
 		}
 		src, dst := edges.Ends(ord)
 		if !tx.Table(from).Alive(src) {
-			return ord, tx.base.Table(plan.Node, from.Index).ID(src), true
+			_, id := from.Label(tx.base.Table(plan.Node, from.Index).ID(src))
+			return ord, id, true
 		}
 		if !tx.Table(to).Alive(dst) {
-			return ord, tx.base.Table(plan.Node, to.Index).ID(dst), true
+			_, id := to.Label(tx.base.Table(plan.Node, to.Index).ID(dst))
+			return ord, id, true
 		}
 	}
 	return 0, "", false

@@ -15,8 +15,10 @@ import (
 // Verifier reads whole states. It reads each table only once, even if several states share the
 // table.
 type Verifier struct {
-	tables map[*Table]bool    // tables that were verified
-	joined map[[3]*Table]bool // edge tables that were verified, with their two node tables
+	tables map[*Table]bool // tables that were verified
+	// joined has the edge tables that were verified, with their two node tables. It also has the tables of references
+	// that were verified, each with the table of a type whose nodes they stand for.
+	joined map[[3]*Table]bool
 }
 
 // Verify reads and checks everything in a snapshot: the rows against the numbers of the
@@ -46,10 +48,41 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 			faults = append(faults, err)
 		}
 	}
+	for _, refs := range s.nodes[s.Schema.declared:] {
+		if len(faults) > 0 {
+			continue
+		}
+		if err := v.verifyReferences(ctx, s, refs); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return errors.Join(faults...)
+}
+
+// verifyReferences checks that the nodes exist that the references of a table stand for.
+func (v *Verifier) verifyReferences(ctx context.Context, s *Snapshot, refs *Table) (err error) {
+	known := true
+	for _, m := range refs.Type.Of.Members {
+		joined := [3]*Table{refs, s.nodes[m.Type.Index]}
+		known = known && v.joined[joined]
+		v.joined[joined] = true
+	}
+	if known {
+		return nil
+	}
+	defer corruption.Catch(corruption.Watch(), &err)
+	for ref := range refs.next {
+		if ref%verifyTick == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if refs.Alive(ref) {
+			s.Referent(refs.Type, ref)
+		}
+	}
+	return nil
 }
 
 // verifyTick is the number of entities between two checks of the context.

@@ -117,15 +117,21 @@ class Graph:
         name = type_["type_name"]
         columns = [c["name"] for c in type_["columns"]]
         match, variable = "$e: " + name, "$e"
+        interfaces = {end: type_[end + "_interface"] for end in ("from", "to") if end + "_interface" in type_}
         if type_["entity_kind"] == "edge":
-            match = f"$a: {type_['from_type']} $b: {type_['to_type']} $a $e:{name[0].lower() + name[1:]} $b"
+            start, end = (interfaces[e]["name"] if e in interfaces else type_[e + "_type"] for e in ("from", "to"))
+            match = f"$a: {start} $b: {end} $a $e:{name[0].lower() + name[1:]} $b"
         # A query cannot return a blob.
         blobs = [c for c in type_["columns"] if scalar(c["type"]) == "Blob"]
-        readable = [c for c in columns if c not in [b["name"] for b in blobs]]
+        types = [i["type_column"] for i in interfaces.values()]
+        readable = [c for c in columns if c not in types + [b["name"] for b in blobs]]
         returned = ", ".join(f"{variable}.{c} as c{i}" for i, c in enumerate(readable))
         rows = {}
         for row in self.query(f"match {{ {match} }} return {{ {returned} }}"):
             values = dict(zip(readable, row))
+            for end, interface in interfaces.items():
+                node = values[end]  # an object
+                values[interface["type_column"]], values[end] = node["type"], node["id"]
             rows[values["id"]] = values
         if blobs:
             for line in self.run("export", "--type", name).splitlines():
@@ -203,9 +209,15 @@ class Check:
     def ends(self, type_):
         """Checks that each edge joins two nodes."""
         folders = {t["type_name"]: t for t in self.manifest["types"] if t["entity_kind"] == "node"}
-        sql = f"""SELECT count(*) FROM {self.read(type_)} e
-            JOIN {self.read(folders[type_['from_type']])} a ON a.id = e."from"
-            JOIN {self.read(folders[type_['to_type']])} b ON b.id = e."to" """
+
+        def join(end):
+            interface = type_.get(end + "_interface")
+            if interface is None:
+                return f"""JOIN {self.read(folders[type_[end + '_type']])} {end}_node ON {end}_node.id = e."{end}" """
+            nodes = " UNION ALL ".join(f"SELECT '{t}' AS type, id FROM {self.read(folders[t])}" for t in interface["node_types"])
+            return f"""JOIN ({nodes}) {end}_node ON {end}_node.id = e."{end}" AND {end}_node.type = e."{interface['type_column']}" """
+
+        sql = f"SELECT count(*) FROM {self.read(type_)} e {join('from')} {join('to')}"
         self.equal(type_["folder"] + " joined with its nodes", self.db.execute(sql).fetchone()[0], type_["row_count"])
 
     def same(self, sql, query):

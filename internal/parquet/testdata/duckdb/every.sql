@@ -14,3 +14,8 @@ SELECT id FROM 'every/nodes/Every/*.parquet' WHERE list_contains(texts, 'a') ORD
 
 SELECT id FROM 'every/nodes/Every/*.parquet'
 ORDER BY list_cosine_distance(vector, [0, -1, 3]::FLOAT[]) LIMIT 2
+
+SELECT p."from", o.number
+FROM 'every/edges/Points/*.parquet' p
+JOIN 'every/nodes/Other/*.parquet' o ON o.id = p."to" AND p.to_type = 'Other'
+ORDER BY p."from"

@@ -1,0 +1,276 @@
+package naive
+
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// This file contains the parts of the model that are about the ends of edges, which may be nodes of several types.
+
+// endOf returns the type and the id of the node at an end of an edge. The type is "" unless the end is at an interface.
+func (e *entity) endOf(to bool) (typ, id string) {
+	if to {
+		return e.toType, e.to
+	}
+	return e.fromType, e.from
+}
+
+// setEnd sets an end of an edge to a value that part returns.
+func (e *entity) setEnd(to bool, v value.Value) {
+	typ, id := splitEnd(v)
+	if to {
+		e.toType, e.to = typ, id
+	} else {
+		e.fromType, e.from = typ, id
+	}
+}
+
+// splitEnd returns the type and the id of an end: a record or, without a type, a String. Both are "" for null.
+func splitEnd(v value.Value) (typ, id string) {
+	if v.IsList() {
+		return plan.NodeOf(v)
+	}
+	return "", textOf(v)
+}
+
+// part returns a property or an end of an edge. An end at an interface is a record.
+func (e *entity) part(name string) value.Value {
+	if e.kind != plan.Edge || name != "from" && name != "to" {
+		return e.props[name]
+	}
+	typ, id := e.endOf(name == "to")
+	if typ != "" {
+		return plan.OfNode(typ, id)
+	}
+	return value.OfString(id)
+}
+
+// sameEnds reports whether two edges have the same ends.
+func sameEnds(a, b *entity) bool {
+	return a.from == b.from && a.to == b.to && a.fromType == b.fromType && a.toType == b.toType
+}
+
+// node returns the node at an end of an edge, or nil if it does not exist or has a type that cannot be at this end.
+func (s *state) node(e *entity, to bool) *entity {
+	edge := s.schema.Edge(e.typ)
+	name, isInterface := edge.End(to)
+	typ, id := e.endOf(to)
+	if !isInterface {
+		return s.nodes[name][id]
+	}
+	if !endFits(s.schema, edge, to, typ) {
+		return nil
+	}
+	return s.nodes[typ][id]
+}
+
+// endFits reports whether nodes of a type can be at an end of edges.
+func endFits(schema *catalog.Schema, edge *catalog.Edge, to bool, typ string) bool {
+	return slices.ContainsFunc(schema.EndsAt(edge, to), func(n *catalog.Node) bool { return n != nil && n.Name == typ })
+}
+
+// leads reports whether an edge leads from one node to another.
+func (ev *evaluation) leads(e, from, to *entity) bool {
+	return ev.ends(e, false, from) && ev.ends(e, true, to)
+}
+
+// ends reports whether a node is at an end of an edge.
+func (ev *evaluation) ends(e *entity, to bool, node *entity) bool {
+	edge := ev.state.schema.Edge(e.typ)
+	typ, id := e.endOf(to)
+	if name, isInterface := edge.End(to); !isInterface {
+		typ = name
+	} else if ev.g.fault == EndByID {
+		typ = node.typ
+	}
+	return id == node.id && typ == node.typ
+}
+
+// loops reports whether an edge leads from a node to itself.
+func (ev *evaluation) loops(e *entity) bool {
+	source := ev.state.node(e, false)
+	return source != nil && source == ev.state.node(e, true)
+}
+
+// fitsEnds reports whether the nodes at the ends of a traversal have types that its edges can have there.
+func (ev *evaluation) fitsEnds(t plan.Traverse, from, to *entity) bool {
+	fits := func(node *entity, target bool) bool {
+		return slices.ContainsFunc(t.Edges(), func(name string) bool {
+			edge := ev.state.schema.Edge(name)
+			return endFits(ev.state.schema, edge, target, node.typ) || t.Undirected && endFits(ev.state.schema, edge, !target, node.typ)
+		})
+	}
+	return fits(from, false) && fits(to, true)
+}
+
+// endNode returns the node at an end of an edge as a record, or null for nothing.
+func (ev *evaluation) endNode(e plan.EndNode) value.Value {
+	edge := ev.env[e.Var]
+	if edge == nothing {
+		return value.Null
+	}
+	return plan.OfNode(edge.endOf(e.To))
+}
+
+// endCell returns the node at an end of an edge as a record with two fields.
+func (ev *evaluation) endCell(e plan.EndNode) cell {
+	v := ev.endNode(e)
+	if v.IsNull() {
+		return cell{}
+	}
+	return cell{fields: []cell{{value: v.Elems()[0]}, {value: v.Elems()[1]}}}
+}
+
+// isNode reports whether an expression is a node in a comparison of nodes.
+func isNode(e plan.Expr) bool {
+	switch e.(type) {
+	case plan.Whole, plan.EndNode:
+		return true
+	}
+	return false
+}
+
+// sameNodes compares two nodes: a variable, an end of an edge or an argument. The result is false if one of them is null.
+func (ev *evaluation) sameNodes(op plan.Op, a, b plan.Expr) bool {
+	l, r := ev.nodeValue(a), ev.nodeValue(b)
+	if l.IsNull() || r.IsNull() {
+		return false
+	}
+	lt, lid := plan.NodeOf(l)
+	rt, rid := plan.NodeOf(r)
+	same := lid == rid && (lt == rt || ev.g.fault == TypesIgnored)
+	return same == (op == plan.Eq)
+}
+
+// nodeValue returns a node in a comparison of nodes as a record, or null.
+func (ev *evaluation) nodeValue(e plan.Expr) value.Value {
+	switch e := e.(type) {
+	case plan.EndNode:
+		return ev.endNode(e)
+	case plan.Whole:
+		if n := ev.env[e.Var]; n != nothing {
+			return plan.OfNode(n.typ, n.id)
+		}
+		return value.Null
+	}
+	return ev.eval(e)
+}
+
+// sourceKey identifies a source of edges of a type. The type of the node is "" unless the sources are of an interface.
+func sourceKey(edge *catalog.Edge, node *entity) (typ, id string) {
+	if edge.FromInterface {
+		return node.typ, node.id
+	}
+	return "", node.id
+}
+
+// sources returns the nodes at which edges of a type may begin.
+func (s *state) sources(edge *catalog.Edge) (all []*entity) {
+	for _, n := range s.schema.EndsAt(edge, false) {
+		all = append(all, s.sorted(plan.Node, n.Name)...)
+	}
+	return all
+}
+
+// outgoing returns the edges of a type that begin at a node.
+func (t *tx) outgoing(edge *catalog.Edge, source *entity) (all []*entity) {
+	for _, e := range t.after.sorted(plan.Edge, edge.Name) {
+		if t.after.node(e, false) == source || t.g.fault == CardByID && e.from == source.id {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// endsChanged adds the values of an edge's ends, and the types of the nodes there, to a change.
+func endsChanged(c *engine.EntityChange, e *entity) {
+	c.From, c.To, c.FromType, c.ToType = e.from, e.to, e.fromType, e.toType
+}
+
+// endMapping maps the names of the node types that can be at an end of an edge type to their names in an earlier
+// schema. It is nil for an end at a node type.
+type endMapping map[string]string
+
+// endMappings returns the mappings of the two ends of an edge type.
+func endMappings(to *catalog.Schema, now *catalog.Edge, nodes map[string]typeMapping) (ends [2]endMapping) {
+	for i, target := range []bool{false, true} {
+		if _, isInterface := now.End(target); !isInterface {
+			continue
+		}
+		ends[i] = endMapping{}
+		for _, n := range to.EndsAt(now, target) {
+			if tm, ok := nodes[n.Name]; ok {
+				ends[i][n.Name] = tm.was
+			}
+		}
+	}
+	return ends
+}
+
+// after combines the mapping of an end with that of the nodes in the schemas before, as mapping.compose does.
+func (m endMapping) after(nodes map[string]typeMapping) endMapping {
+	if m == nil {
+		return nil
+	}
+	out := endMapping{}
+	for now, was := range m {
+		if old, ok := nodes[was]; ok {
+			out[now] = old.was
+		}
+	}
+	return out
+}
+
+// carry sets the ends of an edge in a new schema to those of the edge in the earlier schema. It reports whether
+// nodes of their types can still be there.
+func (e *entity) carry(was *entity, ends [2]endMapping, fault Fault) bool {
+	for i, target := range []bool{false, true} {
+		typ, id := was.endOf(target)
+		if ends[i] != nil {
+			is := ""
+			for now, old := range ends[i] {
+				if old == typ {
+					is = now
+				}
+			}
+			if is == "" && fault != LeaverKeepsEdges {
+				return false
+			}
+			if is == "" {
+				is = typ
+			}
+			e.setEnd(target, plan.OfNode(is, id))
+			continue
+		}
+		e.setEnd(target, value.OfString(id))
+	}
+	return true
+}
+
+// lose records the sources that lose edges because of a change of the schema. The mapping `w` leads from the schema
+// of the state `from` to that of t.after.
+func (t *tx) lose(from *state, w mapping) {
+	t.lost = map[[3]string]bool{}
+	for _, edge := range t.after.schema.Edges {
+		tm, ok := w[plan.Edge][edge.Name]
+		if !ok {
+			continue
+		}
+		for id, e := range from.edges[tm.was] {
+			if t.after.edges[edge.Name][id] != nil {
+				continue
+			}
+			source := e.fromType
+			for now, was := range tm.ends[0] {
+				if was == e.fromType {
+					source = now
+				}
+			}
+			t.lost[[3]string{edge.Name, source, e.from}] = true
+		}
+	}
+}

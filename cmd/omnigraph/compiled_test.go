@@ -133,7 +133,7 @@ func TestStoredQueriesOfSources(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	write(t, "shop.gq", "query list_orders() { match { $o: Odrer } return { $o.slug } }\n")
-	if code, stdout, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "the graph has no stored queries") || strings.Contains(stdout, `"row_count"`) {
+	if code, stdout, stderr := omnigraph(t, call, "mcp", "serve", "--store", store); code != 0 || !strings.Contains(stderr, "graph shop has no stored queries") || strings.Contains(stdout, `"row_count"`) {
 		t.Errorf("with a fault: exit %d\n%s%s", code, stdout, stderr)
 	}
 	if code, _, stderr := omnigraph(t, call, "mcp", "serve", "--store", store, "--graph", "shop"); code != exitFailed || !strings.Contains(stderr, "Odrer") {

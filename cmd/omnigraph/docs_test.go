@@ -88,7 +88,7 @@ func TestExamples(t *testing.T) {
 	// main.
 	cmds["proposal"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		if args[0] == "true" {
-			for branch, age := range map[string]string{"main": "36", "feature": "37"} {
+			for branch, age := range map[string]string{"main": "38", "feature": "39"} {
 				ts.Check(ts.Exec("sh", "-c", fmt.Sprintf(`echo 'query grow() { update Person set { age: %s } where name = "ada" }' |
 					omnigraph mutate --store data/people --branch %s --query -`, age, branch)))
 			}

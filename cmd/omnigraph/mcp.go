@@ -172,7 +172,9 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := e.local(ctx, g, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), servedgraph.Limits{}, builtin.Local(version()))
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	warn := func(why string, fault error) { log.Warn(why, "fault", fault) }
+	served, err := e.local(ctx, g, log, warn, servedgraph.Limits{}, builtin.Local(version()))
 	if err != nil {
 		return err
 	}
@@ -181,8 +183,8 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 
 // local returns the served graph of a store, with the given built-in tools. Only the command that serves
 // tools needs them, and it takes milliseconds to make them.
-func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, limits servedgraph.Limits, builtins []tool.Tool) (*servedgraph.Graph, error) {
-	catalog, err := e.catalog(ctx, g, log)
+func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, warn warning, limits servedgraph.Limits, builtins []tool.Tool) (*servedgraph.Graph, error) {
+	catalog, err := e.catalog(ctx, g, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -235,11 +237,14 @@ func (e *endpoint) protected() (protected.Rules, error) {
 	return protected.Rules{}, nil
 }
 
+// A warning reports why a store is served without stored queries, and the faults of the files that name them.
+type warning func(why string, faults error)
+
 // catalog returns the stored queries of a store. If a graph is named, they are that graph's
 // queries. Otherwise they are the queries that were made for exactly the store's schema, if there
 // are any. catalog looks first at the compiled-in packages, then at the sources of the cluster.yaml
 // in the current folder.
-func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger) (*tool.Catalog, error) {
+func (e *endpoint) catalog(ctx context.Context, g engine.Graph, warn warning) (*tool.Catalog, error) {
 	schema, err := g.Schema(ctx, engine.Target{})
 	if err != nil {
 		return nil, err
@@ -259,7 +264,7 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 				e.graph = g.ID
 				stored, err := compiled(cfg, g)
 				if err != nil && !named { // optional here: the user did not name the graph
-					log.Warn("the graph has no stored queries, because their sources have errors", "graph", g.ID, "fault", err)
+					warn("graph "+g.ID+" has no stored queries here, because their sources have errors", err)
 					err = nil
 				}
 				return stored, err
@@ -269,7 +274,7 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, log *slog.Logger
 	case e.graph != "":
 		return nil, err
 	default:
-		log.Warn("the graph has no stored queries, because the "+clusterFile+" here has errors", "fault", err)
+		warn("the graph has no stored queries, because the "+clusterFile+" here has errors", err)
 	}
 	if address.Is(e.store) {
 		return nil, nil // --graph names the graph in the shared storage

@@ -199,7 +199,8 @@ stores nothing if the changes or the resolutions are not those that you saw.`,
 			}
 			b := client.ProposalChangeBody{Comment: comment, Digest: digest, Resolutions: []client.ConflictResolution{r}}
 			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.ChangeProposal(ctx, args[0], b)
+				a, err := s.ChangeProposal(ctx, args[0], b)
+				return a, flagError(err)
 			}))
 		},
 	}
@@ -214,6 +215,37 @@ stores nothing if the changes or the resolutions are not those that you saw.`,
 	cmd.Flags().StringVar(&comment, "comment", "", "why, for the reviewer")
 	return cmd
 }
+
+// flagError returns the error of a call with one resolution. If the error is about a member of the
+// resolution, its text names the flag instead.
+func flagError(err error) error {
+	if err == nil {
+		return nil
+	}
+	text, ok := strings.CutPrefix(err.Error(), "resolutions[0]")
+	if !ok {
+		return err
+	}
+	for member, flag := range map[string]string{".entity_kind: ": "--kind: ", ".type_name: ": "--type: ", ".id: ": "--id: ", ".property: ": "--property: ",
+		".take: ": "--take: ", ".value: ": "--value: ", ": ": ""} {
+		if rest, ok := strings.CutPrefix(text, member); ok {
+			return &reworded{text: flag + rest, err: err}
+		}
+	}
+	return err
+}
+
+// reworded is an error with another text.
+type reworded struct {
+	text string
+	err  error
+}
+
+// Error returns the other text.
+func (e *reworded) Error() string { return e.text }
+
+// Unwrap returns the error that has the exit code.
+func (e *reworded) Unwrap() error { return e.err }
 
 // newProposalReview makes the command omnigraph proposal review.
 func newProposalReview() *cobra.Command {

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"time"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
@@ -97,10 +99,20 @@ func rowsReport(a *client.ReadAnswer) *report {
 	if a.TruncatedBy == "limit" {
 		r.note += " beyond the limit of the query"
 	}
-	for _, note := range a.Notes {
-		r.note += "; " + note
+	for i, note := range a.Notes {
+		a.Notes[i] = flagNote(note)
+		r.note += "; " + a.Notes[i]
 	}
 	return r
+}
+
+// flagNote returns a note on an answer. If the note names the argument that reads a draft, flagNote
+// names the flag instead.
+func flagNote(note string) string {
+	if name, ok := encoding.DraftOfNote(note); ok {
+		return "read from main; you have an open draft: to read it, add --branch " + shellescape.Quote(name)
+	}
+	return note
 }
 
 // mutationReport returns the report of a mutation.
@@ -189,7 +201,10 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), servedgraph.Limits{Timeout: noTimeLimit}, nil)
+	warn := func(why string, faults error) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "omnigraph: %s:\n%s\n", why, printableLines(faults.Error()))
+	}
+	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), warn, servedgraph.Limits{Timeout: noTimeLimit}, nil)
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}

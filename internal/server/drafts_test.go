@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -107,5 +108,118 @@ func TestDrafts(t *testing.T) {
 	}
 	if got := target(ada, "main"); *got.Branch != "main" {
 		t.Errorf("main reads %+v", got)
+	}
+}
+
+// TestBranchListOfDrafts checks that branch_list describes drafts like GET …/branches.
+func TestBranchListOfDrafts(t *testing.T) {
+	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
+	one := w.agent("act-one")
+	var wrote struct{ Target client.WriteTarget }
+	for _, branch := range []string{"draft/ages", "draft"} {
+		if said := one(&wrote, "graph_mutate", map[string]any{"query": aged("ada", 41), "branch": branch}); said != "" {
+			t.Fatal(said)
+		}
+	}
+	if said := one(nil, "proposal_submit", map[string]any{"source": "draft", "title": "Ages"}); said != "" {
+		t.Fatal(said)
+	}
+	drafts := map[string]*client.BranchDraft{}
+	for b, err := range w.person("act-one").AllBranches(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts[b.Name] = b.Draft
+	}
+	if d := drafts[wrote.Target.Branch]; len(drafts) != 5 || d == nil || d.Owner != "act-one" || d.State != client.DraftIsProposed {
+		t.Fatalf("REST lists %+v", drafts)
+	}
+	var list struct {
+		Branches []struct {
+			Name  string
+			Draft *client.BranchDraft
+		}
+	}
+	if said := one(&list, "branch_list", nil); said != "" {
+		t.Fatal(said)
+	}
+	listed := map[string]*client.BranchDraft{}
+	for _, b := range list.Branches {
+		listed[b.Name] = b.Draft
+	}
+	if !reflect.DeepEqual(listed, drafts) {
+		t.Errorf("branch_list has %+v, REST %+v", listed, drafts)
+	}
+}
+
+// TestRefusedOutsideDrafts checks that a refusal tells an actor whom the policy confines to drafts where it may
+// write, and tells that no other actor.
+func TestRefusedOutsideDrafts(t *testing.T) {
+	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
+	const advice = "give draft as the branch, and later open a proposal from it"
+	for _, tt := range []struct {
+		actor, branch string
+		advised       bool
+	}{
+		{"act-one", "main", true},
+		{"act-one", "feature", true},
+		{"act-out", "main", false},
+		{"act-out", "draft", false},
+		{"act-out", "draft/01M871ZHW23FHDYH0JZTZX48A1", false},
+	} {
+		_, err := w.person(tt.actor).Mutate(t.Context(), client.MutateBody{Query: aged("ada", 1), Branch: tt.branch})
+		if err == nil || !strings.Contains(err.Error(), "does not allow change on branch "+tt.branch) || strings.Contains(err.Error(), advice) != tt.advised {
+			t.Errorf("%s on %s: found %v, want advice: %t", tt.actor, tt.branch, err, tt.advised)
+		}
+	}
+}
+
+// TestExplainedBranch checks that query_explain names the branch that draft stands for.
+func TestExplainedBranch(t *testing.T) {
+	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
+	one := w.agent("act-one")
+	explained := func() string {
+		t.Helper()
+		var answer struct{ Branch string }
+		if said := one(&answer, "query_explain", map[string]any{"query": "query q() { match { $p: Person } return { $p.name } }", "branch": "draft"}); said != "" {
+			t.Fatal(said)
+		}
+		return answer.Branch
+	}
+	if got := explained(); got != "main" {
+		t.Errorf("without a draft, the branch is %q, want main", got)
+	}
+	var wrote struct{ Target client.WriteTarget }
+	if said := one(&wrote, "graph_mutate", map[string]any{"query": aged("ada", 41)}); said != "" {
+		t.Fatal(said)
+	}
+	if got := explained(); got != wrote.Target.Branch {
+		t.Errorf("with a draft, the branch is %q, want %q", got, wrote.Target.Branch)
+	}
+}
+
+// TestNoDraft checks that a refusal tells an actor whom the policy confines to drafts that it has no draft.
+func TestNoDraft(t *testing.T) {
+	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
+	ctx := t.Context()
+	const advice = "because you have no open draft with this name; write to it first"
+	submit := func(actor string) error {
+		_, err := w.person(actor).OpenProposal(ctx, client.ProposalBody{Source: "draft", Title: "Ages"})
+		return err
+	}
+	if err := submit("act-one"); err == nil || !strings.Contains(err.Error(), advice) {
+		t.Errorf("a proposal without a draft: found %v", err)
+	}
+	if _, err := w.person("act-one").DeleteBranch(ctx, "draft/ages"); err == nil || !strings.Contains(err.Error(), advice) {
+		t.Errorf("the deletion of a draft that was never opened: found %v", err)
+	}
+	if err := submit("act-out"); err == nil || !strings.Contains(err.Error(), "does not allow change on branch draft") || strings.Contains(err.Error(), advice) {
+		t.Errorf("a proposal of an actor who may write nowhere: found %v", err)
+	}
+	if _, err := w.person("act-one").Mutate(ctx, client.MutateBody{Query: aged("ada", 41)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := submit("act-one"); err != nil {
+		t.Error(err)
 	}
 }

@@ -215,3 +215,32 @@ func TestReviewKindsOfConflict(t *testing.T) {
 	b.accessible()
 	b.quiet()
 }
+
+// TestReviewMergedDraft checks that the page of a proposal links to the source branch if that is an open
+// draft, and says that the draft has ended after the merge.
+func TestReviewMergedDraft(t *testing.T) {
+	needBrowser(t)
+	s := reviewSite(t)
+	var wrote struct{ Branch string }
+	s.ask(t, "act-bot", "POST", "/graphs/shop/mutate", `{"query":"query m() { update Item set { price: 5400 } where slug = \"desk-lamp\" }","branch":"draft"}`, &wrote)
+	var p struct{ ID string }
+	s.ask(t, "act-bot", "POST", "/graphs/shop/proposals", `{"source":"draft","title":"Correct a price"}`, &p)
+	b := openTab(t)
+	b.logIn(s, "act-ada", "/studio/shop/review/"+p.ID)
+	b.shows("Correct a price")
+	b.settle()
+	const links = `[...document.querySelectorAll("a")].filter(a => a.innerText.startsWith("draft/")).length`
+	if n := eval[int](b, links); n != 1 {
+		t.Errorf("the page of the open proposal has %d links to the draft, want 1", n)
+	}
+	b.click("button[value=approve]")
+	b.shows("You approved the proposal.")
+	b.click("button[value=merge]")
+	b.shows("The proposal is merged into main.")
+	b.settle()
+	b.wantText(wrote.Branch+" (a draft, which ended with the merge)", "the commit of the merge")
+	if n := eval[int](b, links); n != 0 {
+		t.Errorf("the page of the merged proposal has %d links to the draft, want none", n)
+	}
+	b.quiet()
+}

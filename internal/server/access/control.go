@@ -149,6 +149,12 @@ func other(caller *Actor, actor string, groups []string) *Actor {
 	return a
 }
 
+// OpensDraft reports whether a call with the grant writes to the branch, and so opens the draft that the
+// name of the branch stands for.
+func OpensDraft(grant tool.Grant) bool {
+	return grant.Action == tool.Change && grant.Via != tool.Proposed || grant.Action == tool.SchemaApply
+}
+
 // Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a
 // *wireerror.Protected for the first grant that the protection of a branch forbids, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
@@ -156,7 +162,8 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 		grant = placed(grant)
 		switch {
 		case !c.granted(actor, grant):
-			return &wireerror.Forbidden{Action: grant.Action, Branch: grant.Branch}
+			own := grant.Branch != "" && !grant.OwnDraft && OpensDraft(grant) && c.Confined(actor, grant)
+			return &wireerror.Forbidden{Action: grant.Action, Branch: grant.Branch, OnDrafts: own}
 		case c.protects(grant) && !c.bypasses(actor, grant):
 			return &wireerror.Protected{Action: grant.Action, Branch: grant.Branch}
 		}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"encoding/json"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
@@ -29,6 +30,8 @@ type branchListArgs struct {
 type BranchAnswer struct {
 	Name string     `json:"name"`
 	Head HeadAnswer `json:"head" jsonschema_description:"The branch's last commit."`
+
+	Draft *client.BranchDraft `json:"draft,omitempty" jsonschema_description:"Only for a draft."`
 }
 
 // HeadAnswer is the commit at the head of a branch.
@@ -56,7 +59,7 @@ func branchList() tool.Tool {
 			list.Answer = func(branches []operations.ListedBranch, next string) any {
 				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches)), NextPageToken: next}
 				for i, b := range branches {
-					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head)}
+					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head), Draft: b.Draft}
 				}
 				return &answer
 			}

@@ -82,15 +82,19 @@ func TestDescribedClauses(t *testing.T) {
 			}
 			for _, e := range schema.Edges {
 				g := emptyGraph(t, text)
-				from, to := g.insert(t, schema.Node(e.From), 0), g.insert(t, schema.Node(e.To), 1)
-				line, _ := json.Marshal(map[string]any{"edge": e.Name, "from": from, "to": to, "data": properties(e.Properties, 0)})
+				starts, ends := schema.EndsAt(e, false), schema.EndsAt(e, true)
+				fromType, toType := starts[0], ends[len(ends)-1]
+				from, to := g.insert(t, fromType, 0), g.insert(t, toType, 1)
+				line, _ := json.Marshal(map[string]any{
+					"edge": e.Name, "from": endOf(e.FromInterface, fromType, from), "to": endOf(e.ToInterface, toType, to), "data": properties(e.Properties, 0),
+				})
 				g.load(t, string(line))
 				edges++
 				if e.From == e.To {
 					loops++
 				}
 
-				source, target := g.describe(t, e.From, "node"), g.describe(t, e.To, "node")
+				source, target := g.describe(t, fromType.Name, "node"), g.describe(t, toType.Name, "node")
 				out := clauseOf(t, source.EdgesOut, e.Name)
 				g.expect(t, []string{source.Clause, out}, variableOf(source.Clause), from, to)
 				in := clauseOf(t, target.EdgesIn, e.Name)
@@ -106,6 +110,14 @@ func TestDescribedClauses(t *testing.T) {
 	if edges < 60 || loops < 15 {
 		t.Errorf("tried %d edges, %d of them between nodes of one type; expected at least 60 and 15", edges, loops)
 	}
+}
+
+// endOf returns an end of an edge as a line of a load has it. The flag says that the end is at an interface.
+func endOf(isInterface bool, n *catalog.Node, id string) any {
+	if isInterface {
+		return map[string]string{"type": n.Name, "id": id}
+	}
+	return id
 }
 
 // describedGraph is a served graph of any schema.

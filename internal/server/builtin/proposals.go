@@ -263,7 +263,7 @@ type resolutionArgs struct {
 	ID         string  `json:"id"`
 	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for the whole entity."`
 	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours: keep the target; theirs: take your branch."`
-	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: as text, a list as JSON; left out for null."`
+	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: as text, a list or {type, id} as JSON; left out for null."`
 }
 
 // maxResolutions is the maximum number of resolutions in one call.

@@ -2,8 +2,8 @@ package encoding
 
 import (
 	"context"
-	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -48,7 +48,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	}
 	if r.Target.Branch == engine.MainBranch && env.Drafts != nil {
 		if name := env.Drafts.Others(ctx); name != "" {
-			notes = append(notes, fmt.Sprintf(`read from main; you have an open draft: to read it, add "branch": %q`, name))
+			notes = append(notes, draftNote+strconv.Quote(name))
 		}
 	}
 	if err := e.notes(notes); err != nil {
@@ -69,6 +69,21 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	}
 	e.buf = append(e.buf, '}')
 	return nil
+}
+
+// draftNote is the beginning of the note on a read of main by an actor with an open draft. The name of the
+// draft follows, in quotes.
+const draftNote = `read from main; you have an open draft: to read it, add "branch": `
+
+// DraftOfNote returns the name of the draft in the note on a read of main, and whether the note is that
+// one. A command prints its own flag in place of the argument that the note names.
+func DraftOfNote(note string) (name string, ok bool) {
+	quoted, ok := strings.CutPrefix(note, draftNote)
+	if !ok {
+		return "", false
+	}
+	name, err := strconv.Unquote(quoted)
+	return name, err == nil
 }
 
 // draftTarget writes the members of a target that describe a draft; d is nil for another branch.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -265,6 +266,12 @@ func TestOutputSchemas(t *testing.T) {
 	for _, c := range calls {
 		if c.Tool == "proposal_resolve" {
 			c.Args["proposal"] = proposal
+			for age, branch := range []string{"main", "branch-3"} { // a conflict to resolve
+				insert := map[string]any{"query": fmt.Sprintf(`query m() { insert Person { name: "x", age: %d } }`, age), "branch": branch}
+				if res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "graph_mutate", Arguments: insert}); err != nil || res.IsError {
+					t.Fatal(err, res)
+				}
+			}
 		}
 		res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: c.Tool, Arguments: c.Args})
 		if err != nil || res.IsError {

@@ -221,7 +221,10 @@ func (w *prompt) types(s *catalog.Schema, names map[string]bool) {
 	w.section("Edge types")
 	shown = 0
 	for _, e := range s.Edges {
-		if (of(e.From) || of(e.To)) && shown < maxPromptTypes {
+		at := func(to bool) bool {
+			return slices.ContainsFunc(s.EndsAt(e, to), func(n *catalog.Node) bool { return of(n.Name) })
+		}
+		if (at(false) || at(true)) && shown < maxPromptTypes {
 			w.line("- " + guide.Clause(e) + ": " + guide.EdgeLine(e))
 			shown++
 		}

@@ -66,6 +66,15 @@ func (p *BlobPlace) missing(s *catalog.Schema) error {
 	return err
 }
 
+// endVar returns a variable for the node at an end of an edge.
+func endVar(name string, e *catalog.Edge, to bool) plan.Var {
+	typ, shared := e.End(to)
+	if shared {
+		return plan.Var{Name: name, Entity: plan.Interface, Type: typ}
+	}
+	return plan.Var{Name: name, Entity: plan.Node, Type: typ}
+}
+
 // plan returns a plan that reads the property. Its one argument is the id of the entity.
 func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
 	var prop *catalog.Property
@@ -88,8 +97,8 @@ func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
 			return nil, &engine.NotFound{What: "edge type", Name: p.Type}
 		}
 		prop, v = t.Property(p.Property), 2
-		use.Type, use.From, use.To = t.Name, t.From, t.To
-		r.Vars = []plan.Var{{Name: "a", Entity: plan.Node, Type: t.From}, {Name: "b", Entity: plan.Node, Type: t.To}, {Name: "e", Entity: plan.Edge, Type: t.Name}}
+		use.Type, use.From, use.To = t.Name, t.EndName(false), t.EndName(true)
+		r.Vars = []plan.Var{endVar("a", t, false), endVar("b", t, true), {Name: "e", Entity: plan.Edge, Type: t.Name}}
 		r.Match = []plan.Clause{plan.Traverse{From: 0, To: 1, Edge: t.Name, EdgeVar: v, Min: 1, Max: 1}}
 		r.Ties = []plan.VarID{0, 1, v}
 	}
@@ -103,7 +112,11 @@ func (p *BlobPlace) plan(s *catalog.Schema) (*plan.Query, error) {
 	r.Columns = []plan.Column{{Name: prop.Name, Expr: plan.Prop{Var: v, Name: prop.Name, Type: prop.Type}, Type: prop.Type}}
 	property := use
 	property.Property, property.Value, property.From, property.To = prop.Name, prop.Type, "", ""
-	return &plan.Query{
-		Name: "blob", Params: []plan.Param{{Name: "id", Type: value.Of(value.String)}}, Read: r, Uses: []plan.Use{use, property},
-	}, nil
+	uses := []plan.Use{use, property}
+	for _, end := range r.Vars {
+		if end.Entity == plan.Interface {
+			uses = append(uses, plan.Use{Entity: plan.Interface, Type: end.Type})
+		}
+	}
+	return &plan.Query{Name: "blob", Params: []plan.Param{{Name: "id", Type: value.Of(value.String)}}, Read: r, Uses: uses}, nil
 }

@@ -13,7 +13,7 @@ import (
 // *client.ChecksAnswer.
 func RunChecks(branch string) *Look {
 	return &Look{At: engine.Target{Branch: branch}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-		a := &client.ChecksAnswer{Branch: orMain(branch), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
+		a := &client.ChecksAnswer{Branch: env.Branch(branch), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
 		if env.Checks != nil {
 			a.Checks = checkResults(env, env.Checks.Run(ctx, checkedCommit(env, c.ID)))
 		}

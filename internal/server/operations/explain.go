@@ -62,7 +62,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: orMain(c.Branch), Touches: []Touched{}, Plan: []PlanStep{}}
+	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: env.Branch(c.Branch), Touches: []Touched{}, Plan: []PlanStep{}}
 	if q.Plan.Mutation != nil {
 		a.Kind = "mutation"
 		if c.Analyze {

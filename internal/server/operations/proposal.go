@@ -250,7 +250,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
 			return err
 		}
-		if b.Title == nil && b.Description == nil && b.Resolutions == nil && b.Comment == "" {
+		if b.Title == nil && b.Description == nil && len(b.Resolutions) == 0 && b.Comment == "" {
 			return &tool.ArgumentError{Detail: "found nothing to change, expected title, description, resolutions or comment"}
 		}
 		if b.Digest != "" {
@@ -275,10 +275,14 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		if err != nil {
 			return err
 		}
+		if len(resolutions) > 0 {
+			if err := checkConflicts(ctx, env, p, resolutions); err != nil {
+				return err
+			}
+		}
 		p.Resolutions = slices.Clone(p.Resolutions)
 		for _, r := range resolutions {
-			p.Resolutions = slices.DeleteFunc(p.Resolutions, func(o engine.Resolution) bool { return o.ConflictPlace == r.ConflictPlace })
-			p.Resolutions = append(p.Resolutions, r)
+			p.Resolutions = append(withoutPlaces(p.Resolutions, []engine.Resolution{r}), r)
 		}
 		// Store no resolution that the merge would refuse.
 		comment := b.Comment

@@ -161,7 +161,7 @@ func name(actor string) string {
 }
 
 // readResolutions converts the resolutions of a request to the engine's type. It reads each value
-// as a value of the property's type on the target branch. The error is a *tool.ArgumentError.
+// as a value of the property's type on the target branch, and for the end of an edge as a node there. The error is a *tool.ArgumentError.
 func readResolutions(ctx context.Context, g engine.Graph, target string, all []client.ConflictResolution) ([]engine.Resolution, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -223,17 +223,34 @@ func readResolution(s *catalog.Schema, w *client.ConflictResolution) (engine.Res
 		}
 		return r, nil
 	}
-	typ := value.Type{Kind: value.String}
+	typ := endType(s, w)
 	if at >= 0 {
 		typ = props[at].Type
 	}
 	raw := orNullText(w.Value)
-	if text := ""; (typ.List || typ.Kind == value.Vector) && json.Unmarshal([]byte(raw), &text) == nil && text != "" {
-		raw = text // in the call of a tool, a list is a text that contains JSON
+	if text := ""; json.Unmarshal([]byte(raw), &text) == nil && (text != "" && (typ.List || typ.Kind == value.Vector) || typ.Fields != nil && json.Valid([]byte(text))) {
+		raw = text // in the call of a tool, a list or an object is a text that contains JSON
 	}
 	o := arguments.Members([]byte(`{"value":` + raw + `}`))
 	r.Value = o.Value("value", typ)
 	return r, o.Done()
+}
+
+// endType returns the type of the value of a resolution for an end of an edge type: a string, or a record of
+// the node's type and id if the end is an interface.
+func endType(s *catalog.Schema, w *client.ConflictResolution) value.Type {
+	e, to := s.Edge(w.TypeName), w.Property == "to"
+	if e == nil {
+		return value.Of(value.String)
+	}
+	if _, isInterface := e.End(to); !isInterface {
+		return value.Of(value.String)
+	}
+	var types []string
+	for _, n := range s.EndsAt(e, to) {
+		types = append(types, n.Name)
+	}
+	return plan.NodeType(types)
 }
 
 // typeNames returns the names of the node types or of the edge types.

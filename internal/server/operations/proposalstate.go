@@ -233,7 +233,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	}
 	for _, r := range p.Resolutions {
 		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}
-		w.Value = encoding.ValueJSON(r.Value, encoding.Options{})
+		w.Value = encoding.ChangedJSON(r.Entity, r.Property, r.Value, encoding.Options{})
 		a.Resolutions = append(a.Resolutions, w)
 	}
 	for _, e := range p.Events {

@@ -36,6 +36,13 @@ node Page {
 edge Cites: Doc -> Doc {
   scan: Blob?
 }
+interface Printed {
+  photo: Blob?
+}
+node Leaf implements Printed {}
+edge Copies: Printed -> Printed {
+  scan: Blob?
+}
 `
 
 // served starts a server for a graph. All of its requests come from the actor.
@@ -92,6 +99,8 @@ func testBlob(t *testing.T, g engine.Graph) {
 {"type":"Doc","data":{"name":"none"}}
 {"edge":"Cites","from":"none","to":"a/b &?","data":{"id":"e1","scan":"` + base64.StdEncoding.EncodeToString([]byte("scanned")) + `"}}
 {"edge":"Cites","from":"none","to":"a/b &?","data":{"id":"e2"}}
+{"type":"Leaf","data":{"id":"l1"}}
+{"edge":"Copies","from":{"type":"Leaf","id":"l1"},"to":{"type":"Leaf","id":"l1"},"data":{"id":"c1","scan":"` + base64.StdEncoding.EncodeToString([]byte("copied")) + `"}}
 `
 	first, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{})
 	if err != nil {
@@ -196,6 +205,9 @@ func testBlob(t *testing.T, g engine.Graph) {
 	}
 	if resp, b := fetch(t, "GET", at("entity", "edge", "type", "Cites", "id", "e1", "property", "scan")); resp.StatusCode != 200 || string(b) != "scanned" {
 		t.Errorf("of an edge: %s %s", resp.Status, b)
+	}
+	if resp, b := fetch(t, "GET", at("entity", "edge", "type", "Copies", "id", "c1", "property", "scan")); resp.StatusCode != 200 || string(b) != "copied" {
+		t.Errorf("of an edge with interfaces at its ends: %s %s", resp.Status, b)
 	}
 	if resp, b := fetch(t, "GET", at("entity", "edge", "type", "Cites", "id", "e2", "property", "scan")); resp.StatusCode != 404 {
 		t.Errorf("of an edge without: %s %s", resp.Status, b)

@@ -104,6 +104,7 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/proposals/events?limit=1", "", ""},
 		{writer, "GET", "/proposals/PROPOSAL", "", ""},
 		{writer, "GET", "/proposals/PROPOSAL/changes?limit=1", "", ""},
+		{writer, "POST", "/ingest", "", `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\",\"age\":31}}"}`},
 		{writer, "POST", "/proposals/PROPOSAL", "", `{"title":"Add a person","resolutions":[{"entity_kind":"node","type_name":"Person","id":"fay","property":"age","take":"value","value":30}]}`},
 		{writer, "POST", "/proposals/PROPOSAL/review", "", `{"decision":"comment","comment":"Who is fay?"}`},
 		{writer, "POST", "/proposals/PROPOSAL/merge", "", `{}`},

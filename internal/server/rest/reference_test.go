@@ -226,6 +226,8 @@ func typeName(ref *openapi3.SchemaRef) string {
 		return link(ref.Ref)
 	case len(s.AnyOf) == 2:
 		return typeName(s.AnyOf[0]) + " or null"
+	case len(s.OneOf) == 2:
+		return typeName(s.OneOf[0]) + " or " + typeName(s.OneOf[1])
 	case len(types) >= 6:
 		return "any"
 	case slices.Contains(types, "array"):

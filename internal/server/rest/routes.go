@@ -176,7 +176,8 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
 		Summary: "Load nodes and edges as NDJSON, as one commit or not at all.",
 		Description: "A line is {\"type\": …, \"data\": {…}} or {\"edge\": …, \"from\": …, \"to\": …, \"data\": {…}}. " +
-			"With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
+			"The ends from and to are ids of nodes, or objects with type and id where the schema names an interface. " +
+			"With the parameter from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
 		Params: slices.Concat([]Param{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; the default is main."},
 			{Name: "from", In: Query, Kind: Text, Description: "The branch from which the server creates branch, if branch does not exist."},

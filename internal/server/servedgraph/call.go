@@ -144,7 +144,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	}
 	w.RecordGrants(grants)
 	if err := g.access.Require(actor, grants...); err != nil {
-		return "", err
+		return "", names.missing(ctx, grants, err)
 	}
 	finish, err := names.begin(ctx)
 	if err != nil {

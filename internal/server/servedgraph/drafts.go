@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -83,7 +84,7 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 		if grant.Commit != "" || p.known(grant.Branch) {
 			continue
 		}
-		if !opens(grant) || p.pending != nil { // a call opens at most one draft
+		if !access.OpensDraft(grant) || p.pending != nil { // a call opens at most one draft
 			continue
 		}
 		if grant.Branch == "" && !g.access.Confined(actor, grant) {
@@ -124,12 +125,6 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 		}
 	}
 	return p, nil
-}
-
-// opens reports whether a call with the grant writes to the branch, and so opens the draft that the
-// name of the branch stands for.
-func opens(grant tool.Grant) bool {
-	return grant.Action == tool.Change && grant.Via != tool.Proposed || grant.Action == tool.SchemaApply
 }
 
 // known reports whether a name is resolved.
@@ -268,6 +263,25 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 	p.unlock, p.dryRun, p.pendingAs = unlock, options.DryRun, branch
 	p.pending = &engine.NewDraft{Owner: p.actor.ID, Name: name, Commit: options.IfCommit, Max: p.g.drafts.Max}
 	return nil
+}
+
+// missing returns the error of a call that lacks a grant. If the policy allows the call on drafts of the caller,
+// and the name in the call stands for none because the caller has no such draft, the error says so.
+func (p *placing) missing(ctx context.Context, grants []tool.Grant, err error) error {
+	var denied *wireerror.Forbidden
+	if p.actor == nil || p.actor.ID == "" || !errors.As(err, &denied) || p.known(denied.Branch) {
+		return err
+	}
+	if _, alias, fault := p.alias(ctx, denied.Branch); fault != nil || !alias {
+		return err
+	}
+	onDrafts := func(g tool.Grant) bool {
+		return g.Action == denied.Action && g.Branch == denied.Branch && p.g.access.Confined(p.actor, g)
+	}
+	if !slices.ContainsFunc(grants, onDrafts) {
+		return err
+	}
+	return &wireerror.Forbidden{Action: denied.Action, Branch: denied.Branch, NoDraft: true}
 }
 
 // release ends the call.

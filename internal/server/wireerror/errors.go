@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -31,6 +32,11 @@ type Suggested struct {
 type Forbidden struct {
 	Action tool.Action // the action that the policy denied
 	Branch string      // empty for an action on the graph
+	// OnDrafts says that the policy allows the action on the drafts of the caller, and on no other branch.
+	OnDrafts bool
+	// NoDraft says that the policy allows the action on the drafts of the caller, who has none with the
+	// name in Branch.
+	NoDraft bool
 }
 
 // Protected is the error for a caller that tried to change a branch in another way than by merging
@@ -155,7 +161,14 @@ func (e *Forbidden) Error() string {
 	if e.Branch == "" {
 		return fmt.Sprintf("the policy does not allow %s", e.Action)
 	}
-	return fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
+	denied := fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
+	switch {
+	case e.NoDraft:
+		denied += ", because you have no open draft with this name; write to it first, which opens it"
+	case e.OnDrafts:
+		denied += "; it allows it on your drafts: give draft as the branch, and later open a proposal from it"
+	}
+	return denied
 }
 
 func (e *Protected) Error() string {
@@ -166,7 +179,10 @@ func (e *Protected) Error() string {
 	case tool.SchemaApply:
 		instead = "change the schema with omnigraph cluster apply"
 	case tool.BranchDelete:
-		instead = "take the branch out of protected_branches in the policy first"
+		instead = "take the branch out of protected_branches first, in the policy or in cluster.yaml"
+		if e.Branch == engine.MainBranch {
+			instead = "main can never be deleted"
+		}
 	}
 	return fmt.Sprintf("branch %s is protected and changes only by merging proposals, so %s is refused; %s", e.Branch, e.Action, instead)
 }

@@ -103,8 +103,11 @@ export interface Snapshot {
   datasets: { type_name: string; entity_kind: "node" | "edge"; entity_count: number }[];
 }
 
+/** A node at an end of an edge: its id, or its type and id if the schema names an interface at this end. */
+export type End = string | { type: string; id: string };
+
 export interface Image {
-  endpoints: { from: string; to: string } | null;
+  endpoints: { from: End; to: End } | null;
   properties: Record<string, Json>;
 }
 

@@ -1,7 +1,7 @@
 // Changes of entities: the line that says which entity a change is about, and the changes of a proposal
 // with their comments.
 
-import { get, pathOf, type Change, type Type } from "./api";
+import { get, pathOf, type Change, type End, type Type } from "./api";
 import { Difference } from "./difference";
 import { nodeHref } from "./entity";
 import { Show, useLoad } from "./load";
@@ -21,7 +21,7 @@ export function EntityLink(props: {
   graph: string;
   types: Type[];
   place: EntityPlace;
-  ends?: { from: string; to: string } | null;
+  ends?: { from: End; to: End } | null;
   query?: Record<string, string | undefined>;
 }) {
   const { graph, types, place, ends, query } = props;
@@ -30,6 +30,14 @@ export function EntityLink(props: {
       <Text value={id} most={120} plain />
     </a>
   );
+  const endLink = (type: string | undefined, end: End) =>
+    typeof end === "string" ? (
+      link(type ?? "", end)
+    ) : (
+      <>
+        <Text value={end.type} /> {link(end.type, end.id)}
+      </>
+    );
   const edge = place.entity_kind === "edge" ? types.find((t) => t.kind === "edge" && t.name === place.type_name) : undefined;
   return (
     <>
@@ -38,7 +46,7 @@ export function EntityLink(props: {
         link(place.type_name, place.id)
       ) : edge && ends ? (
         <>
-          {link(edge.from ?? "", ends.from)} → {link(edge.to ?? "", ends.to)}
+          {endLink(edge.from, ends.from)} → {endLink(edge.to, ends.to)}
         </>
       ) : (
         <Text value={place.id} most={120} />

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Image, Type } from "./api";
 import { EntityLink } from "./changes";
+import { endText } from "./facts";
 import { choose, resolutionOf, SideFields, unchosen, valueOf, type Chosen } from "./side";
 import { atBase, atSource, type Conflict, type NewResolution, type Proposal, type Resolution, type Send } from "./proposal";
 import { Value } from "./table";
@@ -165,7 +166,7 @@ function State(props: { image: Image | null; property: string }) {
     const end = property === "from" || property === "to" ? image.endpoints?.[property] : undefined;
     return (
       <p>
-        <Value value={image.properties[property] ?? end ?? null} most={most} />
+        <Value value={image.properties[property] ?? (end === undefined ? null : endText(end))} most={most} />
       </p>
     );
   }
@@ -176,7 +177,7 @@ function State(props: { image: Image | null; property: string }) {
         <div>
           <dt>ends</dt>
           <dd>
-            <Text value={image.endpoints.from} most={most} /> → <Text value={image.endpoints.to} most={most} />
+            <Text value={endText(image.endpoints.from)} most={most} /> → <Text value={endText(image.endpoints.to)} most={most} />
           </dd>
         </div>
       )}

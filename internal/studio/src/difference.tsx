@@ -1,6 +1,7 @@
 // The difference between two states of an entity, property by property.
 
 import type { Image } from "./api";
+import { endText } from "./facts";
 import { writeJson, type Json } from "./json";
 import { Value } from "./table";
 
@@ -45,8 +46,8 @@ export function Difference(props: { before: Image | null; after: Image | null })
 function valuesOf(image: Image | null): Map<string, Json> {
   const values = new Map<string, Json>();
   if (image?.endpoints) {
-    values.set("from →", image.endpoints.from);
-    values.set("→ to", image.endpoints.to);
+    values.set("from →", endText(image.endpoints.from));
+    values.set("→ to", endText(image.endpoints.to));
   }
   for (const [name, value] of Object.entries(image?.properties ?? {})) {
     if (value !== null) {

@@ -231,7 +231,7 @@ function NeighbourLists(props: { graph: string; type: Type; id: string; all: Nei
       <Neighbourhood graph={graph} type={type} id={id} all={all} />
       <div class="lists">
         {all.map(({ way, rows, more }) => (
-          <section key={way.edge.name + way.out}>
+          <section key={way.edge.name + way.out + way.other.name}>
             <h3>
               {way.out ? "→ " : "← "}
               {way.edge.name} {way.out ? "to" : "from"} {way.other.name}

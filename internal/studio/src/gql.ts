@@ -2,6 +2,7 @@
 // and the values are parameters, so no text that a user types becomes part of a query.
 
 import type { Property, Type } from "./api";
+import { endTypes } from "./facts";
 
 /** The most code points of a text that a list shows. A query asks for one more, to find out if the text is longer. */
 export const listedLength = 160;
@@ -55,16 +56,15 @@ export interface Way {
 
 /** Lists the ways from the nodes of a type to their neighbours. */
 export function waysOf(type: Type, types: Type[]): Way[] {
-  const node = (name: string | undefined) => types.find((t) => t.kind === "node" && t.name === name);
   return types.flatMap((edge) => {
-    const from = node(edge.from);
-    const to = node(edge.to);
-    if (edge.kind !== "edge" || !from || !to) {
+    if (edge.kind !== "edge") {
       return [];
     }
+    const from = endTypes(edge.from, types);
+    const to = endTypes(edge.to, types);
     return [
-      ...(from.name === type.name ? [{ edge, out: true, other: to }] : []),
-      ...(to.name === type.name ? [{ edge, out: false, other: from }] : []),
+      ...(from.includes(type) ? to.map((other) => ({ edge, out: true, other })) : []),
+      ...(to.includes(type) ? from.map((other) => ({ edge, out: false, other })) : []),
     ];
   });
 }

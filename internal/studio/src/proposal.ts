@@ -130,3 +130,8 @@ export function atSource(p: Proposal): Record<string, string> {
 export function atBase(p: Proposal): Record<string, string> {
   return { branch: p.target, at: p.base_commit_id };
 }
+
+/** Reports whether a branch has the name of a draft: draft/ and a ULID. */
+export function isDraft(branch: string): boolean {
+  return /^draft\/[0-9A-HJKMNP-TV-Z]{26}$/.test(branch);
+}

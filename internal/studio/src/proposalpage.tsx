@@ -10,7 +10,7 @@ import { Decide } from "./decide";
 import { Events } from "./events";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
-import type { Proposal, Send } from "./proposal";
+import { isDraft, type Proposal, type Send } from "./proposal";
 import { EditProposal } from "./propose";
 import { href } from "./route";
 import { Moment, Text } from "./text";
@@ -104,7 +104,7 @@ function Head(props: { graph: string; proposal: Proposal }) {
         <Text value={p.title} /> <span class={"badge " + p.state}>{p.state}</span>
       </h1>
       <p>
-        From <a href={href(graph, "history", [], { branch: p.source, at: "" })}><Text value={p.source} plain /></a> into{" "}
+        From <Source graph={graph} proposal={p} /> into{" "}
         <a href={href(graph, "history", [], { branch: p.target, at: "" })}><Text value={p.target} plain /></a>, opened by{" "}
         {p.actor_id ? <Text value={p.actor_id} /> : "an unknown actor"} on <Moment micros={p.created_at} />
         {p.merge_commit_id && (
@@ -121,6 +121,21 @@ function Head(props: { graph: string; proposal: Proposal }) {
       )}
     </>
   );
+}
+
+// Shows the source branch. The merge ends a draft, and a draft whose proposal is closed may have ended since, so
+// that their history cannot be shown.
+function Source(props: { graph: string; proposal: Proposal }) {
+  const { graph, proposal: p } = props;
+  if (p.state !== "open" && isDraft(p.source)) {
+    return (
+      <>
+        <Text value={p.source} plain />
+        {p.state === "merged" && " (a draft, which ended with the merge)"}
+      </>
+    );
+  }
+  return <a href={href(graph, "history", [], { branch: p.source, at: "" })}><Text value={p.source} plain /></a>;
 }
 
 // Says what the last request led to. It takes the focus, because the element that had it may be gone.

@@ -2,7 +2,7 @@
 
 import type { Type } from "./api";
 import { Drawing } from "./drawing";
-import { useCounts, useTypes } from "./facts";
+import { endTypes, isInterface, useCounts, useTypes } from "./facts";
 import { Show } from "./load";
 import { href, route } from "./route";
 import { Table } from "./table";
@@ -47,6 +47,9 @@ function Overview(props: { graph: string; types: Type[] }) {
   const count = (t: Type) => (counts.state === "done" ? (counts.value.get(t.kind + " " + t.name) ?? 0) : null);
   const nodes = types.filter((t) => t.kind === "node");
   const edges = types.filter((t) => t.kind === "edge");
+  // The interfaces at the ends of edges are in the map too.
+  const interfaces = [...new Set(edges.flatMap((e) => [e.from ?? "", e.to ?? ""]))].filter((end) => isInterface(end, types));
+  const loops = (end: string) => edges.filter((e) => e.from === end && e.to === end).map((e) => "↻ " + e.name);
   const name = (t: Type) => (
     <a href={typeHref(graph, t)}>
       <Text value={t.name} plain />
@@ -60,15 +63,20 @@ function Overview(props: { graph: string; types: Type[] }) {
         <Drawing
           label="Map of the types; the tables below have the same data"
           direction="LR"
-          nodes={nodes.map((t) => ({
-            id: t.name,
-            text: t.name,
-            href: typeHref(graph, t),
-            details: [
-              count(t) === null ? "…" : (count(t)?.toLocaleString("en") ?? ""),
-              ...edges.filter((e) => e.from === t.name && e.to === t.name).map((e) => "↻ " + e.name),
-            ],
-          }))}
+          nodes={[
+            ...nodes.map((t) => ({
+              id: t.name,
+              text: t.name,
+              href: typeHref(graph, t),
+              details: [count(t) === null ? "…" : (count(t)?.toLocaleString("en") ?? ""), ...loops(t.name)],
+            })),
+            ...interfaces.map((name) => ({
+              id: name,
+              text: name,
+              href: href(graph, "schema"),
+              details: ["interface of", ...endTypes(name, types).map((t) => t.name), ...loops(name)],
+            })),
+          ]}
           edges={edges.filter((t) => t.from !== t.to).map((t) => ({ from: t.from ?? "", to: t.to ?? "", text: t.name }))}
         />
       )}
@@ -103,8 +111,22 @@ function Overview(props: { graph: string; types: Type[] }) {
 
 function TypePage(props: { graph: string; type: Type; types: Type[] }) {
   const { graph, type, types } = props;
-  const touching = types.filter((t) => t.kind === "edge" && (t.from === type.name || t.to === type.name));
-  const nodeLink = (name: string) => <a href={typeHref(graph, { kind: "node", name })}>{name}</a>;
+  const touching = types.filter((t) => t.kind === "edge" && (endTypes(t.from, types).includes(type) || endTypes(t.to, types).includes(type)));
+  const nodeLink = (name: string) =>
+    isInterface(name, types) ? (
+      <>
+        {name} (
+        {endTypes(name, types).map((t, i) => (
+          <>
+            {i > 0 && ", "}
+            <a href={typeHref(graph, t)}>{t.name}</a>
+          </>
+        ))}
+        )
+      </>
+    ) : (
+      <a href={typeHref(graph, { kind: "node", name })}>{name}</a>
+    );
   return (
     <>
       <p class="crumbs">

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Property, Type } from "./api";
+import { isInterface } from "./facts";
 import { parseJson, type Json } from "./json";
 import type { EntityPlace, NewResolution, Proposal } from "./proposal";
 import { Text } from "./text";
@@ -26,6 +27,12 @@ function propertyOf(types: Type[], place: Place): Property | undefined {
   return types.find((t) => t.kind === place.entity_kind && t.name === place.type_name)?.properties.find((p) => p.name === place.property);
 }
 
+// Reports whether a place is an end of an edge for which the schema names an interface. Its value is an object.
+function isInterfaceEnd(types: Type[], place: Place): boolean {
+  const edge = place.entity_kind === "edge" ? types.find((t) => t.kind === "edge" && t.name === place.type_name) : undefined;
+  return edge !== undefined && (place.property === "from" || place.property === "to") && isInterface(edge[place.property], types);
+}
+
 // The kinds whose values are not texts in JSON.
 const bare = ["I32", "I64", "U32", "U64", "F32", "F64", "Bool", "Vector"];
 
@@ -38,6 +45,15 @@ export function valueOf(types: Type[], place: Place, chosen: Chosen): { value?: 
     return {};
   }
   const property = propertyOf(types, place);
+  if (isInterfaceEnd(types, place)) {
+    const fault = 'Give a type and an id in JSON, such as {"type": "Person", "id": "ann"}.';
+    try {
+      const value = parseJson(chosen.text) as Json;
+      return value !== null && typeof value === "object" ? { value } : { fault };
+    } catch {
+      return { fault };
+    }
+  }
   if (!property || !(property.list || bare.includes(property.kind))) {
     return { value: chosen.text };
   }

@@ -53,7 +53,8 @@ func (f *fleet) untilIdle() {
 }
 
 // TestIdleServers lets two servers close an unused graph, again and again. Each time another server
-// gets the first write. It must be acknowledged, and the other server must show it.
+// gets the first write. It must be acknowledged, and the other server must show it. Afterwards one of the
+// two is the writer.
 func TestIdleServers(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))
 	for i, dir := range f.dirs {
@@ -62,7 +63,7 @@ func TestIdleServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, name, strings.Replace(string(config), "lease:", "idle: 1s, lease:", 1))
+		write(t, name, strings.Replace(string(config), "lease:", "idle: 2s, lease:", 1))
 		f.start(i)
 	}
 	for round, at := range []int{0, 1, 1, 0} {
@@ -73,14 +74,16 @@ func TestIdleServers(t *testing.T) {
 		if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &m) != nil || m.Commit == nil {
 			t.Fatalf("round %d: the first write on server %d: %v %d %s", round, at, err, a.status, a.body)
 		}
-		if role := f.role(at); role != "writer" {
-			t.Errorf("round %d: after its write server %d is %s", round, at, role)
+		// A server that has not read the latest sign of the former writer forwards the write to it.
+		writer := slices.IndexFunc([]string{f.role(0), f.role(1)}, func(role string) bool { return role == "writer" })
+		if writer < 0 {
+			t.Fatalf("round %d: after a write on server %d no server is the writer", round, at)
 		}
 		if err := f.sees(1-at, slug, m.Commit.GraphCommitID); err != nil {
 			t.Errorf("round %d: %v", round, err)
 		}
-		if role := f.role(1 - at); role != "reader" {
-			t.Errorf("round %d: after a read server %d is %s", round, 1-at, role)
+		if role := f.role(1 - writer); role != "reader" && role != "idle" {
+			t.Errorf("round %d: after a write on server %d and a read on server %d, server %d is %s", round, at, 1-at, 1-writer, role)
 		}
 	}
 	f.untilIdle()

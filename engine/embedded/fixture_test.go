@@ -197,6 +197,8 @@ func dump(s *version.Snapshot) string {
 					for _, e := range v.Elems() {
 						line += " [" + value.Text(e)
 					}
+				case v.Kind() == value.Vector:
+					line += " " + fmt.Sprint(v.Vector())
 				default:
 					line += " " + value.Text(v)
 				}

@@ -71,6 +71,9 @@ type Options struct {
 	// indexed is the least number of ordinals in a table for which its indexes are stored.
 	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
 	indexed uint32
+	// vectorLimits bound the builds of approximate indexes. The zero value means
+	// version.DefaultVectorLimits.
+	vectorLimits version.VectorLimits
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
 	// textPart is the value of PartBytes in version.TextFiles. 0 means the default.
@@ -154,6 +157,9 @@ func (o Options) complete() Options {
 	}
 	if o.indexed == 0 {
 		o.indexed = defaultIndexed
+	}
+	if o.vectorLimits == (version.VectorLimits{}) {
+		o.vectorLimits = version.DefaultVectorLimits()
 	}
 	if o.keepIndexes == 0 {
 		o.keepIndexes = defaultKeepIndexes

@@ -22,6 +22,9 @@ type script struct {
 	deeds []deed
 	past  bool                         // whether to compare the history that can still be read, too
 	made  func(t *testing.T, g *Graph) // checks the graph after a complete run; may be nil
+
+	answers func(g *Graph) string // answers of a graph that belong to its state; may be nil
+	stored  *reopenedIndexes      // counts the reopened graphs; may be nil
 }
 
 // deed is one call of a script. It is acknowledged if it returns nil.
@@ -172,6 +175,7 @@ func scripts() []script {
 				t.Errorf("%d numbers are assigned: nothing was rewritten", n)
 			}
 		}},
+		indexing(),
 	}
 }
 
@@ -351,6 +355,9 @@ func cleaning(opts engine.CleanupOptions) deed {
 // dump describes the content of a graph.
 func (s script) dump(g *Graph) string {
 	text := dumpAll(g)
+	if s.answers != nil {
+		text += "\n" + s.answers(g)
+	}
 	if !s.past {
 		return text
 	}

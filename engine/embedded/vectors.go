@@ -70,7 +70,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 		if !b.head.Load().snap.Schema.Approximate() {
 			continue
 		}
-		builds, err := b.planVectors(ctx, v.branches.main.head.Load().snap)
+		builds, err := b.planVectors(ctx, v.branches.main.head.Load().snap, v.opts.vectorLimits)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 // branch. For a table that has the same rows in that state, the branch uses the graph of that
 // state. planVectors reads rows and files without a lock. Then it holds the write lock for a
 // moment, so that every state after the tip inherits the builds.
-func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (builds []*version.VectorBuild, err error) {
+func (b *branch) planVectors(ctx context.Context, main *version.Snapshot, limits version.VectorLimits) (builds []*version.VectorBuild, err error) {
 	head := b.head.Load().snap
 	needs := map[*version.Type][]version.VectorNeed{}
 	for _, t := range head.Tables() {
@@ -100,7 +100,7 @@ func (b *branch) planVectors(ctx context.Context, main *version.Snapshot) (build
 		if main.Schema == head.Schema {
 			donor = main.Table(t.Type.Entity, t.Type.Index)
 		}
-		found, err := t.VectorNeeds(ctx, donor)
+		found, err := t.VectorNeeds(ctx, donor, limits)
 		if err != nil {
 			return nil, err
 		}

@@ -8,18 +8,23 @@ import (
 )
 
 const (
-	// approximateFrom is the least number of entities for which a graph is built. Below, the
-	// exact scan takes less than a millisecond.
-	approximateFrom = 4096
-	// approximateLater is the least number of vectors outside the graph that are worth a build.
-	approximateLater = 1024
-	// laterPart bounds the same number relative to the nodes: a build also needs at least one such
-	// vector for every laterPart nodes.
+	// laterPart bounds the vectors outside the graph relative to its nodes: a build needs at least one
+	// such vector for every laterPart nodes.
 	laterPart = 32
 	// gonePart bounds the nodes of dead or changed entities: if these are more than 1/gonePart of
-	// all nodes, and more than approximateLater, the next build makes a new graph.
+	// all nodes, and more than VectorLimits.Later, the next build makes a new graph.
 	gonePart = 4
 )
+
+// VectorLimits bound the builds of graphs to those that save time.
+type VectorLimits struct {
+	From  uint32 // least number of entities for which a graph is built
+	Later int    // least number of vectors outside the graph that are worth a build
+}
+
+// DefaultVectorLimits returns the limits of a graph that serves users. The exact scan of fewer
+// entities takes less than a millisecond.
+func DefaultVectorLimits() VectorLimits { return VectorLimits{From: 4096, Later: 1024} }
 
 // VectorNeed says what a property of a table needs: a build of a graph, or the graph of another
 // branch.
@@ -37,15 +42,15 @@ type VectorNeed struct {
 //
 // VectorNeeds reads rows and files and may take long, so the caller should hold no lock. It throws
 // the faults that it finds; see package corruption. It returns an error only if the context ends.
-func (t *Table) VectorNeeds(ctx context.Context, donor *Table) (needs []VectorNeed, err error) {
-	if t.live < approximateFrom || t.texts == nil || t.texts.typ != t.Type {
+func (t *Table) VectorNeeds(ctx context.Context, donor *Table, limits VectorLimits) (needs []VectorNeed, err error) {
+	if t.live < limits.From || t.texts == nil || t.texts.typ != t.Type {
 		return nil, nil
 	}
 	for p := range t.Type.Props {
 		if !t.Type.Approximate(p) {
 			continue
 		}
-		need, ok, err := t.vectorNeed(ctx, donor, p)
+		need, ok, err := t.vectorNeed(ctx, donor, p, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -57,36 +62,36 @@ func (t *Table) VectorNeeds(ctx context.Context, donor *Table) (needs []VectorNe
 }
 
 // vectorNeed returns what property p needs; ok is false if it needs nothing.
-func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int) (need VectorNeed, ok bool, err error) {
+func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits VectorLimits) (need VectorNeed, ok bool, err error) {
 	need = VectorNeed{t: t, p: p}
 	n := &t.texts.nearby
 	last, _ := n.latest(p)
 	if !last.exists() {
-		need.taken, err = t.vectorsOf(ctx, donor, p)
+		need.taken, err = t.vectorsOf(ctx, donor, p, limits)
 		return need, true, err
 	}
 	if s := n.unread(p); s != nil {
 		// This is an upper bound of the number of vectors outside the graph. An exact count
 		// would read the graph.
-		if rows := t.base + uint32(len(t.tail)); rows-s.covered < max(approximateLater, s.covered/laterPart) {
+		if rows := t.base + uint32(len(t.tail)); int(rows-s.covered) < max(limits.Later, int(s.covered/laterPart)) {
 			return need, false, nil
 		}
 	}
 	g := last.graph(t.Type.Props[p].Type.Dim)
 	gone := 0
-	switch view, err := t.Vectors(fewVectors(ctx, g), p); {
+	switch view, err := t.Vectors(limits.fewVectors(ctx, g), p); {
 	case err == errOutdated:
 		gone = g.Gone(t.next, t.rows)
 	case err != nil || view == nil:
 		return need, false, err
 	case view.Graph().Covered() != g.Covered():
 		return need, false, nil // a build has just replaced the graph
-	case view.Later() < outdatedFrom(g) && !startsAnew(g, view.Gone()):
+	case view.Later() < limits.outdatedFrom(g) && !limits.startsAnew(g, view.Gone()):
 		return need, false, nil
 	default:
 		gone = view.Gone()
 	}
-	if !startsAnew(g, gone) {
+	if !limits.startsAnew(g, gone) {
 		need.earlier = g
 	}
 	return need, true, nil
@@ -94,7 +99,7 @@ func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int) (need Vecto
 
 // vectorsOf returns the graph that the table `donor` has for property p, or nil if the table t
 // cannot use it.
-func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.VectorGraph, error) {
+func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits VectorLimits) (*index.VectorGraph, error) {
 	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
 		return nil, nil
 	}
@@ -106,9 +111,9 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int) (*index.Vect
 	if g.Covered() > t.sharedRows(donor) {
 		return nil, nil
 	}
-	view, err := fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
+	view, err := limits.fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
 	switch {
-	case err == errOutdated || err == nil && view.Later() >= outdatedFrom(g):
+	case err == errOutdated || err == nil && view.Later() >= limits.outdatedFrom(g):
 		// A build adds only the rows after the rows of `donor`. The other vectors would stay
 		// outside the graph, so that one build after another would extend it.
 		return nil, nil
@@ -145,16 +150,18 @@ func (need VectorNeed) Begin(tip *Table) *VectorBuild {
 
 // outdatedFrom returns the smallest number of vectors outside the graph at which a build must add
 // them.
-func outdatedFrom(g *index.VectorGraph) int { return max(approximateLater, g.Nodes()/laterPart) }
+func (limits VectorLimits) outdatedFrom(g *index.VectorGraph) int {
+	return max(limits.Later, g.Nodes()/laterPart)
+}
 
-// errOutdated says that more vectors are outside a graph than [outdatedFrom] allows.
+// errOutdated says that more vectors are outside a graph than outdatedFrom allows.
 var errOutdated = errors.New("version: too many vectors are outside the graph")
 
 // fewVectors returns limits for making a view of the graph. If the view would have to code many
 // vectors, it fails with errOutdated instead.
-func fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
+func (limits VectorLimits) fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
 	// Spend is called for 256 vectors at a time.
-	left := (outdatedFrom(g) + 256) * g.LaterBytes()
+	left := (limits.outdatedFrom(g) + 256) * g.LaterBytes()
 	return index.Work{Ctx: ctx, Spend: func(bytes int) error {
 		if left -= bytes; left < 0 {
 			return errOutdated
@@ -165,8 +172,8 @@ func fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
 
 // startsAnew reports whether too many nodes of the graph belong to dead or changed entities; `gone`
 // is their number. The next build must then make a new graph without them.
-func startsAnew(g *index.VectorGraph, gone int) bool {
-	return gone > approximateLater && gone > g.Nodes()/gonePart
+func (limits VectorLimits) startsAnew(g *index.VectorGraph, gone int) bool {
+	return gone > limits.Later && gone > g.Nodes()/gonePart
 }
 
 // sharedRows returns the number of rows at the start of both tables that lie in the same stored

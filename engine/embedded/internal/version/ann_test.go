@@ -44,7 +44,7 @@ func withDocs(s *Snapshot, from, to int) *Snapshot {
 func built(t *testing.T, s *Snapshot) *Table {
 	t.Helper()
 	table := s.Nodes(0)
-	needs, err := table.VectorNeeds(t.Context(), nil)
+	needs, err := table.VectorNeeds(t.Context(), nil, DefaultVectorLimits())
 	if err != nil || len(needs) != 1 {
 		t.Fatalf("%d builds are needed, error %v", len(needs), err)
 	}
@@ -158,7 +158,7 @@ func TestUnstoredVectorsReadNoRows(t *testing.T) {
 // memory, because later states refer to the build.
 func TestFailedBuildFreesItsTable(t *testing.T) {
 	table := vectorTable(t, 5000).Nodes(0)
-	needs, err := table.VectorNeeds(t.Context(), nil)
+	needs, err := table.VectorNeeds(t.Context(), nil, DefaultVectorLimits())
 	if err != nil || len(needs) != 1 {
 		t.Fatalf("%d builds are needed, error %v", len(needs), err)
 	}

@@ -18,30 +18,33 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
-var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1}
+var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1, vectorLimits: smallVectors}
 
 // lived makes a graph with everything that a head may refer to: rows in segments and in the
-// log, indexes with several levels, a text index, a sorted index, branches, a merge and receipts.
+// log, indexes with several levels, a text index, a sorted index, an approximate index of vectors,
+// branches, a merge and receipts.
 func lived(t testing.TB, mem *fs.Mem, persons int) {
 	t.Helper()
 	defer func(full int) { index.FullLevel = full }(index.FullLevel)
 	index.FullLevel = 1 // so that the first level stays
 	ctx := context.Background()
-	g, err := Create(ctx, mem, dir, "// people", people(), flipOptions)
+	g, err := Create(ctx, mem, dir, "// people", placed(), flipOptions)
 	must(t, err)
 	must(t, loadText(g, engine.Merge, manyPeople(0, persons)))
+	must(t, loadText(g, engine.Merge, placedPeople(0, min(persons, 40), "")))
 	must(t, loadText(g, engine.Merge, `{"type":"Note","data":{"id":"n1","text":"hello world"}}`+"\n"+`{"type":"Note","data":{"id":"n2","text":"hello again"}}`+"\n"+
 		`{"edge":"About","from":"n1","to":"p000001","data":{"id":"a1"}}`))
 	_, err = search(g, "hello")
 	must(t, err)
 	_, err = firstByName(g) // builds the sorted index
 	must(t, err)
+	must(t, building.do(g))
 	must(t, g.checkpoints.make(ctx))
 	_, err = g.CreateBranch(ctx, "side", engine.Target{})
 	must(t, err)
 	_, err = g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(1)}, engine.WriteOptions{Branch: "side", IdempotencyKey: "k", Actor: "ann"})
 	must(t, err)
-	_, err = g.Mutate(ctx, birthday, engine.Args{num(77), num(3)}, engine.WriteOptions{})
+	_, err = g.Mutate(ctx, birthday, engine.Args{num(77), num(21)}, engine.WriteOptions{})
 	must(t, err)
 	_, err = g.Merge(ctx, "side", "main", engine.MergeOptions{})
 	must(t, err)
@@ -57,6 +60,9 @@ func lived(t testing.TB, mem *fs.Mem, persons int) {
 		if n := table.Levels(); n < 2 {
 			t.Fatalf("the indexes of %s have %d levels, expected 2 or more", table.Type.Name, n)
 		}
+	}
+	if n := nodesOfPlaces(g, engine.MainBranch); n < 3 {
+		t.Fatalf("the approximate index has %d nodes", n)
 	}
 	_, err = g.Mutate(ctx, deletePerson, engine.Args{str("p000002")}, engine.WriteOptions{})
 	must(t, err)
@@ -127,6 +133,13 @@ func probes(persons int) []func(g *Graph) (string, error) {
 		func(g *Graph) (string, error) { return search(g, "hello") },
 		func(g *Graph) (string, error) { return search(g, "again") },
 		firstByName,
+		func(g *Graph) (string, error) {
+			return answer(g, nearestPersons(true), engine.Args{value.OfVector(vectorFor("x"))}, "")
+		},
+		func(g *Graph) (string, error) {
+			table, place := placedTable(g, engine.MainBranch)
+			return "", walkAll(table, place)
+		},
 		func(g *Graph) (s string, err error) {
 			defer corruption.Catch(corruption.Watch(), &err)
 			return dumpGraph(g)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +36,7 @@ import (
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
 //	approval GRAPH       set APPROVAL to the digest that cluster plan prints for the graph
 //	flip FILE [TEXT]     change one byte of FILE: the first one of TEXT, or the one in the middle
+//	newer FILE           give FILE of a store, such as END, the next format number
 //	serve [-fixed] STORE [POLICY]
 //	                     serve a store as graph people at $URL until the script ends: token
 //	                     t-ada is act-ada, and so on; with -fixed, requests cannot
@@ -115,6 +118,15 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 				}
 			}
 			b[i] ^= 1
+			ts.Check(os.WriteFile(path, b, 0o600))
+		},
+		"newer": func(ts *testscript.TestScript, _ bool, args []string) {
+			path := ts.MkAbs(args[0])
+			b, err := os.ReadFile(path)
+			ts.Check(err)
+			b[8]++ // the format; the checksum of the file is at its end
+			end := len(b) - 4
+			binary.LittleEndian.PutUint32(b[end:], crc32.Checksum(b[:end], crc32.MakeTable(crc32.Castagnoli)))
 			ts.Check(os.WriteFile(path, b, 0o600))
 		},
 		"serve": func(ts *testscript.TestScript, _ bool, args []string) {

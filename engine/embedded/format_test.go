@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,6 +111,33 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 		t.Errorf("after a reopen the graph is\n%s\nwant\n%s", got, want)
 	}
 	must(t, g.Verify(ctx))
+}
+
+// TestNewerFormat opens a graph of which a newer version of the program has written a file. The error
+// must contain both format numbers and must say to use a newer program.
+func TestNewerFormat(t *testing.T) {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	for kind, pattern := range map[string]string{"END": "END", "manifest": "*.manifest"} {
+		home := filepath.Join(t.TempDir(), "graph")
+		g, err := Create(t.Context(), fs.OS(), home, "// people", people(), crashOptions)
+		must(t, err)
+		must(t, g.Close())
+		files, err := filepath.Glob(filepath.Join(home, pattern))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("files %q, error %v", files, err)
+		}
+		data, err := os.ReadFile(files[0])
+		must(t, err)
+		data[8] = format.Current + 1
+		end := len(data) - 4
+		binary.LittleEndian.PutUint32(data[end:], crc32.Checksum(data[:end], castagnoli))
+		must(t, os.WriteFile(files[0], data, 0o600))
+		_, err = Open(t.Context(), fs.OS(), home, crashOptions)
+		want := fmt.Sprintf("%s format %d is newer than format %d, the newest that this program reads; use a newer program", kind, format.Current+1, format.Current)
+		if !isCorrupt(err, filepath.Base(files[0])) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("open: %v\nwant an error about %s that ends with %q", err, files[0], want)
+		}
+	}
 }
 
 // TestFormat4 opens a graph of format 4. Its text index has an older layout and must be built

@@ -3,10 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 )
@@ -112,20 +114,44 @@ func TestMissingEnd(t *testing.T) {
 	}
 }
 
-// TestNewerFormat opens a store with a newer format number in END. The error must be that the file
-// END is corrupt.
+// TestNewerFormat opens a store in which one file has the next format number. The error must contain
+// both numbers and must say to use a newer program. The files must not change.
 func TestNewerFormat(t *testing.T) {
-	mem := appended(t)
-	name := filepath.Join("/g", endName)
-	data := encodeEnd(0)
-	data[8]++
-	le.PutUint32(data[endSize-4:], checksum(data[:endSize-4]))
-	replace(t, mem, name, data)
-	_, _, err := Open(t.Context(), mem, "/g", tiny)
-	var corrupt *engine.Corrupt
-	if !errors.As(err, &corrupt) || corrupt.Object != name {
-		t.Errorf("open: %v", err)
+	for _, file := range []struct{ name, kind string }{
+		{filepath.Join("/g", endName), "END"},
+		{filename("/g", 1, manifestExt), "manifest"},
+	} {
+		mem := appended(t)
+		data, err := fs.ReadFile(mem, file.name)
+		must(t, err)
+		le.PutUint32(data[8:], format.Current+1)
+		le.PutUint32(data[len(data)-4:], checksum(data[:len(data)-4]))
+		replace(t, mem, file.name, data)
+		before := contents(t, mem)
+		_, _, err = Open(t.Context(), mem, "/g", tiny)
+		var corrupt *engine.Corrupt
+		want := fmt.Sprintf("offset 8: %s format %d is newer than format %d, the newest that this program reads; use a newer program", file.kind, format.Current+1, format.Current)
+		if !errors.As(err, &corrupt) || corrupt.Object != file.name || corrupt.Detail != want {
+			t.Errorf("open: %v\nwant an error about %s that ends with %q", err, file.name, want)
+		}
+		if after := contents(t, mem); !maps.Equal(after, before) {
+			t.Errorf("the refusal changed the files from\n%q\nto\n%q", before, after)
+		}
 	}
+}
+
+// contents returns the content of each file of the store, by name.
+func contents(t *testing.T, mem *fs.Mem) map[string]string {
+	t.Helper()
+	names, err := mem.List("/g")
+	must(t, err)
+	all := map[string]string{}
+	for _, name := range names {
+		data, err := fs.ReadFile(mem, filepath.Join("/g", name))
+		must(t, err)
+		all[name] = string(data)
+	}
+	return all
 }
 
 // TestEndNotWritten closes a store while the disk rejects the write of END. The close must succeed,

@@ -294,10 +294,11 @@ bench: ## measure the language, the engine and the server
 	$(GO) test -run '^$$' -bench . -benchmem ./bench ./gq ./cmd/gq
 
 SIZE ?= 1
-# PROFILE names a folder for CPU profiles of this engine, one for each task. CODE=1 leaves all
+# KEYS=scattered gives the graph keys without order or common parts, SEED=7 other rows, and BUDGET=500ms less
+# time for each database and task. PROFILE names a folder for CPU profiles of this engine, one for each task. CODE=1 leaves all
 # but the code of this repository out.
 bench-peers: ## measure the engine beside SQLite, DuckDB and PostgreSQL (SIZE=0.02 for a short run)
-	@WORK=$(DATA)/peers SIZE=$(SIZE) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) SNB= bench/peers/run.sh
+	@WORK=$(DATA)/peers SIZE=$(SIZE) KEYS=$(KEYS) SEED=$(SEED) BUDGET=$(BUDGET) PROFILE=$(abspath $(PROFILE)) CODE=$(CODE) SNB= bench/peers/run.sh
 
 bench-snb: SNB = 0.22
 bench-snb: ## measure the Social Network Benchmark and LSQB, and compare with DuckDB, LadybugDB, PostgreSQL and Neo4j (SNB=0.02 for a short run)

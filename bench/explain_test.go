@@ -44,7 +44,7 @@ func TestAnalyze(t *testing.T) {
 	}
 	g, plans := openSocial(t, rows)
 	defer g.Close()
-	args := engine.Args{value.OfString(social.PersonSlug(3))}
+	args := engine.Args{value.OfString(rows.PersonSlug(3))}
 	for range 2 { // the second run uses the caches that the first one filled
 		var text strings.Builder
 		for _, name := range socialReads {

@@ -40,7 +40,7 @@ func BenchmarkSocial(b *testing.B) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	args := make([]engine.Args, 500)
 	for i := range args {
-		args[i] = engine.Args{value.OfString(social.PersonSlug(rng.IntN(rows.Persons)))}
+		args[i] = engine.Args{value.OfString(rows.PersonSlug(rng.IntN(rows.Persons)))}
 	}
 	for _, name := range socialReads {
 		q := plans[name]

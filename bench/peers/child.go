@@ -42,7 +42,7 @@ func (b *bench) child(ctx context.Context, c child) (o outcome, err error) {
 		return o, err
 	}
 	cmd := exec.CommandContext(ctx, self, childArg, "-task", c.task, "-peer", c.peer, "-dir", c.dir, "-file", b.file,
-		"-size", strconv.FormatFloat(b.scale, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-profile", c.profile,
+		"-size", strconv.FormatFloat(b.scale, 'g', -1, 64), "-seed", strconv.FormatUint(b.seed, 10), "-keys", b.keys.String(), "-profile", c.profile,
 		"-root", b.root, "-deps="+strconv.FormatBool(b.deps()))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -64,6 +64,8 @@ func runChild(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&from.file, "file", "", "")
 	size := flags.Float64("size", 1, "")
 	seed := flags.Uint64("seed", 42, "")
+	var keys social.Keys
+	flags.Var(&keys, "keys", "")
 	root, deps := flags.String("root", "", ""), flags.Bool("deps", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -71,6 +73,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 	if from.graph, err = social.New(*size, *seed); err != nil {
 		return err
 	}
+	from.graph.Keys = keys
 	p, err := peerNamed(c.peer)
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 		err = p.load(ctx, c.dir, from)
 		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
 	case "open":
-		o.Seconds, err = openAndAnswer(ctx, p, c.dir)
+		o.Seconds, err = openAndAnswer(ctx, p, c.dir, from.graph.PersonSlug(7))
 	case "index":
 		stop := watchMemory(ownMemory)
 		start := time.Now()
@@ -124,8 +127,9 @@ func peerNamed(name string) (peer, error) {
 	return nil, fmt.Errorf("no database %q", name)
 }
 
-// openAndAnswer measures the time of opening a database and answering one lookup.
-func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, err error) {
+// openAndAnswer measures the time of opening a database and answering one lookup of the person with
+// the given key.
+func openAndAnswer(ctx context.Context, p peer, dir, slug string) (seconds float64, err error) {
 	if _, err := compiled(); err != nil { // a program contains compiled plans: do not time this
 		return 0, err
 	}
@@ -139,7 +143,7 @@ func openAndAnswer(ctx context.Context, p peer, dir string) (seconds float64, er
 	if err != nil {
 		return 0, err
 	}
-	n, err := run(ctx, []any{social.PersonSlug(7)}, nil)
+	n, err := run(ctx, []any{slug}, nil)
 	seconds = time.Since(start).Seconds()
 	if err == nil && n != 1 {
 		err = fmt.Errorf("the first lookup found %d rows, expected 1", n)

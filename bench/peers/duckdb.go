@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/duckdb/duckdb-go/v2"
-
-	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // duckDB is DuckDB as a shared library in this process, with its defaults: as many threads as there
@@ -85,21 +83,21 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 	if err := execAll(ctx, s.conn, duckTables); err != nil {
 		return err
 	}
-	g := from.graph
+	g := rowsOf(from.graph)
 	for _, t := range []struct {
 		table string
 		fill  func(add func(...driver.Value) bool)
 	}{
 		{"person", func(add func(...driver.Value) bool) {
-			for p := range g.AllPersons() {
-				if !add(int32(p.Number), social.PersonSlug(p.Number), p.Name, int32(p.Age), p.City, p.Bio) {
+			for p := range g.persons() {
+				if !add(int32(p.id), p.slug, p.Name, int32(p.Age), p.City, p.Bio) {
 					return
 				}
 			}
 		}},
 		{"company", func(add func(...driver.Value) bool) {
-			for c := range g.AllCompanies() {
-				if !add(int32(c.Number), social.CompanySlug(c.Number), c.Name) {
+			for c := range g.companies() {
+				if !add(int32(c.id), c.slug, c.Name) {
 					return
 				}
 			}
@@ -110,27 +108,27 @@ func (duckDB) load(ctx context.Context, dir string, from source) (err error) {
 				if p.Vector != nil {
 					vector = p.Vector
 				}
-				if !add(int32(p.Number), social.PostSlug(p.Number), p.Text, vector) {
+				if !add(int32(p.Number), g.PostSlug(p.Number), p.Text, vector) {
 					return
 				}
 			}
 		}},
 		{"knows", func(add func(...driver.Value) bool) {
-			for k := range g.Acquaintances() {
+			for k := range g.knows() {
 				if !add(int32(k.From), int32(k.To), dayTime(k.Since)) {
 					return
 				}
 			}
 		}},
 		{"works_at", func(add func(...driver.Value) bool) {
-			for e := range g.AllWorksAt() {
+			for e := range g.worksAt() {
 				if !add(int32(e.From), int32(e.To)) {
 					return
 				}
 			}
 		}},
 		{"authored", func(add func(...driver.Value) bool) {
-			for e := range g.AllAuthored() {
+			for e := range g.authored() {
 				if !add(int32(e.To), int32(e.From)) {
 					return
 				}
@@ -231,11 +229,11 @@ func (s *duckSession) writers(ctx context.Context, n int) ([]commitFunc, error) 
 				return nil, err
 			}
 		}
-		out = append(out, func(ctx context.Context, person, friend, day int) error {
+		out = append(out, func(ctx context.Context, person int, slug, friend string, day int) error {
 			return errors.Join(
 				stmts[0].exec(ctx),
-				stmts[1].exec(ctx, int64(person), social.PersonSlug(person)),
-				stmts[2].exec(ctx, int64(person), dayTime(day), social.PersonSlug(friend)),
+				stmts[1].exec(ctx, int64(person), slug),
+				stmts[2].exec(ctx, int64(person), dayTime(day), friend),
 				stmts[3].exec(ctx),
 			)
 		})

@@ -101,9 +101,10 @@ func (b *bench) commitFor(ctx context.Context, d time.Duration, writers []commit
 		rng := rand.New(rand.NewPCG(b.seed, uint64(next.Load())+uint64(w)))
 		wg.Go(func() {
 			for time.Since(start) < d {
-				person, friend, day := int(next.Add(1)), rng.IntN(b.graph.Persons), 15_000+rng.IntN(1_000)
+				person, known, day := int(next.Add(1)), rng.IntN(b.graph.Persons), 15_000+rng.IntN(1_000)
+				slug, friend := b.graph.PersonSlug(person), b.graph.PersonSlug(known)
 				begin := time.Now()
-				if errs[w] = commit(ctx, person, friend, day); errs[w] != nil {
+				if errs[w] = commit(ctx, person, slug, friend, day); errs[w] != nil {
 					return
 				}
 				times[w].add(time.Since(begin))

@@ -37,6 +37,7 @@ func main() {
 type options struct {
 	scale   float64       // factor: 1 means 1,620,000 rows
 	seed    uint64        // seed of the random graph
+	keys    social.Keys   // keys of the graph
 	dir     string        // folder in which the bench makes its temporary files
 	budget  time.Duration // time for each database and each task
 	profile string        // folder for CPU profiles; "" for none
@@ -54,6 +55,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	flags.Float64Var(&o.scale, "size", 1, "size of the graph as a multiple of 1,620,000 rows")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the random rows")
+	flags.Var(&o.keys, "keys", "keys of the graph: serial, or scattered for keys without order or common parts")
 	flags.StringVar(&o.dir, "dir", "", "folder for temporary files; the default is the system's folder")
 	flags.DurationVar(&o.budget, "budget", 3*time.Second, "time for each database and each task")
 	flags.StringVar(&o.profile, "profile", "", "folder for CPU profiles of this engine, one for each task")
@@ -87,6 +89,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	g.Keys = o.keys
 	r := &bench{options: o, graph: g, dir: dir, rng: rand.New(rand.NewPCG(o.seed, 99))}
 	return r.run(ctx)
 }

@@ -236,9 +236,9 @@ func (s *graphSession) writers(_ context.Context, n int) ([]commitFunc, error) {
 		return nil, err
 	}
 	q := queries["w10"].Plan
-	commit := func(ctx context.Context, person, friend, day int) error {
+	commit := func(ctx context.Context, _ int, slug, friend string, day int) error {
 		_, err := s.graph.Mutate(ctx, q, engine.Args{
-			value.OfString(social.PersonSlug(person)), value.OfString(social.PersonSlug(friend)), value.OfDate(value.DateValue(day)),
+			value.OfString(slug), value.OfString(friend), value.OfDate(value.DateValue(day)),
 		}, engine.WriteOptions{})
 		return err
 	}

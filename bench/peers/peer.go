@@ -42,8 +42,9 @@ type session interface {
 // statement appends the rows to it, with integers as int64 and floats as float64.
 type statement func(ctx context.Context, args []any, keep *[][]any) (rows int, err error)
 
-// commitFunc durably commits one person, and the fact that this person knows `friend`.
-type commitFunc func(ctx context.Context, person, friend, day int) error
+// commitFunc durably commits one person with the given integer and key, and the fact that this person
+// knows the person with the key `friend` since the given day.
+type commitFunc func(ctx context.Context, person int, slug, friend string, day int) error
 
 // absentError says why a database cannot be measured, for one work or for the whole run.
 type absentError struct{ reason string }

@@ -117,10 +117,17 @@ func TestTopOf(t *testing.T) {
 	}
 }
 
-// TestDatabasesAgree loads a small graph into the databases that are compiled in, and compares the
-// answers to every work that they support.
+// TestDatabasesAgree loads small graphs, with serial and with scattered keys, into the databases that are
+// compiled in, and compares the answers to every work that they support.
 func TestDatabasesAgree(t *testing.T) {
+	for _, keys := range []social.Keys{social.Serial, social.Scattered} {
+		t.Run(keys.String(), func(t *testing.T) { databasesAgree(t, keys) })
+	}
+}
+
+func databasesAgree(t *testing.T, keys social.Keys) {
 	b, ctx := testBench(t), t.Context()
+	b.graph.Keys = keys
 	b.dir = t.TempDir()
 	b.file = b.dir + "/graph.ndjson"
 	if err := b.writeFile(); err != nil {

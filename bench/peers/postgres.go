@@ -106,26 +106,26 @@ func (postgres) load(ctx context.Context, dir string, from source) (err error) {
 	if err := pgExec(ctx, conn, pgTables); err != nil {
 		return err
 	}
-	g := from.graph
+	g := rowsOf(from.graph)
 	for _, t := range []struct {
 		table   string
 		columns []string
 		rows    iter.Seq[[]any]
 	}{
-		{"person", []string{"id", "slug", "name", "age", "city", "bio"}, each(g.AllPersons(), func(p social.Person) []any {
-			return []any{p.Number, social.PersonSlug(p.Number), p.Name, p.Age, p.City, p.Bio}
+		{"person", []string{"id", "slug", "name", "age", "city", "bio"}, each(g.persons(), func(p person) []any {
+			return []any{p.id, p.slug, p.Name, p.Age, p.City, p.Bio}
 		})},
-		{"company", []string{"id", "slug", "name"}, each(g.AllCompanies(), func(c social.Company) []any {
-			return []any{c.Number, social.CompanySlug(c.Number), c.Name}
+		{"company", []string{"id", "slug", "name"}, each(g.companies(), func(c company) []any {
+			return []any{c.id, c.slug, c.Name}
 		})},
 		{"post", []string{"id", "slug", "text", "embedding"}, each(g.AllPosts(), func(p social.Post) []any {
-			return []any{p.Number, social.PostSlug(p.Number), p.Text, p.Vector}
+			return []any{p.Number, g.PostSlug(p.Number), p.Text, p.Vector}
 		})},
-		{"knows", []string{"src", "dst", "since"}, each(g.Acquaintances(), func(k social.Acquaintance) []any {
+		{"knows", []string{"src", "dst", "since"}, each(g.knows(), func(k social.Acquaintance) []any {
 			return []any{k.From, k.To, dayTime(k.Since)}
 		})},
-		{"works_at", []string{"person", "company"}, each(g.AllWorksAt(), func(e social.Edge) []any { return []any{e.From, e.To} })},
-		{"authored", []string{"post", "person"}, each(g.AllAuthored(), func(e social.Edge) []any { return []any{e.To, e.From} })},
+		{"works_at", []string{"person", "company"}, each(g.worksAt(), func(e social.Edge) []any { return []any{e.From, e.To} })},
+		{"authored", []string{"post", "person"}, each(g.authored(), func(e social.Edge) []any { return []any{e.To, e.From} })},
 	} {
 		next, stop := iter.Pull(t.rows)
 		_, err := conn.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromFunc(func() ([]any, error) {
@@ -243,8 +243,8 @@ func (s *pgSession) writers(ctx context.Context, n int) ([]commitFunc, error) {
 		if _, err := conn.Prepare(ctx, "w10", text); err != nil {
 			return nil, err
 		}
-		out = append(out, func(ctx context.Context, person, friend, day int) error {
-			_, err := conn.Exec(ctx, "w10", person, social.PersonSlug(person), dayTime(day), social.PersonSlug(friend))
+		out = append(out, func(ctx context.Context, person int, slug, friend string, day int) error {
+			_, err := conn.Exec(ctx, "w10", person, slug, dayTime(day), friend)
 			return err
 		})
 	}

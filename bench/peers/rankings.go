@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // depth is the number of rows in a ranking.
@@ -89,7 +87,7 @@ func (b *bench) textScores(words []string) []map[string]float64 {
 			}
 		}
 		if any {
-			matches[social.PostSlug(p.Number)] = m
+			matches[b.graph.PostSlug(p.Number)] = m
 		}
 	}
 	const k1, weight = 1.2, 0.75
@@ -121,7 +119,7 @@ func (b *bench) nearness(to []float32) map[string]float64 {
 			a += float64(x) * float64(x)
 			c += float64(to[i]) * float64(to[i])
 		}
-		out[social.PostSlug(p.Number)] = dot / math.Sqrt(a*c)
+		out[b.graph.PostSlug(p.Number)] = dot / math.Sqrt(a*c)
 	}
 	return out
 }

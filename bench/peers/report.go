@@ -55,8 +55,8 @@ func (b *bench) head(context.Context) error {
 		fmt.Println()
 		return nil
 	}
-	fmt.Printf("%d persons, %d companies, %d posts (%d with a vector), %d knows, %d works at, %d authored; seed %d.\n\n",
-		g.Persons, g.Companies, g.Posts, g.Vectors, g.Knows, g.WorksAt, g.Authored, g.Seed)
+	fmt.Printf("%d persons, %d companies, %d posts (%d with a vector), %d knows, %d works at, %d authored; seed %d, %s keys.\n\n",
+		g.Persons, g.Companies, g.Posts, g.Vectors, g.Knows, g.WorksAt, g.Authored, g.Seed, &g.Keys)
 	return nil
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and runs the comparison with the peers. DuckDB's shared library comes from its
 # npm package; without npm, or without the package, DuckDB is left out. SIZE is a factor
-# of the full graph, PROFILE a folder for CPU profiles; with CODE the code of this
+# of the full graph, KEYS selects its keys, SEED seeds its rows, BUDGET is the time for each
+# database and task, PROFILE a folder for CPU profiles; with CODE the code of this
 # repository is measured alone. With SNB, the Social Network Benchmark of that scale is measured.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -67,4 +68,4 @@ if [ -n "${SNB:-}" ]; then
     cp neo4j/reads.cypher "$neo4j"
   fi
 fi
-exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-ladybug "$ladybug" -snb-neo4j "$neo4j"}
+exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${KEYS:+-keys "$KEYS"} ${SEED:+-seed "$SEED"} ${BUDGET:+-budget "$BUDGET"} ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-ladybug "$ladybug" -snb-neo4j "$neo4j"}

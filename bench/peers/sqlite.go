@@ -11,8 +11,6 @@ import (
 
 	vec "github.com/asg017/sqlite-vec-go-bindings/cgo"
 	"github.com/mattn/go-sqlite3"
-
-	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 )
 
 // sqlite is SQLite with FTS5 and sqlite-vec, compiled into this program.
@@ -118,14 +116,14 @@ func (sqlite) load(ctx context.Context, dir string, from source) (err error) {
 	if err := execAll(ctx, conn, sqliteTables+"BEGIN;\n"); err != nil {
 		return err
 	}
-	if err := sqliteRows(ctx, conn, from.graph); err != nil {
+	if err := sqliteRows(ctx, conn, rowsOf(from.graph)); err != nil {
 		return err
 	}
 	return execAll(ctx, conn, "COMMIT;\n"+sqliteIndexes)
 }
 
 // sqliteRows inserts all rows of a graph.
-func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
+func sqliteRows(ctx context.Context, conn driver.Conn, g rows) error {
 	var failed error
 	insert := func(table string, values int) func(...any) bool {
 		p, err := prepare(ctx, conn, "INSERT INTO "+table+" VALUES ("+strings.Repeat("?, ", values-1)+"?)")
@@ -139,21 +137,21 @@ func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 		}
 	}
 	add := insert("person", 6)
-	for p := range g.AllPersons() {
-		if !add(int64(p.Number), social.PersonSlug(p.Number), p.Name, int64(p.Age), p.City, p.Bio) {
+	for p := range g.persons() {
+		if !add(int64(p.id), p.slug, p.Name, int64(p.Age), p.City, p.Bio) {
 			return failed
 		}
 	}
 	add = insert("company", 3)
-	for c := range g.AllCompanies() {
-		if !add(int64(c.Number), social.CompanySlug(c.Number), c.Name) {
+	for c := range g.companies() {
+		if !add(int64(c.id), c.slug, c.Name) {
 			return failed
 		}
 	}
 	add = insert("post", 3)
 	addVector := insert("post_vector", 2)
 	for p := range g.AllPosts() {
-		if !add(int64(p.Number), social.PostSlug(p.Number), p.Text) {
+		if !add(int64(p.Number), g.PostSlug(p.Number), p.Text) {
 			return failed
 		}
 		if p.Vector != nil && !addVector(int64(p.Number), sqliteArg(p.Vector)) {
@@ -161,19 +159,19 @@ func sqliteRows(ctx context.Context, conn driver.Conn, g *social.Graph) error {
 		}
 	}
 	add = insert("knows", 3)
-	for k := range g.Acquaintances() {
+	for k := range g.knows() {
 		if !add(int64(k.From), int64(k.To), int64(k.Since)) {
 			return failed
 		}
 	}
 	add = insert("works_at", 2)
-	for e := range g.AllWorksAt() {
+	for e := range g.worksAt() {
 		if !add(int64(e.From), int64(e.To)) {
 			return failed
 		}
 	}
 	add = insert("authored", 2)
-	for e := range g.AllAuthored() {
+	for e := range g.authored() {
 		if !add(int64(e.To), int64(e.From)) {
 			return failed
 		}
@@ -252,13 +250,13 @@ func (s *sqliteSession) writers(ctx context.Context, n int) ([]commitFunc, error
 		stmts[i] = p
 	}
 	var mu sync.Mutex
-	commit := func(ctx context.Context, person, friend, day int) error {
+	commit := func(ctx context.Context, person int, slug, friend string, day int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		return errors.Join(
 			stmts[0].exec(ctx),
-			stmts[1].exec(ctx, int64(person), social.PersonSlug(person)),
-			stmts[2].exec(ctx, int64(person), int64(day), social.PersonSlug(friend)),
+			stmts[1].exec(ctx, int64(person), slug),
+			stmts[2].exec(ctx, int64(person), int64(day), friend),
 			stmts[3].exec(ctx),
 		)
 	}

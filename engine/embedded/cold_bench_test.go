@@ -10,9 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
-	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
@@ -32,7 +30,8 @@ func BenchmarkCold(b *testing.B) {
 	ctx := context.Background()
 	schema, queries := beginSocial(b)
 	dir := filepath.Join(b.TempDir(), "graph")
-	if err := createSocial(ctx, b, schema, 1, dir).Close(); err != nil {
+	g, made := createSocial(ctx, b, schema, 1, dir)
+	if err := g.Close(); err != nil {
 		b.Fatal(err)
 	}
 	g, err := embedded.Open(ctx, fs.OS(), dir, embedded.Options{})
@@ -50,10 +49,10 @@ func BenchmarkCold(b *testing.B) {
 			rng := rand.New(rand.NewPCG(42, 7))
 			args := make([]engine.Args, coldArgs)
 			for i := range args {
-				args[i] = engine.Args{value.OfString(social.PersonSlug(rng.IntN(100_000)))}
+				args[i] = aPerson(made, rng)
 			}
 			for range coldWarm {
-				readAll(ctx, b, g, q, engine.Args{value.OfString(social.PersonSlug(rng.IntN(100_000)))})
+				readAll(ctx, b, g, q, aPerson(made, rng))
 			}
 			var times []time.Duration
 			rows := 0

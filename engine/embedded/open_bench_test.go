@@ -23,7 +23,7 @@ func BenchmarkOpenFirst(b *testing.B) {
 	schema, queries := beginSocial(b)
 	for _, size := range []float64{0.05, 1} {
 		dir := filepath.Join(b.TempDir(), "graph")
-		g := createSocial(ctx, b, schema, size, dir)
+		g, _ := createSocial(ctx, b, schema, size, dir)
 		if err := g.Close(); err != nil {
 			b.Fatal(err)
 		}

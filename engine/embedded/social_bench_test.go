@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"flag"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -16,15 +17,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 )
 
+// socialKeys are the keys of the graph that BenchmarkSocial and BenchmarkCold measure.
+var socialKeys social.Keys
+
+func init() {
+	flag.Var(&socialKeys, "embedded.keys", "keys of the benchmark graph: serial or scattered")
+}
+
+// aPerson returns the key of a random person as the only argument.
+func aPerson(g *social.Graph, rng *rand.Rand) engine.Args {
+	return engine.Args{value.OfString(g.PersonSlug(rng.IntN(g.Persons)))}
+}
+
 // BenchmarkSocial runs queries of the benchmark graph at full size and reads every value of their
 // results. The first four are short reads about one person, warm; see BenchmarkCold. The others scan, group,
 // search and compare vectors.
 func BenchmarkSocial(b *testing.B) {
 	ctx := context.Background()
 	schema, queries := beginSocial(b)
-	g := loadSocial(ctx, b, schema)
+	g, made := loadSocial(ctx, b, schema)
 	rng := rand.New(rand.NewPCG(42, 7))
-	person := func() engine.Args { return engine.Args{value.OfString(social.PersonSlug(rng.IntN(100_000)))} }
+	person := func() engine.Args { return aPerson(made, rng) }
 	works := []struct {
 		name string
 		args func() engine.Args
@@ -97,30 +110,32 @@ func beginSocial(b *testing.B) (*catalog.Schema, map[string]*plan.Query) {
 	return schema, out
 }
 
-func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) *embedded.Graph {
+func loadSocial(ctx context.Context, b *testing.B, schema *catalog.Schema) (*embedded.Graph, *social.Graph) {
 	b.Helper()
-	g := createSocial(ctx, b, schema, 1, filepath.Join(b.TempDir(), "graph"))
+	g, made := createSocial(ctx, b, schema, 1, filepath.Join(b.TempDir(), "graph"))
 	b.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	return g
+	return g, made
 }
 
-// createSocial creates the benchmark graph in a folder. The graph has size × 1,620,000 rows.
-func createSocial(ctx context.Context, b *testing.B, schema *catalog.Schema, size float64, dir string) *embedded.Graph {
+// createSocial creates the benchmark graph in a folder. The graph has size × 1,620,000 rows, which made
+// yields again.
+func createSocial(ctx context.Context, b *testing.B, schema *catalog.Schema, size float64, dir string) (g *embedded.Graph, made *social.Graph) {
 	b.Helper()
 	made, err := social.New(size, 42)
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := embedded.Create(ctx, fs.OS(), dir, social.Schema, schema, embedded.Options{})
+	made.Keys = socialKeys
+	g, err = embedded.Create(ctx, fs.OS(), dir, social.Schema, schema, embedded.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	loadMade(ctx, b, g, made)
-	return g
+	return g, made
 }
 
 // readAll runs a query, reads every value, and returns the number of rows.

@@ -23,6 +23,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	size := flags.Float64("size", 1, "size of the graph as a multiple of 1,620,000 rows, at most 100")
 	seed := flags.Uint64("seed", 42, "seed of the random rows")
+	var keys social.Keys
+	flags.Var(&keys, "keys", "keys of the nodes: serial, or scattered for keys without order or common parts")
 	out := flags.String("out", "", "file to write; the default is standard output")
 	schema := flags.Bool("schema", false, "print the schema instead of the rows")
 	if err := flags.Parse(args); err != nil {
@@ -35,6 +37,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	g.Keys = keys
 	write := g.WriteNDJSON
 	if *schema {
 		write = func(w io.Writer) error {

@@ -41,7 +41,7 @@ func startNeo4j(ctx context.Context, o options, g *social.Graph) (_ *neo4j, err 
 	}
 	w := bufio.NewWriterSize(p.in, 1<<20)
 	for post := range g.AllPosts() {
-		fmt.Fprintf(w, "%s\t%s\n", social.PostSlug(post.Number), post.Text)
+		fmt.Fprintf(w, "%s\t%s\n", g.PostSlug(post.Number), post.Text)
 	}
 	w.WriteByte('\n')
 	if err := w.Flush(); err != nil { // the writer keeps the error of every write

@@ -64,7 +64,7 @@ type read struct {
 
 // person returns the key of a person as the only argument.
 func person(g *social.Graph, n int) engine.Args {
-	return engine.Args{value.OfString(social.PersonSlug((n*7919 + 1) % g.Persons))}
+	return engine.Args{value.OfString(g.PersonSlug((n*7919 + 1) % g.Persons))}
 }
 
 // words returns two words as the only argument.

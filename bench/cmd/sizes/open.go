@@ -34,7 +34,7 @@ func calls(g *social.Graph) []call {
 			query: `query lookup($slug: String) { match { $p: Person { slug: $slug } } ` +
 				`return { $p.name as name, $p.age as age } limit 1 }`,
 			params: func(run int) map[string]any {
-				return map[string]any{"slug": social.PersonSlug((run*7919 + 1) % g.Persons)}
+				return map[string]any{"slug": g.PersonSlug((run*7919 + 1) % g.Persons)}
 			},
 		},
 		{

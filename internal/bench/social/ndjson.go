@@ -11,9 +11,9 @@ import (
 // of the graph's texts needs an escape, so WriteNDJSON can write them quickly.
 func (g *Graph) WriteNDJSON(to io.Writer) error {
 	out := bufio.NewWriterSize(to, 1<<20)
-	w := &lines{out: out, days: make(map[int]string)}
+	w := &lines{graph: g, out: out, days: make(map[int]string)}
 	for p := range g.AllPersons() {
-		w.node("Person", 'p', p.Number)
+		w.node("Person", personLetter, p.Number)
 		w.text("name", p.Name)
 		w.raw("age", strconv.AppendInt(w.scratch[:0], int64(p.Age), 10))
 		w.text("city", p.City)
@@ -21,12 +21,12 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 		w.end()
 	}
 	for c := range g.AllCompanies() {
-		w.node("Company", 'c', c.Number)
+		w.node("Company", companyLetter, c.Number)
 		w.text("name", c.Name)
 		w.end()
 	}
 	for p := range g.AllPosts() {
-		w.node("Post", 't', p.Number)
+		w.node("Post", postLetter, p.Number)
 		w.text("text", p.Text)
 		if p.Vector != nil {
 			w.raw("embedding", appendVector(w.scratch[:0], p.Vector))
@@ -34,19 +34,19 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 		w.end()
 	}
 	for k := range g.Acquaintances() {
-		w.edge("Knows", 'p', 'p', k.Edge)
+		w.edge("Knows", personLetter, personLetter, k.Edge)
 		w.line = append(w.line, `,"data":{"since":"`...)
 		w.line = append(w.line, w.day(k.Since)...)
 		w.line = append(w.line, `"}}`...)
 		w.flush()
 	}
 	for e := range g.AllWorksAt() {
-		w.edge("WorksAt", 'p', 'c', e)
+		w.edge("WorksAt", personLetter, companyLetter, e)
 		w.line = append(w.line, '}')
 		w.flush()
 	}
 	for e := range g.AllAuthored() {
-		w.edge("Authored", 'p', 't', e)
+		w.edge("Authored", personLetter, postLetter, e)
 		w.line = append(w.line, '}')
 		w.flush()
 	}
@@ -55,6 +55,7 @@ func (g *Graph) WriteNDJSON(to io.Writer) error {
 
 // lines writes NDJSON lines. The buffered writer keeps errors until its Flush.
 type lines struct {
+	graph   *Graph         // gives the keys
 	out     *bufio.Writer  // where the lines go
 	line    []byte         // the line that is being built
 	scratch [4096]byte     // space for encoding values
@@ -66,7 +67,7 @@ func (w *lines) node(kind string, letter byte, number int) {
 	w.line = append(w.line, `{"type":"`...)
 	w.line = append(w.line, kind...)
 	w.line = append(w.line, `","data":{"slug":"`...)
-	w.line = appendSlug(w.line, letter, number)
+	w.line = w.graph.appendSlug(w.line, letter, number)
 	w.line = append(w.line, '"')
 }
 
@@ -76,9 +77,9 @@ func (w *lines) edge(kind string, from, to byte, e Edge) {
 	w.line = append(w.line, `{"edge":"`...)
 	w.line = append(w.line, kind...)
 	w.line = append(w.line, `","from":"`...)
-	w.line = appendSlug(w.line, from, e.From)
+	w.line = w.graph.appendSlug(w.line, from, e.From)
 	w.line = append(w.line, `","to":"`...)
-	w.line = appendSlug(w.line, to, e.To)
+	w.line = w.graph.appendSlug(w.line, to, e.To)
 	w.line = append(w.line, '"')
 }
 

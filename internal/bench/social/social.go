@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"math"
-	"strconv"
 )
 
 // Schema is the text of the graph's schema.
@@ -41,6 +40,7 @@ const Dim = 64
 // fly, and yield the same rows each time.
 type Graph struct {
 	Seed      uint64 // the random streams derive from it
+	Keys      Keys   // the keys of the nodes
 	Persons   int    // number of nodes
 	Companies int    // number of nodes
 	Knows     int    // distinct pairs of different persons
@@ -69,26 +69,4 @@ func New(factor float64, seed uint64) (*Graph, error) {
 // Rows returns the total number of nodes and edges.
 func (g *Graph) Rows() int {
 	return g.Persons + g.Companies + g.Knows + g.WorksAt + g.Posts + g.Authored
-}
-
-// PersonSlug returns the key of person i. The keys of rows below 10,000,000 have the same order as
-// their numbers; later rows have longer keys.
-func PersonSlug(i int) string { return slug('p', i) }
-
-// CompanySlug returns the key of company i.
-func CompanySlug(i int) string { return slug('c', i) }
-
-// PostSlug returns the key of post i.
-func PostSlug(i int) string { return slug('t', i) }
-
-// slug returns the key of row i, which begins with the letter of its type.
-func slug(kind byte, i int) string { return string(appendSlug(nil, kind, i)) }
-
-// appendSlug appends the key of row i: the letter of its type and at least seven digits.
-func appendSlug(to []byte, kind byte, i int) []byte {
-	to = append(to, kind)
-	for pad := 1_000_000; pad > 1 && i < pad; pad /= 10 {
-		to = append(to, '0')
-	}
-	return strconv.AppendInt(to, int64(i), 10)
 }

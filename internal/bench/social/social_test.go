@@ -3,12 +3,16 @@ package social_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/text"
@@ -42,6 +46,55 @@ func TestSameSeedSameGraph(t *testing.T) {
 	}
 	if got, want := bytes.Count(one, []byte{'\n'}), small(t, 7).Rows(); got != want {
 		t.Errorf("%d lines, Rows says %d", got, want)
+	}
+}
+
+// TestScatteredKeys checks the scattered keys: they must be distinct, have no order, differ between seeds,
+// and have ids with their order.
+func TestScatteredKeys(t *testing.T) {
+	g, other := small(t, 7), small(t, 8)
+	g.Keys, other.Keys = social.Scattered, social.Scattered
+	for _, c := range []struct {
+		name string
+		n    int
+		slug func(g *social.Graph, i int) string
+		ids  []int
+	}{
+		{"persons", g.Persons, (*social.Graph).PersonSlug, g.PersonIDs()},
+		{"companies", g.Companies, (*social.Graph).CompanySlug, g.CompanyIDs()},
+		{"posts", g.Posts, (*social.Graph).PostSlug, nil},
+	} {
+		sorted, ascending := make([]string, c.n), 0
+		for i := range c.n {
+			sorted[i] = c.slug(g, i)
+			if len(sorted[i]) != 13 || sorted[i] == c.slug(other, i) {
+				t.Errorf("%s: the key %q, with another seed %q", c.name, sorted[i], c.slug(other, i))
+			}
+			if i > 0 && sorted[i] > sorted[i-1] {
+				ascending++
+			}
+		}
+		if c.n > 50 && (ascending < c.n/3 || ascending > c.n*2/3) {
+			t.Errorf("%s: %d of %d keys are greater than the one before", c.name, ascending, c.n)
+		}
+		slices.Sort(sorted)
+		if n := len(slices.Compact(slices.Clone(sorted))); n != c.n {
+			t.Errorf("%s: %d different keys, want %d", c.name, n, c.n)
+		}
+		for i, id := range c.ids {
+			if sorted[id] != c.slug(g, i) {
+				t.Errorf("%s: key %q has id %d, which is the rank of %q", c.name, c.slug(g, i), id, sorted[id])
+			}
+		}
+	}
+	for i, id := range small(t, 7).PersonIDs() {
+		if i != id {
+			t.Errorf("the serial key of person %d has id %d", i, id)
+		}
+	}
+	var keys social.Keys
+	if err := keys.Set("random"); err == nil || !strings.Contains(err.Error(), "serial or scattered") {
+		t.Errorf("unknown keys: %v", err)
 	}
 }
 
@@ -96,7 +149,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLoads loads the graph and checks that every query binds to it.
+// TestLoads loads the graph with each kind of keys, and checks that every query binds to it. Reads whose
+// answers contain no keys must find the same for each person, whatever the keys are.
 func TestLoads(t *testing.T) {
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: social.Schema})
 	if err := faults.Err(); err != nil {
@@ -117,27 +171,63 @@ func TestLoads(t *testing.T) {
 	if len(queries) != 10 {
 		t.Errorf("%d queries, want 10", len(queries))
 	}
-	g, err := embedded.Create(t.Context(), fs.NewMem(), "social", social.Schema, schema, embedded.Options{})
+	answers := map[social.Keys]string{}
+	for _, keys := range []social.Keys{social.Serial, social.Scattered} {
+		size := small(t, 7)
+		size.Keys = keys
+		g, err := embedded.Create(t.Context(), fs.NewMem(), "social", social.Schema, schema, embedded.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		res, err := g.Load(t.Context(), strings.NewReader(string(ndjson(t, size))), engine.LoadOptions{Mode: engine.Append})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := int64(0)
+		for _, c := range append(res.Nodes, res.Edges...) {
+			rows += c.Count
+		}
+		if rows != int64(size.Rows()) {
+			t.Errorf("%d rows were loaded, want %d", rows, size.Rows())
+		}
+		for _, q := range queries {
+			var not *engine.Unsupported
+			if err := g.Bind(t.Context(), q.Plan, engine.Target{}); err != nil && !errors.As(err, &not) {
+				t.Errorf("%s: %v", q.Plan.Name, err)
+			}
+			if name := q.Plan.Name; name == "w1" || name == "w3" || name == "w4" {
+				for i := range size.Persons {
+					answers[keys] += fmt.Sprintln(name, i, read(t, g, q.Plan, size.PersonSlug(i)))
+				}
+			}
+		}
+	}
+	if answers[social.Serial] != answers[social.Scattered] {
+		t.Errorf("with serial keys the answers are\n%s\nwith scattered keys\n%s", answers[social.Serial], answers[social.Scattered])
+	}
+}
+
+// read returns the rows of a read with a key as its argument.
+func read(t *testing.T, g *embedded.Graph, q *plan.Query, slug string) (rows string) {
+	t.Helper()
+	res, err := g.Query(t.Context(), q, engine.Args{value.OfString(slug)}, engine.Target{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	size := small(t, 7)
-	res, err := g.Load(t.Context(), strings.NewReader(string(ndjson(t, size))), engine.LoadOptions{Mode: engine.Append})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := int64(0)
-	for _, c := range append(res.Nodes, res.Edges...) {
-		rows += c.Count
-	}
-	if rows != int64(size.Rows()) {
-		t.Errorf("%d rows were loaded, want %d", rows, size.Rows())
-	}
-	for _, q := range queries {
-		var not *engine.Unsupported
-		if err := g.Bind(t.Context(), q.Plan, engine.Target{}); err != nil && !errors.As(err, &not) {
-			t.Errorf("%s: %v", q.Plan.Name, err)
+	defer res.Close()
+	for {
+		b, err := res.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b == nil {
+			return rows
+		}
+		for i := range b.Len {
+			for k := range b.Columns {
+				rows += fmt.Sprintf("%v ", b.Columns[k].Value(i))
+			}
 		}
 	}
 }

@@ -142,7 +142,8 @@ func (g *Graph) follow(ctx context.Context) error {
 }
 
 // takeOver makes this server the writer. If `from` is 0, this server replaces any writer; otherwise
-// it replaces only the writer with the epoch `from`.
+// it replaces only the writer with the epoch `from`. A server whose configuration differs from that of an
+// earlier one never becomes the writer.
 func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -154,6 +155,9 @@ func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 		return was.err
 	}
 	if err := g.storage.Node.Start(ctx); err != nil {
+		return err
+	}
+	if err := g.storage.Node.mayTakeOver(); err != nil {
 		return err
 	}
 	was.leaving.Store(true)
@@ -262,6 +266,9 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 	}
 	if was := g.writer.Swap(&t); was != nil && was.Epoch != t.Epoch {
 		g.changed()
+	}
+	if g.storage.Node.mayTakeOver() != nil {
+		return
 	}
 	wish := g.storage.Node.wished(g.id)
 	if wish != nil && wish.Epoch != t.Epoch {

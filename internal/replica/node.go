@@ -50,6 +50,9 @@ type Sign struct {
 	// server was started, by its own clock. Both are absent from the sign of a command.
 	Config  string    `json:"config_digest,omitempty"`
 	Started time.Time `json:"started_at,omitzero"`
+
+	// DiffersFrom is the id of the server that [Node.Differs] returns; "" if there is none.
+	DiffersFrom string `json:"differs_from,omitempty"`
 }
 
 // GraphSign is the state of one graph on a node.
@@ -237,6 +240,9 @@ func (n *Node) renew(ctx context.Context) error {
 	s := Sign{Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
 	if n.opts.Config != "" {
 		s.Config, s.Started = n.opts.Config, n.started
+		if other, found := n.Differs(); found {
+			s.DiffersFrom = other.Node
+		}
 	}
 	graphs := make(map[string]*Graph, len(n.graphs))
 	for id, g := range n.graphs {
@@ -359,7 +365,8 @@ func (n *Node) gaveUp(t embedded.Takeover, graph string) bool {
 	return n.observed[t.Node].graphs[graph].Released == t.Epoch
 }
 
-// readWish reads the wish for this node. It opens the graph of the wish if the graph is Idle.
+// readWish reads the wish for this node. It opens the graph of the wish if the graph is Idle. It removes a wish
+// that this node must not fulfil.
 func (n *Node) readWish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
 	defer cancel()
@@ -368,7 +375,7 @@ func (n *Node) readWish(ctx context.Context) {
 	if err == nil {
 		w = &Wish{}
 		var g *Graph
-		if json.Unmarshal(content, w) == nil {
+		if json.Unmarshal(content, w) == nil && n.mayTakeOver() == nil {
 			g = n.served(w.Graph)
 		}
 		if g == nil {

@@ -132,8 +132,15 @@ func serveWith(t *testing.T, b object.Bucket, id string, set func(*Storage)) *se
 // serveLeased starts a server with a lease and other options.
 func serveLeased(t *testing.T, b object.Bucket, id string, lease time.Duration, set func(*Storage)) *server {
 	t.Helper()
+	return serveNode(t, b, NodeOptions{ID: id, Lease: lease}, set)
+}
+
+// serveNode starts a server whose node has the given options, with a bucket and an address of its own.
+func serveNode(t *testing.T, b object.Bucket, o NodeOptions, set func(*Storage)) *server {
+	t.Helper()
 	s := &server{cable: &cable{Bucket: b}}
-	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
+	o.Bucket, o.Address = s.cable, "http://"+o.ID
+	s.node = NewNode(o)
 	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node}
 	set(storage)
 	if err := s.node.Start(t.Context()); err != nil {

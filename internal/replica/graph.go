@@ -32,6 +32,11 @@ type State struct {
 	Epoch  uint64            // epoch of the writer, as far as this server knows
 	Lag    time.Duration     // time since this server last knew the whole log
 	Writer embedded.Takeover // the server that writes the graph, if this server only reads it
+
+	// MayLag says that another server may have acknowledged commits that this server does not know: it only
+	// reads the graph, or it is the writer and has not reached the storage for so long that another server may
+	// have taken over.
+	MayLag bool
 }
 
 // Graph is the copy of one graph on this server. The server is a reader or the writer of the graph,
@@ -362,6 +367,7 @@ func (g *Graph) State() State {
 		return s
 	}
 	s.Lag = max(0, clock.Now().Sub(current))
+	s.MayLag = s.Role == Reader || s.Lag > g.storage.cutOff()
 	return s
 }
 

@@ -242,8 +242,15 @@ func TestRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	eventually(t, "sure of the latest commit", func() bool { return !writer.State().MayLag })
+	if s := reader.State(); !s.MayLag {
+		t.Errorf("a reader says that it knows the latest commit: %+v", s)
+	}
 	writer.cable.cut.Store(true)
 	eventually(t, "taken over from the server without storage", func() bool { return reader.State().Role == Writer })
+	if s := writer.State(); s.Role != Writer || !s.MayLag || s.Lag == 0 {
+		t.Errorf("a writer without storage does not say that its data may be old: %+v", s)
+	}
 	if err := insert(writer, add, "lost"); err == nil {
 		t.Error("a server without storage acknowledges a write")
 	}

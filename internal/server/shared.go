@@ -32,8 +32,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// ageHeader is the header in which a server that only reads a graph states how old the data in its
-// answer may be, in whole seconds.
+// ageHeader is the header in which a server states how old the data in its answer may be, in whole seconds, if
+// another server may have written the graph since.
 const ageHeader = "Omnigraph-Data-Age"
 
 // shared is what a server keeps for its shared storage.
@@ -298,8 +298,8 @@ func (s *Server) keepAuthorization(next http.Handler) http.Handler {
 	return s.shared.forwarder.Keep(next)
 }
 
-// tellAge returns a handler that calls `next`. If a request is about a graph that this server only
-// reads, the handler first sets the header with the age of the data.
+// tellAge returns a handler that calls `next`. If a request is about a graph that another server may have written
+// since, the handler first sets the header with the age of the data.
 func (s *Server) tellAge(next http.Handler) http.Handler {
 	if s.shared == nil {
 		return next
@@ -321,7 +321,7 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 
 // setAge sets the header with the age of the data if this server only reads the graph.
 func setAge(h http.Header, g *replica.Graph) {
-	if state := g.State(); state.Role == replica.Reader {
+	if state := g.State(); state.MayLag {
 		h.Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,36 +148,47 @@ func servedHosts(c *cluster.Config) []string {
 	return hosts
 }
 
-// pageTokenName is the name of the object that holds the key of page tokens, in hexadecimal digits.
+// pageTokenName is the name of the object with the keys of page tokens, in the form of seal.ParseKeys.
 const pageTokenName = seal.KeyFile
 
-// pageTokenKey returns the key that signs page tokens. All servers that share a storage use the
-// same key.
-func (s *Server) pageTokenKey(ctx context.Context, o *Options) ([]byte, error) {
-	if s.shared == nil {
-		return seal.Key(o.Cluster.Storage)
+// pageTokenKeys returns the keys of page tokens: those in the environment, or those in the storage. All
+// servers that share a storage use the same keys.
+func (s *Server) pageTokenKeys(ctx context.Context, o *Options) (seal.Keys, error) {
+	switch keys, err := seal.FromEnvironment(os.Getenv); {
+	case err != nil, len(keys.List) > 0:
+		return keys, err
+	case s.shared == nil:
+		return seal.FromFolder(o.Cluster.Storage)
 	}
-	return SharedPageTokenKey(ctx, s.shared.storage.Bucket)
+	return SharedPageTokenKeys(ctx, s.shared.storage.Bucket)
 }
 
-// SharedPageTokenKey returns the key of page tokens in shared storage. If there is none yet, it
-// makes one and stores it.
-func SharedPageTokenKey(ctx context.Context, bucket object.Bucket) ([]byte, error) {
-	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
+// SharedPageTokenKeys returns the keys of page tokens in shared storage. If there are none yet, it makes a key
+// and stores it.
+func SharedPageTokenKeys(ctx context.Context, bucket object.Bucket) (seal.Keys, error) {
+	read := func(ctx context.Context) ([][]byte, error) { return sharedKeys(ctx, bucket) }
+	list, err := read(ctx)
 	if errors.Is(err, object.ErrNotFound) {
-		text = []byte(hex.EncodeToString(seal.NewKey()))
-		if err = object.Establish(ctx, bucket, pageTokenName, text); errors.Is(err, object.ErrExists) {
-			text, err = bucket.Read(ctx, pageTokenName, 0, object.Whole)
+		list = [][]byte{seal.NewKey()}
+		err = object.Establish(ctx, bucket, pageTokenName, []byte(hex.EncodeToString(list[0])))
+		if errors.Is(err, object.ErrExists) {
+			list, err = read(ctx) // another server was faster
 		}
 	}
+	return seal.Keys{List: list, Again: read}, err
+}
+
+// sharedKeys reads the keys of page tokens in shared storage.
+func sharedKeys(ctx context.Context, bucket object.Bucket) ([][]byte, error) {
+	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
 	if err != nil {
 		return nil, err
 	}
-	key, err := hex.DecodeString(string(text))
-	if err != nil || len(key) != seal.KeySize {
-		return nil, fmt.Errorf("the object %s of the shared storage does not hold a key; remove it, and the next server that starts makes a new one; existing page tokens then stop working", pageTokenName)
+	list, err := seal.ParseKeys(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("the object %s of the shared storage: %w; correct or remove it: without it, the next server that starts makes a new key, and existing page tokens stop working", pageTokenName, err)
 	}
-	return key, nil
+	return list, nil
 }
 
 // openOnUse serves a graph in shared storage that its first use opens. It checks the stored queries
@@ -319,7 +331,8 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 	})
 }
 
-// setAge sets the header with the age of the data if this server only reads the graph.
+// setAge sets the header with the age of the data if this server only reads the graph, or is a writer that is
+// cut off from the storage.
 func setAge(h http.Header, g *replica.Graph) {
 	if state := g.State(); state.MayLag {
 		h.Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))

@@ -386,6 +386,42 @@ func (g *Graph) tooOld() error {
 		"this server has not reached the shared storage for %v, longer than storage.max_staleness (%v); check the network and the credentials of the storage", s.Lag.Round(time.Second), limit)}
 }
 
+// awaitPause is the pause between two looks at the log for the next writer.
+const awaitPause = 50 * time.Millisecond
+
+// AwaitWriter waits until another server than the writer `was`, or this server, has taken over. It returns false
+// when it has waited for changeTime or ctx ends, and at once if `was` is alive and not about to stop.
+func (g *Graph) AwaitWriter(ctx context.Context, was embedded.Takeover) bool {
+	ctx, cancel := context.WithTimeout(ctx, changeTime)
+	defer cancel()
+	for {
+		t, err := calling(ctx, g, func(eg engine.Graph) (embedded.Takeover, error) {
+			f, reads := eg.(*embedded.Follower)
+			if !reads {
+				return embedded.Takeover{}, nil
+			}
+			if err := f.CatchUp(ctx); err != nil {
+				return was, err
+			}
+			return f.Takeover(ctx)
+		})
+		switch {
+		case err == nil && t.Epoch == 0:
+			return true // this server is the writer
+		case err == nil && t.Epoch > was.Epoch:
+			g.writer.Store(&t)
+			return true
+		case !g.storage.Node.leaving(ctx, was):
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(awaitPause):
+		}
+	}
+}
+
 // Writing reports whether this server is the writer of the graph. The function `confirm` returns nil only if it
 // has been the writer from the call of Writing to the call of confirm, and if all commits that were in flight
 // then are durable. Its error is a *engine.Unavailable if another server may have written the graph since, or

@@ -266,6 +266,34 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// TestAwaitWriter waits for the next writer on a reader. It must not wait while the writer is alive, and must
+// find the next one when the writer has said that it stops.
+func TestAwaitWriter(t *testing.T) {
+	b, _ := people(t)
+	one, two := serve(t, b, "one", 0), serve(t, b, "two", 0)
+	eventually(t, "known to the reader", func() bool { return two.State().Writer.Node == "one" })
+	was := two.State().Writer
+	began := clock.Now()
+	if two.AwaitWriter(t.Context(), was) || clock.Since(began) > changeTime/2 {
+		t.Errorf("a reader waited %v for another writer than one that is alive", clock.Since(began))
+	}
+	one.node.AnnounceStop(t.Context())
+	if s, err := ReadSign(t.Context(), b, "one"); err != nil || !s.Stopping {
+		t.Errorf("the sign of a server that stops is %+v, %v", s, err)
+	}
+	found := make(chan bool, 1)
+	go func() { found <- two.AwaitWriter(context.Background(), was) }()
+	select {
+	case <-found:
+		t.Error("the reader did not wait for a writer that stops")
+	case <-time.After(lease / 4):
+	}
+	one.stop(t)
+	if !<-found || two.State().Role != Writer && two.State().Writer.Epoch <= was.Epoch {
+		t.Errorf("the reader did not find the next writer: %+v", two.State())
+	}
+}
+
 // TestWishOfWriter asks the writer of a graph to become its writer. The wish must not stay, because it
 // would block each later one.
 func TestWishOfWriter(t *testing.T) {

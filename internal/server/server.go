@@ -122,7 +122,7 @@ type Server struct {
 	stopping                 context.Context    // ends when the server begins to stop
 	stop                     context.CancelFunc // ends the context stopping
 	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
-	lingerTimeout            time.Duration      // 0 unless the socket outlives the server
+	lingerTimeout            time.Duration      // 0 unless the socket outlives the server or other servers share the storage
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -153,7 +153,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
 	}
-	if o.SocketOutlivesServer {
+	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())

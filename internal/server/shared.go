@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -14,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -268,24 +271,64 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 	}
 }
 
-// forwarding returns the function that forwards requests that write to a graph. It returns nil if
-// this server forwards no requests.
+// maxRepeated is the longest body that a server keeps in memory, so that it can forward the request again if the
+// writer changes.
+const maxRepeated = 1 << 20
+
+// forwarding returns the function that forwards requests that write to a graph. If the writer is stopping, the
+// function waits for the next one. forwarding returns nil if this server forwards no requests.
 func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
 	}
 	g := s.shared.graphs[graph]
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		if g.Claim(r.Context()) != nil {
-			return false // the call itself reports the fault
+		for {
+			if g.Claim(r.Context()) != nil {
+				return false // the call itself reports the fault
+			}
+			state := g.State()
+			if state.Role == replica.Writer {
+				return false
+			}
+			w.Header()[ageHeader] = nil // not sent: the answer comes from the writer, whose data is not old
+			if forward.Forwarded(r) {
+				s.shared.forwarder.Refuse(w)
+				return true
+			}
+			if body == nil {
+				body = shortBody(r)
+			}
+			switch s.shared.forwarder.Send(w, r, state.Writer.Address, body) {
+			case forward.Declined:
+				return false
+			case forward.Answered:
+				return true
+			}
+			if !g.AwaitWriter(r.Context(), state.Writer) {
+				s.shared.forwarder.Unreachable(w, r, state.Writer.Address)
+				return true
+			}
 		}
-		state := g.State()
-		if state.Role == replica.Writer {
-			return false
-		}
-		w.Header()[ageHeader] = nil // not sent: the answer comes from the writer, whose data is not old
-		return s.shared.forwarder.Send(w, r, state.Writer.Address, body)
 	}
+}
+
+// shortBody reads the body of a request if it has at most maxRepeated bytes, and leaves an equal body in its
+// place. It returns nil for a longer body, and if the client does not send all of it.
+func shortBody(r *http.Request) []byte {
+	if r.ContentLength <= 0 || r.ContentLength > maxRepeated {
+		return nil
+	}
+	body := make([]byte, r.ContentLength)
+	n, err := io.ReadFull(r.Body, body)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body[:n]), r.Body), r.Body} // after an error, r.Body returns it again
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 // forwardOverREST returns the function for rest.Options.Forward. It returns nil if this server
@@ -393,6 +436,19 @@ func (s *Server) tellRole(x *client.GraphReadiness) {
 	state := s.shared.graphs[x.GraphID].State()
 	x.Role, x.Epoch, x.Writer = string(state.Role), state.Epoch, state.Writer.Node
 	x.LagMS = state.Lag.Milliseconds()
+}
+
+// announceTime is how long a server that stops waits until the storage has its announcement.
+const announceTime = time.Second
+
+// announceStop tells the other servers that this one is about to stop.
+func (s *Server) announceStop() {
+	if s.shared == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), announceTime)
+	defer cancel()
+	s.shared.storage.Node.AnnounceStop(ctx)
 }
 
 // leave removes this server's lease, so that other servers take over the graphs that it writes. It

@@ -12,8 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
-// TestStorageDown kills the storage of two servers. Every refusal must be a 503 with Retry-After, apart from
-// that of the one write whose outcome is unknown. So a call of the Go client must succeed once the storage is
+// TestStorageDown kills the storage of two servers. Reads must state the age of the data. Every refusal must be a
+// 503 with Retry-After, apart from that of a write whose outcome is unknown. So a call of the Go client must succeed once the storage is
 // back, without an error to its caller.
 func TestStorageDown(t *testing.T) {
 	s := newStorage(t, "postgres")
@@ -31,8 +31,15 @@ func TestStorageDown(t *testing.T) {
 		return fmt.Sprintf(`{"params":{"slug":%q,"symbol":"example.com/p.F1","text":"t"}}`, slug)
 	}
 	a, err := f.ask(w, http.MethodPost, "/graphs/code/queries/add_note", body("unknown"), "Idempotency-Key", "unknown")
-	if err != nil || a.status != http.StatusInternalServerError || !strings.Contains(string(a.body), "the outcome of the write is unknown") {
-		t.Errorf("the write that met the failure: %v %d %s", err, a.status, a.body)
+	unknown := a.status == http.StatusInternalServerError && strings.Contains(string(a.body), "the outcome of the write is unknown")
+	if err != nil || !unknown && (a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "") {
+		t.Errorf("the write that met the failure: %v %d %v %s", err, a.status, a.header, a.body)
+	}
+	for i := range f.ports { // the lease has passed, and storage.max_staleness has not
+		a, err := f.ask(i, http.MethodGet, "/graphs/code/snapshot", "")
+		if err != nil || a.status != http.StatusOK || a.header.Get("Omnigraph-Data-Age") == "" {
+			t.Errorf("a read on server %d (the writer was %d): %v %d %v %s", i, w, err, a.status, a.header, a.body)
+		}
 	}
 	refused := func(what string, server int, method, path, text string, header ...string) {
 		t.Helper()

@@ -48,6 +48,7 @@ type Graph struct {
 	opts    embedded.Options
 
 	current atomic.Pointer[copied]
+	log     atomic.Pointer[logTimer]          // the bucket of `at`; nil before the graph was opened
 	writer  atomic.Pointer[embedded.Takeover] // the last known writer; nil if this server has not read it
 
 	changing sync.Mutex         // held while the role changes

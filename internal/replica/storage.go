@@ -141,6 +141,9 @@ func (s *Storage) newGraph(id string, o engine.OpenOptions) *Graph {
 // locate sets the place of the graph. REQUIRES: the caller holds `changing`, or alone has the graph.
 func (g *Graph) locate(incarnation string) {
 	g.at = g.storage.place(g.id, incarnation)
+	log := &logTimer{Bucket: g.at.Bucket, prefix: g.at.Prefix + "log/"}
+	g.at.Bucket = log
+	g.log.Store(log)
 	if g.storage.Command {
 		g.at.Poll = -1
 	}

@@ -98,12 +98,12 @@ test-hostile: ## hold 10,000 idle connections against the built server, and bodi
 	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow
 
 # The long form of the test on each storage whose server can be killed. PostgreSQL must be installed.
-FAILURES := -shared.clients=16 -shared.kills=20 -shared.stops=10 -shared.outages=5 -shared.lease=5s -shared.pause=1.5
-test-shared: bin/versitygw ## run 16 clients against three built servers on versitygw and on PostgreSQL; kill and stop the writer, and kill the storage
+FAILURES := -shared.clients=16 -shared.kills=20 -shared.stops=10 -shared.outages=5 -shared.lease=5s -shared.pause=1.5 -shared.restarts=3
+test-shared: bin/versitygw ## run 16 clients against three built servers on versitygw and on PostgreSQL; kill, stop and restart the writer, and kill the storage
 	$(GO) test ./test/e2e -count=1 -v -run '^TestRollingRestart$$'
 	@for s in s3 postgres; do \
-		echo "TestSharedStorage on $$s"; \
-		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestSharedStorage$$' -args -shared.storage=$$s $(FAILURES) || exit 1; \
+		echo "TestSharedStorage and TestRestartUnderLoad on $$s"; \
+		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^Test(SharedStorage|RestartUnderLoad)$$' -args -shared.storage=$$s $(FAILURES) || exit 1; \
 	done
 
 test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times

@@ -76,7 +76,7 @@ var imports = []struct {
 	{"internal/server/requestinfo", nil},
 	{"internal/server/logsample", nil},
 	{"internal/server/toolsearch", []string{"internal/text"}},
-	{"internal/server/pagetoken/seal", []string{"internal/server/pagetoken"}}, // the cipher
+	{"internal/server/pagetoken/seal", []string{"internal/clock", "internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},
 	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},

@@ -118,13 +118,13 @@ func moveGraph(ctx context.Context, b object.Bucket, graph, node string) (*moveA
 // any server. The GraphSign is zero if the server does not have the graph open.
 func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSign, epoch uint64, err error) {
 	var names []string
-	found := false
+	found, differsFrom := false, ""
 	for _, s := range signs {
 		names = append(names, s.Node)
 		g := s.Graphs[graph]
 		epoch = max(epoch, g.Epoch)
 		if s.Node == node {
-			target, found = g, true
+			target, found, differsFrom = g, true, s.DiffersFrom
 		}
 	}
 	switch {
@@ -132,6 +132,8 @@ func targetOf(signs []replica.Sign, graph, node string) (target replica.GraphSig
 		return target, 0, fmt.Errorf("no server with the name %s is running; start it, or see omnigraph cluster status", node)
 	case !found:
 		return target, 0, fmt.Errorf("no server with the name %s is running; the servers are %s", node, strings.Join(names, ", "))
+	case differsFrom != "" && target.Role != replica.Writer:
+		return target, 0, fmt.Errorf("the server %s takes over no graph, because its configuration differs from that of the server %s, which was started earlier; give all servers the same files and program, and restart the old ones", node, differsFrom)
 	}
 	return target, epoch, nil
 }

@@ -13,6 +13,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 )
 
+// TestMoveTarget checks which servers cluster move accepts as the new writer.
+func TestMoveTarget(t *testing.T) {
+	writer := map[string]replica.GraphSign{"people": {Role: replica.Writer, Epoch: 7}}
+	reader := map[string]replica.GraphSign{"people": {Role: replica.Reader, Epoch: 6}}
+	signs := []replica.Sign{{Node: "og-1", Graphs: writer}, {Node: "og-2", Graphs: reader}, {Node: "og-3", Graphs: reader, DiffersFrom: "og-1"}}
+	for _, tt := range []struct{ node, fault string }{
+		{"og-1", ""},
+		{"og-2", ""},
+		{"og-3", "the server og-3 takes over no graph, because its configuration differs from that of the server og-1"},
+		{"og-4", "the servers are og-1, og-2, og-3"},
+	} {
+		target, epoch, err := targetOf(signs, "people", tt.node)
+		if tt.fault == "" && (err != nil || epoch != 7 || target.Epoch == 0) {
+			t.Errorf("%s: %+v, %d, %v", tt.node, target, epoch, err)
+		}
+		if tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)) {
+			t.Errorf("%s: %v, want %q", tt.node, err, tt.fault)
+		}
+	}
+}
+
 // TestMoveUnopened moves a graph to a server that has not opened it yet, and to one that does not serve it.
 func TestMoveUnopened(t *testing.T) {
 	b := &object.Memory{}

@@ -203,7 +203,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 			return nil, err
 		}
 	}
-	key, err := e.pageKey(ctx, g)
+	keys, err := e.pageKeys(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("read or create the key of page tokens: %w", err)
 	}
@@ -214,7 +214,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		Confirm: confirm,
 		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
-		PageKey: key,
+		PageKeys: keys,
 	})
 }
 

@@ -167,10 +167,13 @@ func createShared(ctx context.Context, storage, graph, source string, schema *ca
 	return g.Close()
 }
 
-// pageKey returns the key of page tokens of the store.
-func (e *endpoint) pageKey(ctx context.Context, g engine.Graph) ([]byte, error) {
-	if shared, ok := g.(*sharedGraph); ok {
-		return server.SharedPageTokenKey(ctx, shared.bucket)
+// pageKeys returns the keys of page tokens: those in the environment, or those of the store.
+func (e *endpoint) pageKeys(ctx context.Context, g engine.Graph) (seal.Keys, error) {
+	if keys, err := seal.FromEnvironment(os.Getenv); err != nil || len(keys.List) > 0 {
+		return keys, err
 	}
-	return seal.Key(e.store)
+	if shared, ok := g.(*sharedGraph); ok {
+		return server.SharedPageTokenKeys(ctx, shared.bucket)
+	}
+	return seal.FromFolder(e.store)
 }

@@ -235,7 +235,7 @@ func laterOf(a, b time.Time) time.Time {
 }
 
 // errLogFailed is the error of writes to a branch after a write to the log has failed.
-var errLogFailed = &engine.Unavailable{Reason: "a write to the log failed; open the graph again"}
+var errLogFailed = &engine.Unavailable{Reason: "a write to the log failed; open the graph again", RetryAfter: time.Second}
 
 // logFailure returns the failure of the log if it is known, and errLogFailed otherwise.
 func (r *writer) logFailure() error {

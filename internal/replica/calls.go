@@ -30,12 +30,16 @@ func writing[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, e
 	return calling(ctx, g, call)
 }
 
-// beforeWrite makes this process the writer if a write should do so.
+// beforeWrite makes this process the writer if a write should do so. It returns an error if the writer accepts no
+// writes, because the storage is slow.
 func (g *Graph) beforeWrite(ctx context.Context) error {
 	if g.storage.Command {
 		return g.takeOver(ctx, 0)
 	}
-	return g.Claim(ctx)
+	if err := g.Claim(ctx); err != nil {
+		return err
+	}
+	return g.admit()
 }
 
 // once runs a call that must not run twice, because it consumes or writes a stream.

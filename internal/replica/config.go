@@ -8,18 +8,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
 // Differs returns the sign of a running server that was started before this one and that has another
 // configuration. The result `found` is false if there is none. A server for which `found` is true should
-// receive no requests: it might apply another policy than the servers that are already in use.
+// receive no requests: it might apply another policy than the servers that are already in use. For the same
+// reason, it takes over no graph.
 func (n *Node) Differs() (other Sign, found bool) {
 	if s := n.differs.Load(); s != nil {
 		return *s, true
 	}
 	return Sign{}, false
+}
+
+// mayTakeOver returns an error if this server must not become the writer of a graph; see Differs.
+func (n *Node) mayTakeOver() error {
+	if other, found := n.Differs(); found {
+		return &engine.Unavailable{Reason: ConfigError(other).Error(), RetryAfter: retryAfter}
+	}
+	return nil
+}
+
+// differ sets the server that Differs returns, or nil for none.
+func (n *Node) differ(from *Sign) {
+	was := n.differs.Swap(from)
+	if (was == nil) != (from == nil) || was != nil && was.Node != from.Node {
+		n.tell()
+	}
 }
 
 // runCompare compares the configurations regularly until ctx ends. It has its own goroutine, so that slow
@@ -94,11 +112,11 @@ func (n *Node) compare(ctx context.Context) error {
 			continue
 		}
 		if s.Started.Before(n.started) || s.Started.Equal(n.started) && s.Node < n.opts.ID {
-			n.differs.Store(&s)
+			n.differ(&s)
 			return nil
 		}
 	}
-	n.differs.Store(nil)
+	n.differ(nil)
 	n.balance(ctx, same)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
@@ -59,6 +60,83 @@ func TestDiffers(t *testing.T) {
 	second.starting.Unlock()
 	for _, n := range []*Node{third, fourth} {
 		eventually(t, "the same configuration", func() bool { _, found := n.Differs(); return !found })
+	}
+}
+
+// TestDiffersNeverTakesOver starts a server whose configuration differs from that of two earlier ones. It must
+// become the writer neither by a wish, nor when the writer stops, but when no earlier server is left.
+func TestDiffersNeverTakesOver(t *testing.T) {
+	b, add := people(t)
+	options := func(id, config string) NodeOptions { return NodeOptions{ID: id, Config: config, Lease: lease} }
+	earlier := NewNode(NodeOptions{Bucket: b, ID: "zero", Config: "old", Lease: lease}) // it has no graph open
+	if err := earlier.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = earlier.Leave(context.Background()) })
+	time.Sleep(2 * time.Millisecond) // so that no two servers start at the same time
+	one := serveNode(t, b, options("one", "old"), func(*Storage) {})
+	time.Sleep(2 * time.Millisecond)
+	two := serveNode(t, b, options("two", "new"), func(*Storage) {})
+	if one.State().Role != Writer || two.State().Role != Reader {
+		t.Fatalf("the servers are %+v and %+v", one.State(), two.State())
+	}
+	eventually(t, "in the sign of the server", func() bool {
+		s, err := ReadSign(t.Context(), b, "two")
+		return err == nil && s.DiffersFrom != ""
+	})
+	epoch := one.State().Epoch
+	if err := Move(t.Context(), b, "two", Wish{Graph: "people", Epoch: epoch}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a removed wish", func() bool {
+		_, err := b.Read(t.Context(), movePrefix+"two", 0, object.Whole)
+		return errors.Is(err, object.ErrNotFound)
+	})
+	time.Sleep(lease / 2)
+	if s := one.State(); s.Role != Writer || s.Epoch != epoch {
+		t.Errorf("after a wish for a server with another configuration, the writer of epoch %d is %+v", epoch, s)
+	}
+	one.stop(t)
+	time.Sleep(2 * lease)
+	if s := two.State(); s.Role != Reader || s.Epoch != epoch {
+		t.Errorf("a server with another configuration has taken over: %+v", s)
+	}
+	var refused *engine.Unavailable
+	if err := insert(two, add, "a"); !errors.As(err, &refused) || refused.RetryAfter == 0 {
+		t.Errorf("a write on a server with another configuration: %v", err)
+	}
+	if err := earlier.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "taken over", func() bool { return two.State().Role == Writer })
+	if err := insert(two, add, "b"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDiffersClaimsNothing lets the writer close an unused graph. A write on a server with another
+// configuration must not make that server the writer.
+func TestDiffersClaimsNothing(t *testing.T) {
+	b, add := people(t)
+	one := serveLazily(t, b, "one", []string{"people"}, func(s *Storage) { s.Idle = lease / 2 })
+	if err := insert(one.graphs["people"], add, "a"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "idle", isIdle(one.graphs["people"]))
+	var released uint64
+	eventually(t, "released in the sign", func() bool {
+		s, err := ReadSign(t.Context(), b, "one")
+		released = s.Graphs["people"].Released
+		return err == nil && released != 0
+	})
+	two := serveNode(t, b, NodeOptions{ID: "two", Config: "another", Lease: lease}, func(*Storage) {})
+	time.Sleep(lease / 2) // it has looked at the sign
+	var refused *engine.Unavailable
+	if err := insert(two, add, "b"); !errors.As(err, &refused) || refused.RetryAfter == 0 {
+		t.Errorf("a write on a server with another configuration: %v", err)
+	}
+	if s := two.State(); s.Role != Reader || s.Epoch != released {
+		t.Errorf("a server with another configuration is %+v", s)
 	}
 }
 

@@ -32,6 +32,11 @@ type State struct {
 	Epoch  uint64            // epoch of the writer, as far as this server knows
 	Lag    time.Duration     // time since this server last knew the whole log
 	Writer embedded.Takeover // the server that writes the graph, if this server only reads it
+
+	// MayLag says that another server may have acknowledged commits that this server does not know: it only
+	// reads the graph, or it is the writer and has not reached the storage for so long that another server may
+	// have taken over.
+	MayLag bool
 }
 
 // Graph is the copy of one graph on this server. The server is a reader or the writer of the graph,
@@ -43,6 +48,7 @@ type Graph struct {
 	opts    embedded.Options
 
 	current atomic.Pointer[copied]
+	log     atomic.Pointer[logTimer]          // the bucket of `at`; nil before the graph was opened
 	writer  atomic.Pointer[embedded.Takeover] // the last known writer; nil if this server has not read it
 
 	changing sync.Mutex         // held while the role changes
@@ -142,7 +148,8 @@ func (g *Graph) follow(ctx context.Context) error {
 }
 
 // takeOver makes this server the writer. If `from` is 0, this server replaces any writer; otherwise
-// it replaces only the writer with the epoch `from`.
+// it replaces only the writer with the epoch `from`. A server whose configuration differs from that of an
+// earlier one never becomes the writer.
 func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 	g.changing.Lock()
 	defer g.changing.Unlock()
@@ -154,6 +161,9 @@ func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 		return was.err
 	}
 	if err := g.storage.Node.Start(ctx); err != nil {
+		return err
+	}
+	if err := g.storage.Node.mayTakeOver(); err != nil {
 		return err
 	}
 	was.leaving.Store(true)
@@ -263,6 +273,9 @@ func (g *Graph) compete(ctx context.Context, now *copied) {
 	if was := g.writer.Swap(&t); was != nil && was.Epoch != t.Epoch {
 		g.changed()
 	}
+	if g.storage.Node.mayTakeOver() != nil {
+		return
+	}
 	wish := g.storage.Node.wished(g.id)
 	if wish != nil && wish.Epoch != t.Epoch {
 		if wish.Epoch < t.Epoch {
@@ -355,6 +368,7 @@ func (g *Graph) State() State {
 		return s
 	}
 	s.Lag = max(0, clock.Now().Sub(current))
+	s.MayLag = s.Role == Reader || s.Lag > g.storage.cutOff()
 	return s
 }
 
@@ -371,6 +385,42 @@ func (g *Graph) tooOld() error {
 	}
 	return &engine.Unavailable{RetryAfter: retryAfter, Reason: fmt.Sprintf(
 		"this server has not reached the shared storage for %v, longer than storage.max_staleness (%v); check the network and the credentials of the storage", s.Lag.Round(time.Second), limit)}
+}
+
+// awaitPause is the pause between two looks at the log for the next writer.
+const awaitPause = 50 * time.Millisecond
+
+// AwaitWriter waits until another server than the writer `was`, or this server, has taken over. It returns false
+// when it has waited for changeTime or ctx ends, and at once if `was` is alive and not about to stop.
+func (g *Graph) AwaitWriter(ctx context.Context, was embedded.Takeover) bool {
+	ctx, cancel := context.WithTimeout(ctx, changeTime)
+	defer cancel()
+	for {
+		t, err := calling(ctx, g, func(eg engine.Graph) (embedded.Takeover, error) {
+			f, reads := eg.(*embedded.Follower)
+			if !reads {
+				return embedded.Takeover{}, nil
+			}
+			if err := f.CatchUp(ctx); err != nil {
+				return was, err
+			}
+			return f.Takeover(ctx)
+		})
+		switch {
+		case err == nil && t.Epoch == 0:
+			return true // this server is the writer
+		case err == nil && t.Epoch > was.Epoch:
+			g.writer.Store(&t)
+			return true
+		case !g.storage.Node.leaving(ctx, was):
+			return false
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(awaitPause):
+		}
+	}
 }
 
 // Writing reports whether this server is the writer of the graph. The function `confirm` returns nil only if it

@@ -260,8 +260,8 @@ func (g *Graph) Claim(ctx context.Context) error {
 // claim is like Claim. REQUIRES: the caller holds the graph.
 func (g *Graph) claim(ctx context.Context) error {
 	from := g.vacant.Load()
-	if from == 0 || g.current.Load().follower == nil {
-		return nil
+	if from == 0 || g.current.Load().follower == nil || g.storage.Node.mayTakeOver() != nil {
+		return nil // a write is forwarded, or refused by the follower
 	}
 	err := g.takeOver(ctx, from)
 	var late *engine.Conflict

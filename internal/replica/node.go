@@ -50,6 +50,12 @@ type Sign struct {
 	// server was started, by its own clock. Both are absent from the sign of a command.
 	Config  string    `json:"config_digest,omitempty"`
 	Started time.Time `json:"started_at,omitzero"`
+
+	// Stopping says that the server is about to stop, and that another one takes over soon.
+	Stopping bool `json:"stopping,omitempty"`
+
+	// DiffersFrom is the id of the server that [Node.Differs] returns; "" if there is none.
+	DiffersFrom string `json:"differs_from,omitempty"`
 }
 
 // GraphSign is the state of one graph on a node.
@@ -122,7 +128,8 @@ type Node struct {
 	incarnation string
 	started     time.Time // time of NewNode
 
-	differs atomic.Pointer[Sign] // see Differs; nil for none
+	differs  atomic.Pointer[Sign] // see Differs; nil for none
+	stopping atomic.Bool          // AnnounceStop was called
 
 	// The goroutine of runCompare uses these two; Start uses them before it starts that goroutine.
 	beats   map[string]beat // the signs of the other servers, by id
@@ -234,9 +241,12 @@ func (n *Node) renew(ctx context.Context) error {
 	defer cancel()
 	n.mu.Lock()
 	n.beat++
-	s := Sign{Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
+	s := Sign{Stopping: n.stopping.Load(), Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
 	if n.opts.Config != "" {
 		s.Config, s.Started = n.opts.Config, n.started
+		if other, found := n.Differs(); found {
+			s.DiffersFrom = other.Node
+		}
 	}
 	graphs := make(map[string]*Graph, len(n.graphs))
 	for id, g := range n.graphs {
@@ -328,6 +338,7 @@ type look struct {
 	at          time.Time
 	incarnation string               // incarnation of the node; "" if the node has no sign
 	expired     bool                 // the lease of the node has expired
+	stopping    bool                 // the node is about to stop
 	graphs      map[string]GraphSign // what the sign says about graphs
 }
 
@@ -336,19 +347,39 @@ type look struct {
 func (n *Node) gone(ctx context.Context, t embedded.Takeover) (bool, error) {
 	n.observing.Lock()
 	defer n.observing.Unlock()
+	seen, err := n.lookLocked(ctx, t.Node, n.tick()/2)
+	return err == nil && seen.gone(t), err
+}
+
+// leaving is like gone, but is also true for a server that is about to stop. It looks at the sign at once.
+func (n *Node) leaving(ctx context.Context, t embedded.Takeover) bool {
+	n.observing.Lock()
+	defer n.observing.Unlock()
+	seen, err := n.lookLocked(ctx, t.Node, 0)
+	return err == nil && (seen.gone(t) || seen.stopping)
+}
+
+// gone reports whether the server that made a takeover no longer writes.
+func (l look) gone(t embedded.Takeover) bool {
+	return l.expired || l.incarnation == "" || l.incarnation != t.Incarnation
+}
+
+// lookLocked returns what this node sees of another one, or saw within the time `since`. REQUIRES: n.observing is
+// locked.
+func (n *Node) lookLocked(ctx context.Context, node string, since time.Duration) (look, error) {
 	now := clock.Now()
-	seen, ok := n.observed[t.Node]
-	if !ok || now.Sub(seen.at) >= n.tick()/2 {
-		content, expired, err := n.leases.Look(ctx, t.Node)
+	seen, ok := n.observed[node]
+	if !ok || now.Sub(seen.at) >= since {
+		content, expired, err := n.leases.Look(ctx, node)
 		if err != nil {
-			return false, err
+			return look{}, err
 		}
 		var s Sign
 		_ = json.Unmarshal(content, &s) // an object that cannot be decoded counts as no sign
-		seen = look{at: now, incarnation: s.Incarnation, expired: expired, graphs: s.Graphs}
-		n.observed[t.Node] = seen
+		seen = look{at: now, incarnation: s.Incarnation, expired: expired, stopping: s.Stopping, graphs: s.Graphs}
+		n.observed[node] = seen
 	}
-	return seen.expired || seen.incarnation == "" || seen.incarnation != t.Incarnation, nil
+	return seen, nil
 }
 
 // gaveUp reports whether the server that made a takeover has given the unused graph up,
@@ -359,7 +390,8 @@ func (n *Node) gaveUp(t embedded.Takeover, graph string) bool {
 	return n.observed[t.Node].graphs[graph].Released == t.Epoch
 }
 
-// readWish reads the wish for this node. It opens the graph of the wish if the graph is Idle.
+// readWish reads the wish for this node. It opens the graph of the wish if the graph is Idle. It removes a wish
+// that this node must not fulfil.
 func (n *Node) readWish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.opts.Lease)
 	defer cancel()
@@ -368,7 +400,7 @@ func (n *Node) readWish(ctx context.Context) {
 	if err == nil {
 		w = &Wish{}
 		var g *Graph
-		if json.Unmarshal(content, w) == nil {
+		if json.Unmarshal(content, w) == nil && n.mayTakeOver() == nil {
 			g = n.served(w.Graph)
 		}
 		if g == nil {
@@ -467,6 +499,14 @@ func (n *Node) remove(g *Graph) {
 	if n.graphs[g.id] == g {
 		delete(n.graphs, g.id)
 	}
+}
+
+// AnnounceStop stores a sign that says that this server is about to stop. Other servers then let writes wait for
+// the next writer instead of refusing them.
+func (n *Node) AnnounceStop(ctx context.Context) {
+	n.stopping.Store(true)
+	n.tell() // in case a sign without it is in flight
+	_ = n.renew(ctx)
 }
 
 // Leave removes the object of this node, so that other servers take over its graphs at once. Call

@@ -132,8 +132,15 @@ func serveWith(t *testing.T, b object.Bucket, id string, set func(*Storage)) *se
 // serveLeased starts a server with a lease and other options.
 func serveLeased(t *testing.T, b object.Bucket, id string, lease time.Duration, set func(*Storage)) *server {
 	t.Helper()
+	return serveNode(t, b, NodeOptions{ID: id, Lease: lease}, set)
+}
+
+// serveNode starts a server whose node has the given options, with a bucket and an address of its own.
+func serveNode(t *testing.T, b object.Bucket, o NodeOptions, set func(*Storage)) *server {
+	t.Helper()
 	s := &server{cable: &cable{Bucket: b}}
-	s.node = NewNode(NodeOptions{Bucket: s.cable, ID: id, Address: "http://" + id, Lease: lease})
+	o.Bucket, o.Address = s.cable, "http://"+o.ID
+	s.node = NewNode(o)
 	storage := &Storage{Bucket: s.cable, Cache: t.TempDir(), Node: s.node}
 	set(storage)
 	if err := s.node.Start(t.Context()); err != nil {
@@ -235,8 +242,15 @@ func TestRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	eventually(t, "sure of the latest commit", func() bool { return !writer.State().MayLag })
+	if s := reader.State(); !s.MayLag {
+		t.Errorf("a reader says that it knows the latest commit: %+v", s)
+	}
 	writer.cable.cut.Store(true)
 	eventually(t, "taken over from the server without storage", func() bool { return reader.State().Role == Writer })
+	if s := writer.State(); s.Role != Writer || !s.MayLag || s.Lag == 0 {
+		t.Errorf("a writer without storage does not say that its data may be old: %+v", s)
+	}
 	if err := insert(writer, add, "lost"); err == nil {
 		t.Error("a server without storage acknowledges a write")
 	}
@@ -249,6 +263,34 @@ func TestRoles(t *testing.T) {
 		if n := s.count(t); n != 4 {
 			t.Errorf("server %s has %d persons, want 4", s.node.ID(), n)
 		}
+	}
+}
+
+// TestAwaitWriter waits for the next writer on a reader. It must not wait while the writer is alive, and must
+// find the next one when the writer has said that it stops.
+func TestAwaitWriter(t *testing.T) {
+	b, _ := people(t)
+	one, two := serve(t, b, "one", 0), serve(t, b, "two", 0)
+	eventually(t, "known to the reader", func() bool { return two.State().Writer.Node == "one" })
+	was := two.State().Writer
+	began := clock.Now()
+	if two.AwaitWriter(t.Context(), was) || clock.Since(began) > changeTime/2 {
+		t.Errorf("a reader waited %v for another writer than one that is alive", clock.Since(began))
+	}
+	one.node.AnnounceStop(t.Context())
+	if s, err := ReadSign(t.Context(), b, "one"); err != nil || !s.Stopping {
+		t.Errorf("the sign of a server that stops is %+v, %v", s, err)
+	}
+	found := make(chan bool, 1)
+	go func() { found <- two.AwaitWriter(context.Background(), was) }()
+	select {
+	case <-found:
+		t.Error("the reader did not wait for a writer that stops")
+	case <-time.After(lease / 4):
+	}
+	one.stop(t)
+	if !<-found || two.State().Role != Writer && two.State().Writer.Epoch <= was.Epoch {
+		t.Errorf("the reader did not find the next writer: %+v", two.State())
 	}
 }
 

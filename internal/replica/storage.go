@@ -65,6 +65,11 @@ var _ engine.Engine = (*Storage)(nil)
 
 const incarnationPrefix = "incarnation/"
 
+// cutOff is the lag from which a writer counts as cut off from the storage. It is longer than recheck, and shorter
+// than the time after which another server takes over: the last sign of the writer may be a third of a lease older
+// than its last look at the log.
+func (s *Storage) cutOff() time.Duration { return s.recheck() * 3 / 2 }
+
 // recheck is how often a writer makes sure that it still is the writer. A healthy writer then stays
 // far below MaxStaleness.
 func (s *Storage) recheck() time.Duration {
@@ -136,6 +141,9 @@ func (s *Storage) newGraph(id string, o engine.OpenOptions) *Graph {
 // locate sets the place of the graph. REQUIRES: the caller holds `changing`, or alone has the graph.
 func (g *Graph) locate(incarnation string) {
 	g.at = g.storage.place(g.id, incarnation)
+	log := &logTimer{Bucket: g.at.Bucket, prefix: g.at.Prefix + "log/"}
+	g.at.Bucket = log
+	g.log.Store(log)
 	if g.storage.Command {
 		g.at.Poll = -1
 	}

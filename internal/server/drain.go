@@ -15,7 +15,8 @@ const (
 	drainTimeout = 15 * time.Second
 
 	// lingerTimeout is how long idle connections stay open after the server is asked to stop. A client
-	// that sends calls in succession reuses its connection within this time.
+	// that sends calls in succession reuses its connection within this time, and is asked to connect again:
+	// to the next server, or to another server that shares the storage.
 	lingerTimeout = time.Second
 
 	// cutTimeout is how long calls may take to return after their contexts are cancelled.
@@ -58,6 +59,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.announceStop() // before the first client is refused
 	s.stop()
 	s.metrics.Draining()
 	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)

@@ -31,6 +31,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -102,17 +103,17 @@ type Options struct {
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
 type Server struct {
-	log     *slog.Logger       // receives all log lines
-	handler http.Handler       // answers all requests
-	engines []engine.Graph     // the open graphs, to close
-	booted  *boot              // what the server has opened and loaded at its start
-	storage *reconcile.Cluster // where the graphs and the revision are
-	shared  *shared            // nil if the storage is a folder of this server
-	closers []io.Closer        // the verifiers to close
-	pageKey []byte             // signs page tokens
-	metrics *observe.Set       // the metrics of the server
-	memory  *engine.Memory     // the memory budget of the queries of all graphs
-	conns   *connections       // enforces the connection limit
+	log      *slog.Logger       // receives all log lines
+	handler  http.Handler       // answers all requests
+	engines  []engine.Graph     // the open graphs, to close
+	booted   *boot              // what the server has opened and loaded at its start
+	storage  *reconcile.Cluster // where the graphs and the revision are
+	shared   *shared            // nil if the storage is a folder of this server
+	closers  []io.Closer        // the verifiers to close
+	pageKeys seal.Keys          // of page tokens
+	metrics  *observe.Set       // the metrics of the server
+	memory   *engine.Memory     // the memory budget of the queries of all graphs
+	conns    *connections       // enforces the connection limit
 
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
@@ -121,7 +122,7 @@ type Server struct {
 	stopping                 context.Context    // ends when the server begins to stop
 	stop                     context.CancelFunc // ends the context stopping
 	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
-	lingerTimeout            time.Duration      // 0 unless the socket outlives the server
+	lingerTimeout            time.Duration      // 0 unless the socket outlives the server or other servers share the storage
 
 	patience time.Time // when the start stops waiting for other processes
 }
@@ -152,7 +153,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
 	}
-	if o.SocketOutlivesServer {
+	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
@@ -177,7 +178,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := s.connect(ctx, &o); err != nil {
 		return nil, err
 	}
-	if s.pageKey, err = s.pageTokenKey(ctx, &o); err != nil {
+	if s.pageKeys, err = s.pageTokenKeys(ctx, &o); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
 	}
 	limits := limitsOf(&o)
@@ -262,7 +263,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKey, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, s.metrics, s.memory, s.texts)
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
@@ -331,7 +332,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKey []byte, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKeys seal.Keys, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
@@ -340,7 +341,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKey: pageKey, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
 

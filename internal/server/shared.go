@@ -1,18 +1,22 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -32,8 +36,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
-// ageHeader is the header in which a server that only reads a graph states how old the data in its
-// answer may be, in whole seconds.
+// ageHeader is the header in which a server states how old the data in its answer may be, in whole seconds, if
+// another server may have written the graph since.
 const ageHeader = "Omnigraph-Data-Age"
 
 // shared is what a server keeps for its shared storage.
@@ -147,36 +151,47 @@ func servedHosts(c *cluster.Config) []string {
 	return hosts
 }
 
-// pageTokenName is the name of the object that holds the key of page tokens, in hexadecimal digits.
+// pageTokenName is the name of the object with the keys of page tokens, in the form of seal.ParseKeys.
 const pageTokenName = seal.KeyFile
 
-// pageTokenKey returns the key that signs page tokens. All servers that share a storage use the
-// same key.
-func (s *Server) pageTokenKey(ctx context.Context, o *Options) ([]byte, error) {
-	if s.shared == nil {
-		return seal.Key(o.Cluster.Storage)
+// pageTokenKeys returns the keys of page tokens: those in the environment, or those in the storage. All
+// servers that share a storage use the same keys.
+func (s *Server) pageTokenKeys(ctx context.Context, o *Options) (seal.Keys, error) {
+	switch keys, err := seal.FromEnvironment(os.Getenv); {
+	case err != nil, len(keys.List) > 0:
+		return keys, err
+	case s.shared == nil:
+		return seal.FromFolder(o.Cluster.Storage)
 	}
-	return SharedPageTokenKey(ctx, s.shared.storage.Bucket)
+	return SharedPageTokenKeys(ctx, s.shared.storage.Bucket)
 }
 
-// SharedPageTokenKey returns the key of page tokens in shared storage. If there is none yet, it
-// makes one and stores it.
-func SharedPageTokenKey(ctx context.Context, bucket object.Bucket) ([]byte, error) {
-	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
+// SharedPageTokenKeys returns the keys of page tokens in shared storage. If there are none yet, it makes a key
+// and stores it.
+func SharedPageTokenKeys(ctx context.Context, bucket object.Bucket) (seal.Keys, error) {
+	read := func(ctx context.Context) ([][]byte, error) { return sharedKeys(ctx, bucket) }
+	list, err := read(ctx)
 	if errors.Is(err, object.ErrNotFound) {
-		text = []byte(hex.EncodeToString(seal.NewKey()))
-		if err = object.Establish(ctx, bucket, pageTokenName, text); errors.Is(err, object.ErrExists) {
-			text, err = bucket.Read(ctx, pageTokenName, 0, object.Whole)
+		list = [][]byte{seal.NewKey()}
+		err = object.Establish(ctx, bucket, pageTokenName, []byte(hex.EncodeToString(list[0])))
+		if errors.Is(err, object.ErrExists) {
+			list, err = read(ctx) // another server was faster
 		}
 	}
+	return seal.Keys{List: list, Again: read}, err
+}
+
+// sharedKeys reads the keys of page tokens in shared storage.
+func sharedKeys(ctx context.Context, bucket object.Bucket) ([][]byte, error) {
+	text, err := bucket.Read(ctx, pageTokenName, 0, object.Whole)
 	if err != nil {
 		return nil, err
 	}
-	key, err := hex.DecodeString(string(text))
-	if err != nil || len(key) != seal.KeySize {
-		return nil, fmt.Errorf("the object %s of the shared storage does not hold a key; remove it, and the next server that starts makes a new one; existing page tokens then stop working", pageTokenName)
+	list, err := seal.ParseKeys(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("the object %s of the shared storage: %w; correct or remove it: without it, the next server that starts makes a new key, and existing page tokens stop working", pageTokenName, err)
 	}
-	return key, nil
+	return list, nil
 }
 
 // openOnUse serves a graph in shared storage that its first use opens. It checks the stored queries
@@ -256,24 +271,64 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 	}
 }
 
-// forwarding returns the function that forwards requests that write to a graph. It returns nil if
-// this server forwards no requests.
+// maxRepeated is the longest body that a server keeps in memory, so that it can forward the request again if the
+// writer changes.
+const maxRepeated = 1 << 20
+
+// forwarding returns the function that forwards requests that write to a graph. If the writer is stopping, the
+// function waits for the next one. forwarding returns nil if this server forwards no requests.
 func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
 	}
 	g := s.shared.graphs[graph]
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-		if g.Claim(r.Context()) != nil {
-			return false // the call itself reports the fault
+		for {
+			if g.Claim(r.Context()) != nil {
+				return false // the call itself reports the fault
+			}
+			state := g.State()
+			if state.Role == replica.Writer {
+				return false
+			}
+			w.Header()[ageHeader] = nil // not sent: the answer comes from the writer, whose data is not old
+			if forward.Forwarded(r) {
+				s.shared.forwarder.Refuse(w)
+				return true
+			}
+			if body == nil {
+				body = shortBody(r)
+			}
+			switch s.shared.forwarder.Send(w, r, state.Writer.Address, body) {
+			case forward.Declined:
+				return false
+			case forward.Answered:
+				return true
+			}
+			if !g.AwaitWriter(r.Context(), state.Writer) {
+				s.shared.forwarder.Unreachable(w, r, state.Writer.Address)
+				return true
+			}
 		}
-		state := g.State()
-		if state.Role == replica.Writer {
-			return false
-		}
-		w.Header()[ageHeader] = nil // not sent: the answer comes from the writer, whose data is not old
-		return s.shared.forwarder.Send(w, r, state.Writer.Address, body)
 	}
+}
+
+// shortBody reads the body of a request if it has at most maxRepeated bytes, and leaves an equal body in its
+// place. It returns nil for a longer body, and if the client does not send all of it.
+func shortBody(r *http.Request) []byte {
+	if r.ContentLength <= 0 || r.ContentLength > maxRepeated {
+		return nil
+	}
+	body := make([]byte, r.ContentLength)
+	n, err := io.ReadFull(r.Body, body)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body[:n]), r.Body), r.Body} // after an error, r.Body returns it again
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 // forwardOverREST returns the function for rest.Options.Forward. It returns nil if this server
@@ -298,8 +353,8 @@ func (s *Server) keepAuthorization(next http.Handler) http.Handler {
 	return s.shared.forwarder.Keep(next)
 }
 
-// tellAge returns a handler that calls `next`. If a request is about a graph that this server only
-// reads, the handler first sets the header with the age of the data.
+// tellAge returns a handler that calls `next`. If a request is about a graph that another server may have written
+// since, the handler first sets the header with the age of the data.
 func (s *Server) tellAge(next http.Handler) http.Handler {
 	if s.shared == nil {
 		return next
@@ -319,9 +374,10 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 	})
 }
 
-// setAge sets the header with the age of the data if this server only reads the graph.
+// setAge sets the header with the age of the data if this server only reads the graph, or is a writer that is
+// cut off from the storage.
 func setAge(h http.Header, g *replica.Graph) {
-	if state := g.State(); state.Role == replica.Reader {
+	if state := g.State(); state.MayLag {
 		h.Set(ageHeader, strconv.Itoa(int(math.Ceil(state.Lag.Seconds()))))
 	}
 }
@@ -380,6 +436,19 @@ func (s *Server) tellRole(x *client.GraphReadiness) {
 	state := s.shared.graphs[x.GraphID].State()
 	x.Role, x.Epoch, x.Writer = string(state.Role), state.Epoch, state.Writer.Node
 	x.LagMS = state.Lag.Milliseconds()
+}
+
+// announceTime is how long a server that stops waits until the storage has its announcement.
+const announceTime = time.Second
+
+// announceStop tells the other servers that this one is about to stop.
+func (s *Server) announceStop() {
+	if s.shared == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), announceTime)
+	defer cancel()
+	s.shared.storage.Node.AnnounceStop(ctx)
 }
 
 // leave removes this server's lease, so that other servers take over the graphs that it writes. It

@@ -29,6 +29,7 @@ type fleet struct {
 	dirs    []string // folder with the cluster.yaml of each server
 	ports   []int
 	limit   time.Duration // of a request
+	strict  *strict       // checks the answers that clients get; nil accepts all
 	mu      sync.Mutex
 	running []*process // the process of each server; nil if the server is not running
 }
@@ -127,13 +128,19 @@ func (f *fleet) ask(i int, method, path, body string, header ...string) (answer,
 		req.Header.Set(header[k], header[k+1])
 	}
 	c := http.Client{Timeout: f.limit}
+	if f.strict != nil {
+		c.Transport = f.strict.transport
+	}
 	res, err := c.Do(req)
 	if err != nil {
+		f.strict.check(path, answer{server: i, at: clock.Now()}, err)
 		return answer{}, err
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	return answer{server: i, at: clock.Now(), status: res.StatusCode, header: res.Header, body: text}, err
+	a := answer{server: i, at: clock.Now(), status: res.StatusCode, header: res.Header, body: text}
+	f.strict.check(path, a, err)
+	return a, err
 }
 
 // writer waits until one server reports that it is the writer of the graph, and returns the number
@@ -318,14 +325,16 @@ func TestUnsafeStorage(t *testing.T) {
 	}
 }
 
-// TestRollingRestart restarts one server after the other in an orderly way, while clients send
-// requests. Clients may see refused or closed connections and the status 503, but no other error.
+// TestRollingRestart restarts one of two servers after the other in an orderly way, while clients send
+// requests. Clients may see refused connections, but no other error.
 func TestRollingRestart(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))
 	for i := range f.ports {
 		f.start(i)
 	}
 	before := f.version(f.writer())
+	f.untilReader(1 - f.writer())
+	f.strict = newStrict()
 	stop := f.writing(4)
 	var handovers []time.Duration
 	for range 2 {
@@ -340,6 +349,8 @@ func TestRollingRestart(t *testing.T) {
 		f.start(w)
 	}
 	written := stop()
+	f.strict.report(t)
+	f.strict = nil
 	t.Logf("%d writes; after each signal to stop another server wrote within %v", written, handovers)
 	for i := range f.ports {
 		if got, want := f.version(i), before+uint64(written); got != want || written == 0 {

@@ -229,7 +229,7 @@ var instant = regexp.MustCompile(`"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.
 
 func TestCommits(t *testing.T) {
 	c := servedtest.Config(t, builtin.All("1")...)
-	c.PageKey = make([]byte, 32) // run opens the graph again
+	c.PageKeys.List = [][]byte{make([]byte, 32)} // run opens the graph again
 	g := servedtest.Graph(t, c)
 	w := servedtest.Writer
 	for _, name := range []string{"dan", "eve", "fay"} {

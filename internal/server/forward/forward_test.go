@@ -44,14 +44,21 @@ func request() *http.Request {
 }
 
 // through handles a request as a server does: the handler that forwards the request does not see
-// the Authorization header.
+// the Authorization header. It reports whether the request was forwarded or could not reach the writer, and then
+// answers it.
 func through(f *Forwarder, r *http.Request, to string, body []byte) (*httptest.ResponseRecorder, bool) {
 	w := httptest.NewRecorder()
 	w.Header().Set("X-Request-Id", "of the reader")
 	sent := false
 	f.Keep(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Authorization")
-		sent = f.Send(w, r, to, body)
+		switch f.Send(w, r, to, body) {
+		case Answered:
+			sent = true
+		case Unreached:
+			sent = true
+			f.Unreachable(w, r, to)
+		}
 	})).ServeHTTP(w, r)
 	return w, sent
 }
@@ -108,5 +115,60 @@ func TestUnreachable(t *testing.T) {
 	defer killed.Close()
 	if w, sent := through(forwarder(t, killed.URL), request(), killed.URL, nil); !sent || w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "outcome of the write is unknown") {
 		t.Errorf("a writer that is killed during the request: sent %t, status %d, %s", sent, w.Code, w.Body)
+	}
+}
+
+// TestNotWriter forwards requests to a server that refuses them, because it does not write the graph any more. A
+// request whose body this server has can be sent again, and so must not be answered. The client gets the
+// answer to another request, without the mark for servers.
+func TestNotWriter(t *testing.T) {
+	peer := httptest.NewServer(nil)
+	t.Cleanup(peer.Close)
+	f := forwarder(t, peer.URL)
+	received := 0
+	peer.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			return
+		}
+		received++
+		if !Forwarded(r) {
+			t.Error("the request is not marked as forwarded")
+		}
+		f.Refuse(w)
+	})
+	for name, c := range map[string]struct {
+		r       *http.Request
+		body    []byte
+		outcome Outcome
+	}{
+		"a body that was read":     {request(), []byte("the body"), Unreached},
+		"no body":                  {httptest.NewRequest(http.MethodDelete, "/graphs/a/branches/b", nil), nil, Unreached},
+		"a body that is forwarded": {request(), nil, Answered},
+	} {
+		w := httptest.NewRecorder()
+		before := received
+		if got := f.Send(w, c.r, peer.URL, c.body); got != c.outcome || received != before+1 {
+			t.Errorf("%s: outcome %d after %d requests, want %d", name, got, received-before, c.outcome)
+		}
+		answered := w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "1" && w.Body.Len() > 0
+		if answered != (c.outcome == Answered) || w.Header().Get(notWriter) != "" {
+			t.Errorf("%s: the client got %d %v %q", name, w.Code, w.Header(), w.Body)
+		}
+	}
+}
+
+// TestBodyAgain sends a request again after no connection to the first address could be made. The second server
+// must receive the whole body.
+func TestBodyAgain(t *testing.T) {
+	gone, peer := writer(t), writer(t)
+	gone.Close()
+	f := New(Options{Node: "og-1", Peers: []string{gone.URL, peer.URL}, Lease: lease, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { _ = f.Close() })
+	w, r := httptest.NewRecorder(), request()
+	if got := f.Send(w, r, gone.URL, nil); got != Unreached || w.Body.Len() > 0 {
+		t.Errorf("a server that is gone: outcome %d, %s", got, w.Body)
+	}
+	if got := f.Send(w, r, peer.URL, nil); got != Answered || !strings.HasSuffix(w.Body.String(), "|the body") {
+		t.Errorf("the next server: outcome %d, %s", got, w.Body)
 	}
 }

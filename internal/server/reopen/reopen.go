@@ -153,7 +153,7 @@ func (r *Graph) reopen(ctx context.Context) error {
 // unavailable returns the error that calls get while the graph is not open. Only operators see the
 // cause.
 func unavailable(cause error) error {
-	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the storage of the graph failed, and the server is opening the graph again"}, cause)
+	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the storage of the graph failed, and the server is opening the graph again", RetryAfter: time.Second}, cause)
 }
 
 // Failure returns nil while the graph accepts writes, and otherwise the *engine.Unavailable that

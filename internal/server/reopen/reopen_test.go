@@ -171,8 +171,8 @@ func TestFailedSync(t *testing.T) {
 			}
 			for range 20 {
 				var gone *engine.Unavailable
-				if err := p.insert(); !errors.As(err, &gone) {
-					t.Fatalf("%v, want *engine.Unavailable", err)
+				if err := p.insert(); !errors.As(err, &gone) || gone.RetryAfter == 0 {
+					t.Fatalf("%v, want *engine.Unavailable with a time to wait", err)
 				}
 				if err := p.graph.Failure(); !errors.As(err, &gone) {
 					t.Fatalf("the graph says %v, want *engine.Unavailable", err)

@@ -61,9 +61,9 @@ type Config struct {
 	// remove data or merge: branch_delete, branch_merge, schema_apply and change.
 	Confirm []tool.Action
 
-	// PageKey is the key of page tokens, [seal.KeySize] bytes long. If it is nil, the Graph makes
-	// its own key, and another Graph cannot open its tokens.
-	PageKey []byte
+	// PageKeys are the keys of page tokens. If there are none, the Graph makes its own key, and another
+	// Graph cannot open its tokens.
+	PageKeys seal.Keys
 
 	Now func() time.Time // the date of reads; nil means clock.Now
 
@@ -158,18 +158,18 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if g.now = c.Now; g.now == nil {
 		g.now = clock.Now
 	}
-	if c.PageKey == nil {
-		c.PageKey = seal.NewKey()
+	if len(c.PageKeys.List) == 0 {
+		c.PageKeys.List = [][]byte{seal.NewKey()}
 	}
 	var err error
-	if g.pages, err = seal.NewSealer(c.PageKey); err != nil {
+	if g.pages, err = seal.NewSealer(c.PageKeys); err != nil {
 		return nil, err
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.log = g.log.With("graph", c.ID)
-	if g.record, err = audit.NewRecorder(c.ID, g.log, c.Observer, c.PageKey); err != nil {
+	if g.record, err = audit.NewRecorder(c.ID, g.log, c.Observer, c.PageKeys.List[0]); err != nil {
 		return nil, err
 	}
 	for _, t := range c.Builtins {

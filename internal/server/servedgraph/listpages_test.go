@@ -40,7 +40,7 @@ func listed(g *servedgraph.Graph, actor *access.Actor, name string, args map[str
 func TestListTokens(t *testing.T) {
 	ctx := context.Background()
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
-	c.PageKey = make([]byte, 32)
+	c.PageKeys.List = [][]byte{make([]byte, 32)}
 	load(t, c.Graph, people(5))
 	for i := range 3 {
 		if _, err := c.Graph.CreateBranch(ctx, fmt.Sprintf("draft%d", i), engine.Target{}); err != nil {
@@ -56,7 +56,7 @@ func TestListTokens(t *testing.T) {
 	other.ID = "others"
 	elsewhere := servedtest.Graph(t, other)
 	other = c
-	other.PageKey = nil
+	other.PageKeys.List = nil
 	strange := servedtest.Graph(t, other)
 
 	reader := servedtest.Reader

@@ -64,7 +64,7 @@ func TestDigests(t *testing.T) {
 	digests := func(key byte, names ...string) (found []string) {
 		var log strings.Builder
 		c := servedtest.Config(t, builtin.All("1")...)
-		c.PageKey = bytes.Repeat([]byte{key}, 32)
+		c.PageKeys.List = [][]byte{bytes.Repeat([]byte{key}, 32)}
 		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		g := servedtest.Graph(t, c)
 		for _, name := range names {

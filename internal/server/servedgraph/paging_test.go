@@ -166,7 +166,7 @@ func TestPages(t *testing.T) {
 // read. Every other use must give an argument error that says what is wrong.
 func TestPageTokens(t *testing.T) {
 	c := stored(t, servedtest.Config(t, builtin.All("1")...))
-	c.PageKey = make([]byte, 32)
+	c.PageKeys.List = [][]byte{make([]byte, 32)}
 	load(t, c.Graph, people(20))
 	if _, err := c.Graph.CreateBranch(context.Background(), "draft", engine.Target{}); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestPageTokens(t *testing.T) {
 	other.ID = "others"
 	elsewhere := servedtest.Graph(t, other)
 	other = c
-	other.PageKey = nil
+	other.PageKeys.List = nil
 	strange := servedtest.Graph(t, other)
 
 	enc := encoding.Options{MaxRows: 4}

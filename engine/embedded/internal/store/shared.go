@@ -110,11 +110,7 @@ type Shared struct {
 }
 
 // ErrReader is the error of writes on a server that only reads the graph.
-var ErrReader error = &engine.Unavailable{Reason: "this server only reads the graph; send the write to the server that writes it", RetryAfter: writerWait}
-
-// writerWait is how long a caller should wait before it repeats a write that failed because this
-// server is not the writer. Another server may be about to become the writer.
-const writerWait = time.Second
+var ErrReader error = &engine.Unavailable{Reason: "this server only reads the graph; send the write to the server that writes it", RetryAfter: retryWait}
 
 // OpenShared opens the shared storage of a graph for reading, and passes its state to the Applier.
 // If the storage contains no graph, Exists reports false afterwards, and the Applier has received
@@ -231,7 +227,12 @@ func (s *Shared) fail(err error) error {
 	s.mu.Lock()
 	first := s.failed == nil
 	if first {
-		s.failed = fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "the log of the graph failed; open the graph again"}, err)
+		cause := err
+		var unsure *engine.Indeterminate
+		if errors.As(err, &unsure) {
+			cause = unsure.Err // only the outcome of this write is unknown; later ones are certainly not made
+		}
+		s.failed = unavailable("the log of the graph failed; open the graph again", cause)
 	}
 	s.mu.Unlock()
 	if first && s.opts.Failed != nil {
@@ -249,7 +250,7 @@ func (s *Shared) mapped(err error) error {
 	case errors.Is(err, sharedlog.ErrIndeterminate):
 		return &engine.Indeterminate{Err: err}
 	case errors.Is(err, sharedlog.ErrLost):
-		return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "another server writes the graph now; send the write there", RetryAfter: writerWait}, err)
+		return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: "another server writes the graph now; send the write there", RetryAfter: retryWait}, err)
 	case errors.Is(err, sharedlog.ErrUnavailable), errors.Is(err, sharedlog.ErrBehind):
 		return unavailable("using the shared storage", err)
 	}

@@ -29,7 +29,7 @@ func (s *Shared) dropOutdated() {
 // missing returns the error for an object of the shared storage that is not there.
 func (s *Shared) missing(name string) error {
 	s.missed.Store(true)
-	return &engine.Unavailable{RetryAfter: writerWait, Reason: "the shared storage has no object " + name +
+	return &engine.Unavailable{RetryAfter: retryWait, Reason: "the shared storage has no object " + name +
 		"; either the object was deleted because a newer checkpoint does not need it, and then this server is about to read that checkpoint, or the object is lost; repeat the call, and if it fails again, restore the object from a backup"}
 }
 

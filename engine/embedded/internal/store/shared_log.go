@@ -83,7 +83,7 @@ func (s *Shared) TakeOverFrom(ctx context.Context, epoch uint64) error {
 // takeOver makes this server the writer of the graph if the function `wanted` accepts the epoch of
 // the log.
 func (s *Shared) takeOver(ctx context.Context, wanted func(epoch uint64) bool) error {
-	return s.follow(ctx, func(bool) error {
+	err := s.follow(ctx, func(bool) error {
 		for range maxTakeovers {
 			if err := s.follower.CatchUp(ctx); err != nil {
 				return err
@@ -116,8 +116,13 @@ func (s *Shared) takeOver(ctx context.Context, wanted func(epoch uint64) bool) e
 			s.mu.Unlock()
 			return nil
 		}
-		return &engine.Unavailable{Reason: "other servers add to the log faster than this server can take over; try again"}
+		return &engine.Unavailable{Reason: "other servers add to the log faster than this server can take over; try again", RetryAfter: retryWait}
 	})
+	var unsure *engine.Indeterminate
+	if errors.As(err, &unsure) {
+		return unavailable("becoming the writer", unsure.Err) // the takeover may be stored, but no write was made
+	}
+	return err
 }
 
 // follow runs f, which reads the log with s.follower, and publishes the state that was read. If

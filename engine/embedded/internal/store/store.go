@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -320,8 +321,12 @@ func (s *Store) checkMoved() error {
 	return nil
 }
 
-// unavailable returns an error for a failure of the file system. errors.As finds both the
-// *engine.Unavailable and the cause in it.
+// retryWait is how long a caller should wait before it repeats a call that failed because of the storage.
+// A server opens the graph again by itself.
+const retryWait = time.Second
+
+// unavailable returns an error for a failure of the file system or of the shared storage. errors.As
+// finds both the *engine.Unavailable and the cause in it.
 func unavailable(doing string, cause error) error {
-	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: doing}, cause)
+	return fmt.Errorf("%w: %w", &engine.Unavailable{Reason: doing, RetryAfter: retryWait}, cause)
 }

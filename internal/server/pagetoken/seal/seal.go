@@ -1,12 +1,14 @@
 // Package seal seals page tokens with a key, so that a client can neither read nor alter them.
-// Only a server with the same key can open a token.
+// Only a server with the same key can open a token. A token is, in base64:
+//
+//	id      4 bytes, of the key
+//	nonce   24 bytes, random
+//	sealed  the plaintext of package pagetoken, sealed with XChaCha20-Poly1305
 package seal
 
 import (
-	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -17,17 +19,43 @@ import (
 const KeySize = chacha20poly1305.KeySize
 
 // Sealer makes and opens page tokens. It is safe for concurrent use.
-type Sealer struct{ aead cipher.AEAD }
+type Sealer struct{ ring ring }
 
-// NewSealer returns a sealer with the key, which must be [KeySize] bytes long.
-func NewSealer(key []byte) (*Sealer, error) {
-	// The nonce of XChaCha20 is long enough that a random one for each token never repeats
-	// in practice.
-	aead, err := chacha20poly1305.NewX(key)
+// NewSealer returns a sealer with the keys.
+func NewSealer(k Keys) (*Sealer, error) {
+	keys, err := newRing(k.List)
 	if err != nil {
-		return nil, fmt.Errorf("the key of page tokens has %d bytes, expected %d", len(key), KeySize)
+		return nil, err
 	}
-	return &Sealer{aead}, nil
+	s := &Sealer{ring{again: k.Again}}
+	s.ring.keys.Store(&keys)
+	return s, nil
+}
+
+// seal seals a plaintext with the first key, and authenticates the label with it. The text consists of
+// letters, digits, - and _.
+func (s *Sealer) seal(plain, label []byte) string {
+	const head = idSize + chacha20poly1305.NonceSizeX
+	k := s.ring.first()
+	b := make([]byte, head, head+len(plain)+chacha20poly1305.Overhead)
+	copy(b, k.id[:])
+	rand.Read(b[idSize:]) // does not fail
+	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(b, b[idSize:], plain, label))
+}
+
+// open returns the plaintext of a text that was sealed with one of the keys and the same label.
+func (s *Sealer) open(text string, label []byte) (plain []byte, ok bool) {
+	const head = idSize + chacha20poly1305.NonceSizeX
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) < head+chacha20poly1305.Overhead {
+		return nil, false
+	}
+	k, ok := s.ring.find([idSize]byte(b))
+	if !ok {
+		return nil, false
+	}
+	plain, err = k.aead.Open(nil, b[idSize:head], b[head:], label)
+	return plain, err == nil
 }
 
 // maxToken is the maximum length in characters of a token that Open accepts. Most tokens have a few
@@ -37,9 +65,7 @@ const maxToken = 2 << 20
 
 // Seal returns the token for a place. It consists of letters, digits, - and _.
 func (s *Sealer) Seal(p *pagetoken.Place) string {
-	b := make([]byte, chacha20poly1305.NonceSizeX, 256)
-	rand.Read(b) // does not fail
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(b, b, pagetoken.Encode(p), nil))
+	return s.seal(pagetoken.Encode(p), nil)
 }
 
 // Open returns the place that a token encodes. The error is a *[pagetoken.Invalid].
@@ -48,12 +74,8 @@ func (s *Sealer) Open(token string) (*pagetoken.Place, error) {
 	if len(token) > maxToken {
 		return nil, damaged
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) < chacha20poly1305.NonceSizeX {
-		return nil, damaged
-	}
-	plain, err := s.aead.Open(nil, b[:chacha20poly1305.NonceSizeX], b[chacha20poly1305.NonceSizeX:], nil)
-	if err != nil {
+	plain, ok := s.open(token, nil)
+	if !ok {
 		return nil, damaged
 	}
 	p, ok := pagetoken.Decode(plain)

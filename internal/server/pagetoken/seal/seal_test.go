@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ var inList = pagetoken.Place{Graph: "people", Actor: "act-ada", Commit: "01J0000
 
 func sealer(t testing.TB, key []byte) *Sealer {
 	t.Helper()
-	s, err := NewSealer(key)
+	s, err := NewSealer(Keys{List: [][]byte{key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,13 @@ func TestDamage(t *testing.T) {
 	if _, err := sealer(t, NewKey()).Open(token); err == nil {
 		t.Error("opened with another key")
 	}
-	if _, err := NewSealer(make([]byte, 5)); err == nil {
+	if _, err := NewSealer(Keys{List: [][]byte{make([]byte, 5)}}); err == nil {
 		t.Error("a key of five bytes is taken")
+	}
+	for _, n := range []int{0, MaxKeys + 1} {
+		if _, err := NewSealer(Keys{List: slices.Repeat([][]byte{NewKey()}, n)}); err == nil {
+			t.Errorf("%d keys are taken", n)
+		}
 	}
 }
 
@@ -95,10 +101,12 @@ func TestKey(t *testing.T) {
 	keys := make([][]byte, 8)
 	for i := range keys {
 		wg.Go(func() {
-			var err error
-			if keys[i], err = Key(dir); err != nil {
-				t.Error(err)
+			k, err := FromFolder(dir)
+			if err != nil || len(k.List) != 1 {
+				t.Error(k.List, err)
+				return
 			}
+			keys[i] = k.List[0]
 		})
 	}
 	wg.Wait()
@@ -118,7 +126,7 @@ func TestKey(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, KeyFile), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Key(dir); err == nil || !strings.Contains(err.Error(), "remove the file") {
+		if _, err := FromFolder(dir); err == nil || !strings.Contains(err.Error(), "remove the file") {
 			t.Errorf("%q: got %v", bad, err)
 		}
 	}

@@ -139,10 +139,10 @@ test-init: ## run what gq init prints, and the quickstart, up to calls over MCP 
 release: ## build every artifact of VERSION=v0.1.0 into dist/
 	cd release && $(GO) run . build -version '$(VERSION)' -commit "$$(git rev-parse HEAD 2>/dev/null)" -out ../dist
 
-# RELEASE_FLAGS=-args -cold builds the second release with an empty cache.
+# RELEASE_FLAGS='-args -cold' builds the second release of each test with an empty cache.
 test-release: ## build a release of this platform twice, install its packages and serve from each; the same for gq release
 	cd release && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 40m ./... $(RELEASE_FLAGS)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestReleaseOfAModule$$' -count=1 -v -timeout 30m
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestReleaseOfAModule$$' -count=1 -v -timeout 30m $(if $(filter -cold,$(RELEASE_FLAGS)),-args -cold)
 
 # No machine runs what is built for these, so that vet and the compiler are the only checks. Benchmarks, and the tests
 # of built commands, run on Unix only.

@@ -55,6 +55,7 @@ func TestInitLeadsToAServer(t *testing.T) {
 	second := openTerminal(t, work)
 	second.run(cd, time.Minute)
 	checkAnswer(t, second.run(call, time.Minute), "document", "pricing-study")
+	checkNetwork(t, bind, filepath.Join(work, "brain"))
 	checkTools(t, bind, filepath.Join(work, "brain"))
 	first.interrupt(time.Minute)
 
@@ -128,6 +129,31 @@ func checkAnswer(t *testing.T, out, column, value string) {
 	}
 	if rows := answer.Result.StructuredContent.Rows; len(rows) != 1 || rows[0][column] != value {
 		t.Errorf("the call answers %s, want one row with the %s %s", out, column, value)
+	}
+}
+
+// checkNetwork runs every function of the module's generated package on a graph in memory and on the module's
+// server, with a test that is no file of the module.
+func checkNetwork(t *testing.T, addr, module string) {
+	t.Helper()
+	test, err := os.ReadFile("testdata/network/network_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := os.ReadFile(filepath.Join(module, "data", "dev-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(module, "queries", "network_test.go")
+	if err := os.WriteFile(name, test, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(name)
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", "^TestOverNetwork$", "./queries")
+	cmd.Dir, cmd.Env = module, append(os.Environ(), "TEAM_SERVER=http://"+addr, "TEAM_TOKEN="+strings.TrimSpace(string(token)))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestOverNetwork/decisions_of ")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -33,6 +33,23 @@ func TestEditor(t *testing.T) {
 	client, gq := editorFolder(t), buildGQ(t)
 	args := []string{"--test-reporter=spec", filepath.Join(client, "features.mjs"), gq}
 	args = append(args, codeProject(t), severalProject(t), brokenProject(t), outsideProject(t))
+	for _, each := range []int{50, 1000} {
+		dir := largeProject(t, 1000, each)
+		writeFiles(t, dir, map[string]string{
+			"go.mod":      "module example.com/large\n\ngo 1.26\n",
+			"policy.yaml": "version: 1\nrules:\n  - id: all\n    allow: { actors: { ids: [act-ada] }, actions: [read, invoke_query] }\n",
+			"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  large: { schema: schema.pg, queries: queries }\n" +
+				"policies:\n  large: { file: policy.yaml, applies_to: [large] }\n",
+		})
+		// The lenses compare with the catalog that gq generate wrote.
+		generate := exec.Command(gq, "generate")
+		generate.Dir = dir
+		if out, err := generate.CombinedOutput(); err != nil {
+			t.Fatalf("gq generate: %v\n%s", err, out)
+		}
+		gitRepository(t, dir)
+		args = append(args, dir)
+	}
 	out, err := exec.Command("node", args...).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
@@ -62,6 +79,12 @@ func codeProject(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
+	gitRepository(t, dir)
+	return dir
+}
+
+// gitRepository makes a folder a git repository with the branch main, which has all files.
+func gitRepository(t testing.TB, dir string) {
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "x"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
@@ -69,7 +92,6 @@ func codeProject(t testing.TB) string {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	return dir
 }
 
 // realDir returns a temporary folder by its real path, as the server reports it.
@@ -81,9 +103,15 @@ func realDir(t testing.TB) string {
 	return dir
 }
 
-// writeAll writes files into a folder.
+// writeAll writes files into a new folder.
 func writeAll(t testing.TB, files map[string]string) string {
 	dir := realDir(t)
+	writeFiles(t, dir, files)
+	return dir
+}
+
+// writeFiles writes files into a folder.
+func writeFiles(t testing.TB, dir string, files map[string]string) {
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -93,7 +121,6 @@ func writeAll(t testing.TB, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	return dir
 }
 
 const thingSchema = "node Thing @description(\"A thing.\") {\n  name: String @key @description(\"The name of the thing.\")\n}\n"

@@ -9,6 +9,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -21,9 +22,12 @@ import (
 	"time"
 )
 
+// cold makes TestReleaseOfAModule build its second release with an empty cache, which takes minutes.
+var cold = flag.Bool("cold", false, "build the second release of TestReleaseOfAModule with an empty build cache")
+
 // TestReleaseOfAModule builds a release of a module that gq init made. The server in the archive, and
 // the one in the image, must serve the module's graph and report the version of the release. A second
-// release of the same module must have the same bytes.
+// release, from a copy of the module and in another environment, must have the same bytes.
 func TestReleaseOfAModule(t *testing.T) {
 	if os.Getenv(initVar) == "" {
 		t.Skip(initVar + " is not set; run make test-release")
@@ -58,9 +62,26 @@ func TestReleaseOfAModule(t *testing.T) {
 	}
 	serveModule(t, filepath.Join(image, "usr/local/bin/omnigraph"), filepath.Join(image, config.Entrypoint[0]), filepath.Join(image, config.WorkingDir))
 
+	// The second release: a copy of the module, another umask, time zone and Go environment.
+	twin := filepath.Join(work, "copy of the module")
+	if err := os.CopyFS(twin, os.DirFS(module)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(twin, "queries"))
+	for name, value := range map[string]string{
+		"TZ": "Pacific/Kiritimati", "LANG": "tr_TR.UTF-8", "GOFLAGS": "-tags=shiftedclock,timetzdata -ldflags=-w -mod=mod",
+		"GOAMD64": "v3", "GOARM64": "v8.2", "CGO_ENABLED": "1",
+	} {
+		t.Setenv(name, value)
+	}
+	if *cold {
+		t.Setenv("GOCACHE", t.TempDir())
+	}
 	again := filepath.Join(work, "again")
-	t.Setenv("TZ", "Pacific/Kiritimati")
-	if code, _, stderr := gqRun("release", "v1.2.3", "--platform", platform, "--out", again); code != exitDone {
+	umask := syscall.Umask(0o077)
+	code, _, stderr := gqRun("release", "v1.2.3", "--platform", platform, "--out", again)
+	syscall.Umask(umask)
+	if code != exitDone {
 		t.Fatal(stderr)
 	}
 	for _, name := range []string{stem + ".tar.gz", stem + ".spdx.json", "brain_v1.2.3_image.tar", "checksums.txt"} {

@@ -33,6 +33,20 @@ type network struct {
 	ran    map[string]bool // the queries that ran
 }
 
+// more is what the file of the small module lacks: the two packages of the standard library that the module
+// imports, a package of no module with a function that is not called, a symbol of no package, and a note about
+// nothing.
+const more = `{"type":"Package","data":{"path":"errors","name":"errors","files":1,"lines":1}}
+{"type":"Package","data":{"path":"fmt","name":"fmt","files":1,"lines":1}}
+{"type":"Package","data":{"path":"example.com/stray","name":"stray","files":1,"lines":9}}
+{"type":"File","data":{"path":"stray/stray.go","lines":9}}
+{"type":"Symbol","data":{"path":"example.com/stray.Lost","name":"Lost","kind":"func","exported":true,"signature":"func()","line":3,"words":"stray lost"}}
+{"type":"Symbol","data":{"path":"example.com/nowhere.Orphan","name":"Orphan","kind":"var","exported":false,"line":5,"words":"nowhere orphan"}}
+{"type":"Note","data":{"slug":"loose","text":"about nothing","created":"2026-03-17T09:00:00.123456Z"}}
+{"edge":"Holds","from":"example.com/stray","to":"example.com/stray.Lost","data":{"id":"holds-lost"}}
+{"edge":"Declares","from":"stray/stray.go","to":"example.com/stray.Lost","data":{"id":"declares-lost"}}
+`
+
 // overNetwork serves a graph with the data of a small module.
 func overNetwork(t *testing.T) *network {
 	t.Helper()
@@ -43,11 +57,7 @@ func overNetwork(t *testing.T) *network {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	// The small module imports two packages of the standard library, which its file does not have.
-	const standard = `{"type":"Package","data":{"path":"errors","name":"errors","files":1,"lines":1}}
-{"type":"Package","data":{"path":"fmt","name":"fmt","files":1,"lines":1}}
-`
-	if _, err := g.Load(t.Context(), io.MultiReader(strings.NewReader(standard), data), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), io.MultiReader(strings.NewReader(more), data), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
@@ -70,7 +80,7 @@ func overNetwork(t *testing.T) *network {
 }
 
 // read runs a function of the package on both graphs, and asks the server for pages of two rows. All
-// three must have the same rows, at least `least` of them.
+// three must have the same rows, at least `least` of them, so that the comparison means something.
 func read[P, R any](n *network, query string, least int, p P, run func(context.Context, tool.Graph, P, engine.Target) ([]R, error)) {
 	n.t.Run(query, func(t *testing.T) {
 		n.ran[query] = true
@@ -110,6 +120,7 @@ func read[P, R any](n *network, query string, least int, p P, run func(context.C
 func TestOverNetwork(t *testing.T) {
 	n := overNetwork(t)
 	const find, shelf, stock = "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.Shelf", "example.com/shop/stock"
+	const run = "example.com/shop/cmd/shop"
 	note := code.AddNoteParams{Slug: "n", Symbol: find, Text: "über\n\"n\""}
 	key := engine.WriteOptions{IdempotencyKey: "one"}
 	first, err := code.AddNote(t.Context(), n.far, note, key)
@@ -128,28 +139,28 @@ func TestOverNetwork(t *testing.T) {
 
 	read(n, "callers", 1, code.CallersParams{Path: find}, code.Callers)
 	read(n, "references", 1, code.ReferencesParams{Path: shelf}, code.References)
-	read(n, "callees", 0, code.CalleesParams{Path: find}, code.Callees)
+	read(n, "callees", 2, code.CalleesParams{Path: stock + ".Twice"}, code.Callees)
 	read(n, "affected_by", 1, code.AffectedByParams{Path: find}, code.AffectedBy)
-	read(n, "reaches", 0, code.ReachesParams{Path: find}, code.Reaches)
+	read(n, "reaches", 3, code.ReachesParams{Path: run + ".main"}, code.Reaches)
 	read(n, "most_called", 1, code.MostCalledParams{}, code.MostCalled)
-	read(n, "unused_functions", 0, code.UnusedFunctionsParams{}, code.UnusedFunctions)
-	read(n, "implementations", 0, code.ImplementationsParams{Interface: shelf}, code.Implementations)
-	read(n, "interfaces_of", 0, code.InterfacesOfParams{Type: shelf}, code.InterfacesOf)
+	read(n, "unused_functions", 1, code.UnusedFunctionsParams{}, code.UnusedFunctions)
+	read(n, "implementations", 1, code.ImplementationsParams{Interface: shelf}, code.Implementations)
+	read(n, "interfaces_of", 1, code.InterfacesOfParams{Type: stock + ".memoryShelf"}, code.InterfacesOf)
 	read(n, "notes_about", 1, code.NotesAboutParams{Symbol: note.Symbol}, code.NotesAbout)
 	read(n, "get_package", 1, code.GetPackageParams{Path: stock}, code.GetPackage)
 	read(n, "index_coverage", 1, code.IndexCoverageParams{}, code.IndexCoverage)
 	read(n, "importers", 1, code.ImportersParams{Package: stock}, code.Importers)
-	read(n, "dependencies", 0, code.DependenciesParams{Package: "example.com/shop"}, code.Dependencies)
+	read(n, "dependencies", 4, code.DependenciesParams{Package: run}, code.Dependencies)
 	read(n, "heaviest_packages", 1, code.HeaviestPackagesParams{}, code.HeaviestPackages)
-	read(n, "indirect_modules", 0, code.IndirectModulesParams{}, code.IndirectModules)
-	read(n, "module_use", 0, code.ModuleUseParams{}, code.ModuleUse)
+	read(n, "indirect_modules", 1, code.IndirectModulesParams{}, code.IndirectModules)
+	read(n, "module_use", 1, code.ModuleUseParams{}, code.ModuleUse)
 	read(n, "find_symbols", 1, code.FindSymbolsParams{Words: "shelf"}, code.FindSymbols)
 	read(n, "get_symbol", 1, code.GetSymbolParams{Path: find}, code.GetSymbol)
 	read(n, "named", 1, code.NamedParams{Name: "Find"}, code.Named)
 	read(n, "symbols_in_file", 1, code.SymbolsInFileParams{File: "stock/stock.go"}, code.SymbolsInFile)
-	read(n, "packages_without_module", 0, code.PackagesWithoutModuleParams{}, code.PackagesWithoutModule)
-	read(n, "symbols_without_package", 0, code.SymbolsWithoutPackageParams{}, code.SymbolsWithoutPackage)
-	read(n, "notes_about_nothing", 0, code.NotesAboutNothingParams{}, code.NotesAboutNothing)
+	read(n, "packages_without_module", 1, code.PackagesWithoutModuleParams{}, code.PackagesWithoutModule)
+	read(n, "symbols_without_package", 1, code.SymbolsWithoutPackageParams{}, code.SymbolsWithoutPackage)
+	read(n, "notes_about_nothing", 1, code.NotesAboutNothingParams{}, code.NotesAboutNothing)
 	read(n, "public_api", 1, code.PublicAPIParams{Package: stock}, code.PublicAPI)
 
 	removed, err := code.RemoveNote(t.Context(), n.far, code.RemoveNoteParams{Slug: "n"}, engine.WriteOptions{DryRun: true})

@@ -100,9 +100,10 @@ type Env struct {
 	// compiling. A nil Text admits everything.
 	Text func(ctx context.Context, argument, text string) (done func(), err error)
 
-	// Confirm returns nil if the call may take a step that removes data. Otherwise the call must not
-	// take the step, and returns the error. A nil Confirm allows every step; see [Env.Confirmed].
-	Confirm func(ctx context.Context, s Step) error
+	// Confirm returns nil if the call may take a step that removes data, as long as the branches have
+	// the heads. Otherwise the call must not take the step, and returns the error. A nil Confirm allows
+	// every step; see [Env.Confirmed].
+	Confirm func(ctx context.Context, s Step) (Heads, error)
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 

@@ -58,7 +58,7 @@ func TestDrainUnderLoad(t *testing.T) {
 	began := clock.Now()
 	p.term()
 	if err := p.ended(); err != nil {
-		t.Errorf("after SIGTERM the server ended with %v: %s", err, p.stderr.String())
+		t.Errorf("after SIGTERM the server ended with %v", err)
 	}
 	if took := clock.Since(began); took > 10*time.Second {
 		t.Errorf("the stop took %v", took)
@@ -114,10 +114,13 @@ func (p *process) term() {
 	}
 }
 
-// ended waits until the process has ended.
+// ended waits until the process has ended. The error has what the process wrote to standard error.
 func (p *process) ended() error {
 	<-p.read
-	return p.cmd.Wait()
+	if err := p.cmd.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, p.stderr.String())
+	}
+	return nil
 }
 
 // TestExportsTraces starts the server with a collector of spans. Spans that are still in the server

@@ -92,7 +92,7 @@ func (p *process) ends() {
 	p.t.Helper()
 	p.term()
 	if err := p.ended(); err != nil {
-		p.t.Errorf("after SIGTERM the server ended with %v: %s", err, p.stderr.String())
+		p.t.Errorf("after SIGTERM the server ended with %v", err)
 	}
 }
 

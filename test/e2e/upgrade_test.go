@@ -26,32 +26,54 @@ func passSocket(cmd *exec.Cmd, f *os.File) *exec.Cmd {
 	return shell
 }
 
-// TestUpgrade replaces the server several times while 16 clients write and read over connections
-// that they keep, some with pauses between their calls. The test holds the listening socket, as
-// systemd does. Every call must succeed and no client repeats a call, so the graph must have as many
-// notes as writes were acknowledged. With --require-all, a server that finds the graph locked ends.
+// upgradable is a server that the next one replaces on the same socket.
+type upgradable interface {
+	term()        // asks the server to end, as systemctl stop does
+	ended() error // waits until the server has ended; the error has what it wrote to standard error
+}
+
+// TestUpgrade upgrades a server on a socket that the test holds, and on one that systemd's own program
+// opened and passed on.
 func TestUpgrade(t *testing.T) {
+	arguments := func(dir, addr string) []string {
+		return []string{filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", addr, "--require-all", "--dev"}
+	}
+	t.Run("socket of the test", func(t *testing.T) {
+		dir := clusterDir(t)
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		socket, err := ln.(*net.TCPListener).File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		addr, args := ln.Addr().String(), arguments(dir, ln.Addr().String())
+		upgrade(t, dir, addr, func() (upgradable, string) {
+			p := startCommand(t, passSocket(exec.Command(args[0], args[1:]...), socket), "OMNIGRAPH_DEV_TOKEN=")
+			if p.addr != addr {
+				t.Fatalf("the server listens on %s, the socket on %s", p.addr, addr)
+			}
+			return p, p.token
+		})
+	})
+	t.Run("systemd-socket-activate", func(t *testing.T) {
+		dir, addr := clusterDir(t), freeAddress(t)
+		s := superviseSocket(t, addr, arguments(dir, addr)...)
+		upgrade(t, dir, addr, s.launch)
+		s.stop()
+	})
+}
+
+// upgrade replaces a server several times while 16 clients write and read over connections that they
+// keep, some with pauses between their calls. launch starts a server on the socket, and returns it with
+// its token. Every call must succeed and no client repeats a call, so the graph must have as many
+// notes as writes were acknowledged. With --require-all, a server that finds the graph locked ends.
+func upgrade(t *testing.T, dir, addr string, launch func() (upgradable, string)) {
 	const clients, upgrades = 16, 4
-	dir := clusterDir(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	socket, err := ln.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	launch := func() *process {
-		args := []string{"--cluster", dir, "--require-all", "--dev"}
-		return startCommand(t, passSocket(exec.Command(filepath.Join(bin, "omnigraph-server"), args...), socket), "OMNIGRAPH_DEV_TOKEN=")
-	}
-	p := launch()
-	if p.addr != ln.Addr().String() {
-		t.Fatalf("the server listens on %s, the socket on %s", p.addr, ln.Addr())
-	}
-	addr, token := p.addr, p.token
+	p, token := launch()
 
 	var stopped atomic.Bool
 	var calls atomic.Int64
@@ -111,14 +133,14 @@ func TestUpgrade(t *testing.T) {
 		if n%2 == 0 {
 			// As systemd does: the next server starts when the old process has ended.
 			if err := old.ended(); err != nil {
-				t.Errorf("the old server ended with %v: %s", err, old.stderr.String())
+				t.Errorf("the old server ended with %v", err)
 			}
-			p = launch()
+			p, _ = launch()
 		} else {
 			// The next server starts at once and waits until the old one has closed the graph.
-			p = launch()
+			p, _ = launch()
 			if err := old.ended(); err != nil {
-				t.Errorf("the old server ended with %v: %s", err, old.stderr.String())
+				t.Errorf("the old server ended with %v", err)
 			}
 		}
 		longest = max(longest, clock.Since(began))
@@ -133,13 +155,16 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("only %d calls were made: the test proves nothing", calls.Load())
 	}
 	t.Logf("%d calls over %d upgrades, the longest of which took %v", calls.Load(), upgrades, longest)
-	p.stop()
-	p = start(t, dir)
-	defer p.stop()
+	p.term()
+	if err := p.ended(); err != nil {
+		t.Errorf("the last server ended with %v", err)
+	}
+	reader := start(t, dir)
+	defer reader.stop()
 	var stored struct {
 		Rows []struct{ N int64 } `json:"rows"`
 	}
-	status, err := p.post("/graphs/code/query", "application/json", `{"query":"query q() { match { $x: Note } return { count($x) as n } }"}`, &stored)
+	status, err := reader.post("/graphs/code/query", "application/json", `{"query":"query q() { match { $x: Note } return { count($x) as n } }"}`, &stored)
 	if err != nil || status != http.StatusOK || len(stored.Rows) != 1 || stored.Rows[0].N != written.Load() {
 		t.Errorf("%d writes were acknowledged, and the graph has %v: status %d, %v", written.Load(), stored.Rows, status, err)
 	}
@@ -180,45 +205,4 @@ func TestSocketFaults(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestSocketActivation starts the server with systemd's own program, which listens and starts the
-// server at the first connection. That first call must be answered.
-func TestSocketActivation(t *testing.T) {
-	activate, err := exec.LookPath("systemd-socket-activate")
-	if err != nil {
-		t.Skip("systemd-socket-activate is not installed")
-	}
-	dir := clusterDir(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	free.Close()
-	cmd := exec.Command(activate, "--listen="+addr, filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", addr, "--dev")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ended with %v: %s", err, stderr.String())
-		}
-	}()
-	for range 100 {
-		res, err := http.Get("http://" + addr + "/readyz")
-		if err != nil {
-			time.Sleep(50 * time.Millisecond) // systemd-socket-activate does not listen yet
-			continue
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("/readyz has status %d", res.StatusCode)
-		}
-		return
-	}
-	t.Errorf("no answer from %s: %s", addr, stderr.String())
 }

@@ -14,17 +14,22 @@ type namesEntry struct {
 	source *xref.Source
 }
 
-// names returns the names in a source of a graph. REQUIRES: s.mu.
+// names returns the names in a source of a graph. The next call for the source may change the result.
+// REQUIRES: s.mu.
 func (s *server) names(g *graph, path string) (*xref.Source, *text) {
 	t, err := s.read(path)
 	if err != nil {
 		t = newText("")
 	}
-	if e := g.names[path]; e != nil && e.text == t {
-		return e.source, t
+	e := g.names[path]
+	switch {
+	case e == nil:
+		e = &namesEntry{t, xref.Read(g.catalog, path, t.content)}
+		g.names[path] = e
+	case e.text != t:
+		e.source.Update(g.catalog, path, t.content)
+		e.text = t
 	}
-	e := &namesEntry{t, xref.Read(g.catalog, path, t.content)}
-	g.names[path] = e
 	return e.source, t
 }
 

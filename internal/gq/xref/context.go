@@ -25,10 +25,7 @@ type Context struct {
 
 // ContextAt returns the surroundings of an offset in a source that Read has read.
 func ContextAt(s *catalog.Schema, name string, src *Source, offset int) Context {
-	if s == nil {
-		s = &catalog.Schema{}
-		s.Index()
-	}
+	s = orEmpty(s)
 	c := Context{From: offset, To: offset}
 	n := 0 // the number of tokens before the word
 	for n < len(src.Tokens) && src.Tokens[n].Pos.Offset+len(src.Tokens[n].Value) < offset {

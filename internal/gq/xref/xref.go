@@ -95,6 +95,7 @@ type Source struct {
 	Names    []Name // in source order: one for each word and variable
 
 	queries []int // the indexes in Names of the names of queries
+	pieces  []int // the offsets at which the pieces of a query file start; empty for a schema and for an empty file
 }
 
 // Query returns the name of the query around an offset, or nil. A query reaches up to the next one.
@@ -148,22 +149,34 @@ func (s *Source) At(offset int) *Name {
 // then the names of types and properties are not resolved.
 func Read(s *catalog.Schema, name, text string) *Source {
 	src := &Source{Text: text}
-	src.Tokens, src.Comments = syntax.Scan(name, text)
+	if strings.HasSuffix(name, ".pg") {
+		src.Tokens, src.Comments = syntax.Scan(name, text)
+		src.Names = schemaNames(src.Tokens)
+	} else {
+		read, starts, _ := readPieces(orEmpty(s), name, text, 0, len(text), 1)
+		src.Tokens, src.Comments, src.Names, src.pieces = read.tokens, read.comments, read.names, starts
+	}
+	src.findQueries()
+	return src
+}
+
+// orEmpty returns the catalog, or an empty one instead of nil.
+func orEmpty(s *catalog.Schema) *catalog.Schema {
 	if s == nil {
 		s = &catalog.Schema{}
 		s.Index()
 	}
-	if strings.HasSuffix(name, ".pg") {
-		src.Names = schemaNames(src.Tokens)
-	} else {
-		src.Names = queryNames(s, src.Tokens)
-	}
-	for i := range src.Names {
-		if src.Names[i].Kind == Query {
-			src.queries = append(src.queries, i)
+	return s
+}
+
+// findQueries finds the names of queries among the names.
+func (s *Source) findQueries() {
+	s.queries = s.queries[:0]
+	for i := range s.Names {
+		if s.Names[i].Kind == Query {
+			s.queries = append(s.queries, i)
 		}
 	}
-	return src
 }
 
 // EntityOf converts the entity of a plan to the Entity of this package. It returns Node for a walk.

@@ -116,14 +116,15 @@ func (c *confirmation) readAnswer(m *message) error {
 	return nil
 }
 
-// confirm implements [servedgraph.Confirmer].
-func (c *confirmation) confirm(s tool.Step, digest [sha256.Size]byte) error {
+// confirm implements [servedgraph.Confirmer]. A form is for the heads that the branches had when the server
+// sent it; the argument confirm is for any.
+func (c *confirmation) confirm(s tool.Step, digest [sha256.Size]byte) (bound bool, err error) {
 	need := &wireerror.Unconfirmed{What: s.What}
 	switch {
 	case !c.forms && c.said:
-		return nil
+		return false, nil
 	case !c.forms:
-		return need
+		return false, need
 	}
 	canonical := append(jsontext.Value{}, c.args...)
 	_ = canonical.Canonicalize() // the tool has read the arguments, so they are valid JSON or nothing
@@ -132,16 +133,16 @@ func (c *confirmation) confirm(s tool.Step, digest [sha256.Size]byte) error {
 	if ok && c.answer != nil {
 		agreed, _ := c.answer.Content[confirmMember].(bool)
 		if c.answer.Action == "accept" && agreed {
-			return nil
+			return true, nil
 		}
 		need.Declined = true
-		return need
+		return false, need
 	}
 	need.Changed = found && !ok && c.answer != nil
 	asked := c.want
 	asked.Expires = c.surface.graph.Now().Add(confirmWithin)
 	c.asked, c.message = &asked, need.Question()
-	return need
+	return false, need
 }
 
 // open opens the state that the client sent. The result `found` reports whether this server made the

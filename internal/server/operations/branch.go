@@ -95,21 +95,20 @@ func (c *DeleteBranch) Grants() []tool.Grant {
 func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	name := env.Branch(c.Name)
 	what := "delete the branch " + name + ", with its changes that no other branch has"
-	err := env.Confirmed(ctx, tool.Step{Action: tool.BranchDelete, What: what, Branches: []string{name}})
-	if err != nil {
-		return nil, err
-	}
-	if id, draft := engine.DraftID(name); draft {
-		err = env.Graph.EndDraft(ctx, id, engine.DraftEnd{State: engine.DraftDeleted, By: env.Actor, IfHead: c.At})
-		var unknown *engine.NotFound
-		if errors.As(err, &unknown) {
-			err = &engine.NotFound{What: "branch", Name: c.Name}
+	err := env.Confirmed(ctx, tool.Step{Action: tool.BranchDelete, What: what, Branches: []string{name}}, func(heads tool.Heads) error {
+		at := heads.Require(0, c.At)
+		if id, draft := engine.DraftID(name); draft {
+			err := env.Graph.EndDraft(ctx, id, engine.DraftEnd{State: engine.DraftDeleted, By: env.Actor, IfHead: at})
+			if errors.As(err, new(*engine.NotFound)) {
+				return &engine.NotFound{What: "branch", Name: c.Name}
+			}
+			return err
 		}
-	} else if c.At == "" {
-		err = env.Graph.DeleteBranch(ctx, c.Name)
-	} else {
-		err = env.Graph.DeleteBranchAt(ctx, c.Name, c.At)
-	}
+		if at == "" {
+			return env.Graph.DeleteBranch(ctx, c.Name)
+		}
+		return env.Graph.DeleteBranchAt(ctx, c.Name, at)
+	})
 	if err != nil {
 		return nil, err
 	}

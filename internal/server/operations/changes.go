@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxChanges is the largest page of changes. A request with a higher limit, or with none, gets a
-	// page of this size.
+	// maxChanges is the largest page of changes. A call with a higher limit, or with none, gets a page
+	// of this size; the REST API refuses a higher limit, see CheckPage.
 	maxChanges = 10_000
 
 	// maxChangeBytes limits the values in a page of changes, in memory and as JSON. A page always
@@ -34,6 +34,14 @@ func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// CheckPage returns an *engine.TooLarge if a page of changes cannot have as many changes as `limit` says.
+func CheckPage(limit int) error {
+	if limit <= maxChanges {
+		return nil
+	}
+	return &engine.TooLarge{Resource: "changes in a page", Limit: maxChanges, Actual: int64(limit), Hint: "set a smaller limit, and read the other changes from further pages"}
 }
 
 // LookChanges returns the call that lists a page of the changes of a commit. The argument `token`

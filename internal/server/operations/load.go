@@ -34,13 +34,19 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		return nil, err
 	}
 	opts := c.Options.Write(env, c.Branch)
+	var res *engine.LoadResult
+	write := func(heads tool.Heads) (err error) {
+		opts.IfCommit = heads.Require(0, opts.IfCommit)
+		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
+		return err
+	}
+	var err error
 	if c.Mode == engine.Overwrite && !c.Options.DryRun {
 		what := "remove all entities of the types in the data from the branch " + opts.Branch + ", and load the data"
-		if err := env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}); err != nil {
-			return nil, err
-		}
+		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}, write)
+	} else {
+		err = write(nil)
 	}
-	res, err := env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
 	if err != nil {
 		return nil, err
 	}

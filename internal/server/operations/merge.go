@@ -52,14 +52,19 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
 	opts.Actor = env.Actor
-	if !opts.DryRun {
-		source, target := env.Branch(c.Source), env.Branch(c.Target)
-		what := "merge the branch " + source + " into " + target
-		if err := env.Confirmed(ctx, tool.Step{Action: tool.BranchMerge, What: what, Branches: []string{source, target}}); err != nil {
-			return nil, err
-		}
+	var r *engine.MergeResult
+	write := func(heads tool.Heads) (err error) {
+		opts.IfSource, opts.IfCommit = heads.Require(0, opts.IfSource), heads.Require(1, opts.IfCommit)
+		r, err = env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
+		return err
 	}
-	r, err := env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
+	var err error
+	if source, target := env.Branch(c.Source), env.Branch(c.Target); opts.DryRun {
+		err = write(nil)
+	} else {
+		what := "merge the branch " + source + " into " + target
+		err = env.Confirmed(ctx, tool.Step{Action: tool.BranchMerge, What: what, Branches: []string{source, target}}, write)
+	}
 	if err != nil {
 		return nil, asArgument("source", err)
 	}

@@ -128,22 +128,28 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
 	opts := c.Options
 	opts.Actor, opts.Branch = env.Actor, env.Branch(opts.Branch)
-	if err := c.confirmed(ctx, env, s, opts); err != nil {
-		return nil, err
-	}
-	return env.Graph.ApplySchema(ctx, c.Source, s, opts)
+	var change *engine.SchemaChange
+	err := c.confirmed(ctx, env, s, opts, func(heads tool.Heads) (err error) {
+		opts.IfCommit = heads.Require(0, opts.IfCommit)
+		change, err = env.Graph.ApplySchema(ctx, c.Source, s, opts)
+		return err
+	})
+	return change, err
 }
 
-// confirmed returns an error if the call would remove stored values and the caller must confirm that
-// first. Only a call with the option AllowDataLoss removes any.
-func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, opts engine.SchemaOptions) error {
+// confirmed runs the function write, unless the call would remove stored values and the caller must confirm
+// that first. Only a call with the option AllowDataLoss removes any.
+func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, opts engine.SchemaOptions, write func(tool.Heads) error) error {
 	if env.Confirm == nil || opts.DryRun || !opts.AllowDataLoss {
-		return nil
+		return write(nil)
 	}
 	opts.DryRun, opts.IdempotencyKey = true, ""
 	change, err := env.Graph.ApplySchema(ctx, c.Source, s, opts)
-	if err != nil || !change.Destructive {
+	if err != nil {
 		return err
+	}
+	if !change.Destructive {
+		return write(nil)
 	}
 	what := "apply a schema to the branch " + opts.Branch + ", which removes stored values"
 	if env.MayRead != nil && env.MayRead() {
@@ -155,7 +161,7 @@ func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.S
 		}
 		what += ": " + listNames(steps)
 	}
-	return env.Confirmed(ctx, tool.Step{Action: tool.SchemaApply, What: what, Branches: []string{opts.Branch}})
+	return env.Confirmed(ctx, tool.Step{Action: tool.SchemaApply, What: what, Branches: []string{opts.Branch}}, write)
 }
 
 // Applied returns the answer of REST, without the URI.

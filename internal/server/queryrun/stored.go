@@ -92,13 +92,19 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 // Mutation runs a mutation on a branch. An empty branch means main.
 func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *Options) (*tool.Outcome, error) {
 	opts := k.Write(env, branch)
+	var change engine.Change
+	write := func(heads tool.Heads) (err error) {
+		opts.IfCommit = heads.Require(0, opts.IfCommit)
+		change, err = env.Graph.Mutate(ctx, q, args, opts)
+		return err
+	}
+	var err error
 	if types := deleted(q.Mutation); len(types) > 0 && !k.DryRun {
 		what := "run " + q.Name + ", which deletes " + strings.Join(types, ", ") + " from the branch " + opts.Branch
-		if err := env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}); err != nil {
-			return nil, err
-		}
+		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}, write)
+	} else {
+		err = write(nil)
 	}
-	change, err := env.Graph.Mutate(ctx, q, args, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -200,5 +200,8 @@ func TestChangesRefused(t *testing.T) {
 		if e := z.refused(commits[3], "type=Bear", 404); !strings.Contains(e.Message, "Bear") {
 			z.Errorf("a type that the schema lacks: %+v", e)
 		}
+		if e := z.refused(commits[3], "limit=10001", 413); e.ResourceLimit == nil || e.ResourceLimit.Limit != 10_000 || e.ResourceLimit.Actual != 10_001 {
+			z.Errorf("a limit over the largest: %+v", e)
+		}
 	})
 }

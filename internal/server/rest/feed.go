@@ -22,6 +22,9 @@ func (x *exchange) changeFeed() error {
 		kind, _ := operations.ParseOp(op) // check has refused other names
 		r.Select.Kinds = append(r.Select.Kinds, kind)
 	}
+	if err := operations.CheckPage(r.Select.Limit); err != nil {
+		return err
+	}
 	if r.PageToken == "" && r.Cursor != "" && x.query.Has("start") {
 		return errCursorAndStart
 	}

@@ -364,7 +364,7 @@ func TestFeedPages(t *testing.T) {
 		}
 		for query, status := range map[string]int{
 			"cursor=nope": 404, "cursor=" + two + "&start=latest": 400, "start=now": 400, "page_token=x": 400, "type=Bear": 404, "type=Bear&start=latest": 404,
-			"branch=nope": 404, "op=inserted": 400, "limit=0": 400, "branch=main&page_token=" + url.QueryEscape(*z.feedToken()): 400,
+			"branch=nope": 404, "op=inserted": 400, "limit=0": 400, "limit=10001": 413, "limit=10001&start=latest": 413, "branch=main&page_token=" + url.QueryEscape(*z.feedToken()): 400,
 		} {
 			z.feedRefused(query, status)
 		}

@@ -60,6 +60,9 @@ func (x *exchange) changes() error {
 		kind, _ := operations.ParseOp(op) // check has refused other names
 		r.Kinds = append(r.Kinds, kind)
 	}
+	if err := operations.CheckPage(r.Limit); err != nil {
+		return err
+	}
 	return x.look(operations.LookChanges(x.commitTarget(), r, x.query.Get("page_token")))
 }
 

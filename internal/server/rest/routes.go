@@ -286,7 +286,7 @@ var routes = []Route{
 			"It is 410, with change_feed_gap, when a cleanup has reclaimed the state of the commit or of its parent.",
 		Params: []Param{
 			lineParam,
-			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities, 1,000 by default. The answer to more than 10,000 is 413."},
 			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
 			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type, by its name at the commit; all types by default."},
 			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default."},
@@ -307,7 +307,7 @@ var routes = []Route{
 			branchParam,
 			{Name: "cursor", In: Query, Kind: Text, Max: 255, Description: "The cursor of the previous page, or the resume_cursor of a baseline."},
 			{Name: "start", In: Query, Kind: Text, Enum: []string{client.StartEarliest, client.StartLatest}, Description: "Where the feed starts without a cursor: before the first commit of the branch (earliest, the default), or after its head (latest)."},
-			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of changes in a page; at most 10,000, and 1,000 by default. A page also ends after 1,000 commits."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of changes in a page, 1,000 by default. The answer to more than 10,000 is 413. A page also ends after 1,000 commits."},
 			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
 			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type, by its name before or after the commit; all types by default."},
 			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default. Changes of the schema are always listed."},

@@ -13,8 +13,9 @@ import (
 )
 
 // A Confirmer decides whether a call may take a step that removes data. It returns nil if the caller
-// confirmed the step. The argument `digest` identifies the step and the heads of its branches.
-type Confirmer func(s tool.Step, digest [sha256.Size]byte) error
+// confirmed the step. The argument `digest` identifies the step and the heads of its branches. The result
+// `bound` reports whether the caller confirmed it for these heads only.
+type Confirmer func(s tool.Step, digest [sha256.Size]byte) (bound bool, err error)
 
 // confirmerKey is the context key of the confirmer.
 type confirmerKey struct{}
@@ -43,33 +44,39 @@ func (g *Graph) Confirms(d *tool.Descriptor) bool {
 }
 
 // confirmer returns the function for [tool.Env.Confirm], or nil if the call needs no confirmation.
-func (g *Graph) confirmer(ctx context.Context, names *placing) func(context.Context, tool.Step) error {
+func (g *Graph) confirmer(ctx context.Context, names *placing) func(context.Context, tool.Step) (tool.Heads, error) {
 	c, ok := ctx.Value(confirmerKey{}).(Confirmer)
 	if !ok || len(g.confirm) == 0 {
 		return nil
 	}
-	return func(ctx context.Context, s tool.Step) error {
+	return func(ctx context.Context, s tool.Step) (tool.Heads, error) {
 		if !slices.Contains(g.confirm, s.Action) {
-			return nil
+			return nil, nil
 		}
 		s.What = names.shown(s.What)
 		content := []string{string(s.Action), s.What}
-		for _, branch := range s.Branches {
+		heads := make(tool.Heads, len(s.Branches))
+		for i, branch := range s.Branches {
 			branch = cmp.Or(branch, engine.MainBranch)
 			head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			content = append(content, names.shown(branch))
 			if len(head) > 0 {
-				content = append(content, head[0].ID)
+				heads[i] = head[0].ID
+				content = append(content, heads[i])
 			}
 		}
 		b, err := json.Marshal(content)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return c(s, sha256.Sum256(b))
+		bound, err := c(s, sha256.Sum256(b))
+		if !bound || err != nil {
+			return nil, err
+		}
+		return heads, nil
 	}
 }
 

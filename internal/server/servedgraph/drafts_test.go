@@ -222,12 +222,12 @@ func TestDraftConfirmed(t *testing.T) {
 	c.Authorizer, c.Confirm = confined{reads: true}, []tool.Action{tool.Change}
 	g := servedtest.Graph(t, c)
 	var digests [][32]byte
-	ctx := servedgraph.WithConfirmer(t.Context(), func(s tool.Step, digest [32]byte) error {
+	ctx := servedgraph.WithConfirmer(t.Context(), func(s tool.Step, digest [32]byte) (bool, error) {
 		if !strings.HasSuffix(s.What, "from the branch draft") {
 			t.Errorf("the question is %q", s.What)
 		}
 		digests = append(digests, digest)
-		return &wireerror.Unconfirmed{What: s.What}
+		return false, &wireerror.Unconfirmed{What: s.What}
 	})
 	for range 2 {
 		_, err := g.Call(ctx, servedtest.Writer, "graph_mutate", []byte(`{"query":"query m() { delete Person where name = \"cyd\" }"}`), encoding.Options{})

@@ -70,7 +70,7 @@ export class Editor {
     const uri = this.uri(name);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new Error(`no such diagnostics of ${name}; the last were ${JSON.stringify(this.published.get(uri))}`));
+        reject(new Error(`no such diagnostics of ${name}; the last were ${JSON.stringify(this.published.get(uri)).slice(0, 2000)}`));
       }, ms);
       const look = (p) => {
         if (p.uri !== uri || !until(p.diagnostics, p)) return false;

@@ -1,15 +1,16 @@
-// Drives every feature of `gq lsp`: node features.mjs GQ CODE SEVERAL BROKEN OUTSIDE
+// Drives every feature of `gq lsp`: node features.mjs GQ CODE SEVERAL BROKEN OUTSIDE LARGE...
 //
 // CODE is a copy of the project of this repository's own graph, as a git repository with the branch
 // main. SEVERAL is a project with several graphs, BROKEN a project with a faulty cluster.yaml, OUTSIDE a
-// folder of sources without a cluster.yaml.
+// folder of sources without a cluster.yaml. Each LARGE is a project of 100 types and 1,000 queries, also as
+// a git repository; the number of files differs.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Editor } from "./client.mjs";
 
-const [gq, code, several, broken, outside] = process.argv.slice(2);
+const [gq, code, several, broken, outside, ...large] = process.argv.slice(2);
 const calls = "queries/code/calls.gq";
 const schema = "queries/code/schema.pg";
 const labels = (list) => list.items.map((i) => i.label);
@@ -315,3 +316,148 @@ test("sources outside of any graph", async () => {
   assert.deepEqual((await e.connection.sendRequest("textDocument/completion", { textDocument: { uri: "untitled:x.gq" }, position: { line: 0, character: 0 } })).items, []);
   assert.equal(await e.stop(), 0);
 });
+
+for (const dir of large) {
+  const files = readdirSync(join(dir, "queries")).filter((f) => f.endsWith(".gq"));
+  // Query 707 reads the types 7 and 8, as every hundredth query does.
+  const file = "queries/" + files.find((f) => readFileSync(join(dir, "queries", f), "utf8").includes("query query_707("));
+  test(`a project of 1,000 queries in ${files.length === 1 ? "one file" : `${files.length} files`}`, async (t) => {
+    const e = await Editor.start(gq, dir);
+    const doc = await e.open(file);
+    const pg = await e.open("schema.pg");
+    await e.settled(120000);
+    // here returns a position within query 707.
+    const here = (text, plus = 0) => {
+      const start = doc.text.indexOf("query query_707(");
+      return doc.position(doc.text.indexOf(text, start) + plus);
+    };
+    const inFile = (edits) => doc.applied(edits.changes[doc.uri]);
+
+    // Each query binds $z and does not use it.
+    const queries = doc.text.match(/^query /gm).length;
+    const usual = (list) => list.length === queries && list.every((d) => d.code === "L102");
+    await t.test("one warning for each query", () => {
+      assert.ok(usual(e.published.get(doc.uri).diagnostics));
+      assert.deepEqual(e.published.get(pg.uri).diagnostics, []);
+    });
+
+    await t.test("hover", async () => {
+      const over = async (position) => (await doc.request("hover", { position })).contents.value;
+      assert.match(await over(here(": Type7", 3)), /node Type7[\s\S]*Type number 7/);
+      assert.match(await over(here("edge7 $q", 2)), /edge Edge7: Type7 -> Type8[\s\S]*From one to the next/);
+      assert.match(await over(here("$q.age", 4)), /Type8\.age: I32/);
+      assert.match(await over(here("$q.age", 1)), /\$q: Type8/);
+      assert.match(await over(here("query_707", 3)), /query query_707\(\$name: String[\s\S]*number 707/);
+    });
+
+    await t.test("definition and references", async () => {
+      const [type] = await doc.request("definition", { position: here(": Type7", 3) });
+      assert.equal(type.uri, pg.uri);
+      assert.match(pg.text.split("\n")[type.range.start.line], /^node Type7 /);
+      const [variable] = await doc.request("definition", { position: here("$p $e", 1) });
+      assert.deepEqual(variable.range.start, here("$p: Type7"));
+      // Ten queries of a hundred bind Type7; two edges end at it.
+      const uses = await doc.request("references", { position: here(": Type7", 3), context: { includeDeclaration: true } });
+      assert.equal(uses.length, 10 + 1 + 2);
+      // Each edge is in two of a hundred queries: as the edge of one, and in the `not` of the one before.
+      const edges = await doc.request("references", { position: here("edge7 $q", 2), context: { includeDeclaration: false } });
+      assert.equal(edges.length, 20);
+      const variables = await doc.request("references", { position: here("$q.age", 1), context: { includeDeclaration: true } });
+      assert.equal(variables.length, 5);
+      assert.ok(variables.every((v) => v.uri === doc.uri));
+    });
+
+    await t.test("rename", async () => {
+      const rename = (position, newName) => doc.request("rename", { position, newName });
+      const type = await rename(here(": Type7", 3), "Renamed");
+      assert.match(inFile(type), /query query_707\([\s\S]*?\$p: Renamed \{/);
+      assert.match(pg.applied(type.changes[pg.uri]), /\nnode Renamed [\s\S]*\nedge Edge7: Renamed -> Type8/);
+      assert.equal(Object.values(type.changes).flat().length, 13);
+      const variable = await rename(here("$q.age", 1), "other");
+      assert.equal(variable.changes[doc.uri].length, 5);
+      assert.match(inFile(variable), /\$p \$e:edge7 \$other\n {4}\$other\.age >= \$least\?/);
+      const parameter = await rename(here("$least", 1), "youngest");
+      assert.equal(parameter.changes[doc.uri].length, 2);
+      assert.match(inFile(await rename(here("query_707", 1), "query_of_seven")), /\nquery query_of_seven\(/);
+      await assert.rejects(rename(here("query_707", 1), "query_706"), /already has a query query_706/);
+    });
+
+    await t.test("symbols", async () => {
+      const symbols = await doc.request("documentSymbol");
+      assert.equal(symbols.length, (doc.text.match(/^query /gm) ?? []).length);
+      const one = symbols.find((s) => s.name === "query_707");
+      assert.deepEqual(one.children.map((c) => c.name), ["$name", "$least"]);
+      assert.deepEqual(one.selectionRange.start, here("query_707"));
+      assert.equal((await pg.request("documentSymbol")).length, 200);
+      const found = await e.connection.sendRequest("workspace/symbol", { query: "query_707" });
+      assert.deepEqual(found.map((s) => s.name), ["query_707"]);
+    });
+
+    await t.test("semantic tokens", async () => {
+      const { data } = await doc.request("semanticTokens/full");
+      const legend = e.initialized.capabilities.semanticTokensProvider.legend.tokenTypes;
+      const want = here("query_707");
+      let [line, character, kind] = [0, 0, ""];
+      for (let i = 0; i < data.length && !kind; i += 5) {
+        character = data[i] ? data[i + 1] : character + data[i + 1];
+        line += data[i];
+        if (line === want.line && character === want.character) kind = legend[data[i + 3]];
+      }
+      assert.equal(kind, "method");
+      assert.ok(data.length / 5 > 40 * (doc.text.match(/^query /gm) ?? []).length, `${data.length / 5} tokens`);
+    });
+
+    await t.test("inlay hints", async () => {
+      const range = { start: here("query_707"), end: here("limit 20") };
+      const hints = await doc.request("inlayHint", { range });
+      const at = (position) => hints.find((h) => h.position.line === position.line && h.position.character === position.character)?.label;
+      assert.equal(at(here("$e:edge7", 2)), ": Edge7");
+      assert.equal(at(here("$q\n", 2)), ": Type8");
+      assert.equal(at(here("as since", "as since".length)), ": Date?");
+      assert.ok(hints.length < 10, `${hints.length} hints in one query`);
+    });
+
+    await t.test("lenses", async () => {
+      const titles = async () => {
+        const lenses = await doc.request("codeLens");
+        return lenses.filter((l) => doc.slice(l.range) === "query_707").map((l) => l.command.title);
+      };
+      assert.deepEqual(await titles(), [
+        "tool query_707: stored_query_run runs it, because the graph has many queries", "act-ada may call it", "unchanged since main",
+      ]);
+      const from = doc.index(here("$q.name as name"));
+      const settled = e.settled(120000);
+      await doc.change(from, from + "$q.name as name".length, "$q.name as label");
+      await doc.change(doc.index(here("n desc, name")), doc.index(here("n desc, name")) + "n desc, name".length, "n desc, label");
+      await settled;
+      assert.match((await titles())[2], /^breaking against main: .*name/);
+    });
+
+    await t.test("completion and diagnostics after edits", async () => {
+      const from = doc.index(here("    $q.age >="));
+      const found = e.diagnostics(file, (list) => list.some((d) => /agee/.test(d.message)), 60000);
+      await doc.change(from, from, "    $q.agee > 3\n");
+      assert.match((await found).find((d) => /agee/.test(d.message)).message, /agee[\s\S]*age/);
+      await doc.change(from, from + "    $q.agee > 3\n".length, "    $q.\n");
+      const list = labels(await doc.request("completion", { position: here("$q.\n", 3) }));
+      assert.ok(["name", "age", "born", "kind"].every((l) => list.includes(l)), list.join());
+      const gone = e.diagnostics(file, (list, p) => p.version === doc.version && usual(list), 60000);
+      await doc.change(from, from + "    $q.\n".length, "");
+      await gone;
+      // The places behind the edits have moved with them.
+      const [edge] = await doc.request("definition", { position: here("edge7 $q", 2) });
+      assert.match(pg.text.split("\n")[edge.range.start.line], /^edge Edge7/);
+    });
+
+    await t.test("formatting", async () => {
+      const options = { tabSize: 2, insertSpaces: true };
+      const before = doc.applied(await doc.request("formatting", { options }));
+      const from = doc.index(here("limit 20"));
+      await doc.change(from, from + "limit 20".length, "limit    20");
+      assert.equal(doc.applied(await doc.request("formatting", { options })), before);
+      await doc.change(from, from + "limit    20".length, "limit 20");
+    });
+
+    assert.equal(await e.stop(), 0);
+  });
+}

@@ -1,7 +1,9 @@
 // Measures `gq lsp` while an author types: node keystrokes.mjs GQ DIR FILE COUNT
 //
 // It types COUNT characters into a query of FILE, one after the other. After each one it waits for the
-// diagnostics of that version, and for a completion. It prints figures as JSON.
+// diagnostics of that version, and for a completion. It prints figures as JSON. It fails if the server ever
+// had 300 MB of memory.
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Editor } from "./client.mjs";
 
@@ -51,9 +53,11 @@ const figures = (list) => {
   const of = (q) => Number(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))].toFixed(1));
   return { p50: of(0.5), p99: of(0.99), max: of(1) };
 };
+const memory = peak();
 console.log(JSON.stringify({
   file, keystrokes: both.length, ready_ms: Math.round(ready), diagnostics_ms: figures(diagnostics),
   completion_ms: figures(completions),
-  cpu_ms_per_keystroke: Number((used / both.length).toFixed(1)), memory_mib: Math.round(peak()),
+  cpu_ms_per_keystroke: Number((used / both.length).toFixed(1)), memory_mib: Math.round(memory),
 }));
+assert.ok(memory * 1.048576 < 300, `the server had ${Math.round(memory)} MiB of memory, expected less than 300 MB`);
 await e.stop();

@@ -117,6 +117,8 @@ type Faults struct {
 	IgnorePins       bool // the collector also deletes condemned segments that a server needs
 	RollUpEarly      bool // the writer puts a log object into a roll-up before it knows that the object exists
 	EarlyOrphans     bool // the writer takes segments of its own epoch, which it has not named yet, for orphans
+	SkipReaderLook   bool // a follower applies takeovers and skips void objects without a list of the checkpoints
+	TrustMissing     bool // a follower takes a missing log object for the end of the log without a list of the checkpoints
 }
 
 // withDefaults returns the options, with defaults in the fields that are not set.

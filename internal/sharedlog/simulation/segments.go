@@ -16,6 +16,12 @@ import (
 // checkpoint and its announcement, unless the layout changes.
 func (x *session) maintain() error {
 	w, t := x.s.w, x.s.w.trouble
+	if w.lagging > w.now {
+		t.rewrite, t.checkpoint = 0, 0
+		if x.m.lsn > w.hesitated && x.inForce <= w.hesitated {
+			t.checkpoint = 1
+		}
+	}
 	var err error
 	switch {
 	case w.chance(t.rewrite):
@@ -31,6 +37,7 @@ func (x *session) maintain() error {
 	case x.checkpoint == nil && w.chance(t.checkpoint):
 		var state []byte
 		if state, err = x.store(x.m.encode()); err == nil {
+			x.captured = x.m.lsn
 			x.checkpoint, err = x.writer.Checkpoint(background, state)
 		}
 		if err != nil {
@@ -39,6 +46,7 @@ func (x *session) maintain() error {
 	case x.checkpoint != nil && w.chance(t.checkpoint):
 		if err = x.writer.Announce(background, x.checkpoint, x.condemned()); err == nil {
 			x.announced(x.segment, x.content)
+			x.inForce = x.captured
 			w.cover(Announced)
 		}
 		x.checkpoint = nil

@@ -73,6 +73,8 @@ type session struct {
 type storing struct {
 	made       uint64                // number of segments that it has made
 	checkpoint *sharedlog.Checkpoint // stored and not announced yet; nil if none
+	captured   uint64                // LSN of the last record in it
+	inForce    uint64                // LSN of the last record in the last checkpoint that it has put into force
 	segment    uint64                // the segment of that checkpoint
 	content    []byte                // of that segment
 	complete   bool                  // it has put a checkpoint into force
@@ -191,13 +193,18 @@ func (x *session) follow() error {
 	if x.writer != nil {
 		return nil
 	}
+	w := x.s.w
 	for more := true; more; {
 		var err error
 		if more, err = x.f.Next(background); err != nil {
 			return err
 		}
 	}
-	w := x.s.w
+	if w.lagging > w.now {
+		w.cover(Lag)
+		x.p.pause(w.lagging - w.now)
+		return nil
+	}
 	if !w.chance(w.trouble.ambition) { // leases only decide who tries, so it is safe to try at any time
 		last, err := x.f.Takeover(background)
 		// Takeover objects are deleted only if the run has the fault CollectTakeovers. The check of
@@ -216,7 +223,11 @@ func (x *session) follow() error {
 	}
 	if w.chance(w.trouble.hesitate) {
 		w.cover(Stall)
-		x.p.pause(w.between(lease, 8*lease))
+		pause := w.between(lease, 8*lease)
+		if w.chance(w.trouble.lag) {
+			w.lagging, w.hesitated = w.now+pause+w.between(0, lease), x.m.lsn
+		}
+		x.p.pause(pause)
 	}
 	writer, err := x.f.TakeOver(background)
 	switch {

@@ -72,7 +72,8 @@ type Options struct {
 	Node, Incarnation, Address string
 
 	// Reload, if set, is called at the announcement of a checkpoint with the same layout. If it returns
-	// true, the State loads the checkpoint, for example to free the memory of the records before it.
+	// true, the State loads the checkpoint, for example to free the memory of the records before it. The
+	// State then also applies the records between the checkpoint and the announcement again.
 	Reload func() bool
 
 	// LeastEpoch is the least epoch that a takeover by this server begins. 0 means the epoch after that

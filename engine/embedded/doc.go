@@ -116,7 +116,7 @@
 //
 //	store.Store.checkpointing, then Store.mu or wal.preparing, then wal.mu;
 //	Store.mu and wal.mu are never held together
-//	store.Shared: the turn of the sharedlog.Queue, then Shared.mu, then Queue.mu or the mutex of the
+//	store.Shared: Shared.checkpointing, the turn of the sharedlog.Queue, then Shared.mu, then Queue.mu or the mutex of the
 //	CacheBound; the mutex of holds is a leaf
 //	version: the lock of a text, sorted or approximate index while it is built, then searches.mu,
 //	orders.mu or nearby.mu, then index.TextView.mu

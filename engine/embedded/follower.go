@@ -24,7 +24,7 @@ type Follower struct {
 	opts  Options       // options of the graph
 	state applier       // builds the graph
 	store *store.Shared // the stored data of the graph
-	poll  time.Duration // see SharedPlace
+	poll  time.Duration // see Poll of SharedPlace; never 0
 	calls inflight      // closed by Close and TakeOver
 
 	following sync.Mutex         // guards stop
@@ -79,13 +79,10 @@ func (f *Follower) end() {
 	f.running.Wait()
 }
 
-// maxRetry is the longest time between two attempts to read a log that cannot be read.
-const maxRetry = 5 * time.Second
-
-// follow reads the log until ctx ends. It waits at its end. After an error it waits, too, and each
-// time twice as long as before.
+// follow reads the log until ctx ends. It waits at the end of the log, and after an error.
 func (f *Follower) follow(ctx context.Context) {
-	wait := f.poll
+	p := pace{most: f.poll, wait: f.poll}
+	known := f.store.Durable()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -95,22 +92,50 @@ func (f *Follower) follow(ctx context.Context) {
 		case <-timer.C:
 		}
 		more, err := f.store.Next(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		case err != nil:
-			if f.opts.Failed != nil {
-				f.opts.Failed(err)
-			}
-			wait = min(2*wait, max(maxRetry, f.poll))
-			timer.Reset(wait)
-		case more:
-			timer.Reset(0)
-		default:
-			wait = f.poll
-			timer.Reset(wait)
 		}
+		if err != nil && f.opts.Failed != nil {
+			f.opts.Failed(err)
+		}
+		last := known
+		known = f.store.Durable()
+		if !more && known != last {
+			p.grew = true // CatchUp has read the records
+		}
+		timer.Reset(p.next(more, err))
 	}
+}
+
+// The limits of the waits of a Follower, except the longest wait at the end of the log.
+const (
+	minPoll  = 50 * time.Millisecond // the first wait at the end of a log that has just grown
+	maxRetry = 5 * time.Second       // the longest wait after an error
+)
+
+// pace decides how long a Follower waits before it reads on: shortly while the log grows, longer while it
+// does not, and longest while it cannot be read.
+type pace struct {
+	most time.Duration // the longest wait at the end of the log
+	wait time.Duration // the last wait that was not 0
+	grew bool          // the log has grown since the last wait
+}
+
+// next returns the wait after an attempt that found a log object (`more`), or the end of the log, or failed.
+func (p *pace) next(more bool, err error) time.Duration {
+	grew := p.grew
+	p.grew = more && err == nil
+	switch {
+	case err != nil:
+		p.wait = min(2*max(p.wait, p.most), max(maxRetry, p.most))
+	case more:
+		return 0
+	case grew:
+		p.wait = min(minPoll, p.most)
+	default:
+		p.wait = min(2*p.wait, p.most)
+	}
+	return p.wait
 }
 
 // CatchUp reads everything that the log contained when CatchUp was called, so that later reads see

@@ -30,8 +30,9 @@ type SharedPlace struct {
 	// Patience is how long a call repeats requests that the storage does not answer. 0 means 30 s.
 	Patience time.Duration
 
-	// Poll is how long a [Follower] waits at the end of the log before it reads on. 0 means
-	// DefaultPoll. With a negative value it reads only in Follow and CatchUp.
+	// Poll is how long a [Follower] waits at most at the end of the log before it reads on. After a new log
+	// object it waits 50 ms, and then each time twice as long. 0 means DefaultPoll. With a negative value
+	// it reads only in Follow and CatchUp.
 	Poll time.Duration
 
 	// Retention is how long objects that the graph does not need any more stay in the storage. 0 means

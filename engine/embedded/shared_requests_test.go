@@ -3,11 +3,13 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -112,10 +114,39 @@ func TestSharedRequests(t *testing.T) {
 		f, err = Follow(ctx, at, opts)
 		return err
 	})
+	for what, counts := range minuteOf(t, memory, opts) {
+		fmt.Fprintf(&table, "| %s | %s |\n", what, counts)
+	}
 	const page = "../../docs/scale.md"
 	text, err := os.ReadFile(page)
 	must(err)
 	golden.Check(t, page, withRequests(t, text, table.String()))
+}
+
+// minuteOf counts the requests of a server that reads a graph, in a minute in which nobody writes the graph:
+// first while the graph is open, and then while it is closed because it is idle.
+func minuteOf(t *testing.T, b object.Bucket, opts Options) iter.Seq2[string, string] {
+	return func(yield func(what, counts string) bool) {
+		synctest.Test(t, func(t *testing.T) {
+			from := counted(b)
+			at := placeIn(from)
+			at.Poll = 0
+			f, err := Follow(t.Context(), at, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute + DefaultPoll/2) // not at the time of a poll
+			from.take()
+			time.Sleep(time.Minute)
+			yield("a minute of an open graph on a reader, without writes", countsText(from.take()))
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			from.take()
+			time.Sleep(time.Minute)
+			yield("a minute of an idle graph", countsText(from.take()))
+		})
+	}
 }
 
 // withRequests returns the text of the guide with other rows in its table of requests.

@@ -389,6 +389,88 @@ func TestFollowerReads(t *testing.T) {
 	})
 }
 
+// TestPace checks how long a Follower waits after each attempt to read the log.
+func TestPace(t *testing.T) {
+	down := errors.New("no answer")
+	type attempt struct {
+		more bool
+		err  error
+		want time.Duration
+	}
+	found, end, failed := attempt{more: true}, attempt{}, attempt{err: down}
+	after := func(a attempt, want time.Duration) attempt { a.want = want; return a }
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		most     time.Duration
+		attempts []attempt
+	}{
+		"nothing new": {time.Second, []attempt{after(end, time.Second), after(end, time.Second)}},
+		"the log moves": {time.Second, []attempt{
+			found, after(end, 50*ms), found, found, after(end, 50*ms), after(end, 100*ms), found, after(end, 50*ms),
+		}},
+		"the log has moved": {time.Second, []attempt{
+			found, after(end, 50*ms), after(end, 100*ms), after(end, 200*ms), after(end, 400*ms), after(end, 800*ms), after(end, time.Second), after(end, time.Second),
+		}},
+		"failures": {time.Second, []attempt{
+			found, after(failed, 2*time.Second), after(failed, 4*time.Second), after(failed, 5*time.Second), after(failed, 5*time.Second), after(end, time.Second), found, after(end, 50*ms),
+		}},
+		"a short limit": {20 * ms, []attempt{found, after(end, 20*ms), after(end, 20*ms)}},
+		"a long limit":  {time.Minute, []attempt{after(failed, time.Minute), after(end, time.Minute)}},
+	} {
+		p := pace{most: c.most, wait: c.most}
+		for i, a := range c.attempts {
+			if got := p.next(a.more, a.err); got != a.want {
+				t.Errorf("%s: after attempt %d the wait is %v; want %v", name, i, got, a.want)
+			}
+		}
+	}
+}
+
+// TestPolls checks how soon a Follower shows a commit: within its longest wait if the log has not moved for a
+// while, and soon if it has. A commit that CatchUp has read counts, too.
+func TestPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := &object.Memory{}
+		leader := createShared(t, placeIn(memory), Options{})
+		place := placeIn(memory)
+		place.Poll = DefaultPoll
+		f := follow(t, place, Options{})
+		people := 0
+		shows := func(within time.Duration) {
+			t.Helper()
+			people++
+			if err := insert("", fmt.Sprint("p", people), 1).do(leader); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(within)
+			synctest.Wait()
+			if s, err := f.Snapshot(t.Context(), engine.Target{}); err != nil || s.Nodes[0].Count != int64(people) {
+				t.Errorf("commit %d, %v later: %+v, %v", people, within, s, err)
+			}
+		}
+		time.Sleep(time.Hour + DefaultPoll/2) // between two polls
+		shows(DefaultPoll / 2)
+		for range 20 {
+			shows(minPoll)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f = follow(t, place, Options{})
+		time.Sleep(time.Hour + DefaultPoll/2)
+		people++
+		if err := insert("", "caught", 1).do(leader); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(DefaultPoll / 2) // until the next poll
+		synctest.Wait()
+		shows(minPoll)
+	})
+}
+
 // TestCommitTimesAscend lets a server with a slower clock take over. The times and ids of its commits
 // must not be before those of the former writer.
 func TestCommitTimesAscend(t *testing.T) {

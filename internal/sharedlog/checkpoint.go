@@ -2,6 +2,7 @@ package sharedlog
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -56,16 +57,30 @@ func (p *position) advance(e *entry) {
 	}
 }
 
-// Checkpoint is a stored checkpoint. It is in force once the Writer has announced it.
+// Checkpoint is a checkpoint of a log. It is in force once the Writer has stored and announced it.
 type Checkpoint struct {
-	name  string   // without the prefix of the graph
-	sum   sum      // checksum of the object
-	at    position // the position after the last log object that it covers
-	state []byte   // what State.Load receives
+	storage          // stores it; empty in a checkpoint that was read
+	name    string   // without the prefix of the graph
+	sum     sum      // checksum of the object; zeros before it is stored
+	at      position // the position after the last log object that it covers
+	state   []byte   // what State.Load receives
 }
 
 // covered returns the number of the last log object that the checkpoint covers.
 func (c *Checkpoint) covered() uint64 { return c.at.next - 1 }
+
+// Store stores the checkpoint with the encoded State, as the State was at the call of Capture. The Writer may
+// be used at the same time. The error matches ErrUnavailable.
+func (c *Checkpoint) Store(ctx context.Context, state []byte) error {
+	c.state = state
+	data := c.encode()
+	c.state = nil
+	if err := c.upload(ctx, c.name, data); err != nil {
+		c.sum = sum{}
+		return err
+	}
+	return nil
+}
 
 // encode returns the bytes of the checkpoint and sets c.sum.
 func (c *Checkpoint) encode() []byte {

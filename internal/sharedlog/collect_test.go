@@ -22,8 +22,7 @@ func clocked(b object.Bucket, retention time.Duration, now *time.Time) sharedlog
 func announce(t *testing.T, w *sharedlog.Writer, condemned ...uint64) {
 	t.Helper()
 	appendAll(t, w, "x")
-	c, err := w.Checkpoint(t.Context(), []byte("x"))
-	must(t, err)
+	c := stored(t, w, []byte("x"))
 	must(t, w.Announce(t.Context(), c, condemned))
 }
 

@@ -61,7 +61,10 @@ func storeOnce(ctx context.Context, b object.Bucket, record string, checkpoint b
 		}
 		if err == nil && checkpoint {
 			var c *sharedlog.Checkpoint
-			if c, err = w.Checkpoint(ctx, state.encode()); err == nil {
+			if c, err = w.Capture(); err == nil {
+				err = c.Store(ctx, state.encode())
+			}
+			if err == nil {
 				err = w.Announce(ctx, c, nil)
 			}
 			if err == nil {

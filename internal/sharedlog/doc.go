@@ -45,7 +45,10 @@
 //     its number and has no effect.
 //   - A checkpoint is in force from the log object that announces it. Each group contains the number
 //     of the row layout for which it was written. A follower whose rows have another layout must not
-//     apply the group. If an announcement changes the layout, a follower loads the checkpoint.
+//     apply the group. If an announcement changes the layout, a follower loads the checkpoint, and no
+//     log object comes between that checkpoint and its announcement. Otherwise the writer may add log
+//     objects while it uploads the checkpoint. A follower that loads a checkpoint at its announcement
+//     reads these log objects before it loads, and applies them again.
 //   - After 64 log objects, the writer stores a roll-up of them. A roll-up is only a copy: it never
 //     decides what the log contains. The writer includes a log object only when it knows that the
 //     object exists. A follower uses a roll-up only while no checkpoint covers the log objects before

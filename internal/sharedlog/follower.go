@@ -189,6 +189,10 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 			f.current = asked
 			return false, nil
 		}
+		if f.Faults.TrustMissing {
+			f.confirmed, f.current = asked, asked
+			return false, nil
+		}
 		switch _, covered, err := f.newestCheckpoint(ctx); {
 		case err != nil:
 			return false, err
@@ -201,7 +205,7 @@ func (f *Follower) step(ctx context.Context, confirm bool) (bool, error) {
 		return false, err
 	}
 	valid := f.at.continues(e)
-	if !valid || e.kind == takeover {
+	if (!valid || e.kind == takeover) && !f.Faults.SkipReaderLook {
 		if err := f.checkCollected(ctx, e, valid); err != nil {
 			return false, err
 		}
@@ -236,12 +240,10 @@ func (f *Follower) apply(ctx context.Context, e *entry) error {
 			if f.opening != nil {
 				return errNotInForce
 			}
-			return &CorruptError{Name: logName(e.number), Fault: fmt.Sprintf("it was written for layout %d, and the rows have layout %d", e.layout, f.at.layout)}
+			return f.otherLayout(e)
 		}
-		for i, data := range e.records {
-			if err := f.State.Apply(Record{LSN: e.first + uint64(i), Time: e.time, Data: data}); err != nil {
-				return err
-			}
+		if err := f.applyRecords(e); err != nil {
+			return err
 		}
 	case takeover:
 	case announcement:
@@ -251,6 +253,21 @@ func (f *Follower) apply(ctx context.Context, e *entry) error {
 	}
 	f.at.advance(e)
 	f.note(e)
+	return nil
+}
+
+// otherLayout returns the error for a group that was written for another layout than that of the rows.
+func (f *Follower) otherLayout(e *entry) error {
+	return &CorruptError{Name: logName(e.number), Fault: fmt.Sprintf("it was written for layout %d, and the rows have layout %d", e.layout, f.at.layout)}
+}
+
+// applyRecords applies the records of a group.
+func (f *Follower) applyRecords(e *entry) error {
+	for i, data := range e.records {
+		if err := f.State.Apply(Record{LSN: e.first + uint64(i), Time: e.time, Data: data}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -271,7 +288,7 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 	switch {
 	case a.Layout != f.at.layout && f.Faults.GuessLayout:
 		f.at.layout = a.Layout
-	case a.Layout != f.at.layout, a.Covered == e.number-1 && f.Reload != nil && f.Reload():
+	case a.Layout != f.at.layout, f.loaded != a.Name && f.Reload != nil && f.Reload():
 		if err := f.adopt(ctx, e, a); err != nil {
 			return err
 		}
@@ -287,17 +304,67 @@ func (f *Follower) applyAnnouncement(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// adopt loads an announced checkpoint. The checkpoint covers all log objects before its
-// announcement, so the Follower stays at its place in the log.
+// adopt loads an announced checkpoint, and applies the log objects between the checkpoint and its
+// announcement again. So the Follower stays at its place in the log. If the checkpoint changes the
+// layout, there are no such log objects.
 func (f *Follower) adopt(ctx context.Context, e *entry, a announcementBody) error {
 	c, err := f.readCheckpoint(ctx, a.Name)
 	if err != nil {
 		return err
 	}
-	if !slices.Equal(c.sum[:], a.Sum) || c.at.layout != a.Layout || c.covered() != e.number-1 || c.at.last != f.at.last {
-		return &CorruptError{Name: a.Name, Fault: fmt.Sprintf("it is not the checkpoint that log object %d announces", e.number)}
+	fault := &CorruptError{Name: a.Name, Fault: fmt.Sprintf("it is not the checkpoint that log object %d announces", e.number)}
+	if !slices.Equal(c.sum[:], a.Sum) || c.at.layout != a.Layout || c.covered() != a.Covered || c.covered() >= e.number ||
+		c.at.layout != f.at.layout && c.covered() != e.number-1 {
+		return fault
 	}
-	return f.load(c)
+	between, err := f.between(ctx, c.covered()+1, e.number)
+	if err != nil {
+		return err
+	}
+	before := f.at
+	if err := f.load(c); err != nil {
+		return err
+	}
+	for _, b := range between {
+		if !f.at.continues(b) {
+			f.at.next++
+			continue
+		}
+		if b.kind == group {
+			if b.layout != f.at.layout {
+				return f.otherLayout(b)
+			}
+			if err := f.applyRecords(b); err != nil {
+				return err
+			}
+		}
+		f.at.advance(b)
+	}
+	if f.at.next != before.next || f.at.last != before.last {
+		return fault
+	}
+	return nil
+}
+
+// between returns the log objects from number `first` on, up to the one before `end`. The Follower has
+// passed all of them. The error matches ErrBehind if a later checkpoint covers one of them.
+func (f *Follower) between(ctx context.Context, first, end uint64) (entries []*entry, err error) {
+	for number := first; number < end; number++ {
+		var e *entry
+		if w := &f.passed; number >= w.first && number-w.first < uint64(len(w.objects)) {
+			e, err = decodeEntry(number, w.objects[number-w.first])
+		} else {
+			e, err = f.readEntry(ctx, number)
+		}
+		switch {
+		case errors.Is(err, object.ErrNotFound):
+			return nil, fmt.Errorf("%w: log object %d was deleted", ErrBehind, number)
+		case err != nil:
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
 }
 
 // readCheckpoint reads a checkpoint. If the checkpoint does not exist, the error matches ErrBehind:

@@ -72,7 +72,8 @@ type Options struct {
 	Node, Incarnation, Address string
 
 	// Reload, if set, is called at the announcement of a checkpoint with the same layout. If it returns
-	// true, the State loads the checkpoint, for example to free the memory of the records before it.
+	// true, the State loads the checkpoint, for example to free the memory of the records before it. The
+	// State then also applies the records between the checkpoint and the announcement again.
 	Reload func() bool
 
 	// LeastEpoch is the least epoch that a takeover by this server begins. 0 means the epoch after that
@@ -117,6 +118,8 @@ type Faults struct {
 	IgnorePins       bool // the collector also deletes condemned segments that a server needs
 	RollUpEarly      bool // the writer puts a log object into a roll-up before it knows that the object exists
 	EarlyOrphans     bool // the writer takes segments of its own epoch, which it has not named yet, for orphans
+	SkipReaderLook   bool // a follower applies takeovers and skips void objects without a list of the checkpoints
+	TrustMissing     bool // a follower takes a missing log object for the end of the log without a list of the checkpoints
 }
 
 // withDefaults returns the options, with defaults in the fields that are not set.

@@ -99,8 +99,7 @@ func TestRollUp(t *testing.T) {
 	open("a roll-up of other log objects", 3, 4+64+8+1)
 
 	// The checkpoint covers all log objects, so their roll-ups go with them.
-	c, err := w.Checkpoint(t.Context(), first.state.encode())
-	must(t, err)
+	c := stored(t, w, first.state.encode())
 	must(t, w.Announce(t.Context(), c, nil))
 	n, err := collect(t.Context(), first.Follower, nil)
 	must(t, err)

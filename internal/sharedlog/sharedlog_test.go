@@ -85,11 +85,19 @@ func appendAll(t *testing.T, w *sharedlog.Writer, records ...string) {
 	}
 }
 
+// stored stores a checkpoint, which the caller may announce.
+func stored(t *testing.T, w *sharedlog.Writer, state []byte) *sharedlog.Checkpoint {
+	t.Helper()
+	c, err := w.Capture()
+	must(t, err)
+	must(t, c.Store(t.Context(), state))
+	return c
+}
+
 // checkpoint stores and announces a checkpoint.
 func checkpoint(t *testing.T, w *sharedlog.Writer, n node) {
 	t.Helper()
-	c, err := w.Checkpoint(t.Context(), n.state.encode())
-	must(t, err)
+	c := stored(t, w, n.state.encode())
 	must(t, w.Announce(t.Context(), c, nil))
 }
 
@@ -166,7 +174,7 @@ func TestTakeover(t *testing.T) {
 	wantIs(t, w1.Append(t.Context(), [][]byte{[]byte("lost")}), sharedlog.ErrLost)
 	wantIs(t, w1.CatchUp(t.Context()), sharedlog.ErrLost)
 	wantIs(t, w1.Append(t.Context(), nil), sharedlog.ErrLost)
-	_, err := w1.Checkpoint(t.Context(), nil)
+	_, err := w1.Capture()
 	wantIs(t, err, sharedlog.ErrLost)
 	appendAll(t, w2, "b")
 	open(t, &b).want(t, "a", "b")
@@ -194,8 +202,7 @@ func TestUnfinishedCatchUp(t *testing.T) {
 	must(t, err)
 	w, err := f.TakeOver(t.Context())
 	must(t, err)
-	staged, err := w.Checkpoint(t.Context(), nil)
-	must(t, err)
+	staged := stored(t, w, nil)
 	other := open(t, &b)
 	w2 := other.takeOver(t)
 	unlisted.after = 1 // the list for the takeover succeeds; the list at the end of the log fails
@@ -270,10 +277,9 @@ func TestVoidTakeover(t *testing.T) {
 func TestCollectKeepsTakeovers(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)
-	w1 := one.takeOver(t) // log object 1
-	appendAll(t, w1, "a") // log object 2
-	_, err := w1.Checkpoint(t.Context(), one.state.encode())
-	must(t, err) // never announced
+	w1 := one.takeOver(t)             // log object 1
+	appendAll(t, w1, "a")             // log object 2
+	stored(t, w1, one.state.encode()) // never announced
 	two := open(t, &b)
 	w2 := two.takeOver(t) // log object 3
 	appendAll(t, w2, "b") // log object 4
@@ -311,9 +317,8 @@ func TestCollectOrphan(t *testing.T) {
 	appendAll(t, w, "a")
 	checkpoint(t, w, one)
 	appendAll(t, w, "b")
-	_, err := w.Checkpoint(t.Context(), one.state.encode())
-	must(t, err)
-	_, err = collect(t.Context(), one.Follower, nil)
+	stored(t, w, one.state.encode())
+	_, err := collect(t.Context(), one.Follower, nil)
 	must(t, err)
 	if got := len(names(t, &b, "checkpoint/")); got != 2 {
 		t.Errorf("%d checkpoints in the epoch of their writer; want 2", got)
@@ -339,8 +344,7 @@ func TestUnannounced(t *testing.T) {
 	two := open(t, &b)
 	w = two.takeOver(t)
 	appendAll(t, w, "b")
-	_, err := w.Checkpoint(t.Context(), two.state.encode())
-	must(t, err)
+	stored(t, w, two.state.encode())
 	appendAll(t, w, "c")
 	silent := &silentLog{Bucket: &b}
 	three, err := sharedlog.Open(t.Context(), options(silent, &texts{}))
@@ -399,16 +403,14 @@ func TestAnnounceOrder(t *testing.T) {
 	n := open(t, &b)
 	w := n.takeOver(t)
 	appendAll(t, w, "a")
-	old, err := w.Checkpoint(t.Context(), n.state.encode())
-	must(t, err)
+	old := stored(t, w, n.state.encode())
 	appendAll(t, w, "b")
 	checkpoint(t, w, n)
 	if err := w.Announce(t.Context(), old, nil); err == nil {
 		t.Error("an older checkpoint can be announced after a newer one")
 	}
 	appendAll(t, w, "c")
-	before, err := w.Checkpoint(t.Context(), n.state.encode())
-	must(t, err)
+	before := stored(t, w, n.state.encode())
 	must(t, w.Rewrite(t.Context(), n.state.encode(), nil))
 	if err := w.Announce(t.Context(), before, nil); err == nil {
 		t.Error("a checkpoint of an older layout can be announced")
@@ -562,27 +564,86 @@ func TestLeases(t *testing.T) {
 }
 
 // TestReload checks that a Follower loads a checkpoint of the same layout exactly if Reload returns
-// true, and that LoadedInForce tells whether it did.
+// true, and that LoadedInForce tells whether it did. Records come between the checkpoints and their
+// announcements. The Follower has the last log objects in memory, and reads the others again.
 func TestReload(t *testing.T) {
+	for _, between := range []int{0, 1, 7} {
+		b := &object.Memory{}
+		n := open(t, b)
+		w := n.takeOver(t)
+		reload := false
+		state := &texts{}
+		o := options(b, state)
+		o.RollUp = 2 // the Follower keeps twice as many log objects
+		o.Reload = func() bool { return reload }
+		f, err := sharedlog.Open(t.Context(), o)
+		must(t, err)
+		for i, want := range []bool{false, true, false, true} {
+			reload = want
+			before := state.loads
+			appendAll(t, w, fmt.Sprintf("record %d", i))
+			c := stored(t, w, n.state.encode())
+			for j := range between {
+				appendAll(t, w, fmt.Sprintf("record %d.%d", i, j))
+			}
+			must(t, w.Announce(t.Context(), c, nil))
+			must(t, f.CatchUp(t.Context()))
+			if got := state.loads > before; got != want || f.LoadedInForce() != want {
+				t.Errorf("checkpoint %d, %d records later: loaded %t, the one in force is loaded %t; want %t", i, between, got, f.LoadedInForce(), want)
+			}
+			if !slices.Equal(state.records, n.state.records) {
+				t.Errorf("checkpoint %d, %d records later: the reader has %q, and the writer %q", i, between, state.records, n.state.records)
+			}
+		}
+		appendAll(t, w, "last")
+		must(t, f.CatchUp(t.Context()))
+		node{f, state}.want(t, n.state.records...)
+		open(t, b).want(t, n.state.records...)
+	}
+}
+
+// TestReloadCollected collects the log objects between a checkpoint and its announcement when a Follower has
+// read that checkpoint. The Follower must not load it.
+func TestReloadCollected(t *testing.T) {
 	b := &object.Memory{}
 	n := open(t, b)
 	w := n.takeOver(t)
-	reload := false
 	state := &texts{}
-	o := options(b, state)
-	o.Reload = func() bool { return reload }
+	var after func()
+	o := options(watchedReads{b, func(name string) {
+		if after != nil && strings.Contains(name, "checkpoint/") {
+			after()
+		}
+	}}, state)
+	o.RollUp = 1
+	o.Reload = func() bool { return true }
 	f, err := sharedlog.Open(t.Context(), o)
 	must(t, err)
-	for i, want := range []bool{false, true, false} {
-		reload = want
-		before := state.loads
-		must(t, w.Append(t.Context(), [][]byte{fmt.Appendf(nil, "record %d", i)}))
-		c, err := w.Checkpoint(t.Context(), n.state.encode())
+	appendAll(t, w, "a")
+	c := stored(t, w, n.state.encode())
+	appendAll(t, w, "b", "c", "d", "e")
+	must(t, w.Announce(t.Context(), c, nil))
+	after = func() {
+		after = nil
+		checkpoint(t, w, n)
+		_, err := collect(t.Context(), n.Follower, nil)
 		must(t, err)
-		must(t, w.Announce(t.Context(), c, nil))
-		must(t, f.CatchUp(t.Context()))
-		if got := state.loads > before; got != want || f.LoadedInForce() != want || len(state.records) != i+1 {
-			t.Errorf("checkpoint %d: loaded %t, the one in force is loaded %t, %d records; want %t, %t, %d", i, got, f.LoadedInForce(), len(state.records), want, want, i+1)
-		}
 	}
+	wantIs(t, f.CatchUp(t.Context()), sharedlog.ErrBehind)
+	if after != nil || state.loads != 0 {
+		t.Errorf("the reader loaded %d checkpoints; want none, after it has read the first one", state.loads)
+	}
+	open(t, b).want(t, "a", "b", "c", "d", "e")
+}
+
+// watchedReads calls a function after each read of an object.
+type watchedReads struct {
+	object.Bucket
+	after func(name string)
+}
+
+func (b watchedReads) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	data, err := b.Bucket.Read(ctx, name, offset, length)
+	b.after(name)
+	return data, err
 }

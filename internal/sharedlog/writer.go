@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -129,11 +130,9 @@ func (w *Writer) Check() error {
 	return nil
 }
 
-// Checkpoint stores a checkpoint with the encoded State, which contains all records so far. Announce
-// puts it into force. Records may be appended in between.
-func (w *Writer) Checkpoint(ctx context.Context, state []byte) (*Checkpoint, error) {
-	return w.checkpoint(ctx, state, w.f.at.layout)
-}
+// Capture begins a checkpoint of the State, which contains all records so far. Store the checkpoint,
+// and then put it into force with Announce. Records may be appended in between, also during Store.
+func (w *Writer) Capture() (*Checkpoint, error) { return w.capture(w.f.at.layout) }
 
 // Rewrite stores a checkpoint in which the rows have a new layout, and puts it into force, as Announce
 // does. The Follower then loads the State from that checkpoint. The errors are those of Append.
@@ -142,15 +141,18 @@ func (w *Writer) Rewrite(ctx context.Context, state []byte, condemned []uint64) 
 		return fmt.Errorf("the writer has made %d layouts, the most of one epoch; take over again", w.layouts)
 	}
 	// The epoch is part of the number, so that two writers never give one number to two layouts.
-	c, err := w.checkpoint(ctx, state, w.epoch*maxLayouts+w.layouts)
+	c, err := w.capture(w.epoch*maxLayouts + w.layouts)
 	if err != nil {
+		return err
+	}
+	if err := c.Store(ctx, state); err != nil {
 		return err
 	}
 	return w.Announce(ctx, c, condemned)
 }
 
-// checkpoint stores a checkpoint whose rows have the given layout.
-func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*Checkpoint, error) {
+// capture begins a checkpoint whose rows have the given layout.
+func (w *Writer) capture(layout uint64) (*Checkpoint, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
@@ -158,10 +160,11 @@ func (w *Writer) checkpoint(ctx context.Context, state []byte, layout uint64) (*
 	if err != nil {
 		return nil, err
 	}
-	c := &Checkpoint{at: w.f.at, state: state}
+	c := &Checkpoint{storage: w.f.storage, at: w.f.at}
+	c.at.takeovers = slices.Clone(w.f.at.takeovers)
 	c.at.layout = layout
 	c.name = checkpointName(c.covered(), w.epoch, [8]byte(random))
-	return c, w.f.upload(ctx, c.name, c.encode())
+	return c, nil
 }
 
 // Announce puts a checkpoint into force, and so condemns the log objects and checkpoints before it. It
@@ -172,6 +175,8 @@ func (w *Writer) Announce(ctx context.Context, c *Checkpoint, condemned []uint64
 		return err
 	}
 	switch {
+	case c.sum == (sum{}):
+		return fmt.Errorf("checkpoint %s is not stored; store it before its announcement", c.name)
 	case w.f.inForce != nil && c.covered() <= w.f.inForce.covered():
 		return fmt.Errorf("checkpoint %s is not newer than the one in force; make another one", c.name)
 	case c.at.layout != w.f.at.layout && c.covered() != w.f.at.next-1:

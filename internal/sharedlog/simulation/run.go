@@ -46,7 +46,7 @@ func Run(seed uint64, faults sharedlog.Faults, trace io.Writer) Result {
 	violated := func() bool { return w.violation != "" }
 	w.runUntil(troubled, violated)
 
-	w.trouble = trouble{checkpoint: w.trouble.checkpoint, collect: w.trouble.collect, restore: w.trouble.restore, retention: w.trouble.retention}
+	w.trouble = trouble{checkpoint: w.trouble.checkpoint, collect: w.trouble.collect, restore: w.trouble.restore, reload: w.trouble.reload, retention: w.trouble.retention}
 	for _, c := range w.clients {
 		c.left = 0
 	}

@@ -12,34 +12,48 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// maintain stores and announces checkpoints, and looks for orphans. Groups may be stored between a
+// maintain makes and announces checkpoints, and looks for orphans. Groups may be stored between a
 // checkpoint and its announcement, unless the layout changes.
 func (x *session) maintain() error {
 	w, t := x.s.w, x.s.w.trouble
+	if w.lagging > w.now {
+		t.rewrite, t.checkpoint = 0, 0
+		if x.m.lsn > w.hesitated && x.inForce <= w.hesitated {
+			t.checkpoint = 1
+		}
+	}
 	var err error
 	switch {
 	case w.chance(t.rewrite):
 		x.checkpoint = nil
-		var state []byte
-		if state, err = x.store(x.m.rewritten(w.rng)); err == nil {
-			err = x.writer.Rewrite(background, state, x.condemned())
+		x.newSegment(x.m.rewritten(w.rng))
+		if err = x.uploadSegment(); err == nil {
+			err = x.writer.Rewrite(background, x.state(), x.condemned())
 		}
 		if err == nil { // the Follower has loaded the new segment
 			x.announced(x.segment, x.content)
 			w.cover(NewLayout)
 		}
 	case x.checkpoint == nil && w.chance(t.checkpoint):
-		var state []byte
-		if state, err = x.store(x.m.encode()); err == nil {
-			x.checkpoint, err = x.writer.Checkpoint(background, state)
+		x.newSegment(x.m.encode())
+		x.uploaded, x.captured = false, x.m.lsn
+		x.checkpoint, err = x.writer.Capture()
+	case x.checkpoint != nil && !x.uploaded && w.chance(t.checkpoint):
+		if err = x.uploadSegment(); err == nil {
+			err = x.checkpoint.Store(background, x.state())
 		}
+		x.uploaded = err == nil
 		if err != nil {
 			x.checkpoint = nil
 		}
-	case x.checkpoint != nil && w.chance(t.checkpoint):
+	case x.checkpoint != nil && x.uploaded && w.chance(t.checkpoint):
 		if err = x.writer.Announce(background, x.checkpoint, x.condemned()); err == nil {
 			x.announced(x.segment, x.content)
+			x.inForce = x.captured
 			w.cover(Announced)
+			if x.m.lsn > x.captured {
+				w.cover(AnnouncedLater)
+			}
 		}
 		x.checkpoint = nil
 	case x.complete && len(x.orphans) == 0 && w.chance(t.checkpoint):
@@ -51,15 +65,21 @@ func (x *session) maintain() error {
 	return err
 }
 
-// store stores a segment and returns the state of a checkpoint that needs it.
-func (x *session) store(content []byte) ([]byte, error) {
+// newSegment gives the content of a segment a number. uploadSegment stores the segment.
+func (x *session) newSegment(content []byte) {
 	x.made++
 	x.segment, x.content = x.writer.Epoch()*sharedlog.SegmentsPerEpoch+x.made, content
-	err := x.options.Repeat(background, func() error {
-		return x.options.Bucket.Upload(background, sharedlog.SegmentName(x.segment), bytes.NewReader(content), int64(len(content)))
-	})
-	return fmt.Append(nil, x.segment), err
 }
+
+// uploadSegment stores the last segment.
+func (x *session) uploadSegment() error {
+	return x.options.Repeat(background, func() error {
+		return x.options.Bucket.Upload(background, sharedlog.SegmentName(x.segment), bytes.NewReader(x.content), int64(len(x.content)))
+	})
+}
+
+// state returns the state of a checkpoint that needs the last segment.
+func (x *session) state() []byte { return fmt.Append(nil, x.segment) }
 
 // condemned returns the segments that the graph does not need once the next checkpoint is in force.
 func (x *session) condemned() []uint64 {

@@ -72,7 +72,10 @@ type session struct {
 // storing is what a writer knows about the segments that it stores.
 type storing struct {
 	made       uint64                // number of segments that it has made
-	checkpoint *sharedlog.Checkpoint // stored and not announced yet; nil if none
+	checkpoint *sharedlog.Checkpoint // not announced yet; nil if none
+	uploaded   bool                  // that checkpoint is stored
+	captured   uint64                // LSN of the last record in it
+	inForce    uint64                // LSN of the last record in the last checkpoint that it has put into force
 	segment    uint64                // the segment of that checkpoint
 	content    []byte                // of that segment
 	complete   bool                  // it has put a checkpoint into force
@@ -98,12 +101,20 @@ func (s *server) run(p *process) {
 			_ = leases.Renew(background, s.name, sign) // a sign is only a hint
 		}
 	}
+	var x *session
+	reload := func() bool {
+		if x == nil || x.writer != nil || !s.w.chance(s.w.trouble.reload) {
+			return false
+		}
+		s.w.cover(Reloaded)
+		return true
+	}
 	for !p.dead {
-		m = &machine{bucket: connection{p}}
+		m, x = &machine{bucket: connection{p}}, nil
 		options := sharedlog.Options{
 			Bucket: connection{p}, Prefix: "", State: m,
 			Node: s.name, Incarnation: fmt.Sprint(s.w.now), Address: s.name,
-			Patience: patience, Recheck: lease, RollUp: rollUp, Retention: s.w.trouble.retention, Now: s.now, Random: s, Faults: s.w.faults,
+			Reload: reload, Patience: patience, Recheck: lease, RollUp: rollUp, Retention: s.w.trouble.retention, Now: s.now, Random: s, Faults: s.w.faults,
 			Sleep: func(_ context.Context, d time.Duration) { p.pause(d) },
 		}
 		f, err := sharedlog.Open(background, options)
@@ -112,13 +123,13 @@ func (s *server) run(p *process) {
 			p.pause(s.w.between(5*time.Millisecond, 50*time.Millisecond))
 			continue
 		}
-		session := &session{p: p, s: s, m: m, options: options, f: f, leases: leases}
+		x = &session{p: p, s: s, m: m, options: options, f: f, leases: leases}
 		for err = nil; err == nil && !p.dead; {
 			beat()
-			err = session.round()
+			err = x.round()
 		}
 		s.failed(p, err)
-		session.refuse()
+		x.refuse()
 	}
 }
 
@@ -191,13 +202,18 @@ func (x *session) follow() error {
 	if x.writer != nil {
 		return nil
 	}
+	w := x.s.w
 	for more := true; more; {
 		var err error
 		if more, err = x.f.Next(background); err != nil {
 			return err
 		}
 	}
-	w := x.s.w
+	if w.lagging > w.now {
+		w.cover(Lag)
+		x.p.pause(w.lagging - w.now)
+		return nil
+	}
 	if !w.chance(w.trouble.ambition) { // leases only decide who tries, so it is safe to try at any time
 		last, err := x.f.Takeover(background)
 		// Takeover objects are deleted only if the run has the fault CollectTakeovers. The check of
@@ -216,7 +232,11 @@ func (x *session) follow() error {
 	}
 	if w.chance(w.trouble.hesitate) {
 		w.cover(Stall)
-		x.p.pause(w.between(lease, 8*lease))
+		pause := w.between(lease, 8*lease)
+		if w.chance(w.trouble.lag) {
+			w.lagging, w.hesitated = w.now+pause+w.between(0, lease), x.m.lsn
+		}
+		x.p.pause(pause)
 	}
 	writer, err := x.f.TakeOver(background)
 	switch {

@@ -113,6 +113,8 @@ func TestFaultsAreFound(t *testing.T) {
 		"ignore pins":       {IgnorePins: true},
 		"early orphans":     {EarlyOrphans: true},
 		"roll up early":     {RollUpEarly: true},
+		"skip reader look":  {SkipReaderLook: true},
+		"trust missing":     {TrustMissing: true},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var found Result

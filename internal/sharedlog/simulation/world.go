@@ -30,7 +30,10 @@ const (
 	Stall             Event = "server stalled longer than a lease"
 	PowerCut          Event = "power cut"
 	ClockJump         Event = "clock jump"
+	Lag               Event = "reader that lagged while another server hesitated to take over"
 	Announced         Event = "checkpoint announced"
+	AnnouncedLater    Event = "checkpoint announced after later records"
+	Reloaded          Event = "reader that decided to load a checkpoint at its announcement"
 	NewLayout         Event = "layout changed"
 	Collected         Event = "object collected"
 	SegmentCollected  Event = "condemned segment collected"
@@ -49,7 +52,7 @@ const (
 // Events lists all events, in the order in which a report prints them.
 var Events = []Event{
 	TakeoverInFlight, Takeover, VoidTakeover, RaceLost, Behind, RequestLost, ReplyLost, LateRequest, Repeated, Busy, Stall, PowerCut,
-	ClockJump, Announced, NewLayout, Collected, SegmentCollected, SegmentPinned, SegmentGone, OrphanFound, CreatedAgain, RollUpStored, RollUpRead, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
+	ClockJump, Lag, Announced, AnnouncedLater, Reloaded, NewLayout, Collected, SegmentCollected, SegmentPinned, SegmentGone, OrphanFound, CreatedAgain, RollUpStored, RollUpRead, OutcomeUnknown, WriteAcknowledged, LatestRead, AtLeastRead,
 }
 
 // The durations of a run, in virtual time.
@@ -83,9 +86,15 @@ type world struct {
 	condemned map[uint64]condemnedAt // by number of the segment
 	machines  []*server              // the servers
 	clients   []*client              // send operations to the servers
-	history   history                // the operations and their answers
-	covered   map[Event]int          // how often each event happened
-	violation string                 // the first broken promise; the check of the history comes last
+	// Before the time `lagging`, readers do not read on, and the writer puts a checkpoint into force just once:
+	// as soon as its log contains records after `hesitated`. So readers often lag at the last log object that a
+	// checkpoint covers. A candidate can create this log object again.
+	lagging   time.Duration
+	hesitated uint64 // LSN of the last record that the candidate knows who hesitates
+
+	history   history       // the operations and their answers
+	covered   map[Event]int // how often each event happened
+	violation string        // the first broken promise; the check of the history comes last
 }
 
 // trouble has the probabilities of the faults of one run. They differ from run to run, so that some
@@ -96,8 +105,10 @@ type trouble struct {
 	stall, powerCut                           float64 // per request
 	clockJump, ambition                       float64 // per round of a server
 	hesitate                                  float64 // per takeover: a stall just before it
+	lag                                       float64 // per hesitation: the other readers lag too; see lagging of world
 	hush                                      float64 // per sign: it does not state what the server needs
 	checkpoint, rewrite, collect, restore     float64 // per round of the writer or of a server
+	reload                                    float64 // per announcement of a checkpoint that a reader applies
 
 	// retention is that of sharedlog.Options. The clocks of the servers differ by up to two hours. So
 	// with a positive retention, some servers collect at once and others never.
@@ -114,8 +125,8 @@ func draw(rng *rand.Rand) trouble {
 	}
 	return trouble{
 		loseRequest: p(0.1), loseReply: p(0.2), busy: p(0.1), slow: p(0.1), slowLog: 0.1 + p(0.7), again: p(0.1),
-		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3), hush: []float64{0, 0, 0.3, 1}[rng.IntN(4)],
-		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5), restore: p(0.3),
+		stall: p(0.02), powerCut: p(0.005), clockJump: p(0.02), ambition: p(0.3), hesitate: p(0.3), lag: p(1), hush: []float64{0, 0, 0.3, 1}[rng.IntN(4)],
+		checkpoint: p(0.6), rewrite: p(0.2), collect: p(0.5), restore: p(0.3), reload: p(1),
 		retention: []time.Duration{-1, -1, 200 * time.Millisecond, 400 * time.Millisecond}[rng.IntN(4)],
 	}
 }

@@ -90,6 +90,8 @@ type Shared struct {
 	end        context.CancelFunc // ends `life`
 	background sync.WaitGroup     // the goroutines that store roll-ups; started only while `closed` is false
 
+	checkpointing sync.Mutex // held by Checkpoint and Rewrite
+
 	mu          sync.Mutex
 	loaded      bool                         // the log has a checkpoint in force
 	tail        []Record                     // the records after the state that was last loaded or stored

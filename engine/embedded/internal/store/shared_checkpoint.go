@@ -78,32 +78,71 @@ func (s *Shared) load(checkpoint []byte, covered uint64) error {
 }
 
 // Checkpoint implements [Storage]. The checkpoint contains the manifest and the durable records
-// after upTo, so that it covers all log objects before it.
+// after upTo, so that it covers all log objects before it. Commits go on while it is uploaded.
 func (s *Shared) Checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
-	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte, condemned []uint64) error {
-		c, err := w.Checkpoint(ctx, state)
+	return s.checkpoint(ctx, payload, upTo, segments, func(q *sharedlog.Queue, m *manifest) error {
+		var c *sharedlog.Checkpoint
+		var tail []Record
+		var condemned []uint64
+		err := q.Exclusive(func(w *sharedlog.Writer) (err error) {
+			if tail, condemned, err = s.prepare(m); err == nil {
+				c, err = w.Capture()
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		return w.Announce(ctx, c, condemned)
+		if err := c.Store(ctx, encodeShared(*m, tail)); err != nil {
+			return err
+		}
+		return q.Exclusive(func(w *sharedlog.Writer) error {
+			return s.condemning(w, condemned, func(condemned []uint64) error { return w.Announce(ctx, c, condemned) })
+		})
 	})
 }
 
 // Rewrite implements [Storage]. The checkpoint has a new layout, so every server that follows the
-// log loads it.
+// log loads it. Commits wait until the checkpoint is in force, because their records need the new layout.
 func (s *Shared) Rewrite(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID) error {
-	return s.checkpoint(ctx, payload, upTo, segments, func(w *sharedlog.Writer, state []byte, condemned []uint64) error {
-		return w.Rewrite(ctx, state, condemned)
+	return s.checkpoint(ctx, payload, upTo, segments, func(q *sharedlog.Queue, m *manifest) error {
+		return q.Exclusive(func(w *sharedlog.Writer) error {
+			tail, condemned, err := s.prepare(m)
+			if err != nil {
+				return err
+			}
+			return s.condemning(w, condemned, func(condemned []uint64) error {
+				return w.Rewrite(ctx, encodeShared(*m, tail), condemned)
+			})
+		})
 	})
 }
 
-// checkpoint does the work of Checkpoint and Rewrite. The function `put` stores the state of the
-// checkpoint and announces it, which condemns segments.
-func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(w *sharedlog.Writer, state []byte, condemned []uint64) error) error {
+// condemning calls `announce`, which puts a checkpoint into force, with the segments that the announcement
+// condemns: the given ones, and the orphans that this server knows. REQUIRES: no log object is in flight.
+func (s *Shared) condemning(w *sharedlog.Writer, condemned []uint64, announce func(condemned []uint64) error) error {
+	s.mu.Lock()
+	condemned = append(condemned, s.orphans...)
+	s.mu.Unlock()
+	if err := announce(condemned); err != nil {
+		return err
+	}
+	s.holds.advance(w.Covered())
+	s.mu.Lock()
+	s.orphans = nil // they are condemned; only a holder of the turn of the queue finds others
+	s.mu.Unlock()
+	return nil
+}
+
+// checkpoint does the work of Checkpoint and Rewrite. The function `put` completes the manifest, stores
+// it in a checkpoint, and announces the checkpoint.
+func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, segments []SegmentID, put func(q *sharedlog.Queue, m *manifest) error) error {
 	q := s.queue.Load()
 	if q == nil {
 		return ErrReader
 	}
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
 	m := manifest{upTo: upTo, payload: payload}
 	ids := slices.Sorted(slices.Values(segments))
 	for _, id := range slices.Compact(ids) {
@@ -113,21 +152,7 @@ func (s *Shared) checkpoint(ctx context.Context, payload []byte, upTo uint64, se
 		}
 		m.segments = append(m.segments, e)
 	}
-	err := q.Exclusive(func(w *sharedlog.Writer) error {
-		tail, condemned, err := s.prepare(&m)
-		if err != nil {
-			return err
-		}
-		if err := put(w, encodeShared(m, tail), condemned); err != nil {
-			return err
-		}
-		s.holds.advance(w.Covered())
-		s.mu.Lock()
-		s.orphans = nil // they are condemned
-		s.mu.Unlock()
-		return nil
-	})
-	if err != nil {
+	if err := put(q, &m); err != nil {
 		if ended := q.Exclusive(func(w *sharedlog.Writer) error { return w.Check() }); ended != nil {
 			return s.fail(err)
 		}
@@ -151,7 +176,8 @@ func (s *Shared) unneeded(state *sharedSegment, upTo uint64) bool {
 }
 
 // prepare completes the manifest of a checkpoint. It returns the durable records after the manifest,
-// and the segments that the checkpoint condemns. REQUIRES: no log object is in flight.
+// and the segments that the checkpoint condemns, except orphans. REQUIRES: no log object is in flight, and
+// s.checkpointing is locked.
 func (s *Shared) prepare(m *manifest) (tail []Record, condemned []uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +195,6 @@ func (s *Shared) prepare(m *manifest) (tail []Record, condemned []uint64, err er
 	for _, e := range m.segments {
 		s.segments[e.id].manifest = s.round
 	}
-	condemned = slices.Clone(s.orphans)
 	for id, state := range s.segments {
 		if s.unneeded(state, m.upTo) {
 			condemned = append(condemned, uint64(id))

@@ -80,7 +80,7 @@ func TestOperationsGuide(t *testing.T) {
 			yamls = append(yamls, m[2])
 		}
 	}
-	if len(documents) != 3 || len(yamls) != 4 {
+	if len(documents) != 4 || len(yamls) != 4 {
 		t.Fatalf("the blocks are %v", blocks)
 	}
 	dir := t.TempDir()

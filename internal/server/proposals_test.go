@@ -146,14 +146,10 @@ func aged(name string, age int) string {
 	return fmt.Sprintf("query m() { update Person set { age: %d } where name = %q }", age, name)
 }
 
-// TestAgentsHour imitates an hour in which two agents and a person work. Both agents change the
-// same property. The proposal of the first agent is merged. The proposal of the second agent then
-// has a conflict; the person asks for changes, the agent resolves the conflict, and the proposal is
-// merged.
-//
-// The policy confines the agents to drafts. Each call uses only names and ids that the list of tools or an
-// earlier answer has given.
-func TestAgentsHour(t *testing.T) {
+// TestConflictingDrafts changes the same property in the drafts of two agents. The proposal of the first is merged.
+// The second then has a conflict, and approvals of it end with each new resolution. The person asks for changes, the
+// agent resolves the conflict again, and the proposal is merged.
+func TestConflictingDrafts(t *testing.T) {
 	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
 	ctx := t.Context()
 	one, two, ada := w.agent("act-one"), w.agent("act-two"), w.person("act-ada")

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -43,21 +42,6 @@ func (e *Env) Branch(name string) string {
 		return engine.MainBranch
 	}
 	return name
-}
-
-// Unpinned explains why a page token of a draft does not fit a call that names the branch as `name`. The
-// error is an *engine.DraftClosed if the draft has ended, so that the caller does not read on in the
-// data of another branch. It is nil if the name can stand for no draft, or if the draft is open.
-func (e *Env) Unpinned(ctx context.Context, name, pinned string) error {
-	id, ok := engine.DraftID(pinned)
-	if !ok || name != "draft" && !strings.HasPrefix(name, engine.DraftPrefix) && e.Branch(name) != engine.MainBranch {
-		return nil
-	}
-	d, err := e.Graph.Draft(ctx, id)
-	if err == nil && d.State != engine.DraftOpen {
-		err = &engine.DraftClosed{Draft: *d}
-	}
-	return err
 }
 
 // DraftAt returns the state of the draft that owns a branch, or nil if there is none.

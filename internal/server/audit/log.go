@@ -29,6 +29,12 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 		message = "write refused"
 		attrs = append(attrs, slog.String("branch", w.branch), slog.String("outcome", string(outcome)))
 	}
+	if step, proposal := proposalStep(w.call); step != "" {
+		attrs = append(attrs, slog.String("step", step))
+		if proposal != "" {
+			attrs = append(attrs, slog.String("proposal", proposal))
+		}
+	}
 	if w.bypass != "" {
 		attrs = append(attrs, slog.String("bypassed_protection", w.bypass))
 	}
@@ -93,6 +99,17 @@ func arguments(call tool.Call) [][]byte {
 		return c.LogArguments()
 	}
 	return nil
+}
+
+// proposalStep returns what a call does to a proposal and the id of the proposal. The step is empty for a call that
+// changes no proposal, and the id is empty for a proposal that does not exist.
+func proposalStep(call tool.Call) (step, proposal string) {
+	if c, ok := unwrapped(call).(interface {
+		LogStep() (step, proposal string)
+	}); ok {
+		return c.LogStep()
+	}
+	return "", ""
 }
 
 // idempotencyKey returns the idempotency key of a write, or "".

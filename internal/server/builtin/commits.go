@@ -68,8 +68,8 @@ func commitList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				before, err := operations.OpenCommits(ctx, env, token, branch)
+			return &call{grants: readOn(branch), token: token, less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+				before, err := operations.OpenCommits(env, token, branch)
 				if err != nil {
 					return nil, "", err
 				}

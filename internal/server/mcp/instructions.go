@@ -23,7 +23,7 @@ const (
 	spelling = "Type names start upper-case; an edge is written with a lower-case first letter."
 	writes   = "Tools that write say so in their hints; each write is one commit."
 	drafts   = `A write without a branch goes to your draft, a branch of your own: read it with branch: "draft".`
-	submit   = `When it is done, send it to a reviewer with proposal_submit, source: "draft".`
+	submit   = `When it is done, send it to a reviewer with proposal_submit, source: "draft". Later, proposal_get shows conflicts and whether the reviewer wants changes.`
 	cut      = "A result that was cut says truncated: true; then ask for less or, if the result has a next_page_token, call again with that as page_token."
 	faults   = "An error says what it found and what it expected."
 )
@@ -91,7 +91,7 @@ func instructionsFor(seen []*tool.Descriptor, stored, meta, confined bool) strin
 		if confined {
 			sentences = append(sentences, drafts)
 		}
-		if confined && sees["proposal_submit"] {
+		if confined && sees["proposal_submit"] && sees["proposal_get"] {
 			sentences = append(sentences, submit)
 		}
 	}

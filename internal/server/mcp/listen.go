@@ -15,8 +15,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
@@ -39,7 +42,8 @@ const (
 // next subscriptions/listen, hears at once of everything that changed in between.
 const (
 	metaAfter  = "omnigraph/after"
-	metaReason = "omnigraph/reason" // why the server ended the stream
+	metaReason = "omnigraph/reason"       // why the server ended the stream
+	metaClosed = "omnigraph/draft_closed" // how a draft ended, in the last notification about it
 )
 
 // The values of metaReason.
@@ -47,6 +51,9 @@ const (
 	reasonStopping = "stopping"
 	reasonExpired  = "token_expired"
 )
+
+// closedState is the state of a draft that has ended, in place of the head.
+const closedState = "closed"
 
 // toolsKey is the key of the list of tools in metaAfter.
 const toolsKey = "tools"
@@ -70,7 +77,10 @@ type listener struct {
 	tools bool              // the client wants to hear of the list of tools
 	uris  []string          // the resources that the client wants to hear of
 	after map[string]string // the states that the client knows
-	to    notifier
+	// branches has the branch of each resource that is one. A name that stands for a draft of the caller stands
+	// for the same branch until the end of the stream, and in the streams that continue it.
+	branches map[string]string
+	to       notifier
 }
 
 // listen serves one stream until it ends. The context ends when the client leaves; the context stopping
@@ -86,20 +96,29 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 		return wireError(invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
 			len(p.Notifications.ResourceSubscriptions), maxResources)))
 	}
-	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, to: to}
+	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]string{}, to: to}
+	known, _ := anyMeta(m)[metaAfter].(map[string]any)
 	for _, uri := range p.Notifications.ResourceSubscriptions {
-		if s.watchable(l.actor, uri) && !slices.Contains(l.uris, uri) {
+		if slices.Contains(l.uris, uri) {
+			continue
+		}
+		was, _ := known[uri].(string)
+		if err := l.resolve(ctx, uri, was); err != nil {
+			return wireError(s.fail(ctx, err))
+		}
+		if l.watchable(uri) {
 			l.uris = append(l.uris, uri)
 		}
 	}
-	known, _ := anyMeta(m)[metaAfter].(map[string]any)
 	for _, key := range l.keys() {
-		state, err := l.state(ctx, key)
+		state, closed, err := l.state(ctx, key)
 		if err != nil {
 			return wireError(s.fail(ctx, err))
 		}
 		if was, ok := known[key].(string); ok {
 			state = was
+		} else if closed != nil {
+			state = "" // so that the client hears of the end
 		}
 		l.after[key] = state
 	}
@@ -107,6 +126,25 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 		l.run(ctx, stopping)
 	}
 	return nil
+}
+
+// resolve notes the branch of a resource. The argument `was` is the state that the client knows; it may be empty.
+func (l *listener) resolve(ctx context.Context, uri, was string) error {
+	name := branchOf(uri)
+	if name == "" {
+		return nil
+	}
+	branch, err := l.s.graph.Resolve(ctx, l.actor, name)
+	if pin, _ := operations.SplitFeedCursor(was); pin != "" && branch != name {
+		branch = pin
+	}
+	l.branches[uri] = branch
+	return err
+}
+
+// watchable reports whether the resource exists in principle and the policy lets the caller read it.
+func (l *listener) watchable(uri string) bool {
+	return l.s.watchable(l.actor, uri, l.branches[uri])
 }
 
 // keys returns the keys of metaAfter.
@@ -159,10 +197,10 @@ func (l *listener) notify(ctx context.Context, tick int) (changed bool, err erro
 		switch {
 		case key == toolsKey && tick%toolTicks != 0, key == proposalsURI && tick%proposalTicks != 0:
 			continue
-		case key != toolsKey && !l.s.watchable(l.actor, key):
+		case key != toolsKey && !l.watchable(key):
 			continue
 		}
-		state, err := l.state(ctx, key)
+		state, closed, err := l.state(ctx, key)
 		if err != nil {
 			continue // the storage may be closed for a moment; the next look finds the change
 		}
@@ -174,7 +212,7 @@ func (l *listener) notify(ctx context.Context, tick int) (changed bool, err erro
 		if key != toolsKey {
 			method, params["uri"] = "notifications/resources/updated", key
 		}
-		if err := l.write(method, params); err != nil {
+		if err := l.write(method, params, closed); err != nil {
 			return true, err
 		}
 	}
@@ -184,12 +222,16 @@ func (l *listener) notify(ctx context.Context, tick int) (changed bool, err erro
 // acknowledge sends the first message of the stream, which says what the stream will tell.
 func (l *listener) acknowledge() error {
 	agreed := mcp.NotificationSubscriptions{ToolsListChanged: l.tools, ResourceSubscriptions: l.uris}
-	return l.write("notifications/subscriptions/acknowledged", map[string]any{"notifications": agreed})
+	return l.write("notifications/subscriptions/acknowledged", map[string]any{"notifications": agreed}, nil)
 }
 
-// write sends a notification.
-func (l *listener) write(method string, params map[string]any) error {
-	params["_meta"] = l.meta("")
+// write sends a notification. If it is about a draft that has ended, `closed` says how.
+func (l *listener) write(method string, params map[string]any, closed *client.DraftClosed) error {
+	meta := l.meta("")
+	if closed != nil {
+		meta[metaClosed] = closed
+	}
+	params["_meta"] = meta
 	b, err := encoding.JSON(struct {
 		JSONRPC string         `json:"jsonrpc"`
 		Method  string         `json:"method"`
@@ -224,15 +266,27 @@ func (l *listener) meta(reason string) map[string]any {
 }
 
 // state returns a text that changes when the thing with the key changes for the caller. For a branch it is
-// the id of the head, or "" if the branch does not exist.
-func (l *listener) state(ctx context.Context, key string) (string, error) {
-	switch branch := branchOf(key); {
+// the id of the head, or "" if the branch does not exist. For a name that stands for a draft, it has the form of
+// a cursor of the change feed, which names the branch. For a draft that has ended, `closed` says how it ended.
+func (l *listener) state(ctx context.Context, key string) (state string, closed *client.DraftClosed, err error) {
+	branch := l.branches[key]
+	switch {
 	case key == toolsKey:
-		return l.s.toolsState(ctx, l.actor)
-	case branch != "":
-		return l.s.graph.Head(ctx, branch)
+		state, err = l.s.toolsState(ctx, l.actor)
+		return state, nil, err
+	case branch == "":
+		state, err = l.s.graph.ProposalsState(ctx, l.actor)
+		return state, nil, err
 	}
-	return l.s.graph.ProposalsState(ctx, l.actor)
+	head, err := l.s.graph.Head(ctx, branch)
+	var ended *engine.DraftClosed
+	if errors.As(err, &ended) {
+		head, closed, err = closedState, wireerror.Closed(ended), nil
+	}
+	if branch == branchOf(key) {
+		return head, closed, err
+	}
+	return operations.FeedCursor(branch, head), closed, err
 }
 
 // toolsState returns a digest of the tools that an actor sees.
@@ -254,9 +308,10 @@ func (s *surface) toolsState(ctx context.Context, actor *access.Actor) (string, 
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// watchable reports whether the resource exists in principle and the policy lets the actor read it.
-func (s *surface) watchable(actor *access.Actor, uri string) bool {
-	if branch := branchOf(uri); branch != "" {
+// watchable reports whether the resource exists in principle and the policy lets the actor read it. The argument
+// `branch` is the branch that the name in the URI stands for; it is empty if the URI names no branch.
+func (s *surface) watchable(actor *access.Actor, uri, branch string) bool {
+	if branch != "" {
 		return s.graph.Allowed(actor, access.ReadOn(branch))
 	}
 	return uri == proposalsURI && s.graph.Allowed(actor, access.ReadOn(""))
@@ -279,8 +334,11 @@ func bindListen(*surface, *message) (run, error) {
 // readBranch reads the resource omnigraph://branches/{+name}.
 func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := req.Params.URI
-	branch := branchOf(uri)
-	if branch == "" || !s.watchable(access.ActorFrom(ctx), uri) {
+	branch, err := s.graph.Resolve(ctx, access.ActorFrom(ctx), branchOf(uri))
+	if err != nil {
+		return nil, err
+	}
+	if branch == "" || !s.watchable(access.ActorFrom(ctx), uri, branch) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
 	head, err := s.graph.Head(ctx, branch)

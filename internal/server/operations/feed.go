@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -27,10 +29,11 @@ const (
 // FeedRange selects a page of the change feed of a branch.
 type FeedRange struct {
 	Branch    string             // empty for main
-	Cursor    string             // the last commit that the subscriber has; empty for none
+	Cursor    string             // the last commit that the subscriber has, as a [FeedCursor]; empty for none
 	Latest    bool               // without a cursor, start after the head instead of before the first commit
 	PageToken string             // continues within a commit; Cursor and Latest are then ignored
 	Select    engine.ChangeRange // the changes to list, and their number; After and Images are ignored
+	Pins      bool               // the cursors of the answer name the branch, although Branch is no alias
 
 	Now func() time.Time // the clock that measures maxFeedTime
 }
@@ -40,8 +43,19 @@ type FeedRange struct {
 // *wireerror.HistoryGap. If the branch does not contain the commit of the cursor, or if neither the
 // head nor the first commit of the page has a type in Select.Types, the error is an
 // *engine.NotFound.
+//
+// If Branch is an alias of a draft, the branch that it stands for at the first page is the branch of the whole
+// feed: the cursors and the page tokens of the answers name it. After the end of that draft, the error is an
+// *engine.DraftClosed.
 func ReadFeed(r FeedRange) *Look {
 	r.Branch = orMain(r.Branch)
+	named, pin := r.Branch, ""
+	if r.PageToken == "" {
+		if pin, r.Cursor = SplitFeedCursor(r.Cursor); pin != "" && isAlias(named) {
+			r.Branch = pin
+		}
+	}
+	r.Pins = r.Pins || pin != ""
 	if r.Select.Limit <= 0 || r.Select.Limit > maxChanges {
 		r.Select.Limit = maxChanges
 	}
@@ -49,10 +63,14 @@ func ReadFeed(r FeedRange) *Look {
 		r.Select.MaxBytes = maxChangeBytes
 	}
 	r.Select.Images = true
-	return &Look{At: engine.Target{Branch: r.Branch}, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{At: engine.Target{Branch: r.Branch}, Token: r.PageToken, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		if pin != "" && pin != r.Branch {
+			return nil, &tool.ArgumentError{Path: "cursor", Detail: "it belongs to the branch " + pin, Help: "send a cursor with the branch of the request that gave it"}
+		}
 		r := r
 		r.Branch = env.Branch(r.Branch)
-		f := &feed{FeedRange: r, env: env, head: head, schemas: map[string]*engine.Schema{}}
+		r.Pins = r.Pins || r.Branch != named
+		f := &feed{FeedRange: r, named: named, env: env, head: head, schemas: map[string]*engine.Schema{}}
 		a, err := f.page(ctx)
 		if err = asGap(err); errors.As(err, new(*wireerror.HistoryGap)) {
 			err = feedGap(err)
@@ -62,6 +80,33 @@ func ReadFeed(r FeedRange) *Look {
 		}
 		return a, nil
 	}}
+}
+
+// FeedCursor returns the cursor of the change feed after a commit. If the caller named the branch by an alias,
+// `pin` is the branch that the alias stood for; otherwise it is empty. The cursor is then BRANCH@COMMIT, and
+// the feed continues on that branch whatever the alias stands for later.
+func FeedCursor(pin, commit string) string {
+	if pin == "" {
+		return commit
+	}
+	return pin + "@" + commit
+}
+
+// SplitFeedCursor returns the branch that a cursor names, or "", and the commit of the cursor. No name of a
+// branch has an @.
+func SplitFeedCursor(cursor string) (pin, commit string) {
+	pin, commit, ok := strings.Cut(cursor, "@")
+	if _, draft := engine.DraftID(pin); !ok || !draft && pin != engine.MainBranch {
+		return "", cursor
+	}
+	return pin, commit
+}
+
+// isAlias reports whether the name of a branch has the form of an alias, which stands for a draft of the caller
+// unless a branch has the name itself.
+func isAlias(branch string) bool {
+	_, ok := access.DraftAlias(branch)
+	return ok
 }
 
 // feedGap marks a gap as one in a change feed.
@@ -74,6 +119,7 @@ func feedGap(err error) error {
 // feed reads one page of a change feed.
 type feed struct {
 	FeedRange
+	named   string // the branch in the call; Branch is the one that it stands for
 	env     *tool.Env
 	head    engine.Commit
 	schemas map[string]*engine.Schema // the schemas read so far, by digest
@@ -86,7 +132,7 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 		if err := f.checkTypes(ctx, nil); err != nil {
 			return nil, err
 		}
-		a.Cursor, a.CaughtUp = &f.head.ID, true
+		a.Cursor, a.CaughtUp = f.cursor(f.head.ID), true
 		return a, nil
 	}
 	commits, after, err := f.commits(ctx)
@@ -97,7 +143,7 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 		return nil, err
 	}
 	if f.PageToken == "" && f.Cursor != "" {
-		a.Cursor = &f.Cursor
+		a.Cursor = f.cursor(f.Cursor)
 	}
 	began, changes, bytes := f.Now(), 0, 0
 	for i, c := range commits {
@@ -132,10 +178,18 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 			a.Cursor, a.NextPageToken = nil, &token
 			return a, nil
 		}
-		a.Cursor = &c.ID
+		a.Cursor = f.cursor(c.ID)
 	}
-	a.CaughtUp = a.Cursor != nil && *a.Cursor == f.head.ID
+	a.CaughtUp = a.Cursor != nil && *a.Cursor == *f.cursor(f.head.ID)
 	return a, nil
+}
+
+// cursor returns the cursor after a commit.
+func (f *feed) cursor(commit string) *string {
+	if f.Pins {
+		return new(FeedCursor(f.Branch, commit))
+	}
+	return &commit
 }
 
 // filtered reports whether the range selects only some of the changes.
@@ -154,8 +208,6 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 		switch {
 		case err != nil:
 			return nil, after, err
-		case p.Branch != f.Branch && f.env.Unpinned(ctx, f.Branch, p.Branch) != nil:
-			return nil, after, f.env.Unpinned(ctx, f.Branch, p.Branch)
 		case p.Branch != f.Branch:
 			return nil, after, tool.BadPageToken("belongs to the branch " + p.Branch)
 		}
@@ -166,6 +218,9 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 	if from != "" {
 		c, err := f.env.Graph.Commit(ctx, from)
 		if err != nil {
+			return nil, after, err
+		}
+		if err := f.checkOpen(ctx, c); err != nil {
 			return nil, after, err
 		}
 		if seq = c.Seq; seq > f.head.Seq {
@@ -190,6 +245,20 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 		list = list[1:]
 	}
 	return list, after, nil
+}
+
+// checkOpen returns an *engine.DraftClosed if the call names the branch by an alias, and a bare cursor is a commit
+// of a draft of the caller that has ended. The alias then stands for another branch.
+func (f *feed) checkOpen(ctx context.Context, c engine.Commit) error {
+	id, ok := engine.DraftID(c.Branch)
+	if !ok || c.Branch == f.Branch || !isAlias(f.named) {
+		return nil
+	}
+	d, err := f.env.Graph.Draft(ctx, id)
+	if err != nil || d.State == engine.DraftOpen || d.Owner != f.env.Actor || f.env.Require == nil || f.env.Require(access.ReadOn(c.Branch)) != nil {
+		return nil // the list of commits finds out whether the branch has the commit
+	}
+	return &engine.DraftClosed{Draft: *d}
 }
 
 // notOnBranch returns the error for a commit that the branch does not contain.

@@ -71,11 +71,11 @@ func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxCommits {
 		r.Limit = maxCommits
 	}
-	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{At: at, Token: token, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		r := r
 		if token != "" {
 			var err error
-			if r.Before, err = OpenCommits(ctx, env, token, at.Branch); err != nil {
+			if r.Before, err = OpenCommits(env, token, at.Branch); err != nil {
 				return nil, err
 			}
 		}

@@ -18,6 +18,9 @@ type Look struct {
 	// Action is the action that the caller needs a grant for; empty for Read.
 	Action tool.Action
 
+	// Token is the page token of a list of a branch; empty for the first page and for all other calls.
+	Token string
+
 	// If Unless is not nil and returns true for the commit, the call ends with an *Unchanged before
 	// it reads anything.
 	Unless func(commit string) bool
@@ -50,6 +53,9 @@ func (c *Look) Grants() []tool.Grant {
 	}
 	return []tool.Grant{grant}
 }
+
+// PageToken returns the page token of a list of a branch, or "".
+func (c *Look) PageToken() string { return c.Token }
 
 // Run finds the commit and reads it. The error is an *engine.NotFound if the commit does
 // not exist or is not in the history of the branch.

@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ func (p CommitPage) Token(env *tool.Env) string {
 
 // OpenCommits returns the sequence number where a page of the commits of a branch starts. If the
 // token is empty, it returns 0 for the first page. The error is a *tool.ArgumentError.
-func OpenCommits(ctx context.Context, env *tool.Env, token, branch string) (before uint64, err error) {
+func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error) {
 	if token == "" {
 		return 0, nil
 	}
@@ -33,9 +32,6 @@ func OpenCommits(ctx context.Context, env *tool.Env, token, branch string) (befo
 	case err != nil:
 		return 0, err
 	case p.Branch != env.Branch(branch):
-		if err := env.Unpinned(ctx, branch, p.Branch); err != nil {
-			return 0, err
-		}
 		return 0, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	return strconv.ParseUint(p.After, 10, 64)

@@ -24,6 +24,9 @@ import (
 type Proposal struct {
 	grants []tool.Grant
 	writes bool     // the call may change a proposal or a branch
+	step   Step     // what the call does to a proposal; empty for a read
+	id     string   // the id of the proposal that the call names; empty for none
+	logged string   // the id of the proposal for the log; empty if the proposal does not exist
 	log    []string // the arguments that the log shows
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
@@ -33,8 +36,37 @@ func (c *Proposal) Grants() []tool.Grant { return c.grants }
 
 // Run implements [tool.Call].
 func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	return c.run(ctx, env)
+	if c.step != "" && c.id != "" {
+		// The log names only proposals that exist, because it must not contain what a client made up.
+		if p, err := env.Graph.Proposal(ctx, c.id); err == nil {
+			c.logged = p.ID
+		}
+	}
+	out, err := c.run(ctx, env)
+	if err == nil && c.step == StepSubmit {
+		c.logged = out.Value.(*client.ProposalAnswer).ID
+	}
+	return out, err
 }
+
+// Step is what a call does to a proposal. The texts are in the audit log.
+type Step string
+
+// The steps of a proposal.
+const (
+	StepSubmit  Step = "submit"
+	StepChange  Step = "change" // the title or the description, or a comment of the author
+	StepResolve Step = "resolve"
+	StepApprove Step = "approve"
+	StepRequest Step = "request_changes"
+	StepComment Step = "comment"
+	StepClose   Step = "close"
+	StepMerge   Step = "merge"
+)
+
+// LogStep returns the step of a call that changes a proposal, or "", and the id of the proposal, or "" if there is
+// no such proposal. The id of a new proposal is known after the call.
+func (c *Proposal) LogStep() (step, proposal string) { return string(c.step), c.logged }
 
 // Writes reports whether the call may change something. The grants of the call do not show that,
 // because most of them are checked only while it runs.
@@ -62,7 +94,7 @@ func OpenProposal(b client.ProposalBody) *Proposal {
 	target := orMain(b.Target)
 	return &Proposal{
 		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.Proposed}, access.ReadOn(b.Source), access.ReadOn(target)},
-		writes: true, log: []string{b.Source, target, b.Title, b.Description},
+		writes: true, step: StepSubmit, log: []string{b.Source, target, b.Title, b.Description},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 			title, err := checkTitle(b.Title)
 			if err != nil {
@@ -202,8 +234,8 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 
 // changing returns a call that changes an open proposal. The function `change` changes its copy of the
 // proposal, which the call then stores.
-func changing(id string, log []string, change func(ctx context.Context, env *tool.Env, p *engine.Proposal) error) *Proposal {
-	return &Proposal{writes: true, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+func changing(id string, step Step, log []string, change func(ctx context.Context, env *tool.Env, p *engine.Proposal) error) *Proposal {
+	return &Proposal{writes: true, step: step, id: id, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		p, err := readProposal(ctx, env, id)
 		if err != nil {
 			return nil, err
@@ -246,7 +278,11 @@ func changeLog(b *client.ProposalChangeBody) []string {
 // open proposal. The caller must be allowed to change the source. If the body has a digest, and the
 // proposal has another one, the error is an *engine.Conflict.
 func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
-	return changing(id, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+	step := StepChange
+	if len(b.Resolutions) > 0 {
+		step = StepResolve
+	}
+	return changing(id, step, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
 			return err
 		}
@@ -306,7 +342,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 // CloseProposal returns the call that closes an open proposal without a merge. The caller must have
 // opened it, or must be allowed to change the source or to review the proposal.
 func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
-	return changing(id, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
+	return changing(id, StepClose, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
 		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author) {
 			return err
 		}
@@ -320,7 +356,7 @@ func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 // that it checked: if one of the branches changes in the meantime, the call checks again. If the
 // proposal has been merged already, the answer is that proposal.
 func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
-	return &Proposal{writes: true, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &Proposal{writes: true, step: StepMerge, id: id, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		const attempts = 10
 		for attempt := 1; ; attempt++ {
 			p, err := readProposal(ctx, env, id)

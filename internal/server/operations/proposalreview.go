@@ -24,7 +24,8 @@ import (
 // comment. To approve or ask for changes, the caller needs proposal_review on the target, and must
 // state the digest of the proposal that the caller saw.
 func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
-	return changing(id, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+	step := map[string]Step{client.DecisionApprove: StepApprove, client.DecisionRequest: StepRequest, client.DecisionComment: StepComment}[b.Decision]
+	return changing(id, step, []string{b.Decision, b.Digest, b.Comment}, func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
 		e := event(env, engine.EventCommented, b.Comment)
 		kind, ok := map[string]engine.ProposalEventKind{client.DecisionApprove: engine.EventApproved, client.DecisionRequest: engine.EventRejected, client.DecisionComment: engine.EventCommented}[b.Decision]
 		switch {

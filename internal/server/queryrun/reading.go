@@ -3,7 +3,6 @@ package queryrun
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -22,7 +21,6 @@ type Reading struct {
 // Reading returns the state that a read on a branch runs on. An empty branch means main. All pages
 // after the first run on the same commit as the first. The error is a *tool.ArgumentError.
 func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
-	named := branch
 	branch = env.Branch(branch)
 	r := &Reading{Asked: engine.Target{Branch: branch}}
 	if k.Snapshot != "" {
@@ -40,8 +38,6 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	switch {
 	case p.Snapshot && p.Commit != k.Snapshot:
 		return nil, tool.BadPageToken("belongs to the snapshot " + p.Commit)
-	case !p.Snapshot && k.Snapshot == "" && standsForDraft(named) && isDraft(p.Branch):
-		r.Asked.Branch = p.Branch // the token pins the draft, whatever the name stands for now
 	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
 		return nil, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
@@ -86,39 +82,19 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	return &tool.Outcome{Read: out}, nil
 }
 
-// standsForDraft reports whether the name of a branch has the form of a name that stands for a draft of
-// the caller.
-func standsForDraft(name string) bool {
-	return name == "draft" || strings.HasPrefix(name, engine.DraftPrefix)
-}
-
-// isDraft reports whether a branch has the name of a draft's branch.
-func isDraft(branch string) bool {
-	_, ok := engine.DraftID(branch)
-	return ok
-}
-
 // checkDraft returns a *engine.DraftClosed if the earlier pages came from a draft that has ended, or a
 // *engine.NotFound if the draft is unknown. Its commit may still be readable, but a reader of a draft
-// must learn that the draft has ended. Another branch than that of the call needs its own permission.
+// must learn that the draft has ended.
 func (r *Reading) checkDraft(ctx context.Context, env *tool.Env) error {
 	id, ok := engine.DraftID(r.place.Branch)
 	if !ok {
 		return nil
 	}
 	d, err := env.Graph.Draft(ctx, id)
-	switch {
-	case err != nil:
-		return err
-	case d.Owner != env.Actor:
-		if err := env.Require(tool.Grant{Action: tool.Read, Branch: r.place.Branch, Via: tool.AdHoc}); err != nil {
-			return err
-		}
+	if err == nil && d.State != engine.DraftOpen {
+		err = &engine.DraftClosed{Draft: *d}
 	}
-	if d.State != engine.DraftOpen {
-		return &engine.DraftClosed{Draft: *d}
-	}
-	return nil
+	return err
 }
 
 // Lost converts an error of the engine for the caller. If the commit of a later page no longer

@@ -56,6 +56,9 @@ func (x *exchange) export(r exportRequest) error {
 		At: r.at, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
+			if branch := env.Branch(r.at.Branch); r.at.Branch != "" && branch != r.at.Branch {
+				out.pin = branch
+			}
 			err := r.send(ctx, env.Graph, out)
 			var bad *engine.BadArgument
 			if errors.As(err, &bad) {
@@ -97,6 +100,7 @@ type stream struct {
 	control *http.ResponseController // sets the write deadline
 	media   string                   // media type of the answer
 	commit  string                   // id of the commit that is read; empty if there are several
+	pin     string                   // the branch that is read, if the request named it by an alias
 	started bool                     // the header was sent
 }
 

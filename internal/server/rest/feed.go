@@ -45,7 +45,8 @@ func (x *exchange) reachCursor(r *operations.FeedRange) (err error) {
 	case r.PageToken != "":
 		err = x.g.ReachPage(x.ctx(), r.PageToken)
 	case r.Cursor != "":
-		err = x.g.Reach(x.ctx(), r.Cursor)
+		_, commit := operations.SplitFeedCursor(r.Cursor)
+		err = x.g.Reach(x.ctx(), commit)
 	}
 	if err != nil && x.ctx().Err() != nil {
 		return err
@@ -75,7 +76,8 @@ func (x *exchange) baseline() error {
 				return err
 			}
 		}
-		line, err := encoding.JSON(client.BaselineLine{Baseline: client.BaselineEnd{SnapshotCommitID: out.commit, ResumeCursor: out.commit}})
+		end := client.BaselineEnd{SnapshotCommitID: out.commit, ResumeCursor: operations.FeedCursor(out.pin, out.commit)}
+		line, err := encoding.JSON(client.BaselineLine{Baseline: end})
 		if err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (r *Route) AllStatuses() []int {
 	if r.BodyMedia != "" {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if r.Writes {
+	if r.Writes || slices.ContainsFunc(r.Params, func(p Param) bool { return p.Name == branchParam.Name }) { // the branch may be a draft that has ended
 		all = append(all, http.StatusConflict)
 	}
 	if r.takes(headerIfCommit) {

@@ -81,7 +81,7 @@ type feedPage struct {
 type commitPages struct {
 	*exchange
 	at   operations.FeedRange // selects the next page
-	last string               // the last whole commit that was sent, or the cursor of the request; may be empty
+	last string               // the cursor after the last whole commit that was sent, or of the request; may be empty
 }
 
 // subscribe sends the change feed as a stream of events. Each page is a call of its own, so the policy
@@ -200,6 +200,9 @@ func (p *commitPages) read() (feedPage, error) {
 	call.Read = func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		v, err := read(ctx, env, head)
 		page, _ = v.(*client.ChangeFeed)
+		branch := env.Branch(call.At.Branch)
+		p.at.Pins = p.at.Pins || branch != p.at.Branch && p.at.Branch != ""
+		p.at.Branch = branch // an alias means the same branch until the end of the stream
 		return v, err
 	}
 	answer, err := p.do(call, encoding.Options{})
@@ -218,7 +221,12 @@ func (p *commitPages) read() (feedPage, error) {
 
 // await implements pager.
 func (p *commitPages) await(ctx context.Context) error {
-	return p.g.AwaitCommit(ctx, p.at.Branch, p.last)
+	_, seen := operations.SplitFeedCursor(p.last)
+	err := p.g.AwaitCommit(ctx, p.at.Branch, seen)
+	if errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.DraftClosed)) {
+		return nil // the branch is gone, and the next read reports that if the policy still allows it
+	}
+	return err
 }
 
 // cursor implements pager.

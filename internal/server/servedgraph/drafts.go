@@ -67,7 +67,35 @@ func (g *Graph) WarnReserved(ctx context.Context) {
 // optioned is implemented by calls that write with run options.
 type optioned interface{ RunOptions() *queryrun.Options }
 
-// place resolves the branch names in the grants of a call.
+// paged is implemented by calls that list things of a branch in pages.
+type paged interface{ PageToken() string }
+
+// pinned returns the branch that the page token of a call pins: main, or the branch of a draft, which may
+// have ended. It returns "" if the call has no valid token, or if the token pins no branch; the call itself
+// reports a token that is not valid.
+func (p *placing) pinned(call tool.Call) string {
+	token := ""
+	switch c := call.(type) {
+	case paged:
+		token = c.PageToken()
+	case optioned:
+		token = c.RunOptions().PageToken
+	}
+	if token == "" {
+		return ""
+	}
+	place, err := p.g.pages.Open(token)
+	if err != nil || place.Graph != p.g.id || place.Actor != p.actor.ID {
+		return ""
+	}
+	if _, ok := engine.DraftID(place.Branch); ok || place.Branch == engine.MainBranch {
+		return place.Branch
+	}
+	return ""
+}
+
+// place resolves the branch names in the grants of a call. A name that stands for a draft of the caller keeps
+// its meaning through all pages of a list: the page token pins the branch of the first page.
 func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, grants []tool.Grant) (*placing, error) {
 	p := &placing{g: g, actor: actor, names: map[string]string{}}
 	if actor == nil || actor.ID == "" {
@@ -112,6 +140,13 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 			return p, err
 		}
 		if !alias {
+			continue
+		}
+		if pin := p.pinned(call); pin != "" && !writes {
+			if err := p.expire(ctx, pin); err != nil {
+				return p, err
+			}
+			p.names[grant.Branch] = pin
 			continue
 		}
 		d, err := p.open(ctx, name)

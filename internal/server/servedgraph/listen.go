@@ -17,8 +17,9 @@ import (
 // listedProposals is the number of proposals in the answer of ReadProposals.
 const listedProposals = 50
 
-// Head returns the id of the commit at the head of a branch, or "" if the branch does not exist. It asks
-// no policy: the caller needs the right to read the branch.
+// Head returns the id of the commit at the head of a branch, or "" if the branch does not exist. If the branch
+// belonged to a draft that has ended, the error is an *engine.DraftClosed. Head asks no policy: the caller needs
+// the right to read the branch.
 func (g *Graph) Head(ctx context.Context, branch string) (string, error) {
 	head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
 	var missing *engine.NotFound
@@ -29,6 +30,24 @@ func (g *Graph) Head(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	return head[0].ID, nil
+}
+
+// Resolve returns the branch that a name stands for. If the name is an alias of a draft, it is the branch of the
+// actor's open draft, or main if the actor has none.
+func (g *Graph) Resolve(ctx context.Context, actor *access.Actor, name string) (string, error) {
+	if actor == nil || actor.ID == "" {
+		return name, nil
+	}
+	p := &placing{g: g, actor: actor}
+	draft, alias, err := p.alias(ctx, name)
+	if err != nil || !alias {
+		return name, err
+	}
+	d, err := p.open(ctx, draft)
+	if err != nil || d == nil {
+		return engine.MainBranch, err
+	}
+	return d.Branch(), nil
 }
 
 // ReadProposals returns the newest proposals that the actor may read, as a client.ProposalList.

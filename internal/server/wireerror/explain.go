@@ -116,7 +116,7 @@ func Explain(err error) *Fault {
 		return mergeFault(merge)
 	case errors.As(err, &closed):
 		f := callers(Conflicted, client.CodeConflict, err)
-		f.Body.DraftClosed = &client.DraftClosed{Outcome: closed.Draft.State.String(), Commit: closed.Draft.Merge, By: closed.Draft.By}
+		f.Body.DraftClosed = Closed(closed)
 		return f
 	case errors.As(err, &conflict), errors.As(err, &mismatch), errors.As(err, &migration), errors.As(err, &dataLoss), errors.As(err, &diverge):
 		return callers(Conflicted, client.CodeConflict, err)
@@ -225,4 +225,9 @@ func (e *Oversize) limit() *client.Limit {
 		return &client.Limit{Resource: "rows", Limit: int64(e.MaxRows), Actual: int64(e.Rows)}
 	}
 	return &client.Limit{Resource: "bytes", Limit: int64(e.MaxBytes), Actual: e.Bytes}
+}
+
+// Closed returns how a draft ended, as answers have it.
+func Closed(e *engine.DraftClosed) *client.DraftClosed {
+	return &client.DraftClosed{Outcome: e.Draft.State.String(), Commit: e.Draft.Merge, By: e.Draft.By}
 }

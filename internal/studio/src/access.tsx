@@ -4,7 +4,7 @@ import { get, pathOf, type Access, type Decision } from "./api";
 import { Failure, Show, useLoad } from "./load";
 import { go, route, target, withQuery } from "./route";
 import { Table } from "./table";
-import { Text } from "./text";
+import { isVisible, Text } from "./text";
 
 export function AccessPage() {
   const { graph, query } = route.value;
@@ -37,7 +37,7 @@ export function AccessPage() {
               Actor
               <input name="actor" list="actors" required autocomplete="off" defaultValue={actor} />
             </label>
-            <datalist id="actors">{explained.state === "done" && explained.value.actors.map((a) => <option key={a} value={a} />)}</datalist>
+            <datalist id="actors">{explained.state === "done" && explained.value.actors.filter(isVisible).map((a) => <option key={a} value={a} />)}</datalist>
             <label>
               Groups of its token, if any
               <input name="groups" autocomplete="off" defaultValue={groups} />

@@ -9,7 +9,7 @@ import { Failure, Show, useLoad } from "./load";
 import { Neighbourhood } from "./neighbourhood";
 import { go, href, route, target, targetMembers, withQuery } from "./route";
 import { Table, Value } from "./table";
-import { Moment, Text } from "./text";
+import { Moment, Text, visible } from "./text";
 
 /** The most nodes that a search shows for one type. */
 const mostFound = 50;
@@ -193,7 +193,7 @@ function Properties(props: { type: Type; node: Row }) {
     <dl class="properties">
       {type.properties.map((p) => (
         <div key={p.name}>
-          <dt title={p.description}>
+          <dt title={p.description === undefined ? undefined : visible(p.description)}>
             {p.name} <span class="kind">{p.type}</span>
           </dt>
           <dd>{p.kind === "Blob" ? <span class="null">bytes, not shown</span> : <Value value={node[p.name]} />}</dd>

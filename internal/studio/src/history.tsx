@@ -8,7 +8,7 @@ import { Failure, Show, useLoad } from "./load";
 import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
-import { Moment, Text } from "./text";
+import { Moment, Text, visible } from "./text";
 
 /** The number of commits or changes on one page. */
 const pageSize = 50;
@@ -85,7 +85,7 @@ function Compare(props: { graph: string; other: string | null }) {
         <option value="">no other branch</option>
         {others.map((b) => (
           <option key={b} value={b}>
-            {b}
+            {visible(b)}
           </option>
         ))}
       </select>
@@ -167,7 +167,7 @@ function CommitPage(props: { graph: string; id: string }) {
         <a href={href(graph, "history", [], { branch: target.value.branch, at: "" })}>History</a>
       </p>
       <h1>
-        Commit <code>{id}</code>
+        Commit <code><Text value={id} most={80} plain /></code>
       </h1>
       <Show of={commit}>
         {(c) => (

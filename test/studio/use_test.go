@@ -163,7 +163,8 @@ func TestKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestWrite first runs a mutation as a dry run, and then so that it writes.
+// TestWrite first runs a mutation as a dry run, and then so that it writes. While the page shows a commit, the
+// mutation cannot run.
 func TestWrite(t *testing.T) {
 	needBrowser(t)
 	s := codeSite(t)
@@ -176,6 +177,25 @@ func TestWrite(t *testing.T) {
 	b.run(chromedp.Click(`.note a`, chromedp.ByQuery))
 	b.wait("document.querySelector('.versions') !== null")
 	b.wantText("Note", "second", "hello", "act-dev")
+
+	head := headOf(t, s)
+	b.open(s, "/studio/code/run/add_note?p.slug=third&p.text=hello&p.symbol="+symbol+"&branch=review&at="+head)
+	b.wantText("A commit cannot be written to. Go back to the branch review to run this query.", "Write to review")
+	b.accessible()
+	if n := eval[int](b, `document.querySelectorAll("form button:disabled").length`); n != 2 {
+		t.Errorf("%d buttons are disabled, want the two that run the mutation", n)
+	}
+	if eval[bool](b, `document.querySelector(".copy") !== null`) {
+		t.Error("the page offers to copy a call that writes to a commit")
+	}
+	b.run(chromedp.SendKeys("#field-slug", kb.Enter, chromedp.ByQuery))
+	b.click("#past a")
+	b.wait(`document.querySelector("form button:disabled") === null`)
+	if after := headOf(t, s); after != head {
+		t.Errorf("the head of main has moved from %s to %s", head, after)
+	}
+	b.click(`button[value="run"]`)
+	b.shows("The query changed 1 nodes and 1 edges on the branch review.")
 	b.quiet()
 }
 

@@ -9,13 +9,13 @@ import (
 func TestCompare(t *testing.T) {
 	needBrowser(t)
 	s := reviewSite(t)
-	s.propose(t, "try/prices", "Correct <b>a</b> price", "", `update Item set { price: 5400 } where slug = "desk-lamp"`)
+	id := s.propose(t, "try/prices", "Correct <b>a</b> price", "", `update Item set { price: 5400 } where slug = "desk-lamp"`)
 	for i := range 60 {
 		s.mutate(t, "act-dev", "main", fmt.Sprintf(`update Item set { price: %d } where slug = "night-light"`, 2000+i))
 	}
 	b := openTab(t)
 	b.logIn(s, "act-ada", "/studio/shop/history?compare=try%2Fprices")
-	b.wantText("The newest 50 commits of the two branches have none in common.")
+	b.wantText("The newest 50 commits of the two branches have none in common.", "Open a proposal from main into try/prices")
 	b.accessible()
 	b.click(`a[href*="commits=200"]`)
 	b.shows("The branches part at the commit")
@@ -35,5 +35,8 @@ func TestCompare(t *testing.T) {
 	if n := eval[int](b, "document.querySelectorAll('[aria-label=\"Only on main\"] tbody tr').length"); n != 60 {
 		t.Errorf("from the other side %d commits are only on main, want 60", n)
 	}
+	b.wantText("The changes from try/prices into main: the open proposal Correct <b>a</b> price")
+	b.click(`main li a[href*="` + id + `"]`)
+	b.shows("5400")
 	b.quiet()
 }

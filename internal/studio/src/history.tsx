@@ -5,6 +5,7 @@ import { ChangeHead } from "./changes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
+import type { ProposalSummary } from "./proposal";
 import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
@@ -128,17 +129,11 @@ function Comparison(props: { graph: string; other: string }) {
                 </>
               )}
             </p>
-            <p>
-              Open a proposal{" "}
-              <a href={proposeHref(graph, mine, other)}>
-                from <Text value={mine} plain /> into <Text value={other} plain />
-              </a>{" "}
-              or{" "}
-              <a href={proposeHref(graph, other, mine)}>
-                from <Text value={other} plain /> into <Text value={mine} plain />
-              </a>
-              .
-            </p>
+            <p>A proposal shows what a merge would change, entity by entity.</p>
+            <ul>
+              <Proposed graph={graph} source={mine} into={other} />
+              <Proposed graph={graph} source={other} into={mine} />
+            </ul>
             <h2>
               Only on <Text value={mine} />
             </h2>
@@ -151,6 +146,33 @@ function Comparison(props: { graph: string; other: string }) {
         );
       }}
     </Show>
+  );
+}
+
+// Links to the open proposal to merge a branch into another one, or to the form that opens one.
+function Proposed(props: { graph: string; source: string; into: string }) {
+  const { graph, source, into } = props;
+  const path = pathOf(graph, "/proposals", { state: "open", source, target: into, limit: 1 });
+  const list = useLoad("proposed " + path, (signal) => get<{ proposals: ProposalSummary[] }>(path, signal));
+  const open = list.state === "done" ? list.value.proposals[0] : undefined;
+  const branches = (
+    <>
+      from <Text value={source} plain /> into <Text value={into} plain />
+    </>
+  );
+  return (
+    <li>
+      {open ? (
+        <>
+          The changes {branches}: the open proposal{" "}
+          <a href={href(graph, "review", [open.id])}>
+            <Text value={open.title} most={120} plain />
+          </a>
+        </>
+      ) : (
+        <a href={proposeHref(graph, source, into)}>Open a proposal {branches}</a>
+      )}
+    </li>
   );
 }
 

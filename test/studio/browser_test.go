@@ -261,6 +261,7 @@ func (b *tab) looks(name string) {
 		b.shoot(name + "-" + colours)
 	}
 	b.scheme("light")
+	b.marked()
 	b.resize(360, 800)
 	b.accessible()
 	b.fits(360)

@@ -49,4 +49,5 @@ func TestRunObjects(t *testing.T) {
 	if sent := eval[string](b, "window.sent[0]"); !strings.Contains(sent, want) {
 		t.Errorf("the studio sent %s, want it to contain %s", sent, want)
 	}
+	b.quiet()
 }

@@ -94,6 +94,7 @@ func TestPages(t *testing.T) {
 						b.colours(colours)
 						b.shoot(c.name + "-" + p.name + "-" + colours)
 					}
+					b.marked()
 					b.resize(360, 800)
 					b.fits(360)
 					b.shoot(c.name + "-" + p.name + "-narrow")
@@ -107,13 +108,19 @@ func TestPages(t *testing.T) {
 // headOf returns the head of main.
 func headOf(t *testing.T, s *site) string {
 	t.Helper()
-	var list struct {
-		Commits []struct {
-			ID string `json:"graph_commit_id"`
-		} `json:"commits"`
-	}
-	s.get(t, "act-dev", "/graphs/"+s.graph+"/commits?limit=1", &list)
-	return list.Commits[0].ID
+	return commitsOf(t, s, "main")[0].ID
+}
+
+type commit struct {
+	ID string `json:"graph_commit_id"`
+}
+
+// commitsOf returns the newest 50 commits of a branch.
+func commitsOf(t *testing.T, s *site, branch string) []commit {
+	t.Helper()
+	var list struct{ Commits []commit }
+	s.get(t, "act-dev", "/graphs/"+s.graph+"/commits?limit=50&branch="+url.QueryEscape(branch), &list)
+	return list.Commits
 }
 
 // fits fails the test if the page is wider than the screen, or if a visible element lies outside

@@ -105,6 +105,9 @@ func serve(t *testing.T, binary, dir, graph string) *site {
 		s.token[actor] = token
 		s.cmd.Env = append(s.cmd.Env, "OMNIGRAPH_TOKEN_"+strings.ToUpper(strings.ReplaceAll(actor, "-", "_"))+"="+token)
 	}
+	if file := filepath.Join(dir, "tokens.yaml"); exists(file) {
+		s.cmd.Env = append(s.cmd.Env, "OMNIGRAPH_TOKENS_FILE="+file)
+	}
 	var stderr bytes.Buffer
 	s.cmd.Stderr = &stderr
 	out, err := s.cmd.StdoutPipe()
@@ -250,40 +253,41 @@ func fill(t *testing.T, dir, graph, data string) {
 	must(t, dir, command(t, "omnigraph"), "load", "--store", filepath.Join(dir, "data", graph), "--data", data, "--mode", "overwrite")
 }
 
-// oddSite serves two graphs. The graph odd has texts that try to do harm, a type with 200
-// properties, and a text of a megabyte. The graph empty has no data.
-func oddSite(t *testing.T) *site {
+// module makes a module in a folder with the schema and the stored queries of a graph, and builds its server.
+func module(t *testing.T, dir, graph, schema string, queries map[string]string) {
 	t.Helper()
-	dir := t.TempDir()
-	var schema, wide strings.Builder
-	schema.WriteString("node Trap {\n  slug: String @key @description(\"<img src=x onerror=alert(1)>\")\n  title: String\n  link: String\n  long: String\n}\n\nnode Wide {\n  slug: String @key\n")
-	wide.WriteString(`{"type":"Wide","data":{"slug":"w"`)
-	for i := range 200 {
-		fmt.Fprintf(&schema, "  p%d: String?\n", i)
-		fmt.Fprintf(&wide, `,"p%d":"value %d"`, i, i)
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
 	}
-	schema.WriteString("}\n\nedge Leads: Trap -> Trap { why: String }\n")
-	wide.WriteString("}}\n")
-	lines := fmt.Sprintf(`{"type":"Trap","data":{"slug":"<script>alert(1)</script>","title":%q,"link":"javascript:alert(1)","long":%q}}`+"\n", harm, strings.Repeat("a long text ", 1<<20/12)) +
-		`{"type":"Trap","data":{"slug":"b","title":"=1+1","link":"https://example.com/x","long":""}}` + "\n" +
-		`{"edge":"Leads","from":"<script>alert(1)</script>","to":"b","data":{"why":"<b>bold</b>"}}` + "\n" + wide.String()
-	write(t, filepath.Join(dir, "odd.pg"), schema.String())
-	write(t, filepath.Join(dir, "empty.pg"), "node Thing { name: String @key }\n")
-	write(t, filepath.Join(dir, "odd.ndjson"), lines)
-	write(t, filepath.Join(dir, "policy.yaml"), "version: 1\nrules:\n  - id: everything\n    allow: { actors: { ids: [act-dev] }, actions: [read, change, invoke_query, policy_read] }\n")
-	write(t, filepath.Join(dir, "cluster.yaml"), "version: 1\nstorage: ./data\ngraphs:\n  odd: { schema: odd.pg }\n  empty: { schema: empty.pg }\npolicies:\n  p: { file: policy.yaml, applies_to: [odd, empty] }\nserver: { studio: true }\n")
-	fill(t, dir, "odd", filepath.Join(dir, "odd.ndjson"))
-	return serve(t, command(t, "omnigraph-server"), dir, "odd")
+	must(t, root, command(t, "gq"), "init", dir, "--graph", graph, "--replace", here)
+	for _, old := range []string{"queries", "generated", "docs", "policy.cases.yaml"} {
+		if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "queries"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "schema.pg"), schema)
+	for name, text := range queries {
+		write(t, filepath.Join(dir, "queries", name), text)
+	}
+	must(t, dir, command(t, "gq"), "generate")
+	must(t, dir, "go", "mod", "tidy")
+	must(t, dir, "go", "build", "-o", "bin/", "./cmd/...")
 }
-
-// harm is a text with markup, a right-to-left override and a zero width space.
-const harm = "<img src=x onerror=alert(1)> \u202eevil\u202c zero\u200bwidth"
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // get sends a GET request as an actor, and decodes the answer.

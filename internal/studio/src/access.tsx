@@ -4,16 +4,17 @@ import { get, pathOf, type Access, type Decision } from "./api";
 import { Failure, Show, useLoad } from "./load";
 import { go, route, target, withQuery } from "./route";
 import { Table } from "./table";
-import { Text } from "./text";
+import { isVisible, Text } from "./text";
+
+/** The actor in the place of all that the policy does not name. */
+const unnamed = "any-other-actor";
 
 export function AccessPage() {
   const { graph, query } = route.value;
   const actor = query.get("actor") ?? "";
   const groups = query.get("groups") ?? "";
   const branch = target.value.branch || "main";
-  // If the URL has no actor, the page uses only the list of actors in the answer. That list is the
-  // same for every actor, so the request may name any actor.
-  const path = pathOf(graph, "/access", { actor: actor || "nobody", branch });
+  const path = pathOf(graph, "/access", { actor: actor || unnamed, branch });
   const explained = useLoad(`access ${path} ${groups}`, (signal) =>
     get<Access>(path + groupList(groups).map((g) => "&group=" + encodeURIComponent(g)).join(""), signal),
   );
@@ -37,14 +38,14 @@ export function AccessPage() {
               Actor
               <input name="actor" list="actors" required autocomplete="off" defaultValue={actor} />
             </label>
-            <datalist id="actors">{explained.state === "done" && explained.value.actors.map((a) => <option key={a} value={a} />)}</datalist>
+            <datalist id="actors">{explained.state === "done" && explained.value.actors.filter(isVisible).map((a) => <option key={a} value={a} />)}</datalist>
             <label>
               Groups of its token, if any
               <input name="groups" autocomplete="off" defaultValue={groups} />
             </label>
             <button type="submit">Explain</button>
           </form>
-          <Show of={explained}>{(access) => (actor ? <Explained access={access} /> : <Actors names={access.actors} />)}</Show>
+          <Show of={explained}>{(access) => (actor ? <Explained access={access} /> : <Start access={access} />)}</Show>
         </>
       )}
     </>
@@ -56,22 +57,35 @@ function groupList(text: string): string[] {
   return text.split(/[,\s]+/).filter((name) => name !== "");
 }
 
-function Actors(props: { names: string[] }) {
-  if (props.names.length === 0) {
-    return <p class="empty">The policy names no actor. Give the name of one.</p>;
-  }
+// Lists the actors of the policy, and shows what every other actor may do.
+function Start(props: { access: Access }) {
+  const { access } = props;
   return (
     <>
-      <p>The actors that the policy names:</p>
-      <ul class="cards">
-        {props.names.map((name) => (
-          <li key={name}>
-            <a href={withQuery({ actor: name })}>
-              <Text value={name} plain />
-            </a>
-          </li>
-        ))}
-      </ul>
+      {access.actors.length === 0 ? (
+        <p class="empty">The policy names no actor. Give the name of one.</p>
+      ) : (
+        <>
+          <p>The actors that the policy names:</p>
+          <ul class="cards">
+            {access.actors.map((name) => (
+              <li key={name}>
+                <a href={withQuery({ actor: name })}>
+                  <Text value={name} plain />
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {!access.actors.includes(unnamed) && (
+        <>
+          <h2>
+            What every other actor may do on the branch <Text value={access.branch} />
+          </h2>
+          <Decisions access={access} />
+        </>
+      )}
     </>
   );
 }
@@ -83,6 +97,15 @@ function Explained(props: { access: Access }) {
       <h2>
         What <Text value={access.actor} /> may do on the branch <Text value={access.branch} />
       </h2>
+      <Decisions access={access} />
+    </>
+  );
+}
+
+function Decisions(props: { access: Access }) {
+  const { access } = props;
+  return (
+    <>
       <Table
         label={`actions of ${access.actor}`}
         rows={access.decisions}

@@ -16,7 +16,7 @@ import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
 import { forget, loggedOut } from "./session";
-import { Text } from "./text";
+import { Text, visible } from "./text";
 
 const titles: Record<Page, string> = { review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
 
@@ -35,7 +35,7 @@ export function App() {
   const path = url.value.pathname;
   const first = useRef(path);
   useEffect(() => {
-    document.title = [...rest, graph && titles[page], graph, "Omnigraph studio"].filter(Boolean).join(" · ");
+    document.title = [...rest, graph && titles[page], graph, "Omnigraph studio"].filter(Boolean).map((part) => visible(part, 80)).join(" · ");
     if (first.current !== path) {
       first.current = path;
       main.current?.focus(); // so that the keyboard and screen readers start at the new page
@@ -102,7 +102,7 @@ function Target(props: { graph: string }) {
     return (
       <div class="target">
         <span>
-          at commit <code>{at}</code>
+          at commit <code><Text value={at} most={80} plain /></code>
         </span>
         <a href={withQuery({ at: undefined })}>Back to the branch</a>
       </div>
@@ -114,7 +114,7 @@ function Target(props: { graph: string }) {
       <select value={chosen} onChange={(event) => go(withQuery({ branch: event.currentTarget.value, page: undefined, before: undefined }))}>
         {[...new Set([chosen, ...names])].sort().map((name) => (
           <option key={name} value={name}>
-            {name}
+            {visible(name)}
           </option>
         ))}
       </select>

@@ -7,7 +7,7 @@ import { nodeHref } from "./entity";
 import { Show, useLoad } from "./load";
 import { atBase, atSource, sameEntity, type Counts, type EntityPlace, type Proposal, type ProposalEvent, type Send } from "./proposal";
 import { go, route, withQuery } from "./route";
-import { Moment, Text } from "./text";
+import { Moment, Text, visible } from "./text";
 import { useUnsent } from "./unsent";
 
 /** The number of changes on one page. */
@@ -144,7 +144,7 @@ function Choice(props: { name: string; text: string; values: string[]; value: st
         <option value="">all</option>
         {values.map((v) => (
           <option key={v} value={v}>
-            {v}
+            {visible(v)}
           </option>
         ))}
       </select>
@@ -175,7 +175,7 @@ function Remarks(props: { graph: string; proposal: Proposal; send: Send; busy: b
               }
             }}
           >
-            <textarea rows={2} required aria-label={"Comment on " + name} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+            <textarea rows={2} required aria-label={"Comment on " + visible(name)} value={text} onInput={(event) => setText(event.currentTarget.value)} />
             <button type="submit" class="quiet" disabled={busy}>
               Store the comment
             </button>

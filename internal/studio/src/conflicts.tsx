@@ -139,7 +139,7 @@ function OneConflict(props: Props & { index: number; conflict: Conflict; chosen:
             {(["Base", "Ours", "Theirs"] as const).map((side) => (
               <div key={side} class={"side-" + side.toLowerCase()}>
                 <h3>
-                  {side} <span class="kind">{titles[side]}</span>
+                  {side} <span class="kind"><Text value={titles[side]} plain /></span>
                 </h3>
                 <State image={sides[side]} property={conflict.property} />
               </div>

@@ -2,7 +2,7 @@
 // drawing is also in a table near it, because screen readers and some people cannot read a drawing.
 
 import dagre from "@dagrejs/dagre";
-import { cut, marked } from "./text";
+import { visible } from "./text";
 
 export interface DrawnNode {
   id: string;
@@ -31,7 +31,7 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: direction, nodesep: 14, ranksep: 40, edgesep: 10, marginx: 8, marginy: 8 });
   for (const n of nodes) {
-    const lines = [shortText(n.text), ...(n.details ?? [])];
+    const lines = [shortText(n.text), ...(n.details ?? []).map((line) => visible(line))];
     graph.setNode(n.id, { width: Math.max(...lines.map((line) => line.length)) * letter + 24, height: lines.length * lineHeight + 12 });
   }
   edges.forEach((e, i) => {
@@ -55,7 +55,7 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
               <path d={points} marker-end="url(#arrow)" />
               {e.text && (
                 <text x={placed.x} y={placed.y} text-anchor="middle" dominant-baseline="central">
-                  {e.text}
+                  {visible(e.text)}
                 </text>
               )}
             </g>
@@ -65,9 +65,9 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
           const { x, y, width: w, height: h } = graph.node(n.id);
           return (
             <a key={n.id} href={n.href} class={n.main ? "node main" : "node"}>
-              <title>{cut(n.text, 200)}</title>
+              <title>{visible(n.text, 200)}</title>
               <rect x={x - w / 2} y={y - h / 2} width={w} height={h} rx="6" />
-              {[shortText(n.text), ...(n.details ?? [])].map((line, i) => (
+              {[shortText(n.text), ...(n.details ?? []).map((line) => visible(line))].map((line, i) => (
                 <text key={i} class={i > 0 ? "detail" : undefined} x={x} y={y - h / 2 + 6 + (i + 0.5) * lineHeight} text-anchor="middle" dominant-baseline="central">
                   {line}
                 </text>
@@ -80,16 +80,12 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   );
 }
 
-// Shortens a text in the middle, because the names of one package differ only at their ends. SVG cannot
-// show marks for invisible characters, so the text contains their code points instead.
+// Shortens a text in the middle, because the names of one package differ only at their ends.
 function shortText(text: string): string {
-  const visible = marked(cut(text, 400))
-    .map((part) => (typeof part === "string" ? part : `[${(part as { props: { children: string } }).props.children}]`))
-    .join("")
-    .replace(/\s+/g, " ");
-  if (visible.length <= textLength) {
-    return visible;
+  const line = visible(text).replace(/\s+/g, " ");
+  if (line.length <= textLength) {
+    return line;
   }
-  const points = [...visible];
+  const points = [...line];
   return points.slice(0, 10).join("") + "…" + points.slice(-(textLength - 11)).join("");
 }

@@ -5,11 +5,12 @@ import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { columnName, edgeProperties, labelProperty, listedLength, listedProperties, neighboursQuery, nodeQuery, searchQuery, waysOf, type Way } from "./gql";
 import type { Json } from "./json";
+import { inTurn } from "./limit";
 import { Failure, Show, useLoad } from "./load";
 import { Neighbourhood } from "./neighbourhood";
 import { go, href, route, target, targetMembers, withQuery } from "./route";
 import { Table, Value } from "./table";
-import { Moment, Text } from "./text";
+import { Moment, Text, visible } from "./text";
 
 /** The most nodes that a search shows for one type. */
 const mostFound = 50;
@@ -94,10 +95,12 @@ function Found(props: { graph: string; type: Type; words: string; most: number }
   const { graph, type, words, most } = props;
   const members = targetMembers();
   const found = useLoad(`search ${graph} ${type.name} ${most} ${JSON.stringify(members)} ${words}`, (signal) =>
-    post<Rows>(
-      pathOf(graph, "/query"),
-      { query: searchQuery(type, words !== "", most + 1), ...(words ? { params: { exact: words, part: words.toLowerCase() } } : {}), ...members },
-      signal,
+    inTurn(signal, () =>
+      post<Rows>(
+        pathOf(graph, "/query"),
+        { query: searchQuery(type, words !== "", most + 1), ...(words ? { params: { exact: words, part: words.toLowerCase() } } : {}), ...members },
+        signal,
+      ),
     ),
   );
   return (
@@ -193,7 +196,7 @@ function Properties(props: { type: Type; node: Row }) {
     <dl class="properties">
       {type.properties.map((p) => (
         <div key={p.name}>
-          <dt title={p.description}>
+          <dt title={p.description === undefined ? undefined : visible(p.description)}>
             {p.name} <span class="kind">{p.type}</span>
           </dt>
           <dd>{p.kind === "Blob" ? <span class="null">bytes, not shown</span> : <Value value={node[p.name]} />}</dd>
@@ -203,21 +206,15 @@ function Properties(props: { type: Type; node: Row }) {
   );
 }
 
-// Requests the neighbours along each edge type and direction. At most four requests run at a time, so
-// that a type with many edge types does not use up the number of requests that an actor may have.
+// Requests the neighbours along each edge type and direction.
 async function loadNeighbours(graph: string, type: Type, types: Type[], id: string, signal: AbortSignal): Promise<Neighbours[]> {
-  const ways = waysOf(type, types);
-  const all: Neighbours[] = new Array(ways.length);
-  let next = 0;
-  const worker = async () => {
-    for (let i = next++; i < ways.length; i = next++) {
-      const way = ways[i] as Way;
-      const query = neighboursQuery(type, way, mostNeighbours + 1);
-      const { rows } = await post<Rows>(pathOf(graph, "/query"), { query, params: { id }, ...targetMembers() }, signal);
-      all[i] = { way, rows: rows.slice(0, mostNeighbours), more: rows.length > mostNeighbours };
-    }
+  const members = targetMembers();
+  const load = async (way: Way): Promise<Neighbours> => {
+    const query = neighboursQuery(type, way, mostNeighbours + 1);
+    const { rows } = await inTurn(signal, () => post<Rows>(pathOf(graph, "/query"), { query, params: { id }, ...members }, signal));
+    return { way, rows: rows.slice(0, mostNeighbours), more: rows.length > mostNeighbours };
   };
-  await Promise.all([worker(), worker(), worker(), worker()]);
+  const all = await Promise.all(waysOf(type, types).map(load));
   return all.filter((n) => n.rows.length > 0);
 }
 

@@ -3,7 +3,7 @@
 
 import type { ParamSchema } from "./api";
 import { parseJson, writeJson, type Json } from "./json";
-import { Text } from "./text";
+import { Text, visible } from "./text";
 
 type Fields = { properties: Record<string, ParamSchema>; required: string[] } | undefined;
 
@@ -151,7 +151,7 @@ export function Field(props: {
       <Input schema={schema} required={required} text={text} shared={shared} onText={onText} />
       {fault !== undefined && (
         <p id={id + "-fault"} class="fault">
-          {fault}
+          <Text value={fault} plain />
         </p>
       )}
       {schema.description && (
@@ -161,7 +161,7 @@ export function Field(props: {
       )}
       {hint && (
         <p id={id + "-hint"} class="hint">
-          {hint}
+          <Text value={hint} plain />
         </p>
       )}
     </div>
@@ -184,7 +184,7 @@ function Input(props: {
         <option value="">{required ? "Choose…" : "(left out)"}</option>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
-            {choice}
+            {visible(choice)}
           </option>
         ))}
       </select>

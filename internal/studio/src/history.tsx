@@ -5,16 +5,17 @@ import { ChangeHead } from "./changes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
+import type { ProposalSummary } from "./proposal";
 import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
-import { Moment, Text } from "./text";
+import { Moment, Text, visible } from "./text";
 
 /** The number of commits or changes on one page. */
 const pageSize = 50;
 
-/** The number of commits of each branch in which a comparison looks for a common commit. */
-const compared = 1000;
+/** The numbers of commits of each branch in which a comparison looks for a common commit. The first is the default. */
+const depths = [pageSize, 200, 1000, 10_000] as const;
 
 export function HistoryPage() {
   const { graph, rest, query } = route.value;
@@ -81,11 +82,11 @@ function Compare(props: { graph: string; other: string | null }) {
   return (
     <label class="row">
       Compare with
-      <select value={props.other ?? ""} onChange={(event) => go(withQuery({ compare: event.currentTarget.value, before: undefined, at: undefined }))}>
+      <select value={props.other ?? ""} onChange={(event) => go(withQuery({ compare: event.currentTarget.value, commits: undefined, before: undefined, at: undefined }))}>
         <option value="">no other branch</option>
         {others.map((b) => (
           <option key={b} value={b}>
-            {b}
+            {visible(b)}
           </option>
         ))}
       </select>
@@ -99,8 +100,11 @@ function Compare(props: { graph: string; other: string | null }) {
 function Comparison(props: { graph: string; other: string }) {
   const { graph, other } = props;
   const mine = target.value.branch || "main";
-  const lists = useLoad(`compare ${graph} ${mine} ${other}`, (signal) =>
-    Promise.all([mine, other].map((branch) => get<CommitList>(pathOf(graph, "/commits", { branch, limit: compared }), signal))),
+  const asked = Number(route.value.query.get("commits"));
+  const depth = depths.find((d) => d === asked) ?? depths[0];
+  const deeper = depths.find((d) => d > depth);
+  const lists = useLoad(`compare ${graph} ${depth} ${mine} ${other}`, (signal) =>
+    Promise.all([mine, other].map((branch) => get<CommitList>(pathOf(graph, "/commits", { branch, limit: depth }), signal))),
   );
   return (
     <Show of={lists}>
@@ -108,8 +112,9 @@ function Comparison(props: { graph: string; other: string }) {
         const left = a?.commits ?? [];
         const right = b?.commits ?? [];
         const inRight = new Set(right.map((c) => c.graph_commit_id));
-        const inLeft = new Set(left.map((c) => c.graph_commit_id));
         const common = left.find((c) => inRight.has(c.graph_commit_id));
+        // The branches share the common commit and all older ones.
+        const own = (list: Commit[]) => list.slice(0, common && list.findIndex((c) => c.graph_commit_id === common.graph_commit_id));
         return (
           <>
             <p class="note">
@@ -118,32 +123,56 @@ function Comparison(props: { graph: string; other: string }) {
                   The branches part at the commit <a href={href(graph, "history", [common.graph_commit_id])}>{common.graph_commit_id}</a>.
                 </>
               ) : (
-                <>The newest {compared} commits of the two branches have none in common.</>
+                <>
+                  The newest {depth} commits of the two branches have none in common.{" "}
+                  {deeper && <a href={withQuery({ commits: String(deeper) })}>Look at the newest {deeper.toLocaleString("en")}</a>}
+                </>
               )}
             </p>
-            <p>
-              Open a proposal{" "}
-              <a href={proposeHref(graph, mine, other)}>
-                from <Text value={mine} plain /> into <Text value={other} plain />
-              </a>{" "}
-              or{" "}
-              <a href={proposeHref(graph, other, mine)}>
-                from <Text value={other} plain /> into <Text value={mine} plain />
-              </a>
-              .
-            </p>
+            <p>A proposal shows what a merge would change, entity by entity.</p>
+            <ul>
+              <Proposed graph={graph} source={mine} into={other} />
+              <Proposed graph={graph} source={other} into={mine} />
+            </ul>
             <h2>
               Only on <Text value={mine} />
             </h2>
-            <Table label={"Only on " + mine} rows={left.filter((c) => !inRight.has(c.graph_commit_id))} columns={commitColumns(graph)} empty="None." />
+            <Table label={"Only on " + mine} rows={own(left)} columns={commitColumns(graph)} empty="None." />
             <h2>
               Only on <Text value={other} />
             </h2>
-            <Table label={"Only on " + other} rows={right.filter((c) => !inLeft.has(c.graph_commit_id))} columns={commitColumns(graph)} empty="None." />
+            <Table label={"Only on " + other} rows={own(right)} columns={commitColumns(graph)} empty="None." />
           </>
         );
       }}
     </Show>
+  );
+}
+
+// Links to the open proposal to merge a branch into another one, or to the form that opens one.
+function Proposed(props: { graph: string; source: string; into: string }) {
+  const { graph, source, into } = props;
+  const path = pathOf(graph, "/proposals", { state: "open", source, target: into, limit: 1 });
+  const list = useLoad("proposed " + path, (signal) => get<{ proposals: ProposalSummary[] }>(path, signal));
+  const open = list.state === "done" ? list.value.proposals[0] : undefined;
+  const branches = (
+    <>
+      from <Text value={source} plain /> into <Text value={into} plain />
+    </>
+  );
+  return (
+    <li>
+      {open ? (
+        <>
+          The changes {branches}: the open proposal{" "}
+          <a href={href(graph, "review", [open.id])}>
+            <Text value={open.title} most={120} plain />
+          </a>
+        </>
+      ) : (
+        <a href={proposeHref(graph, source, into)}>Open a proposal {branches}</a>
+      )}
+    </li>
   );
 }
 
@@ -167,7 +196,7 @@ function CommitPage(props: { graph: string; id: string }) {
         <a href={href(graph, "history", [], { branch: target.value.branch, at: "" })}>History</a>
       </p>
       <h1>
-        Commit <code>{id}</code>
+        Commit <code><Text value={id} most={80} plain /></code>
       </h1>
       <Show of={commit}>
         {(c) => (

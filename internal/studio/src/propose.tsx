@@ -5,6 +5,7 @@ import { ApiError, get, pathOf, post } from "./api";
 import { Failure, useLoad } from "./load";
 import type { Proposal, Send } from "./proposal";
 import { go, href, route, target } from "./route";
+import { isVisible } from "./text";
 import { useUnsent } from "./unsent";
 
 /** The last part of the address of the form, in the place of a proposal's id. No id has this form. */
@@ -81,7 +82,7 @@ export function OpenProposal(props: { graph: string }) {
         <Line id="source" label="Branch with the changes" value={source} fault={shown(faults.source)} list="branches" onInput={setSource} />
         <Line id="into" label="Branch that gets them" value={into} fault={shown(faults.into)} list="branches" onInput={setInto} />
         <datalist id="branches">
-          {names.map((name) => (
+          {names.filter(isVisible).map((name) => (
             <option key={name} value={name} />
           ))}
         </datalist>

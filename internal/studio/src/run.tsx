@@ -127,13 +127,15 @@ function Run(props: { graph: string; query: QueryDescription }) {
   const texts = Object.fromEntries(names.map((n) => [n, asked.get("p." + n)]));
   const { params, faults } = paramsOf(fields, texts);
   const complete = Object.keys(faults).length === 0;
+  const { branch, at } = target.value;
+  const past = query.mutation && at !== ""; // the page shows a commit, to which nobody can write
   const [tried, setTried] = useState(false);
   const [write, setWrite] = useState<{ count: number; dry: boolean } | null>(null);
 
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     setTried(true);
-    if (!complete) {
+    if (!complete || past) {
       return;
     }
     if (query.mutation) {
@@ -168,18 +170,23 @@ function Run(props: { graph: string; query: QueryDescription }) {
             onText={(text) => go(withQuery({ ["p." + n]: text, run: undefined, page: undefined }), true)}
           />
         ))}
+        {past && (
+          <p class="note" id="past">
+            A commit cannot be written to. <a href={withQuery({ at: undefined })}>Go back to the branch <Text value={branch || "main"} plain /></a> to run this query.
+          </p>
+        )}
         <div class="row">
           {query.mutation && (
-            <button type="submit" value="dry" class="quiet">
+            <button type="submit" value="dry" class="quiet" disabled={past} aria-describedby={past ? "past" : undefined}>
               Try without writing
             </button>
           )}
-          <button type="submit" value="run">
-            {query.mutation ? "Write" : "Run"}
+          <button type="submit" value="run" disabled={past} aria-describedby={past ? "past" : undefined}>
+            {query.mutation ? <>Write to <Text value={branch || "main"} plain /></> : "Run"}
           </button>
         </div>
       </form>
-      {complete && <CopyAs call={{ graph, query, params, target: targetMembers() }} />}
+      {complete && !past && <CopyAs call={{ graph, query, params, target: targetMembers() }} />}
       {!query.mutation && asked.has("run") && complete && <ReadAnswer graph={graph} query={query} params={params} />}
       {query.mutation && write && <WriteAnswer key={write.count} dry={write.dry} graph={graph} query={query} params={params} />}
       {query.plan && (

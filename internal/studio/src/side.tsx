@@ -5,7 +5,7 @@ import type { Property, Type } from "./api";
 import { isInterface } from "./facts";
 import { parseJson, type Json } from "./json";
 import type { EntityPlace, NewResolution, Proposal } from "./proposal";
-import { Text } from "./text";
+import { Text, visible } from "./text";
 
 /** The chosen side: "" is no side yet, and "none" removes the value of the property. */
 export interface Chosen {
@@ -90,7 +90,7 @@ export function SideFields(props: {
     </label>
   );
   return (
-    <div class="choice" role="radiogroup" aria-label={"Resolution of " + [place.type_name, place.id, place.property].join(" ")}>
+    <div class="choice" role="radiogroup" aria-label={"Resolution of " + visible([place.type_name, place.id, place.property].join(" "))}>
       {radio("ours", <>ours: keep the state on <Text value={p.target} plain /></>)}
       {radio("theirs", <>theirs: take the state on <Text value={p.source} plain /></>)}
       {place.property && radio("value", "another value")}
@@ -124,7 +124,7 @@ function Input(props: { id: string; property: Property | undefined; chosen: Chos
         <option value="">Choose…</option>
         {property.enum.map((v) => (
           <option key={v} value={v}>
-            {v}
+            {visible(v)}
           </option>
         ))}
       </select>

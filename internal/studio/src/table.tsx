@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { writeJson, type Json } from "./json";
-import { Text } from "./text";
+import { Text, visible } from "./text";
 
 /** The longest text that a cell shows without a click. */
 const cellLength = 200;
@@ -21,7 +21,7 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
   }
   return (
     <div class="tabled">
-      <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      <div class="scroll" role="region" aria-label={visible(label)} tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -41,6 +41,23 @@ export function cut(text: string, most: number): string {
   return text.slice(0, high >= 0xd800 && high < 0xdc00 ? most - 1 : most);
 }
 
+/** Reports whether a text has no invisible character. */
+export function isVisible(text: string): boolean {
+  return text.search(invisible) < 0;
+}
+
+/**
+ * Replaces each invisible character with its code point, for places that cannot have elements, such as titles and
+ * the texts of options. It cuts a long text.
+ */
+export function visible(text: string, most = 400): string {
+  return cut(text, most).replace(invisible, (c) => `[${codeOf(c)}]`) + (text.length > most ? "…" : "");
+}
+
+function codeOf(character: string): string {
+  return "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}
+
 /** Replaces each invisible character with a visible mark that shows the character's code point. */
 export function marked(text: string): ComponentChildren[] {
   const parts: ComponentChildren[] = [];
@@ -48,10 +65,9 @@ export function marked(text: string): ComponentChildren[] {
   for (const match of text.matchAll(invisible)) {
     parts.push(text.slice(end, match.index));
     const code = match[0].codePointAt(0) ?? 0;
-    const label = "U+" + code.toString(16).toUpperCase().padStart(4, "0");
     parts.push(
       <span class="invisible" title={names[code] ?? "invisible character"}>
-        {label}
+        {codeOf(match[0])}
       </span>,
     );
     end = match.index + match[0].length;
@@ -122,7 +138,7 @@ function Rest(props: { value: string }) {
 
 /** Returns the text if all of it is an address to which the studio may link, otherwise null. */
 function webAddress(text: string): string | null {
-  if (!/^https?:\/\/[^\s]+$/i.test(text) || text.search(invisible) >= 0) {
+  if (!/^https?:\/\/[^\s]+$/i.test(text) || !isVisible(text)) {
     return null;
   }
   try {

@@ -34,8 +34,8 @@ func TestMutationTexts(t *testing.T) {
 		row          string // the returned row
 		err          string // part of the message
 	}{
-		{"composite key", `insert Sits { from: Person("bob") to: Seat(14, 3) }`, 0, 1, "", ""},
-		{"missing node", `insert Sits { from: Person("bob") to: Seat(3, 14) }`, 0, 0, "", `node Seat "[\"3\",\"14\"]" does not exist`},
+		{"composite key", `insert Sits { from: Person("bob") to: Seat(3, 14) }`, 0, 1, "", ""},
+		{"missing node", `insert Sits { from: Person("bob") to: Seat(14, 3) }`, 0, 0, "", `node Seat "[\"3\",\"14\"]" does not exist`},
 		{"upsert", `$d = upsert Doc { slug: "short" body: body + "!" } return { $d.body as body }`, 1, 0, "Red foxes!", ""},
 		{"block", `match { $p knows $q not { $p wrote $d } } order { $p.name, $q.name } limit 2 { $d = insert Doc { slug: $p.name body: $q.name } insert Wrote { from: $p to: $d } }`, 2, 2, "", ""},
 		{"rows that differ", `match { $p: Person $d: Doc } { update Doc set { body: $p.name } where slug = $d.slug }`, 0, 0, "", `node Doc "long", property body: two rows give the property the values "ada" and "bob"`},

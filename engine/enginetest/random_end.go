@@ -173,15 +173,15 @@ func (r *readDraw) endFilter(end plan.EndNode, scope []plan.VarID) plan.Clause {
 	}
 	op := pick(r.drawer, []plan.Op{plan.Eq, plan.Eq, plan.Ne})
 	if len(nodes) == 0 || r.percent(35) {
-		ref, nullable, ok := r.argumentNode()
+		node, ref, nullable, ok := r.argumentNode()
 		if !ok {
 			return notNull(end)
 		}
-		c := where(end, op, ref)
+		c := plan.Compare{Op: op, Left: end, Right: node, Unless: plan.NoParam}
 		if nullable && r.percent(60) {
-			return unless(end, op, ref)
+			c.Unless = ref.Index
 		}
-		return c
+		return plan.Filter{Cond: c}
 	}
 	if other := pick(r.drawer, nodes); r.percent(50) {
 		return where(other, op, end)

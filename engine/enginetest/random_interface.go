@@ -190,12 +190,12 @@ func readKind(r *plan.Read) string {
 	return "read"
 }
 
-// argumentNode draws a parameter that is a node of an interface, with its argument. The result `ok` is false if no
-// type implements an interface.
-func (r *readDraw) argumentNode() (ref plan.ParamRef, nullable, ok bool) {
+// argumentNode draws a parameter that is a node of an interface, or the id of a node of a type, with its argument.
+// The result `node` is the operand of a comparison with the node. The result `ok` is false if no type implements an interface.
+func (r *readDraw) argumentNode() (node plan.Expr, ref plan.ParamRef, nullable, ok bool) {
 	faces := r.drawer.schema.Interfaces
 	if len(faces) == 0 {
-		return ref, false, false
+		return nil, ref, false, false
 	}
 	face := pick(r.drawer, faces).Name
 	var types []string
@@ -203,14 +203,17 @@ func (r *readDraw) argumentNode() (ref plan.ParamRef, nullable, ok bool) {
 		types = append(types, n.Name)
 	}
 	if len(types) == 0 {
-		return ref, false, false
+		return nil, ref, false, false
 	}
 	id := "none"
 	if ids := r.idsOf(plan.Interface, face); len(ids) > 0 && r.percent(90) {
 		id = pick(r.drawer, ids)
 	}
-	v := plan.OfNode(pick(r.drawer, types), id)
-	t := plan.NodeType(types)
+	typ := pick(r.drawer, types)
+	v, t, isID := plan.OfNode(typ, id), plan.NodeType(types), r.percent(40)
+	if isID {
+		v, t = value.OfString(id), stringType
+	}
 	if nullable = r.percent(30); nullable {
 		t = t.Optional()
 		if r.percent(50) {
@@ -218,19 +221,23 @@ func (r *readDraw) argumentNode() (ref plan.ParamRef, nullable, ok bool) {
 		}
 	}
 	ref = r.param(fmt.Sprintf("x%d", len(r.q.Params)), t)
-	r.q.Params[ref.Index].Interface = face
 	r.args = append(r.args, v)
-	return ref, nullable, true
+	if isID {
+		r.q.Params[ref.Index].Node = typ
+		return nodeRef(typ, ref), ref, nullable, true
+	}
+	r.q.Params[ref.Index].Interface = face
+	return ref, ref, nullable, true
 }
 
-// sameAsArgument draws a comparison of a node with a parameter that is a node of an interface. Sometimes it is
+// sameAsArgument draws a comparison of a node with a parameter that is a node. Sometimes it is
 // dropped if the argument is null; then `drops` is true. The result `ok` is false if it draws none.
 func (r *readDraw) sameAsArgument(v plan.VarID) (c plan.Compare, drops, ok bool) {
-	ref, nullable, ok := r.argumentNode()
+	node, ref, nullable, ok := r.argumentNode()
 	if !ok {
 		return c, false, false
 	}
-	c = plan.Compare{Op: plan.Eq, Left: whole(v), Right: ref, Unless: plan.NoParam}
+	c = plan.Compare{Op: plan.Eq, Left: whole(v), Right: node, Unless: plan.NoParam}
 	if r.percent(35) {
 		c.Op = plan.Ne
 	}
@@ -244,7 +251,7 @@ func (r *readDraw) sameAsArgument(v plan.VarID) (c plan.Compare, drops, ok bool)
 // for null.
 func (r *readDraw) argumentFilter(v plan.VarID) (plan.Clause, bool) {
 	if r.percent(15) {
-		ref, _, ok := r.argumentNode()
+		_, ref, _, ok := r.argumentNode()
 		return plan.Filter{Cond: plan.NullTest{Expr: ref, Not: r.percent(50)}}, ok
 	}
 	c, _, ok := r.sameAsArgument(v)

@@ -202,6 +202,18 @@ func endNodeCases() []readCase {
 			_, e, _ := about(p)
 			p.match(unless(p.to(e), plan.Eq, p.namedNode(true))).ret(count(id(e)))
 		}},
+		{name: "end equals the id of a node of a type", args: []any{"ann"}, want: "a2", build: func(p *readPlan) {
+			_, e, _ := about(p)
+			p.match(where(p.to(e), plan.Eq, nodeRef("City", p.param("who", stringType)))).ret(id(e))
+		}},
+		{name: "end differs from the id of a node of a type", args: []any{"ann"}, want: "a2\na3\na5", build: func(p *readPlan) {
+			_, e, _ := about(p)
+			p.match(where(p.to(e), plan.Ne, nodeRef("Person", p.param("who", stringType)))).ret(id(e)).orderBy(id(e))
+		}},
+		{name: "end and an id that is null", args: []any{nil}, want: "", build: func(p *readPlan) {
+			_, e, _ := about(p)
+			p.match(where(p.to(e), plan.Ne, nodeRef("Person", p.param("who", stringType.Optional())))).ret(id(e))
+		}},
 		{name: "comparison with an end as a value", args: []any{plan.OfNode("City", "ann")}, want: "a1 | false\na2 | true\na3 | false\na4 | false\na5 | false", build: func(p *readPlan) {
 			_, e, _ := about(p)
 			p.ret(id(e), test(p.to(e), plan.Eq, p.namedNode(false))).orderBy(id(e))

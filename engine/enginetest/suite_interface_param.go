@@ -42,7 +42,43 @@ func interfaceArguments() []testCase {
 		ref := p.namedParam(true)
 		p.match(plan.Any{Conds: []plan.Clause{isNull(ref), where(whole(a), plan.Eq, ref)}}).ret(id(a))
 	}
+	// typed returns a read of the nodes of a variable over the interface for which a comparison with the id of a person holds.
+	typed := func(op plan.Op, t value.Type) func(p *readPlan) {
+		return func(p *readPlan) {
+			n := p.shared("n")
+			ref := p.param("who", t)
+			cond := plan.Compare{Op: op, Left: whole(n), Right: nodeRef("Person", ref), Unless: plan.NoParam}
+			if t.Nullable && op == plan.Eq {
+				cond.Unless = ref.Index
+			}
+			p.match(plan.Bind{Var: n}, where(id(n), plan.Eq, "ann"), plan.Filter{Cond: cond}).ret(p.prop(n, "type"), id(n))
+		}
+	}
 	cases := []readCase{
+		{name: "an id alone finds the node", want: "Person | ann | 30", args: []any{"ann"}, build: func(p *readPlan) {
+			n, a := p.shared("n"), p.node("a", "Person")
+			p.match(plan.Bind{Var: n}, where(whole(n), plan.Eq, nodeRef("Person", p.param("who", stringType))))
+			p.match(plan.Bind{Var: a}, where(whole(a), plan.Eq, whole(n))).ret(p.prop(n, "type"), id(n), p.prop(a, "age"))
+		}},
+		{name: "the id of a node of its type", want: "Person | ann", args: []any{"ann"}, build: typed(plan.Eq, stringType)},
+		{name: "the id of a node of another type", want: "City | ann", args: []any{"ann"}, build: typed(plan.Ne, stringType)},
+		{name: "an id that names no node", want: "", args: []any{"none"}, build: typed(plan.Eq, stringType)},
+		{name: "an id that names no node, and differs from all", want: "City | ann\nPerson | ann", args: []any{"none"}, build: typed(plan.Ne, stringType)},
+		{name: "an id that is null differs from no node", want: "", args: []any{nil}, build: typed(plan.Ne, stringType.Optional())},
+		{name: "an id that is null drops the comparison", want: "City | ann\nPerson | ann", args: []any{nil}, build: typed(plan.Eq, stringType.Optional())},
+		{name: "an id as a value", want: "City | ann | false\nPerson | ann | true", args: []any{"ann"}, build: func(p *readPlan) {
+			n := p.shared("n")
+			ref := nodeRef("Person", p.param("who", stringType))
+			p.match(plan.Bind{Var: n}, where(id(n), plan.Eq, "ann")).ret(p.prop(n, "type"), id(n), test(whole(n), plan.Eq, ref))
+		}},
+		{name: "the id of a city at the end of an edge", want: "ann\nbob", args: []any{"c1"}, build: func(p *readPlan) {
+			a, n := p.node("a", "Person"), p.shared("n")
+			p.match(hop(a, "LivesIn", n), where(whole(n), plan.Eq, nodeRef("City", p.param("who", stringType)))).ret(id(a))
+		}},
+		{name: "an id inside a not", want: "City | ann\nCity | c1\nCity | c2\nPerson | ann", args: []any{"ann"}, build: func(p *readPlan) {
+			n, a, ref := p.shared("n"), p.node("a", "Person"), nodeRef("Person", p.param("who", stringType))
+			p.match(plan.Bind{Var: n}, not(plan.Bind{Var: a}, where(whole(a), plan.Eq, whole(n)), where(whole(n), plan.Ne, ref))).ret(p.prop(n, "type"), id(n))
+		}},
 		{name: "alone finds the node", want: "Person | ann", args: []any{person}, build: func(p *readPlan) {
 			n := p.shared("n")
 			p.match(plan.Bind{Var: n}, where(whole(n), plan.Eq, p.namedParam(false))).ret(p.prop(n, "type"), id(n))

@@ -154,9 +154,15 @@ func applyNode(s *catalog.Schema, step catalog.Step) (err error) {
 	case step.Code == catalog.Annotate && step.Property == "":
 		notes := step.Element.(catalog.Notes)
 		n.Description, n.RenameFrom, n.Annotations = notes.Description, notes.RenameFrom, notes.Annotations
+	case step.List == "key":
+		n.KeyOrder = nil
+		if !slices.Equal(step.Order, n.Key) {
+			n.KeyOrder = step.Order
+		}
 	case step.Property != "" || step.List == "properties":
 		if step.Code == catalog.RenameProperty {
 			rename(n.Key, step)
+			rename(n.KeyOrder, step)
 			for i := range n.Ranges {
 				if n.Ranges[i].Property == step.Was {
 					n.Ranges[i].Property = step.Property

@@ -226,6 +226,9 @@ func (d *differ) node(from, to *Node) {
 	props := d.pairProperties(at, from.Properties, to.Properties)
 	props.key = to.Key
 	d.key(at, renameAll(from.Key, props.renamed), to.Key)
+	if was := renameAll(from.DeclaredKey(), props.renamed); slices.Equal(slices.Sorted(slices.Values(was)), to.Key) && !slices.Equal(was, to.DeclaredKey()) {
+		d.reorder(Step{Kind: NodeType, Type: to.Name, List: "key"}, to.DeclaredKey())
+	}
 
 	rename := func(name string) string { return renamedTo(name, props.renamed) }
 	var ranges []Range

@@ -18,13 +18,20 @@ import (
 // these numbers.
 //
 // Version 2 adds edge types with an interface at an end.
+//
+// Version 3 adds the order of @key where it differs from the order of the names. Programs that do not know it
+// would take the values of the members in another order, and so find or write another node.
 const (
-	encodingVersion     = 1
-	encodingVersionEnds = 2
+	encodingVersion         = 1
+	encodingVersionEnds     = 2
+	encodingVersionKeyOrder = 3
 )
 
 // versionOf returns the version of the encoding of a schema.
 func versionOf(s *Schema) int {
+	if slices.ContainsFunc(s.Nodes, func(n *Node) bool { return len(n.KeyOrder) > 0 }) {
+		return encodingVersionKeyOrder
+	}
 	if slices.ContainsFunc(s.Edges, (*Edge).HasInterfaceEnd) {
 		return encodingVersionEnds
 	}
@@ -50,7 +57,7 @@ func Encode(s *Schema) []byte {
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("schema encoding version %d is unknown; this program reads versions %d to %d; use the program that wrote the schema", e.Version, encodingVersion, encodingVersionEnds)
+	return fmt.Sprintf("schema encoding version %d is unknown; this program reads versions %d to %d; use the program that wrote the schema", e.Version, encodingVersion, encodingVersionKeyOrder)
 }
 
 // Decode decodes the output of Encode. The error is a *VersionError when the encoding has
@@ -62,7 +69,7 @@ func Decode(b []byte) (*Schema, error) {
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
-	if head.Version < encodingVersion || head.Version > encodingVersionEnds {
+	if head.Version < encodingVersion || head.Version > encodingVersionKeyOrder {
 		return nil, &VersionError{head.Version}
 	}
 	env := envelope{}

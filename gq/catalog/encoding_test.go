@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,8 +48,13 @@ func TestDecode(t *testing.T) {
 	if !found {
 		t.Fatal("graph.pg does not say where version 2 begins")
 	}
+	second, _, found := strings.Cut(text, "\n// Keys whose members")
+	if !found {
+		t.Fatal("graph.pg does not say where version 3 begins")
+	}
 	t.Run("version 1", func(t *testing.T) { checkDecode(t, first, "testdata/version1.json") })
-	t.Run("version 2", func(t *testing.T) { checkDecode(t, text, "testdata/version2.json") })
+	t.Run("version 2", func(t *testing.T) { checkDecode(t, second, "testdata/version2.json") })
+	t.Run("version 3", func(t *testing.T) { checkDecode(t, text, "testdata/version3.json") })
 }
 
 // checkDecode checks the encoding of a schema against a golden file, and decodes it.
@@ -77,6 +83,8 @@ func checkDecode(t *testing.T, text, file string) {
 
 func TestEncodingVersions(t *testing.T) {
 	for _, c := range []struct{ pg, want string }{
+		{"node A { x: I32 y: I32 @key(x, y) }\nedge E: A -> A", `{"version":1,`},
+		{"node A { x: I32 y: I32 @key(y, x) }\nedge E: A -> A", `{"version":3,`},
 		{"interface Named { name: String }\nnode A implements Named {}\nedge E: A -> A", `{"version":1,`},
 		{"interface Named { name: String }\nnode A implements Named {}\nedge E: A -> Named", `{"version":2,`},
 		{"interface Named { name: String }\nnode A implements Named {}\nedge E: Named -> A", `{"version":2,`},
@@ -98,8 +106,8 @@ func TestEncodingVersions(t *testing.T) {
 
 func TestDecodeFaults(t *testing.T) {
 	var version *catalog.VersionError
-	if _, err := catalog.Decode([]byte(`{"version":3,"schema":{}}`)); !errors.As(err, &version) || version.Version != 3 {
-		t.Errorf("version 3: %v", err)
+	if _, err := catalog.Decode([]byte(`{"version":4,"schema":{}}`)); !errors.As(err, &version) || version.Version != 4 {
+		t.Errorf("version 4: %v", err)
 	}
 	for _, text := range []string{"", "{", `{"version":1}`, `{"version":1,"schema":[]}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"ranges":[{"property":"x","kind":"I32","min":"y"}]}]}}`,
@@ -109,6 +117,7 @@ func TestDecodeFaults(t *testing.T) {
 		`{"version":1,"schema":{"interfaces":[null]}}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[null]}]}}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"key":["x"]}]}}`,
+		`{"version":3,"schema":{"nodes":[{"name":"A","properties":[{"name":"x","type":{"kind":"I32"}}],"key":["x"],"key_order":["x","x"]}]}}`,
 		`{"version":1,"schema":{"nodes":[],"edges":[{"name":"E","from":"A","to":"A"}]}}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[]},{"name":"A","properties":[]}]}}`,
 	} {
@@ -168,6 +177,32 @@ func TestBuild(t *testing.T) {
 	}
 	if diff := cmp.Diff([]catalog.Annotation{{Name: "x_deprecated", Args: []string{"soon"}}}, kept.Properties[0].Annotations); diff != "" {
 		t.Errorf("annotations: %s", diff)
+	}
+}
+
+// TestKeyOrder checks that a schema keeps the order of @key, and that the ids follow the order of the names.
+func TestKeyOrder(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		key, order []string
+	}{
+		{"node A { x: I32 y: I32 @key(x, y) }", []string{"x", "y"}, nil},
+		{"node A { y: I32 x: I32 @key(x, y) }", []string{"x", "y"}, nil},
+		{"node A { x: I32 y: I32 @key(y, x) }", []string{"x", "y"}, []string{"y", "x"}},
+		{"node A { x: I32 @key }", []string{"x"}, nil},
+		{"node A { x: I32 }", nil, nil},
+	} {
+		n := build(t, c.text).Node("A")
+		if !slices.Equal(n.Key, c.key) || !slices.Equal(n.KeyOrder, c.order) {
+			t.Errorf("%s: key %v in the order %v", c.text, n.Key, n.KeyOrder)
+		}
+		want := c.order
+		if want == nil {
+			want = c.key
+		}
+		if got := n.DeclaredKey(); !slices.Equal(got, want) {
+			t.Errorf("%s: declared key %v", c.text, got)
+		}
 	}
 }
 

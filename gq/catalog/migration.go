@@ -89,8 +89,8 @@ type Step struct {
 	// The part that the step adds or drops, or the new version of a changed part.
 	Element Element `json:"element,omitempty"`
 	At      int     `json:"at,omitempty"` // index in the new list, from 0, of an added element
-	// For a reordering: the name of the list (types, properties, unique, index, range, check or
-	// enum), and its elements in the new order, as a schema writes them.
+	// For a reordering: the name of the list (types, properties, key, unique, index, range, check
+	// or enum), and its elements in the new order, as a schema writes them.
 	List  string   `json:"list,omitempty"`
 	Order []string `json:"order,omitempty"` // see List
 

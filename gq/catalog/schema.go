@@ -38,7 +38,8 @@ type Node struct {
 	RenameFrom  string       `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Implements  []string     `json:"implements,omitempty"`  // names of interfaces
 	Properties  []*Property  `json:"properties"`            // those of its interfaces first, in their order, then its own
-	Key         []string     `json:"key,omitempty"`         // property names, sorted; nil without a key
+	Key         []string     `json:"key,omitempty"`         // property names, sorted, as in the ids; nil without a key
+	KeyOrder    []string     `json:"key_order,omitempty"`   // the Key in the order of @key; nil if that is sorted
 	Unique      [][]string   `json:"unique,omitempty"`      // property names as written
 	Index       [][]string   `json:"index,omitempty"`       // property names as written
 	Ranges      []Range      `json:"ranges,omitempty"`      // rules about numbers
@@ -153,6 +154,15 @@ func (n *Node) Property(name string) *Property { return n.byName[name] }
 
 // Property returns the property with the given name, or nil.
 func (e *Edge) Property(name string) *Property { return e.byName[name] }
+
+// DeclaredKey returns the members of the key in the order of @key, in which a query writes their values. The result
+// is nil without a key.
+func (n *Node) DeclaredKey() []string {
+	if len(n.KeyOrder) > 0 {
+		return n.KeyOrder
+	}
+	return n.Key
+}
 
 // IsKey reports whether the property with the given name is a member of the key.
 func (n *Node) IsKey(name string) bool { return slices.Contains(n.Key, name) }

@@ -11,7 +11,7 @@ import (
 func (n *Node) Rules() []string {
 	var rules []string
 	if len(n.Key) > 0 {
-		rules = append(rules, spellKey(n.Key))
+		rules = append(rules, spellKey(n.DeclaredKey()))
 	}
 	for _, u := range n.Unique {
 		rules = append(rules, spell(Unique(u)))

@@ -70,6 +70,9 @@ func (n *Node) verify() error {
 	for _, c := range n.Checks {
 		lists = append(lists, []string{c.Property})
 	}
+	if len(n.KeyOrder) > 0 && !slices.Equal(slices.Sorted(slices.Values(n.KeyOrder)), n.Key) {
+		return fmt.Errorf("%s has a key of other members than the order of its key", where)
+	}
 	return verifyNames(where, names, lists)
 }
 

@@ -287,8 +287,8 @@ func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
 // Expr is one of Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25,
-// Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member and, in a mutation only, Old, KeyOf,
-// Cell and NodeRef.
+// Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member, NodeRef and, in a mutation only, Old, KeyOf
+// and Cell.
 type Expr interface{ expr() }
 
 // Lit is a literal. It is already converted to the type that its context requires.

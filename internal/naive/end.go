@@ -134,7 +134,7 @@ func isNode(e plan.Expr) bool {
 	return false
 }
 
-// sameNodes compares two nodes: a variable, an end of an edge or an argument. The result is false if one of them is null.
+// sameNodes compares two nodes: a variable, an end of an edge, an argument, or a node of a given type whose id is an argument. The result is false if one of them is null.
 func (ev *evaluation) sameNodes(op plan.Op, a, b plan.Expr) bool {
 	l, r := ev.nodeValue(a), ev.nodeValue(b)
 	if l.IsNull() || r.IsNull() {
@@ -156,6 +156,12 @@ func (ev *evaluation) nodeValue(e plan.Expr) value.Value {
 			return plan.OfNode(n.typ, n.id)
 		}
 		return value.Null
+	case plan.NodeRef:
+		id := ev.eval(e.ID)
+		if id.IsNull() {
+			return value.Null
+		}
+		return plan.OfNode(ev.eval(e.Type).Str(), id.Str())
 	}
 	return ev.eval(e)
 }

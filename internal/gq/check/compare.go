@@ -34,7 +34,7 @@ func (c *checker) filter(left syntax.Operand, op syntax.Token, right syntax.Oper
 		return cmp, false
 	}
 	if l.node != "" && r.node != "" && (cmp.Op == plan.Eq || cmp.Op == plan.Ne) {
-		if !c.sameNode(&cmp, l, r, at) {
+		if !c.sameNode(&cmp, l, r, at) || optional && !c.setUnless(&cmp, at, Incomparable) {
 			return cmp, false
 		}
 		c.info.Compares = append(c.info.Compares, Comparison{Span: at, Cond: cmp})
@@ -89,7 +89,8 @@ func (c *checker) compared(o syntax.Operand, sc *scope) (typed, bool) {
 // setUnless sets cmp.Unless to the parameter that an optional condition depends on. It returns
 // false if it reported an error instead.
 func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) bool {
-	for _, i := range slices.Concat(params(cmp.Left), params(cmp.Right)) {
+	used := slices.Concat(params(cmp.Left), params(cmp.Right))
+	for _, i := range used {
 		if !c.plan.Params[i].Type.Nullable {
 			continue
 		}
@@ -101,6 +102,9 @@ func (c *checker) setUnless(cmp *plan.Compare, at diag.Span, code diag.Code) boo
 	}
 	if cmp.Unless == plan.NoParam {
 		help := "add ? to the type of a parameter that the condition uses, or remove the ? after the condition"
+		if len(used) == 0 {
+			help = "remove the ? after the condition, which uses no parameter"
+		}
 		if c.hasDefault(cmp.Left) || c.hasDefault(cmp.Right) {
 			help = "remove the ? after the condition: a parameter with a default is never null"
 		}

@@ -169,11 +169,10 @@ func (c *checker) sameEnd(cmp *plan.Compare, l, r typed, at diag.Span) (done, ok
 	case other.node != "":
 		with = nodeEnd{other.node, other.shared}
 	case other.ref != "":
-		c.fault(Incomparable, at, "bind a variable to the node and compare it with both: $x: "+other.ref+"  $x = $"+c.plan.Params[other.expr.(plan.ParamRef).Index].Name+"  "+edge+" = $x",
-			"%s is a %s, and cannot be compared with the id of a %s", edge, one.end, other.ref)
-		return true, false
+		with = nodeEnd{name: other.ref}
+		other.expr = nodeRef(other.ref, other.expr)
 	default:
-		c.fault(Incomparable, at, "compare it with a node variable, or with a parameter of the type "+one.end, "%s is a %s, and cannot be compared with %s", edge, one.end, other)
+		c.fault(Incomparable, at, "compare it with a node variable, or with a parameter that is a node, such as one of the type "+one.end, "%s is a %s, and cannot be compared with %s", edge, one.end, other)
 		return true, false
 	}
 	switch {

@@ -82,7 +82,8 @@ func (c *checker) nodeParam(word syntax.Token, name string) string {
 	return ""
 }
 
-// sameAsRef lowers a comparison of a node or its id with a parameter that is the id of a node. If the
+// sameAsRef lowers a comparison of a node or its id with a parameter that is the id of a node. A variable over an
+// interface is compared with the type and the id. If the
 // operands are not of this form, `done` is false. The result `ok` is false if it reported an error.
 func (c *checker) sameAsRef(cmp *plan.Compare, l, r typed, at diag.Span) (done, ok bool) {
 	if cmp.Op != plan.Eq && cmp.Op != plan.Ne {
@@ -103,8 +104,18 @@ func (c *checker) sameAsRef(cmp *plan.Compare, l, r typed, at diag.Span) (done, 
 	}
 	v := c.read.Vars[of.Var]
 	if ref.ref != "" && v.Entity == plan.Interface { // nodes of other types may have the same id
-		c.fault(Incomparable, at, "bind a variable of that type and compare it with both: $"+v.Name+"2: "+ref.ref, "$%s is bound to the interface %s, and cannot be compared with the id of a %s", v.Name, v.Type, ref.ref)
-		return true, false
+		param := c.plan.Params[ref.expr.(plan.ParamRef).Index].Name
+		whole, isWhole := node.expr.(plan.Whole)
+		switch {
+		case !isWhole:
+			c.fault(Incomparable, at, "compare the node, with its type: $"+v.Name+" = $"+param, "$%s is bound to the interface %s, and its id cannot be compared with the id of a %s", v.Name, v.Type, ref.ref)
+			return true, false
+		case !c.meet(typeOfVar(v), nodeEnd{name: ref.ref}):
+			c.fault(Incomparable, at, "", "a %s and a %s are never the same node", v.Type, ref.ref)
+			return true, false
+		}
+		cmp.Left, cmp.Right = whole, nodeRef(ref.ref, ref.expr)
+		return true, true
 	}
 	if ref.ref == "" || v.Entity != plan.Node {
 		return false, false

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -110,7 +111,7 @@ func endType(t target, name string) string {
 	return t.name
 }
 
-// nodeKey resolves a node that is given by its key. The node must have the type `want`, or implement it.
+// nodeKey resolves a node that is given by its key, whose members are in the order of @key. The node must have the type `want`, or implement it.
 func (c *checker) nodeKey(o *syntax.NodeKey, want nodeEnd, name string, t target) (plan.Expr, bool) {
 	n := c.schema.Node(o.Type.Value)
 	at := syntax.SpanOf(o.Type)
@@ -133,16 +134,16 @@ func (c *checker) nodeKey(o *syntax.NodeKey, want nodeEnd, name string, t target
 		c.fault(WrongEndpoint, at, "write its id, or the variable of an insert", "%s has no key", n.Name)
 		return nil, false
 	case len(o.Key) != len(n.Key):
-		c.fault(WrongEndpoint, o.Span(), "write "+n.Name+"("+strings.Join(n.Key, ", ")+")", "the key of %s has %d members, found %d", n.Name, len(n.Key), len(o.Key))
+		c.fault(WrongEndpoint, o.Span(), "write "+n.Name+"("+strings.Join(n.DeclaredKey(), ", ")+")", "the key of %s has %d members, found %d", n.Name, len(n.Key), len(o.Key))
 		return nil, false
 	}
-	key := plan.KeyOf{Node: n.Name}
+	key := plan.KeyOf{Node: n.Name, Key: make([]plan.Assign, len(n.Key))} // the members in the order of n.Key
 	all := true
 	for i, member := range o.Key {
-		p := n.Property(n.Key[i])
+		p := n.Property(n.DeclaredKey()[i])
 		c.useProp(plan.Node, n.Name, p, false)
 		v, ok := c.assigned(member, p)
-		key.Key = append(key.Key, plan.Assign{Name: p.Name, Type: p.Type, Value: v})
+		key.Key[slices.Index(n.Key, p.Name)] = plan.Assign{Name: p.Name, Type: p.Type, Value: v}
 		all = all && ok
 	}
 	return key, all

@@ -102,7 +102,9 @@ func (b *builder) key(n *catalog.Node, names []string, at diag.Span) {
 			b.fault(NullableKey, at, "remove the ? from the type of "+name, "the key property %s is nullable", name)
 		}
 	}
-	n.Key = slices.Sorted(slices.Values(names))
+	if n.Key = slices.Sorted(slices.Values(names)); !slices.Equal(n.Key, names) {
+		n.KeyOrder = names
+	}
 }
 
 // constraintNames resolves the names of a constraint over properties. The names in `extra` are

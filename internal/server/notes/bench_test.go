@@ -7,8 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// BenchmarkForEmpty measures a note on a type with maxNodes nodes, the largest type that is
-// searched for keys. No key resembles the text, so both searches run.
+// BenchmarkForEmpty measures a note on a type with maxRanked nodes, the largest type whose keys are
+// ranked. No key resembles the text, so both searches run.
 func BenchmarkForEmpty(b *testing.B) {
 	pages := make([]string, 100_000-7)
 	for i := range pages {

@@ -6,6 +6,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,6 +26,8 @@ const (
 	maxNear   = 3   // keys in one note
 	maxQuoted = 200 // bytes of a quoted value
 	maxEnum   = 20  // enum values in one note
+	maxNamed  = 3   // values of one condition in one note
+	maxTypes  = 20  // types of an interface that are searched
 )
 
 // ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
@@ -43,36 +46,76 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 	}
 	var notes []string
 	for id, v := range q.Read.Vars {
-		var typ *catalog.Node
-		if v.Entity == plan.Node {
-			typ = schema.Catalog.Node(v.Type)
-		}
 		equal := wanted[plan.VarID(id)]
-		if typ == nil || equal == nil || len(notes) == maxNotes {
+		if equal == nil || len(notes) == maxNotes {
 			continue
 		}
-		note := unknownEnum(typ, equal)
-		if note == "" {
-			note = look.unknownKey(typ, equal)
-		}
-		if note != "" && !slices.Contains(notes, note) {
+		if note := look.note(schema.Catalog, v, equal); note != "" && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}
 	return notes
 }
 
-// equalities are the values that the properties of a variable must equal, by property name. The
-// name "" stands for the id.
-type equalities map[string]value.Value
+// note returns the note on a variable, or "" for none.
+func (l *lookup) note(s *catalog.Schema, v plan.Var, equal equalities) string {
+	switch v.Entity {
+	case plan.Edge:
+		if e := s.Edge(v.Type); e != nil {
+			return unknownEnum(e.Name, e.Properties, equal)
+		}
+	case plan.Node:
+		if n := s.Node(v.Type); n != nil {
+			return cmp.Or(unknownEnum(n.Name, n.Properties, equal), l.unknownKey(n.Name, []*catalog.Node{n}, equal))
+		}
+	case plan.Interface:
+		return l.ofInterface(s, v.Type, equal)
+	}
+	return ""
+}
 
-// conditions returns, for each variable of a read, the equalities that every row must meet: those with
+// ofInterface returns the note on a variable over an interface. A condition on the type leaves only some types.
+func (l *lookup) ofInterface(s *catalog.Schema, name string, equal equalities) string {
+	face := s.Interface(name)
+	types := s.Implementers(name)
+	if face == nil || len(types) == 0 || len(types) > maxTypes {
+		return ""
+	}
+	if note := unknownEnum(name, face.Properties, equal); note != "" {
+		return note
+	}
+	is, ok := equal[catalog.TypeProperty]
+	if !ok {
+		return l.unknownKey(name, types, equal)
+	}
+	names := make([]string, len(types))
+	var left []*catalog.Node
+	for i, n := range types {
+		names[i] = n.Name
+		if slices.ContainsFunc(is, func(v value.Value) bool { return v.Kind() == value.String && v.Str() == n.Name }) {
+			left = append(left, n)
+		}
+	}
+	switch len(left) {
+	case 0:
+		return noneOf(name, catalog.TypeProperty, is, names)
+	case 1:
+		name = left[0].Name
+	}
+	return l.unknownKey(name, left, equal)
+}
+
+// equalities are the values one of which a property of a variable must equal, by property name. The name "" stands for
+// the id. No list is empty.
+type equalities map[string][]value.Value
+
+// conditions returns, for each variable of a read, the equalities that every row must meet: those by = and in with
 // literals, arguments and values computed from them, outside `not`, `any` and `exists` blocks. It leaves
 // out equalities with null, which no row meets, and conditions that do not apply because their optional
 // argument is absent.
 func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equalities {
 	var wanted map[plan.VarID]equalities
-	put := func(id plan.VarID, name string, v value.Value) {
+	put := func(id plan.VarID, name string, v ...value.Value) {
 		if wanted == nil {
 			wanted = map[plan.VarID]equalities{}
 		}
@@ -106,15 +149,50 @@ func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equa
 		}
 		put(id, name, v)
 	}
-	// addNode adds the id of an argument that is a node, unless the variable stands for nodes of other types.
+	// addNode adds the id and the type of an argument that is a node, unless the variable stands for nodes of another type.
 	addNode := func(of plan.Whole, to plan.Expr) {
-		ref, ok := to.(plan.ParamRef)
-		if !ok || args[ref.Index].IsNull() {
+		var typ, id string
+		switch to := to.(type) {
+		case plan.ParamRef:
+			if args[to.Index].IsNull() {
+				return
+			}
+			typ, id = plan.NodeOf(args[to.Index])
+		case plan.NodeRef:
+			is, isLit := to.Type.(plan.Lit)
+			ref, isParam := to.ID.(plan.ParamRef)
+			if !isLit || !isParam || args[ref.Index].IsNull() {
+				return
+			}
+			typ, id = is.Value.Str(), args[ref.Index].Str()
+		default:
 			return
 		}
-		typ, id := plan.NodeOf(args[ref.Index])
-		if v := q.Read.Vars[of.Var]; v.Entity == plan.Node && v.Type == typ {
+		switch v := q.Read.Vars[of.Var]; {
+		case v.Entity == plan.Interface:
 			put(of.Var, "", value.OfString(id))
+			put(of.Var, catalog.TypeProperty, value.OfString(typ))
+		case v.Type == typ:
+			put(of.Var, "", value.OfString(id))
+		}
+	}
+	// addList adds the elements of a list one of which a property must equal.
+	addList := func(of, list plan.Expr) {
+		var v value.Value
+		switch list := list.(type) {
+		case plan.Lit:
+			v = list.Value
+		case plan.ParamRef:
+			v = args[list.Index]
+		}
+		if v.IsNull() || !v.IsList() || len(v.Elems()) == 0 {
+			return
+		}
+		switch of := of.(type) {
+		case plan.Prop:
+			put(of.Var, of.Name, v.Elems()...)
+		case plan.ID:
+			put(of.Var, "", v.Elems()...)
 		}
 	}
 	var each func(clauses []plan.Clause)
@@ -128,7 +206,11 @@ func (l *lookup) conditions(q *plan.Query, args engine.Args) map[plan.VarID]equa
 				continue
 			}
 			c, ok := f.Cond.(plan.Compare)
-			if !ok || c.Op != plan.Eq || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
+			if !ok || c.Op != plan.Eq && c.Op != plan.In || c.Unless != plan.NoParam && args[c.Unless].IsNull() {
+				continue
+			}
+			if c.Op == plan.In {
+				addList(c.Left, c.Right)
 				continue
 			}
 			if w, ok := c.Left.(plan.Whole); ok {
@@ -178,59 +260,97 @@ func (l *lookup) computed(q *plan.Query, args engine.Args, of plan.VarID, e plan
 	return found
 }
 
-// unknownEnum returns a note if an enum property must equal a text that is none of its values.
-func unknownEnum(typ *catalog.Node, equal equalities) string {
-	for _, p := range typ.Properties {
-		v, ok := equal[p.Name]
-		if !ok || p.Type.Enum == nil || p.Type.List || v.Kind() != value.String || slices.Contains(p.Type.Enum, v.Str()) {
-			continue
+// unknownEnum returns a note if an enum property must equal one of some texts, of which none is one of its values. The
+// argument `name` is the name of the type.
+func unknownEnum(name string, props []*catalog.Property, equal equalities) string {
+	for _, p := range props {
+		values, ok := equal[p.Name]
+		known := func(v value.Value) bool { return v.Kind() != value.String || slices.Contains(p.Type.Enum, v.Str()) }
+		if ok && p.Type.Enum != nil && !p.Type.List && !slices.ContainsFunc(values, known) {
+			return noneOf(name, p.Name, values, p.Type.Enum)
 		}
-		values, rest := p.Type.Enum, ""
-		if len(values) > maxEnum {
-			values, rest = values[:maxEnum], ", …"
-		}
-		return fmt.Sprintf("no %s has %s %s; %s is one of %s%s", typ.Name, p.Name, quoted(v), p.Name, strings.Join(values, ", "), rest)
 	}
 	return ""
 }
 
-// unknownKey returns a note if the id or the whole key of a node is given and no node has it.
-func (l *lookup) unknownKey(typ *catalog.Node, equal equalities) string {
-	members := typ.Key
+// noneOf returns the note that a property has none of some values, and which values it can have.
+func noneOf(typ, prop string, values []value.Value, known []string) string {
+	rest := ""
+	if len(known) > maxEnum {
+		known, rest = known[:maxEnum], ", …"
+	}
+	return fmt.Sprintf("no %s has %s %s; %s is one of %s%s", typ, prop, alternatives(values), prop, strings.Join(known, ", "), rest)
+}
+
+// unknownKey returns a note if the id or the whole key of a node is given and no node of the types has it. All the types
+// must have the same key. The argument `name` is the name of the type, or of the interface of the types.
+func (l *lookup) unknownKey(name string, types []*catalog.Node, equal equalities) string {
+	first := types[0]
+	members := first.Key
 	if _, byID := equal[""]; byID {
 		members = []string{""}
+	} else if !sameKeys(types) {
+		return ""
 	}
 	if len(members) == 0 {
 		return ""
 	}
 	named := make([]string, len(members))
-	filters := make([]plan.Clause, len(members))
 	for i, m := range members {
-		v, ok := equal[m]
+		values, ok := equal[m]
 		if !ok {
 			return ""
 		}
-		named[i] = label(m) + " " + quoted(v)
-		filters[i] = compare(plan.Eq, property(typ, m), v)
+		named[i] = label(m) + " " + alternatives(values)
 	}
-	found, err := l.keys(typ, 1, nil, filters...)
-	if err != nil || len(found) > 0 {
-		return ""
+	for _, typ := range types {
+		filters := make([]plan.Clause, len(members))
+		for i, m := range members {
+			filters[i] = oneOf(property(typ, m), equal[m])
+		}
+		found, err := l.keys(typ, 1, nil, filters...)
+		if err != nil || len(found) > 0 {
+			return ""
+		}
 	}
-	note := fmt.Sprintf("no %s has %s", typ.Name, strings.Join(named, " and "))
-	text := equal[members[0]]
-	if members[0] == "" && text.Kind() == value.String {
-		if form := typ.IDForm(text.Str()); form != "" {
+	note := fmt.Sprintf("no %s has %s", name, strings.Join(named, " and "))
+	if text := equal[members[0]][0]; members[0] == "" && text.Kind() == value.String && len(types) == 1 {
+		if form := first.IDForm(text.Str()); form != "" {
 			return note + "; " + form
 		}
 	}
-	if len(typ.Key) != 1 || len(members) != 1 || typ.Property(typ.Key[0]).Type.Kind != value.String || text.Kind() != value.String {
-		return note // the ids are not texts that a person chose, so similar ids do not help
-	}
-	if near := l.near(typ, text.Str()); len(near) > 0 {
+	if near := l.suggest(types, members, equal); len(near) > 0 {
 		note += "; near it: " + strings.Join(near, ", ")
 	}
 	return note
+}
+
+// sameKeys reports whether the keys of types have the same members, of the same types.
+func sameKeys(types []*catalog.Node) bool {
+	for _, n := range types[1:] {
+		if !slices.Equal(n.Key, types[0].Key) {
+			return false
+		}
+		for _, m := range n.Key {
+			if !n.Property(m).Type.Equal(types[0].Property(m).Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alternatives returns values for a note: one, or several joined by "or". It leaves out what is past the first
+// maxNamed.
+func alternatives(values []value.Value) string {
+	texts := make([]string, 0, maxNamed+1)
+	for _, v := range values[:min(len(values), maxNamed)] {
+		texts = append(texts, quoted(v))
+	}
+	if len(values) > maxNamed {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, " or ")
 }
 
 // label returns the name of a key member; "" stands for the id.

@@ -26,7 +26,9 @@ node Seat { row: I32 number: I32 @key(row, number) }
 node Event { title: String }
 node Page { path: String @key }
 node Team implements Named { name: String @key }
-edge Knows: Person -> Person
+node Invoice { number: I32 @key }
+node Day { on: Date @key }
+edge Knows: Person -> Person { how: enum(work, home)? }
 `
 
 const data = `{"type":"Person","data":{"name":"Ada","mood":"good"}}
@@ -36,7 +38,16 @@ const data = `{"type":"Person","data":{"name":"Ada","mood":"good"}}
 {"type":"Person","data":{"name":"bobby"}}
 {"type":"Person","data":{"name":"Bobette"}}
 {"type":"Seat","data":{"row":1,"number":2}}
+{"type":"Seat","data":{"row":1,"number":19}}
+{"type":"Seat","data":{"row":2,"number":9}}
 {"type":"Event","data":{"title":"fair"}}
+{"type":"Team","data":{"name":"bobsled"}}
+{"type":"Invoice","data":{"number":1}}
+{"type":"Invoice","data":{"number":2}}
+{"type":"Invoice","data":{"number":5}}
+{"type":"Invoice","data":{"number":7}}
+{"type":"Invoice","data":{"number":8}}
+{"type":"Day","data":{"on":"2024-05-01"}}
 `
 
 // open returns a graph with the constant data and with the given pages.
@@ -124,7 +135,36 @@ func TestForEmpty(t *testing.T) {
 		{name: "null", params: "$n: String?", body: `match { $p: Person $p.name = $n } return { $p.mood }`, args: []value.Value{value.Null}},
 		{name: "another comparison", body: `match { $p: Person $p.name > "zed" } return { $p.mood }`},
 		{name: "a property that is no key", body: `match { $p: Person { boss: "zed" } } return { $p.mood }`},
-		{name: "a key of two", body: `match { $s: Seat { row: 1, number: 9 } } return { $s.row }`, want: []string{`no Seat has number 9 and row 1`}},
+		{name: "a key of two", body: `match { $s: Seat { row: 1, number: 9 } } return { $s.row }`, want: []string{`no Seat has number 9 and row 1; near it: (number 19 and row 1), (number 2 and row 1), (number 9 and row 2)`}},
+		{name: "a key of two without a near one", body: `match { $s: Seat { row: 7, number: 70 } } return { $s.row }`, want: []string{`no Seat has number 70 and row 7`}},
+		{name: "a number", params: "$n: I32", body: `match { $i: Invoice { number: $n } } return { $i.id }`, args: []value.Value{value.OfI32(6)}, want: []string{`no Invoice has number 6; near it: 5, 7, 8`}},
+		{name: "a great number", params: "$n: I32", body: `match { $i: Invoice { number: $n } } return { $i.id }`, args: []value.Value{value.OfI32(900)}, want: []string{`no Invoice has number 900; near it: 7, 8`}},
+		{name: "a small number", body: `match { $i: Invoice $i.number = 0.5 } return { $i.id }`, want: []string{`no Invoice has number 0.5; near it: 1, 2, 5`}},
+		{name: "the id of a number", body: `match { $i: Invoice $i.id = "x" } return { $i.number }`, want: []string{`no Invoice has id "x"`}},
+		{name: "a date", body: `match { $d: Day { on: date("2024-04-30") } } return { $d.id }`, want: []string{`no Day has on 2024-04-30; near it: 2024-05-01`}},
+		{name: "one of several keys", body: `match { $p: Person $p.name in ["zed", "BOB"] } return { $p.mood }`,
+			want: []string{`no Person has name "zed" or "BOB"; near it: "bob", "dr-bob", "bobby"`}},
+		{name: "one of many keys", params: "$n: [String]", body: `match { $p: Person $p.name in $n } return { $p.mood }`,
+			args: []value.Value{value.OfList(value.String, []value.Value{text("q1"), text("q2"), text("q3"), text("bobb")})}, want: []string{`no Person has name "q1" or "q2" or "q3" or …`}},
+		{name: "one of several keys exists", body: `match { $p: Person $p.name in ["zed", "bob"] $p knows $q } return { $p.mood }`},
+		{name: "one of no keys", params: "$n: [String]", body: `match { $p: Person $p.name in $n } return { $p.mood }`, args: []value.Value{value.OfList(value.String, nil)}},
+		{name: "one of several ids", body: `match { $p: Person $p.id in ["zed", "ADA"] } return { $p.mood }`, want: []string{`no Person has id "zed" or "ADA"; near it: "Ada", "ada.lovelace"`}},
+		{name: "one of several numbers", body: `match { $i: Invoice $i.number in [3, 4] } return { $i.id }`, want: []string{`no Invoice has number 3 or 4; near it: 2, 5, 7`}},
+		{name: "a variable over an interface", body: `match { $n: Named { name: "BOB" } } return { $n.id }`, want: []string{`no Named has name "BOB"; near it: "bob", "dr-bob", "bobby"`}},
+		{name: "an id of an interface", body: `match { $n: Named $n.id = "bobs" } return { $n.name }`, want: []string{`no Named has id "bobs"; near it: "bobsled"`}},
+		{name: "a variable over an interface, of a type", body: `match { $n: Named { name: "bobs" } $n.type = "Person" } return { $n.id }`, want: []string{`no Person has name "bobs"`}},
+		{name: "a key of one type of an interface", body: `match { $n: Named { name: "bobsled" } $n knows $p } return { $n.id }`},
+		{name: "no type of an interface", body: `match { $n: Named $n.type in ["Persn", "Seat"] } return { $n.id }`,
+			want: []string{`no Named has type "Persn" or "Seat"; type is one of Person, Team`}},
+		{name: "a node of an interface by an argument", params: "$t: Team", body: `match { $n: Named $n = $t } return { $n.id }`, args: []value.Value{text("bobs")},
+			want: []string{`no Team has id "bobs"; near it: "bobsled"`}},
+		{name: "a node of an interface by an argument of the interface", params: "$t: Named", body: `match { $n: Named $n = $t } return { $n.id }`, args: []value.Value{plan.OfNode("Team", "ada")},
+			want: []string{`no Team has id "ada"`}},
+		{name: "an enum value of an edge", body: `match { $p: Person $p $w:knows $q $w.how = "school" } return { $q.name }`,
+			want: []string{`no Knows has how "school"; how is one of work, home`}},
+		{name: "several enum values", body: `match { $p: Person $p $w:knows $q $w.how in ["school", "Work"] } return { $q.name }`,
+			want: []string{`no Knows has how "school" or "Work"; how is one of work, home`}},
+		{name: "an enum value and an unknown one", body: `match { $p: Person $p $w:knows $q $w.how in ["school", "work"] } return { $q.name }`},
 		{name: "a part of a key", body: `match { $s: Seat { row: 8 } } return { $s.row }`},
 		{name: "an enum value", body: `match { $p: Person $p.mood = "great" } return { $p.name }`,
 			want: []string{`no Person has mood "great"; mood is one of good, bad`}},
@@ -161,6 +201,33 @@ func TestNearInLargeTypes(t *testing.T) {
 		}
 		got := ask(t, g, "$p: String", "match { $x: Page { path: $p } } return { $x.path }", value.OfString(wanted))
 		if len(got) != 1 || got[0] != want {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+	}
+}
+
+// TestNearInVeryLargeTypes checks which keys a note suggests in a type with more nodes than the engine ranks.
+func TestNearInVeryLargeTypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads 100,001 nodes")
+	}
+	pages := make([]string, 100_001)
+	for i := range pages {
+		pages[i] = fmt.Sprintf("example.com/site%d/engine.Page%d.Title", i%7, i)
+	}
+	g := open(t, pages...)
+	const found = `; near it: "example.com/site4/engine.Page99999.Title"`
+	for wanted, near := range map[string]string{
+		"engine.Page99999.Title":                           found,
+		"Page99999.Title":                                  found,
+		"example.com/site4/engine.Page99999":               found,
+		"Example.com/site4/engine.Page99999.Title":         found,
+		"https://example.com/site4/engine.Page99999.Title": found,
+		"example.com/site4/engine.Page99999.Title#top":     found,
+		"Nothing.Like.It":                                  "",
+	} {
+		want := []string{fmt.Sprintf("no Page has path %q", wanted) + near}
+		if got := ask(t, g, "$p: String", "match { $x: Page { path: $p } } return { $x.path }", value.OfString(wanted)); !slices.Equal(got, want) {
 			t.Errorf("found %q, expected %q", got, want)
 		}
 	}

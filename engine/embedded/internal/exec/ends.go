@@ -88,6 +88,8 @@ func (b *binder) nodeText(e plan.Expr) (*expr, error) {
 		return b.ref(e), nil
 	case plan.EndNode:
 		return b.expr(e)
+	case plan.NodeRef:
+		return b.typedArgument(e)
 	case plan.ParamRef:
 		if e.Index >= 0 && e.Index < len(b.params) && b.params[e.Index].Interface != "" {
 			return b.argument(e), nil

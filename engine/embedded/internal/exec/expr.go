@@ -56,8 +56,8 @@ type expr struct {
 	choice   int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
 	vars     []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
 
-	form form   // for exprConst: the text that it takes from a parameter that is a node of an interface
-	node string // for idForm: the name of the node type
+	form form   // for exprConst: the text that it takes from a parameter that is a node
+	node string // for idForm and typedForm: the name of the node type
 
 	walk   plan.WalkPart // for exprWalk
 	near   routeEnd      // for exprWalk of nodes and types: the variables at the ends
@@ -93,7 +93,7 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.RRF:
 		uses(e.First, f)
 		uses(e.Second, f)
-	case plan.Apply, plan.Test, plan.Member:
+	case plan.Apply, plan.Test, plan.Member, plan.NodeRef:
 		for _, o := range plan.Operands(e) {
 			uses(o, f)
 		}
@@ -273,6 +273,8 @@ func keyOf(e plan.Expr) string {
 			key += keyOf(o) + ","
 		}
 		return key
+	case plan.NodeRef:
+		return "node(" + keyOf(e.Type) + "," + keyOf(e.ID)
 	case plan.Holds:
 		key := "holds("
 		plan.WalkClauses([]plan.Clause{e.Block}, func(e plan.Expr) {

@@ -154,13 +154,17 @@ func (x *Hash) AddLevel(from int, rows *Rows, next uint32, hash func(ord uint32)
 // base, then those of the later levels. An ordinal may occur twice. The base comes before the later
 // levels because it has most of the entries, and a search for an id ends with the first match.
 type Cursor struct {
-	Ord   uint32    // the current candidate
-	next  uint32    // the next ordinal in the base, plus one
-	hash  uint64    // the hash to find
-	first *entry    // the next entry of the overlay to test
-	base  *hashBase // the base to search after the overlay
-	later []*level  // the levels to search after the base and `run`
-	run   []uint32  // the records of a level to test
+	Ord   uint32 // the current candidate
+	place uint32 // the next place in the base; if `passed` is set, the one before it
+	// passed says that the candidate at `place` was returned. Its successor is read only when a caller
+	// needs it: in a full table seven of ten searches end with the first candidate, and the read would
+	// often miss the processor's caches.
+	passed bool
+	hash   uint64    // the hash to find
+	first  *entry    // the next entry of the overlay to test
+	base   *hashBase // the base to search after the overlay
+	later  []*level  // the levels to search after the base and `run`
+	run    []uint32  // the records of a level to test
 }
 
 // Find returns a cursor before the first candidate for a hash.
@@ -171,9 +175,9 @@ func (x *Hash) Find(hash uint64) Cursor {
 	}
 	if b := x.base; b != nil {
 		if b.pending.Left() && b.byPieces() {
-			c.next = b.storedFirst(hash)
+			c.place = b.storedFirst(hash)
 		} else {
-			c.next = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
+			c.place = b.heads[uint32(hash)&uint32(len(b.heads)-1)]
 		}
 	}
 	return c
@@ -188,12 +192,25 @@ func (c *Cursor) Next() bool {
 		}
 	}
 	c.first = nil
-	if c.next == 0 {
+	if c.passed {
+		c.place, c.passed = c.base.after(c.place), false
+	}
+	if c.place == 0 {
 		return len(c.later)+len(c.run) > 0 && c.nextLater()
 	}
-	c.Ord = c.next - 1
-	c.next = c.base.after(c.next)
+	if c.place > uint32(c.base.places()) {
+		c.base.failRange(c.place, c.base.places())
+	}
+	c.Ord, c.passed = c.place-1, true
 	return true
+}
+
+// places returns the number of ordinals that the base covers.
+func (b *hashBase) places() int {
+	if b.nNext > 0 { // a stored base, whose `next` need not be read
+		return b.nNext
+	}
+	return len(b.next)
 }
 
 // nextLater does the work of Next for the levels after the base.
@@ -215,14 +232,11 @@ func (c *Cursor) nextLater() bool {
 	}
 }
 
-// after returns the successor of a place in its chain. It checks the places, which may come
-// from the disk, so that a corrupt chain cannot loop.
+// after returns the successor of a place in its chain. It checks the successor, which may come
+// from the disk, so that a corrupt chain cannot loop. The place must be in range.
 func (b *hashBase) after(place uint32) uint32 {
 	if b.pending.Left() && b.byPieces() {
 		return b.storedAfter(place)
-	}
-	if place > uint32(len(b.next)) {
-		b.failRange(place, len(b.next))
 	}
 	next := b.next[place-1]
 	if next != 0 && next <= place {
@@ -243,9 +257,6 @@ func (b *hashBase) storedFirst(hash uint64) uint32 {
 //
 //go:noinline
 func (b *hashBase) storedAfter(place uint32) uint32 {
-	if place > uint32(b.nNext) {
-		b.failRange(place, b.nNext)
-	}
 	next := b.block(".n", b.nNext).At(int(place - 1))
 	if next != 0 && next <= place {
 		b.failOrder(place, next)

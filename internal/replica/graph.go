@@ -387,13 +387,18 @@ func (g *Graph) tooOld() error {
 		"this server has not reached the shared storage for %v, longer than storage.max_staleness (%v); check the network and the credentials of the storage", s.Lag.Round(time.Second), limit)}
 }
 
-// awaitPause is the pause between two looks at the log for the next writer.
-const awaitPause = 50 * time.Millisecond
+const (
+	// awaitPause is the pause between two looks at the log for the next writer.
+	awaitPause = 50 * time.Millisecond
+
+	// handoverTime is how long a write waits for the next writer.
+	handoverTime = 10 * time.Second
+)
 
 // AwaitWriter waits until another server than the writer `was`, or this server, has taken over. It returns false
-// when it has waited for changeTime or ctx ends, and at once if `was` is alive and not about to stop.
+// when it has waited for handoverTime or ctx ends, and at once if `was` is alive and not about to stop.
 func (g *Graph) AwaitWriter(ctx context.Context, was embedded.Takeover) bool {
-	ctx, cancel := context.WithTimeout(ctx, changeTime)
+	ctx, cancel := context.WithTimeout(ctx, handoverTime)
 	defer cancel()
 	for {
 		t, err := calling(ctx, g, func(eg engine.Graph) (embedded.Takeover, error) {

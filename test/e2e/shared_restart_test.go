@@ -33,7 +33,7 @@ type strict struct {
 // leaves them open. HTTP has no means against a request that meets the close of its connection.
 func newStrict() *strict {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.IdleConnTimeout = 500 * time.Millisecond
+	t.IdleConnTimeout = 250 * time.Millisecond
 	return &strict{transport: t, faults: map[string]int{}, example: map[string]string{}}
 }
 

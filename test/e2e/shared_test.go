@@ -54,6 +54,7 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 	}
 	text := strings.Replace(string(config), "storage: ./data\n", fmt.Sprintf(
 		"storage: { url: \"%s\", cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }\npeers: [%s]\n", storage, *sharedLease, strings.Join(peers, ", ")), 1)
+	text = strings.Replace(text, "  studio: true\n", "  studio: true\n  limits: { per_actor_inflight: 64 }\n", 1) // all clients of a crowd are one actor
 	for range n {
 		dir := t.TempDir()
 		if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS("../../queries")); err != nil {

@@ -58,6 +58,7 @@ func New(o Options) *Forwarder {
 	t.Proxy = nil // the token must be sent to a peer only
 	t.DialContext = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
 	t.MaxIdleConnsPerHost = 64
+	t.IdleConnTimeout = idleTime
 	return &Forwarder{opts: o, transport: t}
 }
 
@@ -81,6 +82,11 @@ func (f *Forwarder) Keep(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// idleTime is how long a connection to another server stays open without a request. It is shorter than the time for
+// which a server that stops still answers its open connections. Otherwise a write could meet the close of its
+// connection, and its outcome would be unknown.
+const idleTime = 500 * time.Millisecond
 
 // Outcome is what a Forwarder did with a request.
 type Outcome int

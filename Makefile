@@ -10,7 +10,7 @@ FUZZTIME ?= 60s
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: build applied $(GRAPH).loaded ## generate, build, index this repository, load it, serve it
 	@exec bin/omnigraph-server --cluster . --bind $(BIND) --dev
@@ -239,9 +239,14 @@ fuzz-engine: ## compare the engine with the reference model on CASES random stat
 bin/versitygw: test/s3gateway/go.mod test/s3gateway/go.sum
 	$(GO) build -C test/s3gateway -o $(abspath $@) github.com/versity/versitygw/cmd/versitygw
 
-test-s3: bin/versitygw ## test storage with S3's protocol against versitygw, which this builds (minutes at first)
+s3-server: bin/versitygw ## build the S3 server of test-s3 (minutes at first)
+
+test-s3-short: bin/versitygw ## test storage with S3's protocol, and compare random statements on it, against versitygw
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
-	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$/^s3$$' -storages -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestRandomStorage$$/^s3$$' -storages -count=1
+
+test-s3: test-s3-short ## the same, the suite of the engine, and built servers that are killed
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestSharedStorage$$/^s3$$' -storages -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -run '^TestSharedStorage$$' -count=1 -args -shared.storage=s3
 
 # azurite imitates Azure Blob Storage. The packages of Go that use the SDK of Azure have the build tag azure.
@@ -388,4 +393,4 @@ golden: ## rewrite the golden files of the tests
 clean: ## remove what was built; the data stays
 	rm -rf bin
 
-.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine test-s3 test-azure azurite-tests test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author bench-studio lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms
+.PHONY: help run applied reindex generate build test test-storage test-race test-short test-clock test-clock-short nightly test-hostile soak studio studio-check test-studio test-peers test-clients test-init test-conformance openapi-fuzzer test-openapi duckdb test-parquet fuzz fuzz-engine s3-server test-s3 test-s3-short test-azure azurite-tests test-manifests simulate bench bench-peers bench-http bench-branches bench-checkpoints bench-sizes bench-search bench-ann bench-writers bench-shared bench-codegen bench-author bench-studio lint eval docs golden clean test-editor bench-editor extension test-shared release test-release test-feed test-snb bench-snb test-scip vet-platforms

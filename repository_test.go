@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var makeStep = regexp.MustCompile(`\bmake ([a-z][a-z-]*(?: [A-Z_]+=\S+)*)(?:;| #|$)`)
+var makeStep = regexp.MustCompile(`\bmake ([a-z][a-z0-9-]*(?: [A-Z_]+=\S+)*)(?:;| #|$)`)
 
 // TestWorkflow checks that the CI workflow has the same steps as .ci/run and that each step is a
 // target of the Makefile.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,6 +34,11 @@ type hourGuide struct {
 	url      string
 	vars     map[string]string // what the guide calls $NAME
 	sessions map[string]*mcp.ClientSession
+	stop     func() // stops the server
+}
+
+func newHourGuide(t *testing.T) *hourGuide {
+	return &hourGuide{T: t, vars: map[string]string{}, sessions: map[string]*mcp.ClientSession{}}
 }
 
 // shell splits a line of the guide as a shell does: quotes keep a word together.
@@ -65,8 +71,8 @@ func (g *hourGuide) command(actor, line string) string {
 	return stdout
 }
 
-// call runs a tool for an actor, and returns the answer.
-func (g *hourGuide) call(actor, name, args string) string {
+// session returns the MCP session of an actor.
+func (g *hourGuide) session(actor string) *mcp.ClientSession {
 	g.Helper()
 	s := g.sessions[actor]
 	if s == nil {
@@ -77,10 +83,15 @@ func (g *hourGuide) call(actor, name, args string) string {
 		if err != nil {
 			g.Fatal(err)
 		}
-		g.Cleanup(func() { s.Close() })
 		g.sessions[actor] = s
 	}
-	res, err := s.CallTool(g.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(g.expand(args))})
+	return s
+}
+
+// call runs a tool for an actor, and returns the answer.
+func (g *hourGuide) call(actor, name, args string) string {
+	g.Helper()
+	res, err := g.session(actor).CallTool(g.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(g.expand(args))})
 	if err != nil {
 		g.Fatalf("%s> %s: %v", actor, name, err)
 	}
@@ -91,15 +102,15 @@ func (g *hourGuide) call(actor, name, args string) string {
 	return text
 }
 
-// serve starts a server for the cluster in the working directory.
-func (g *hourGuide) serve() {
+// serve starts a server for the cluster in the working directory, which knows some actors.
+func (g *hourGuide) serve(actors ...string) {
 	g.Helper()
 	config, err := cluster.Read("cluster.yaml")
 	if err != nil {
 		g.Fatal(err)
 	}
 	tokens := &auth.Tokens{}
-	for _, actor := range []string{"act-bot", "act-pip", "act-ada"} {
+	for _, actor := range actors {
 		if err := tokens.Add(tokenOf(actor), actor); err != nil {
 			g.Fatal(err)
 		}
@@ -109,13 +120,18 @@ func (g *hourGuide) serve() {
 		g.Fatal(err)
 	}
 	ts := httptest.NewServer(s.Handler())
-	g.Cleanup(func() {
+	g.stop = sync.OnceFunc(func() {
+		for _, session := range g.sessions {
+			session.Close()
+		}
+		g.sessions = map[string]*mcp.ClientSession{}
 		ts.Close()
 		http.DefaultClient.CloseIdleConnections()
 		if err := s.Close(); err != nil {
 			g.Error(err)
 		}
 	})
+	g.Cleanup(g.stop)
 	g.url = ts.URL
 	g.vars["URL"] = ts.URL
 }
@@ -127,7 +143,7 @@ func TestDraftsGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &hourGuide{T: t, vars: map[string]string{}, sessions: map[string]*mcp.ClientSession{}}
+	g := newHourGuide(t)
 	t.Chdir(t.TempDir())
 	files := regexp.MustCompile("(?s)```[a-z]+ ([^\n]+)\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	for _, m := range files {
@@ -137,7 +153,7 @@ func TestDraftsGuide(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^    (?:(\$)|(act-\w+)([$>])) (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		actor, line := m[2], m[4]
 		if actor != "" && g.url == "" {
-			g.serve()
+			g.serve("act-bot", "act-pip", "act-ada")
 		}
 		if m[3] != ">" {
 			answers = append(answers, g.command(actor, line))

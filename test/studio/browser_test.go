@@ -46,6 +46,8 @@ type tab struct {
 	t   *testing.T
 	ctx context.Context
 
+	patience time.Duration // how long an action may take
+
 	mu       sync.Mutex
 	messages []string // what the page wrote to the console; guarded by mu
 }
@@ -57,7 +59,7 @@ func openTab(t *testing.T) *tab {
 		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", false))
 	allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, closeTab := chromedp.NewContext(allocated)
-	b := &tab{t: t, ctx: ctx}
+	b := &tab{t: t, ctx: ctx, patience: 20 * time.Second}
 	t.Cleanup(func() {
 		closeTab()
 		stop()
@@ -82,10 +84,10 @@ func openTab(t *testing.T) *tab {
 	return b
 }
 
-// run runs actions, and fails the test if they take longer than 20 seconds.
+// run runs actions, and fails the test if they take longer than the tab's patience.
 func (b *tab) run(actions ...chromedp.Action) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, b.patience)
 	defer cancel()
 	if b.ctx.Value(started{}) == nil {
 		// The first call of chromedp.Run starts the browser. It uses the context without the time
@@ -125,13 +127,13 @@ func (b *tab) open(s *site, path string) {
 // settle waits until the page has a heading and everything on it has loaded.
 func (b *tab) settle() {
 	b.t.Helper()
-	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond)))
+	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 }
 
 // wait waits until a JavaScript condition holds.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond)))
+	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 }
 
 // eval returns the value of a JavaScript expression.

@@ -22,6 +22,9 @@ var (
 // mostSettled is the goal for the time in which a page has settled.
 const mostSettled = time.Second
 
+// visits is the number of times that TestLarge opens each page.
+const visits = 3
+
 // mostFirst is the goal for the compressed size of the first page, in bytes.
 const mostFirst = 100_000
 
@@ -142,9 +145,10 @@ func TestLarge(t *testing.T) {
 	s, proposals := largeSite(t)
 	load := commitsOf(t, s, "bulk")
 	b := openTab(t)
+	b.patience = 3 * time.Minute
 	m := newMeter(b)
 	b.run(chromedp.Navigate(s.url+"/studio/icon.svg"), chromedp.Evaluate(fmt.Sprintf("sessionStorage.setItem('omnigraph-token', %q)", s.token["act-dev"]), nil))
-	person, bulk := "p0000000", "/studio/social/review/"+proposals["bulk into main"]
+	person, bulk := mostKnown(t, s), "/studio/social/review/"+proposals["bulk into main"]
 	found := fmt.Sprintf("/studio/social/entity?q=%s", url.QueryEscape("bibim"))
 	pages := []largePage{
 		{"first page", "/studio/social", 0},
@@ -157,7 +161,7 @@ func TestLarge(t *testing.T) {
 		{"its rows of one type", bulk + "?type=Company", 0},
 		{"proposal with 20,000 conflicts", "/studio/social/review/" + proposals["bulk into clash"], 0},
 		{"proposal of a draft", "/studio/social/review/" + proposals["draft into main"], 0},
-		{"stored queries", "/studio/social/run?q=person", 0},
+		{"stored queries", "/studio/social/run", 0},
 		{"a query with 50 rows", "/studio/social/run/w2?p.slug=" + person + "&run=1", 0},
 		{"a count of friends", "/studio/social/run/w4?p.slug=" + person + "&run=1", 0},
 		{"a query over all edges of a type", "/studio/social/run/w6?run=1", 0},
@@ -185,28 +189,37 @@ func TestLarge(t *testing.T) {
 		{"access explained", "/studio/social/access?actor=act-bot", 0},
 	}
 	t.Logf("load averages before %s", loadAverages())
-	t.Logf("| page | first | median of 5 | requests | bytes | rows | shown |")
-	for _, p := range pages {
+	t.Logf("| page | first | median of 3 | server | page | requests | bytes | rows | shown |")
+	for i := 0; i < len(pages); i++ {
+		p := pages[i]
 		var times []time.Duration
 		first := m.visit(s, p.path)
-		shown := eval[int](b, shownRows)
+		shown, failed := eval[int](b, shownRows), b.fails()
 		if p.name == "first page" {
 			t.Logf("the files of the first page have %d bytes, compressed", first.files)
 			if first.files == 0 || first.files > mostFirst {
 				t.Errorf("the files of the first page have %d bytes, want at most %d", first.files, mostFirst)
 			}
 		}
-		for range 4 {
-			times = append(times, m.visit(s, p.path).settled)
+		more := eval[string](b, `[...document.querySelectorAll("main a")].find(e => /^(More changes|Older commits|Next rows)$/.test(e.innerText))?.getAttribute("href") ?? ""`)
+		server, page := first.server, first.page
+		for range visits - 1 {
+			again := m.visit(s, p.path)
+			times = append(times, again.settled)
+			server, page = min(server, again.server), min(page, again.page)
 		}
 		times = append(times, first.settled)
 		slices.Sort(times)
-		t.Logf("| %s | %d ms | %d ms | %d | %d | %d | %d | slowest answer %d ms %s", p.name, first.settled.Milliseconds(), times[2].Milliseconds(), first.requests, first.bytes, first.rows, shown, first.longest.Milliseconds(), first.slowest)
-		if b.fails() {
-			t.Errorf("%s shows a failure: %.500s", p.name, b.text())
+		t.Logf("| %s | %d ms | %d ms | %d ms | %d ms | %d | %d | %d | %d |", p.name, first.settled.Milliseconds(), times[visits/2].Milliseconds(), server.Milliseconds(), page.Milliseconds(), first.requests, first.bytes, first.rows, shown)
+		t.Logf("  the first time, the server used %d ms; the slowest answer took %d ms: %s", first.server.Milliseconds(), first.longest.Milliseconds(), first.slowest)
+		if more != "" && !strings.HasPrefix(p.name, "second page of ") {
+			pages = slices.Insert(pages, i+1, largePage{"second page of " + p.name, more, p.more})
 		}
-		if times[2] > mostSettled {
-			t.Errorf("%s: a median of %v until the page has settled, want at most %v", p.name, times[2], mostSettled)
+		if failed {
+			t.Errorf("%s shows a failure: %.1000s", p.name, b.text())
+		}
+		if median := times[visits/2]; median > mostSettled {
+			t.Errorf("%s: a median of %v until the page has settled, want at most %v", p.name, median, mostSettled)
 		}
 		if first.rows > shown+p.more {
 			t.Errorf("%s: the page receives %d rows and shows %d", p.name, first.rows, shown)
@@ -214,6 +227,14 @@ func TestLarge(t *testing.T) {
 	}
 	t.Logf("load averages after %s", loadAverages())
 	b.quiet()
+}
+
+// mostKnown returns the person with the most edges Knows.
+func mostKnown(t *testing.T, s *site) string {
+	t.Helper()
+	var answer struct{ Rows []struct{ Slug string } }
+	s.ask(t, "act-dev", "POST", "/graphs/social/query", `{"query":"query q() { match { $p: Person  $p knows $f } return { $p.slug as slug, count($f) as n } order { n desc } limit 1 }"}`, &answer)
+	return answer.Rows[0].Slug
 }
 
 // fails reports whether the page shows a failure.

@@ -1,14 +1,19 @@
 package studio
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
 	cdp "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
 
@@ -39,6 +44,8 @@ type cost struct {
 	rows     int           // number of rows in those answers
 	slowest  string        // path of the slowest answer
 	longest  time.Duration // time of the slowest answer
+	server   time.Duration // processor time of the server
+	page     time.Duration // processor time of the page's main thread
 }
 
 // watchChanges keeps in window.changed the time of the last change of the page, in milliseconds since the
@@ -64,7 +71,7 @@ func newMeter(b *tab) *meter {
 			m.ended(e.RequestID, e.Timestamp.Time(), 0)
 		}
 	})
-	b.run(network.Enable().WithMaxTotalBufferSize(64<<20).WithMaxResourceBufferSize(16<<20), chromedp.ActionFunc(func(ctx context.Context) error {
+	b.run(performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks), network.Enable().WithMaxTotalBufferSize(64<<20).WithMaxResourceBufferSize(16<<20), chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := cdp.AddScriptToEvaluateOnNewDocument(watchChanges).Do(ctx)
 		return err
 	}))
@@ -85,6 +92,7 @@ func (m *meter) visit(s *site, path string) cost {
 	m.mu.Lock()
 	m.received, m.open = map[network.RequestID]*response{}, 0
 	m.mu.Unlock()
+	serverBefore := s.processorTime()
 	m.b.open(s, path)
 	for quietSince := time.Now(); time.Since(quietSince) < 400*time.Millisecond; time.Sleep(20 * time.Millisecond) {
 		m.mu.Lock()
@@ -94,7 +102,7 @@ func (m *meter) visit(s *site, path string) cost {
 		m.mu.Unlock()
 	}
 	m.b.settle()
-	c := cost{settled: time.Duration(eval[float64](m.b, "window.changed") * float64(time.Millisecond))}
+	c := cost{server: s.processorTime() - serverBefore, page: m.processorTime(), settled: time.Duration(eval[float64](m.b, "window.changed") * float64(time.Millisecond))}
 	m.mu.Lock()
 	received := m.received
 	m.mu.Unlock()
@@ -110,6 +118,34 @@ func (m *meter) visit(s *site, path string) cost {
 		}
 	}
 	return c
+}
+
+// processorTime returns the processor time that the page has used since the start of the navigation.
+func (m *meter) processorTime() (d time.Duration) {
+	m.b.t.Helper()
+	m.b.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		metrics, err := performance.GetMetrics().Do(ctx)
+		for _, metric := range metrics {
+			if metric.Name == "TaskDuration" {
+				d = time.Duration(metric.Value * float64(time.Second))
+			}
+		}
+		return err
+	}))
+	return d
+}
+
+// processorTime returns the processor time that the server has used. It is 0 where there is no /proc.
+func (s *site) processorTime() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	// The second field is the name of the program in brackets; fields 14 and 15 are in hundredths of a second.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // rows returns the number of rows in an answer. The types of the schema and the names of the branches do not

@@ -222,6 +222,7 @@ func codeSite(t *testing.T, rules ...string) *site {
 	s.send(t, "act-dev", "POST", "/graphs/code/queries/add_note", `{"params":{"slug":"first","symbol":"`+symbol+`","text":"See https://example.com/why"}}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/branches", `{"name":"review"}`)
 	s.send(t, "act-dev", "POST", "/graphs/code/mutate", `{"query":"query m() { update Note set { text: \"Read me twice\" } where slug = \"first\" }","branch":"review"}`)
+	s.send(t, "act-dev", "POST", "/graphs/code/queries/add_note", `{"branch":"review","params":{"slug":"retries","symbol":"`+symbol+`","text":"A mutation is sent again only with an idempotency key."}}`)
 	var p struct{ ID string }
 	s.ask(t, "act-dev", "POST", "/graphs/code/proposals", `{"source":"review","title":"Correct a note"}`, &p)
 	s.proposal = p.ID

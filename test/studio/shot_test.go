@@ -21,7 +21,10 @@ func (b *tab) shoot(name string) {
 		return
 	}
 	var shot []byte
-	b.run(chromedp.CaptureScreenshot(&shot))
+	bars := func(width string) chromedp.Action {
+		return chromedp.Evaluate(`document.documentElement.style.scrollbarWidth = "`+width+`"`, nil)
+	}
+	b.run(bars("none"), chromedp.CaptureScreenshot(&shot), bars(""))
 	small, err := reduced(shot)
 	if err == nil {
 		err = os.MkdirAll(*shots, 0o755)

@@ -62,6 +62,7 @@ func build() (map[string][]byte, error) {
 			{InputPath: filepath.Join(source, "style.css"), OutputPath: "app"},
 		},
 		Bundle:            true,
+		External:          []string{"*.svg"}, // the style sheet refers to a file next to it
 		Outdir:            target,
 		Format:            api.FormatESModule,
 		Target:            api.ES2022,

@@ -107,6 +107,7 @@ function Decisions(props: { access: Access }) {
   return (
     <>
       <Table
+        whole
         label={`actions of ${access.actor}`}
         rows={access.decisions}
         columns={[
@@ -119,6 +120,7 @@ function Decisions(props: { access: Access }) {
       <h2>Tools</h2>
       <p>A tool is listed if the actor may use it on some branch. The last column says what happens on this branch.</p>
       <Table
+        whole
         label={`tools of ${access.actor}`}
         rows={access.tools}
         columns={[

@@ -117,7 +117,7 @@ function Comparison(props: { graph: string; other: string }) {
         const own = (list: Commit[]) => list.slice(0, common && list.findIndex((c) => c.graph_commit_id === common.graph_commit_id));
         return (
           <>
-            <p class="note">
+            <p class={common ? undefined : "note"}>
               {common ? (
                 <>
                   The branches part at the commit <a href={href(graph, "history", [common.graph_commit_id])}>{common.graph_commit_id}</a>.

@@ -13,15 +13,18 @@ export interface Column<T> {
   view?: (row: T) => ComponentChildren;
 }
 
-/** Shows rows. The label is the name of the table for screen readers, and the name of the CSV file. */
-export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string }) {
-  const { label, columns, rows, empty = "There is nothing to show." } = props;
+/**
+ * Shows rows. The label is the name of the table for screen readers, and the name of the CSV file. A high table scrolls in a
+ * box of its own; one that is the main part of its page is `whole` instead, and makes the page higher.
+ */
+export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string; whole?: boolean }) {
+  const { label, columns, rows, empty = "There is nothing to show.", whole = false } = props;
   if (rows.length === 0) {
     return <p class="empty">{empty}</p>;
   }
   return (
     <div class="tabled">
-      <div class="scroll" role="region" aria-label={visible(label)} tabIndex={0}>
+      <div class={whole ? "scroll whole" : "scroll"} role="region" aria-label={visible(label)} tabIndex={0}>
         <table>
           <thead>
             <tr>

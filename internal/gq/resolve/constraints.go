@@ -123,7 +123,9 @@ func (b *builder) ownRules(members []syntax.Member, lookup func(string) *catalog
 }
 
 // list returns the text of a rule over properties.
-func list(kind string, names []string) string { return "@" + kind + "(" + strings.Join(names, ", ") + ")" }
+func list(kind string, names []string) string {
+	return "@" + kind + "(" + strings.Join(names, ", ") + ")"
+}
 
 // once reports a rule that a type has a second time. The map `rules` contains the positions of the earlier rules by their
 // text; once adds this rule to it. The catalog keeps both, so that stored schemas keep their digest.

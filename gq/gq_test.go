@@ -152,6 +152,13 @@ func TestStoredAnnotations(t *testing.T) {
 	if n := s.Node("A"); len(n.Annotations) != 2 || n.Annotations[0].Name != "team" || n.Properties[0].Annotations[0].Name != "deprecated" {
 		t.Errorf("found %+v", n)
 	}
+	src.Text = `node A { x: String @unique y: I32 @unique(x) @range(y, 0..9) @range(y, 0..9) @check(x, "a") @check(x, "a") }`
+	if _, faults := gq.CompileSchema(src); len(faults) != 3 {
+		t.Errorf("a new text with repeated rules: %v", faults)
+	}
+	if s, faults = gq.CompileStoredSchema(src); faults.HasErrors() || len(s.Node("A").Unique) != 2 || len(s.Node("A").Ranges) != 2 || len(s.Node("A").Checks) != 2 {
+		t.Errorf("a stored text with repeated rules: %v", faults)
+	}
 	if _, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
 		t.Error("an unknown type is accepted")
 	}

@@ -546,6 +546,14 @@ func (r *readDraw) aggregate() plan.Expr {
 		return r.perhapsDistinct(agg(pick(r.drawer, funcs), prop))
 	}
 	var arg plan.Expr = id(v)
+	if declared.Entity == plan.Edge && r.percent(40) {
+		e := r.drawer.schema.Edge(declared.Type)
+		for _, to := range []bool{false, true} {
+			if end, ok := endExpr(e, v, to).(plan.EndNode); ok {
+				return r.perhapsDistinct(count(end))
+			}
+		}
+	}
 	if declared.Entity.IsNode() {
 		arg = whole(v)
 	}

@@ -214,6 +214,18 @@ func endNodeCases() []readCase {
 			_, e, _ := about(p)
 			p.match(where(p.to(e), plan.Ne, nodeRef("Person", p.param("who", stringType.Optional())))).ret(id(e))
 		}},
+		{name: "ends counted", want: "5 | 4", build: func(p *readPlan) {
+			_, e, _ := about(p)
+			p.ret(count(p.to(e)), distinct(count(p.to(e))))
+		}},
+		{name: "ends counted in a block", want: "n1 | 2\nn2 | 2\nn3 | 1\nn4 | 0", build: func(p *readPlan) {
+			n, e, x := p.bind("n", "Note"), p.edge("e", "About"), p.shared("x")
+			p.ret(id(n), plan.BlockAgg{Func: plan.Count, Distinct: true, Match: []plan.Clause{over(n, e, "About", x)}, Arg: p.to(e), Outer: []plan.VarID{n}})
+		}},
+		{name: "ends that may be null counted", want: "n1 | 2\nn2 | 2\nn3 | 1\nn4 | 0", build: func(p *readPlan) {
+			n, e, x := p.bind("n", "Note"), p.edge("e", "About"), p.shared("x")
+			p.match(p.maybe(over(n, e, "About", x))).ret(id(n), distinct(count(p.to(e))))
+		}},
 		{name: "comparison with an end as a value", args: []any{plan.OfNode("City", "ann")}, want: "a1 | false\na2 | true\na3 | false\na4 | false\na5 | false", build: func(p *readPlan) {
 			_, e, _ := about(p)
 			p.ret(id(e), test(p.to(e), plan.Eq, p.namedNode(false))).orderBy(id(e))

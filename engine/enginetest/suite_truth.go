@@ -49,6 +49,18 @@ func truthCases() []testCase {
 		of("a search in a block", "ann | true\nbob | true\ncid | false\ndan | false\neve | false", func(p *readPlan, a plan.VarID) []plan.Expr {
 			return one(holds(anyOf(plan.Filter{Cond: text(plan.Search, p.prop(a, "about"), "engine")}), a))
 		}),
+		{name: "collected and counted", want: "[true, false, true, false, true] | [true, false] | 2 | 1", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			old := compare(plan.Gt, p.prop(a, "age"), plan.Lit{Value: value.OfI32(28)})
+			knows := holds(exists(hop(a, "Knows", b)), a)
+			never := plan.Test{Cond: plan.NullTest{Expr: p.prop(a, "name")}}
+			p.ret(agg(plan.Collect, old), distinct(agg(plan.Collect, knows)), distinct(count(old)), distinct(count(never)))
+		}},
+		{name: "counted in a block", want: "ann | 1\nbob | 1\ncid | 1\ndan | 0\neve | 0", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.node("b", "Person")
+			old := compare(plan.Gt, p.prop(b, "age"), plan.Lit{Value: value.OfI32(28)})
+			p.ret(id(a), plan.BlockAgg{Func: plan.Count, Distinct: true, Match: []plan.Clause{hop(a, "Knows", b)}, Arg: old, Outer: []plan.VarID{a}})
+		}},
 		of("a dropped block is true", "ann | true\nbob | true\ncid | true\ndan | true\neve | true", func(p *readPlan, a plan.VarID) []plan.Expr {
 			return one(holds(not(unless(p.prop(a, "name"), plan.Eq, p.param("x", stringType.Optional()))), a))
 		}, nil),

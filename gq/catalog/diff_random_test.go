@@ -215,7 +215,10 @@ func (m *model) constrain(r *rand.Rand, t *modelType, node bool) {
 	case k == 3 && node && p.typ == "String" && p.enum == nil:
 		c.text = `@check(%s, "x` + fmt.Sprint(r.IntN(3)) + `")`
 	}
-	t.body = append(t.body, c)
+	again := func(o modelConstraint) bool { return o.text == c.text && slices.Equal(o.props, c.props) }
+	if !slices.ContainsFunc(t.body, again) { // a schema may have a rule only once
+		t.body = append(t.body, c)
+	}
 }
 
 // edit makes one random change. Most changes can be migrated.

@@ -330,5 +330,5 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 	if row.Func == plan.Collect && arg.node != "" {
 		t.fields = wholeFields(c.nodeType(arg.nodeVar()).props)
 	}
-	return t, c.accepts(row, arg, call.Args[0].Source().Span())
+	return t, c.accepts(row, arg, call.Distinct != nil, call.Args[0].Source().Span())
 }

@@ -64,7 +64,7 @@ func (c *checker) blockAgg(o *syntax.Subquery, match []plan.Clause, sc *scope) (
 	arg := typed{}
 	if o.Value != nil {
 		var ok bool
-		if arg, ok = c.value(o.Value, sc); !ok || !c.accepts(row, arg, o.Value.Source().Span()) {
+		if arg, ok = c.value(o.Value, sc); !ok || !c.accepts(row, arg, e.Distinct, o.Value.Source().Span()) {
 			return typed{}, false
 		}
 		e.Arg = arg.expr
@@ -110,17 +110,20 @@ func (c *checker) blockRows(o *syntax.Subquery, match []plan.Clause, sc *scope) 
 	return typed{expr: e, typ: e.Type(), fields: e.Fields()}, len(c.faults) == before
 }
 
-// accepts reports whether an aggregate accepts an argument. If it does not, accepts adds a fault.
-func (c *checker) accepts(row *plan.Aggregate, arg typed, at diag.Span) bool {
+// accepts reports whether an aggregate accepts an argument. If it does not, accepts adds a fault. A condition is never null,
+// so count without distinct would count all rows.
+func (c *checker) accepts(row *plan.Aggregate, arg typed, distinct bool, at diag.Span) bool {
 	switch {
 	case isConstant(arg.expr):
 		c.fault(BadAggregate, at, "", "the argument of %s is a constant, want a variable or a property", row.Name)
 	case plan.HasAggregate(arg.expr):
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
-	case isTruth(arg.expr):
+	case isTruth(arg.expr) && !distinct && row.Func != plan.Collect:
 		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
+	case arg.end != "" && row.Func == plan.Count:
+		return true
 	case arg.end != "":
-		c.fault(BadAggregate, at, endHelp, "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
+		c.fault(BadAggregate, at, "use the variable at the end of the traversal, as in collect($x) or min($x.id)", "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
 	case arg.fields != nil, arg.node != "" && !row.Arg.Nodes, arg.node == "" && !row.Arg.Accepts(arg.typ):
 		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 	default:

@@ -144,7 +144,7 @@ var Rules = []Rule{
 		Explanation: "A parameter with a @default is never null, so the ? after its type changes nothing. gq lint --fix removes it.",
 		Example:     `query q($name: String? @default("Ada")) { match { $p: Person { name: $name } } return { $p.age } }`}},
 	{Level: Warning, query: blockWithoutLimit, Entry: diag.Entry{Code: BlockNoLimit, Title: "subquery in a read without limit",
-		Explanation: "A subquery among the columns runs once for each row that is returned. Without a limit, its work grows with the graph. The rule does not report reads that return at most one row.",
+		Explanation: "A subquery among the columns runs once for each row that is returned, and one among the sort keys for each row. Without a limit, its work grows with the graph. The rule does not report reads that return at most one row.",
 		Example:     `query q() { match { $p: Person } return { $p.name, count { $p knows $_ } as friends } }`}},
 	{Level: Warning, query: multipliedCount, Entry: diag.Entry{Code: MultipliedCount, Title: "count over two independent sets",
 		Explanation: "A match has a row for each combination of the nodes that it reaches. If two traversals start at the same node and nothing else connects their other ends, count, sum, avg and collect take each match of one once for each match of the other. Write each as a block, such as count { $p knows $q }, or count(distinct …).",

@@ -129,16 +129,21 @@ func (p *queryPass) varName(id plan.VarID) string {
 
 // oneRow reports whether a read yields at most one row.
 func (p *queryPass) oneRow() bool {
-	r := p.Plan.Read
+	return p.singleRow(p.Plan.Read, p.inner)
+}
+
+// singleRow reports whether a read, or the match of a block, has at most one row. The function `inner` reports whether a
+// variable is bound inside a block.
+func (p *queryPass) singleRow(r *plan.Read, inner func(plan.VarID) bool) bool {
 	if r.Grouped {
 		keys := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) })
 		if !keys {
 			return true
 		}
 	}
-	pins := atMostOne(p.in.Meter, p.in.Schema, r, p.inner)
+	pins := atMostOne(p.in.Meter, p.in.Schema, r, inner)
 	for id := range r.Vars {
-		if !pins[plan.VarID(id)] && !p.inner(plan.VarID(id)) {
+		if !pins[plan.VarID(id)] && !inner(plan.VarID(id)) {
 			return false
 		}
 	}

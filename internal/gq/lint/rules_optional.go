@@ -9,12 +9,15 @@ import (
 // dropsUnmatched reports each condition outside of `optional` blocks that is never true when an optional
 // variable is null. Such a condition removes the rows that the block keeps.
 func dropsUnmatched(p *queryPass) {
-	r, ok := p.Syntax.Body.(*syntax.Read)
-	if !ok {
-		return
+	for _, m := range p.matches() {
+		p.dropsUnmatched(m)
 	}
+}
+
+// dropsUnmatched reports the conditions of one match.
+func (p *queryPass) dropsUnmatched(m matched) {
 	optional := map[string]bool{}
-	for _, v := range p.Plan.Read.Vars {
+	for _, v := range m.read.Vars {
 		if v.Optional {
 			optional["$"+v.Name] = true
 		}
@@ -50,7 +53,7 @@ func dropsUnmatched(p *queryPass) {
 			}
 		}
 	}
-	conditions(r.Match)
+	conditions(m.clauses)
 }
 
 // strictUse returns a variable of the set with which an operand is always null when the variable is null.

@@ -71,7 +71,7 @@ var Codes = []diag.Entry{
 		Example: "node A @descripton(\"An example.\") { x: String }"},
 	{Code: MisplacedAnnotation, Title: "annotation in the wrong place", Explanation: "@key, @unique, @index, @embed and @ann belong to properties, @instruction to node and edge types, @card to edge types, and @range and @check to the body of a node type.",
 		Example: "node A @key { x: String }"},
-	{Code: RepeatedAnnotation, Title: "repeated annotation", Explanation: "A type or a property may have each annotation of the language only once.",
+	{Code: RepeatedAnnotation, Title: "repeated annotation", Explanation: "A type or a property may have each annotation of the language only once, and a type each rule such as @unique(name), @index(name), @range(age, 0..150) or @check(email, \"@\"), whether it stands at the property or in the body.",
 		Example: "node A @description(\"One.\") @description(\"Two.\") { x: String }"},
 	{Code: BadApproximate, Title: "approximate index that a property cannot have", Explanation: "@ann gives a Vector property of a node an index with which nearest is fast on many entities and may miss some of the closest ones. It has no arguments. A property of another kind, a list, and a property of an edge cannot have it.",
 		Example: "node A { x: String @ann }"},

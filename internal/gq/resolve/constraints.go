@@ -2,6 +2,8 @@ package resolve
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -12,6 +14,7 @@ import (
 // nodeConstraints collects the constraints on the properties and then the constraints of the
 // body.
 func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
+	rules := b.ownRules(d.Members, n.Property)
 	for _, p := range n.Properties {
 		tr := b.traits[p]
 		if tr.key && b.canConstrain(p, "key", tr.span) {
@@ -32,6 +35,9 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 			if !ok {
 				continue
 			}
+			if m.Kind.Value != "key" {
+				b.once(rules, list(m.Kind.Value, names), m.Span())
+			}
 			switch m.Kind.Value {
 			case "key":
 				b.key(n, names, m.Span())
@@ -42,11 +48,11 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 			}
 		case *syntax.RangeConstraint:
 			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
-				b.bounds(n, p, m)
+				b.bounds(n, p, m, rules)
 			}
 		case *syntax.CheckConstraint:
 			if p := b.propertyNamed(m.Name, n.Properties, n.Property); p != nil {
-				b.pattern(n, p, m)
+				b.pattern(n, p, m, rules)
 			}
 		}
 	}
@@ -55,6 +61,7 @@ func (b *builder) nodeConstraints(d *syntax.Node, n *catalog.Node) {
 // edgeConstraints adds the constraints in the body of an edge type, and reports those that edges
 // cannot have.
 func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
+	rules := b.ownRules(d.Members, e.Property)
 	for _, p := range e.Properties {
 		tr := b.traits[p]
 		if tr.key {
@@ -76,6 +83,9 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 				continue
 			}
 			names, ok := b.constraintNames(m, e.Properties, e.Property, []string{"src", "dst"})
+			if ok {
+				b.once(rules, list(m.Kind.Value, names), m.Span())
+			}
 			switch {
 			case !ok:
 			case m.Kind.Value == "unique":
@@ -89,6 +99,42 @@ func (b *builder) edgeConstraints(d *syntax.Edge, e *catalog.Edge) {
 			b.fault(EdgeConstraint, m.Span(), "", "the body of an edge cannot contain @check")
 		}
 	}
+}
+
+// ownRules returns the positions of the @unique and @index annotations of the properties that a type declares itself, by
+// their text in the body of the type.
+func (b *builder) ownRules(members []syntax.Member, lookup func(string) *catalog.Property) map[string]diag.Span {
+	rules := map[string]diag.Span{}
+	for _, m := range members {
+		p, ok := m.(*syntax.Property)
+		if !ok || lookup(p.Name.Value) == nil {
+			continue
+		}
+		for _, a := range p.Annotations {
+			b.step(1)
+			if kind := a.Name.Value; kind == "unique" || kind == "index" {
+				if rule := list(kind, []string{p.Name.Value}); rules[rule] == (diag.Span{}) {
+					rules[rule] = a.Span()
+				}
+			}
+		}
+	}
+	return rules
+}
+
+// list returns the text of a rule over properties.
+func list(kind string, names []string) string {
+	return "@" + kind + "(" + strings.Join(names, ", ") + ")"
+}
+
+// once reports a rule that a type has a second time. The map `rules` contains the positions of the earlier rules by their
+// text; once adds this rule to it. The catalog keeps both, so that stored schemas keep their digest.
+func (b *builder) once(rules map[string]diag.Span, rule string, at diag.Span) {
+	if first, again := rules[rule]; again {
+		b.fault(RepeatedAnnotation, at, "remove one of them", "%s occurs twice here, first at %s", rule, first)
+		return
+	}
+	rules[rule] = at
 }
 
 // key sets the key of a node type, unless it has one or a property is nullable.
@@ -154,8 +200,8 @@ func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) b
 	return !unfit
 }
 
-// bounds checks @range, and adds it to the node type.
-func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint) {
+// bounds checks @range, and adds it to the node type. See once for `rules`.
+func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint, rules map[string]diag.Span) {
 	if !p.Type.Kind.IsNumeric() || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@range needs a numeric property, but %s is %s", p.Name, p.Type)
 		return
@@ -165,11 +211,20 @@ func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeCo
 		b.fault(BadRange, fault.Span, fault.Help, "%s", fault.Message)
 		return
 	}
+	b.once(rules, "@range("+p.Name+", "+textOf(ends.Min)+".."+textOf(ends.Max)+")", c.Span())
 	n.Ranges = append(n.Ranges, catalog.Range{Property: p.Name, Min: ends.Min, Max: ends.Max})
 }
 
-// pattern checks @check, and adds it to the node type.
-func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint) {
+// textOf returns the text of an end of a range, or "" for none.
+func textOf(end *value.Value) string {
+	if end == nil {
+		return ""
+	}
+	return value.Text(*end)
+}
+
+// pattern checks @check, and adds it to the node type. See once for `rules`.
+func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckConstraint, rules map[string]diag.Span) {
 	if p.Type.Kind != value.String || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@check needs a String property, but %s is %s", p.Name, p.Type)
 		return
@@ -179,5 +234,6 @@ func (b *builder) pattern(n *catalog.Node, p *catalog.Property, c *syntax.CheckC
 		b.fault(BadPattern, fault.Span, fault.Help, "%s", fault.Message)
 		return
 	}
+	b.once(rules, "@check("+p.Name+", "+strconv.Quote(pattern.String())+")", c.Span())
 	n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pattern.String()})
 }

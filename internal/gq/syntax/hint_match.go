@@ -79,6 +79,7 @@ var matchHints = []hint{
 	{in: inMatch, text: "<var> < ^- [ <word> ] - <var>", help: "write the name of an edge between two variables: %8 %l5 %1"},
 	{in: inMatch, text: "^- [|->", help: edgeForm},
 	{in: inMatch, text: "^- <number>", want: "`}`", help: "put a number with a sign at the start of a clause into parentheses: (-%2)"},
+	{in: inMatch, text: "<constant>|<var>|<name>|) !- <number> ^<relation>", want: "`}`", help: "a number with a sign after an operand is subtracted: to begin a clause with it, put it into parentheses: (-%3) %4 …; two comparisons are two clauses"},
 	{in: inMatch, text: "^- - <var>|(|[|>", help: edgeForm},
 	{in: inMatch, text: "< ^-", help: edgeForm},
 	{in: inMatch, text: "^->", help: edgeForm},

@@ -103,8 +103,8 @@ func (l *lookup) candidates(typ *catalog.Node, text string, count, share int64) 
 	return keys
 }
 
-// formsOf returns texts that resemble a text, at most maxForms: the text in lower and in upper case, and what it begins
-// or ends with at the boundary of a word.
+// formsOf returns texts that resemble a text, at most maxForms: the text in lower and in upper case, and its beginnings
+// and endings at the boundary of a word.
 func formsOf(text string) []string {
 	first, size := utf8.DecodeRuneInString(text)
 	forms := []string{strings.ToLower(text), strings.ToUpper(text), string(unicode.ToUpper(first)) + text[size:], string(unicode.ToLower(first)) + text[size:]}

@@ -340,7 +340,7 @@ func sameKeys(types []*catalog.Node) bool {
 	return true
 }
 
-// alternatives returns values for a note: one, or several joined by "or". It leaves out what is past the first
+// alternatives returns values for a note: one, or several joined by "or". It leaves out those after the first
 // maxNamed.
 func alternatives(values []value.Value) string {
 	texts := make([]string, 0, maxNamed+1)

@@ -1,11 +1,13 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -106,7 +108,20 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 // indexes of the new state of main. REQUIRES: c.mu is locked.
 func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	w := version.Rewriter{Floor: c.opts.sparse}
+	scratch := &scratchFiles{ctx: ctx, store: c.store}
+	defer scratch.free()
+	files := c.files.indexFiles(ctx, c.opts, scratch, func(id store.SegmentID) { segments = append(segments, id) })
+	w := version.Rewriter{
+		Floor: c.opts.sparse, Segment: cmp.Or(c.opts.rewriteSegment, load.DefaultSegment),
+		Files: files, Flushes: version.Checkpoint{Files: files},
+		Keep: func(t *version.Type, s *version.Segment) error {
+			id, err := c.files.write(ctx, t, s)
+			if err == nil {
+				segments = append(segments, id)
+			}
+			return err
+		},
+	}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {
 		anew[b] = b.Sparse(c.opts.sparse)
@@ -119,26 +134,12 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 		all[i].tip = b.tip
 		cut.retained.anchored(&anchor{Anchor: version.Anchor{Commit: b.Head.Commit.ID}, snap: b.Head, lsn: b.tip.lsn, branch: b.branch})
 	}
-	keep := func(fresh []version.Fresh) error {
-		for _, f := range fresh {
-			id, err := c.files.write(ctx, f.Type, f.Segment)
-			if err != nil {
-				return err
-			}
-			segments = append(segments, id)
-		}
-		return nil
-	}
 	after = map[*version.Snapshot]*version.Snapshot{}
 	for s := range cut.states {
 		if !anew[s] {
 			continue
 		}
-		fresh, err := w.Add(ctx, s)
-		if err == nil {
-			err = keep(fresh)
-		}
-		if err != nil {
+		if err := w.Add(ctx, s); err != nil {
 			return nil, nil, segments, err
 		}
 		after[s] = w.Snapshot(s)

@@ -60,10 +60,14 @@ type rewriting struct {
 //  2. It replays the commits made meanwhile, as Open would.
 //  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
 //
-// Readers are not affected. Writers on these branches wait while the manifest is written. The
-// result `done` is false if a bulk commit was made meanwhile, because its record does not fit the
-// new layout. REQUIRES: c.mu is locked, and c.layout for writing.
-func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
+// Readers are not affected. Writers on these branches wait while the manifest is written. The layout is
+// locked at the beginning and in step 3. If a call locked it for reading in between, the new layout may
+// lack a branch or a merge base; rewriteLocked then discards it, and the next rewrite keeps the layout
+// locked from the beginning to the end.
+//
+// The result `done` is false if no branch is sparse, if the new layout was discarded, or if a bulk
+// commit was made meanwhile, because its record does not fit the new layout. REQUIRES: c.mu is locked.
+func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
 		for _, w := range all {
@@ -74,7 +78,19 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 			w.unlock()
 		}
 	}()
-	for _, b := range branches {
+	c.layout.Lock()
+	locked := true
+	defer func() {
+		if locked {
+			c.branches.noteStale()
+			c.layout.Unlock()
+		}
+	}()
+	sparse := c.branches.sparseBranches(c.opts.sparse)
+	if len(sparse) == 0 {
+		return false, nil
+	}
+	for _, b := range sparse {
 		b.hold()
 		if b.err != nil {
 			b.unlock()
@@ -86,18 +102,35 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 	}
 	cut := c.branches.cut(c.opts.time())
 	cut.rewrite = true
+	logged, carried := c.logged.Load(), c.layout.carried.Load()
+	if !c.insist {
+		c.layout.Unlock()
+		locked = false
+	}
 	if err := cut.waitDurable(ctx); err != nil {
 		return false, err
 	}
-	logged := c.logged.Load()
 	after, flushed, segments, err := c.layOutLocked(ctx, cut, all)
-	if err == nil {
-		done, err = c.installLocked(ctx, cut, all, after, flushed)
+	anchors := map[string]*version.Snapshot{}
+	fits := err == nil
+	if fits {
+		fits, err = c.catchUpAll(ctx, all, after, anchors)
+	}
+	if !locked {
+		c.layout.Lock()
+		locked = true
+		if c.layout.carried.Load() != carried {
+			fits, c.insist = false, true
+		}
+	}
+	if fits {
+		done, err = c.installLocked(ctx, cut, all, after, flushed, anchors)
 	}
 	if !done {
 		c.files.discard(segments)
 		return false, err
 	}
+	c.insist = false
 	c.logged.Add(-logged)
 	return true, nil
 }
@@ -156,11 +189,9 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 	return after, &w.Flushes, segments, err
 }
 
-// installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
-// locked, and c.layout for writing.
-func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
-	anchors := map[string]*version.Snapshot{}
+// catchUpAll replays the new commits of the branches under rewrite, until only a few are missing. It
+// returns false if one of them cannot be replayed.
+func (c *checkpoints) catchUpAll(ctx context.Context, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, anchors map[string]*version.Snapshot) (bool, error) {
 	for _, w := range all {
 		if w.tip == nil {
 			return false, nil // the branch is deleted
@@ -178,6 +209,13 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		}
 		calm = calm || round == maxCatchUps
 	}
+	return true, nil
+}
+
+// installLocked replays the last commits of the branches under rewrite, puts the manifest in force,
+// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
+// locked, and c.layout for writing.
+func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, anchors map[string]*version.Snapshot) (done bool, err error) {
 	for _, w := range all {
 		w.hold()
 		w.holdsLock = true

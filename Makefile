@@ -321,8 +321,11 @@ bench-branches: ## measure branches by the size of the graph, and graphs with 10
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkBranches$$' -benchtime 1x -timeout 30m
 	$(GO) test ./internal/server -run '^$$' -bench '^BenchmarkTools$$'
 
-bench-checkpoints: ## measure checkpoints by the size of the graph and the commits before them, beside a reader and a writer
+# EDGES lists the sizes for the rewrites, such as EDGES=1000000,10000000.
+EDGES ?= 100000,1000000
+bench-checkpoints: ## measure checkpoints by the size of the graph and the commits before them, and rewrites, beside a reader and a writer
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 120m
+	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkRewrite$$' -benchtime 1x -timeout 120m -args -rewrite.edges=$(EDGES)
 
 # ROWS lists the sizes, such as ROWS=1000000,100000000. The largest takes 12 GB of disk below $(DATA).
 ROWS ?= 1000000,10000000

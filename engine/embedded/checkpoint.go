@@ -32,6 +32,9 @@ type checkpoints struct {
 	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
 	// newTexts lists the segments of text indexes that were made since the last manifest; guarded by mu.
 	newTexts []store.SegmentID
+	// insist says that the next rewrite keeps the layout locked, because the last one was discarded:
+	// a call carried a state to another branch or schema meanwhile. Guarded by mu.
+	insist bool
 
 	logged    atomic.Int64  // log bytes since the last checkpoint
 	counts    counters      // numbers of checkpoints, rewrites and failures
@@ -128,17 +131,15 @@ func (c *checkpoints) make(ctx context.Context) (err error) {
 	if err := c.buildTextsLocked(ctx); err != nil {
 		return err
 	}
+	if done, err := c.rewriteLocked(ctx); done || err != nil {
+		if done && err == nil {
+			c.counts.rewrites.Add(1)
+		}
+		return err
+	}
 	c.layout.Lock()
 	defer c.layout.Unlock()
 	defer c.branches.noteStale()
-	if sparse := c.branches.sparseBranches(c.opts.sparse); len(sparse) > 0 {
-		if done, err := c.rewriteLocked(ctx, sparse); done || err != nil {
-			if done && err == nil {
-				c.counts.rewrites.Add(1)
-			}
-			return err
-		}
-	}
 	return c.flushLocked(ctx, len(c.newTexts) > 0)
 }
 

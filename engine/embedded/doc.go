@@ -56,10 +56,12 @@
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
-// guards lsn, stored and newTexts. Only one checkpoint or cleanup can hold it at a time.
+// guards lsn, stored, newTexts and insist. Only one checkpoint or cleanup can hold it at a time.
 //
 // layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
-// and a cleanup hold it for writing, because a checkpoint moves rows to new places. Calls that
+// and a cleanup hold it for writing, because a checkpoint moves rows to new places. A rewrite releases
+// it while it stores the new layout. If a call locked it for reading meanwhile, the rewrite discards the
+// new layout, and the next rewrite does not release it. Calls that
 // carry the state of one branch or schema to another hold it for reading: CreateBranch,
 // DeleteBranch, Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has
 // its place in the log. Mutate and Load never take this lock, so they continue during a checkpoint.
@@ -129,7 +131,8 @@
 // # Waits with a lock held
 //
 //   - A checkpoint and a cleanup wait, with checkpoints.mu and layout, until the records before
-//     their cut are durable. A writer needs neither lock to make its record durable.
+//     their cut are durable; a rewrite that has released layout waits with checkpoints.mu alone. A
+//     writer needs neither lock to make its record durable.
 //   - A merge waits, with layout, layout.merging and the target's write lock, until the source's
 //     tip is durable. Making it durable needs no write lock: settle takes branch.mu alone.
 //   - DeleteBranch waits for the sync of its record with layout, layout.merging and the write lock.

@@ -120,6 +120,11 @@ func (c *checkpoints) storeFlushes(ctx context.Context, cut *cut, flushed *versi
 	pack := packer{files: c.files}
 	defer func() { made = pack.written }()
 	defer corruption.Catch(corruption.Watch(), &err)
+	if flushed.Files == nil {
+		scratch := &scratchFiles{ctx: ctx, store: c.store}
+		defer scratch.free()
+		flushed.Files = c.files.indexFiles(ctx, c.opts, scratch, func(id store.SegmentID) { pack.written = append(pack.written, id) })
+	}
 	keep := func(s *version.Snapshot, flush func(*version.Table) (version.Flush, bool, error)) error {
 		for _, t := range s.Tables() {
 			f, ok, err := flush(t)

@@ -76,10 +76,12 @@ type Options struct {
 	vectorLimits version.VectorLimits
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
+	// rewriteSegment is Segment of version.Rewriter. 0 means load.DefaultSegment.
+	rewriteSegment int64
 	// textPart is the value of PartBytes in version.TextFiles. 0 means the default.
 	textPart int
-	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles for loads. 0 means the
-	// defaults, defaultKeepIndexes and defaultSpillIndexes.
+	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles. 0 means the defaults,
+	// defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
 	// walked is the value of Walked in exec.Options.
 	walked int64

@@ -1,11 +1,13 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -58,10 +60,14 @@ type rewriting struct {
 //  2. It replays the commits made meanwhile, as Open would.
 //  3. It writes a manifest from which Open begins, and replaces the heads and tips in memory.
 //
-// Readers are not affected. Writers on these branches wait while the manifest is written. The
-// result `done` is false if a bulk commit was made meanwhile, because its record does not fit the
-// new layout. REQUIRES: c.mu is locked, and c.layout for writing.
-func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (done bool, err error) {
+// Readers are not affected. Writers on these branches wait while the manifest is written. The layout is
+// locked at the beginning and in step 3. If a call locked it for reading in between, the new layout may
+// lack a branch or a merge base; rewriteLocked then discards it, and the next rewrite keeps the layout
+// locked from the beginning to the end.
+//
+// The result `done` is false if no branch is sparse, if the new layout was discarded, or if a bulk
+// commit was made meanwhile, because its record does not fit the new layout. REQUIRES: c.mu is locked.
+func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) {
 	var all []*rewriting
 	defer func() {
 		for _, w := range all {
@@ -72,7 +78,19 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 			w.unlock()
 		}
 	}()
-	for _, b := range branches {
+	c.layout.Lock()
+	locked := true
+	defer func() {
+		if locked {
+			c.branches.noteStale()
+			c.layout.Unlock()
+		}
+	}()
+	sparse := c.branches.sparseBranches(c.opts.sparse)
+	if len(sparse) == 0 {
+		return false, nil
+	}
+	for _, b := range sparse {
 		b.hold()
 		if b.err != nil {
 			b.unlock()
@@ -84,18 +102,35 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 	}
 	cut := c.branches.cut(c.opts.time())
 	cut.rewrite = true
+	logged, carried := c.logged.Load(), c.layout.carried.Load()
+	if !c.insist {
+		c.layout.Unlock()
+		locked = false
+	}
 	if err := cut.waitDurable(ctx); err != nil {
 		return false, err
 	}
-	logged := c.logged.Load()
 	after, flushed, segments, err := c.layOutLocked(ctx, cut, all)
-	if err == nil {
-		done, err = c.installLocked(ctx, cut, all, after, flushed)
+	anchors := map[string]*version.Snapshot{}
+	fits := err == nil
+	if fits {
+		fits, err = c.catchUpAll(ctx, all, after, anchors)
+	}
+	if !locked {
+		c.layout.Lock()
+		locked = true
+		if c.layout.carried.Load() != carried {
+			fits, c.insist = false, true
+		}
+	}
+	if fits {
+		done, err = c.installLocked(ctx, cut, all, after, flushed, anchors)
 	}
 	if !done {
 		c.files.discard(segments)
 		return false, err
 	}
+	c.insist = false
 	c.logged.Add(-logged)
 	return true, nil
 }
@@ -106,7 +141,20 @@ func (c *checkpoints) rewriteLocked(ctx context.Context, branches []*branch) (do
 // indexes of the new state of main. REQUIRES: c.mu is locked.
 func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriting) (after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, segments []store.SegmentID, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	w := version.Rewriter{Floor: c.opts.sparse}
+	scratch := &scratchFiles{ctx: ctx, store: c.store}
+	defer scratch.free()
+	files := c.files.indexFiles(ctx, c.opts, scratch, func(id store.SegmentID) { segments = append(segments, id) })
+	w := version.Rewriter{
+		Floor: c.opts.sparse, Segment: cmp.Or(c.opts.rewriteSegment, load.DefaultSegment),
+		Files: files, Flushes: version.Checkpoint{Files: files},
+		Keep: func(t *version.Type, s *version.Segment) error {
+			id, err := c.files.write(ctx, t, s)
+			if err == nil {
+				segments = append(segments, id)
+			}
+			return err
+		},
+	}
 	anew := map[*version.Snapshot]bool{}
 	for _, b := range cut.bases {
 		anew[b] = b.Sparse(c.opts.sparse)
@@ -119,26 +167,12 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 		all[i].tip = b.tip
 		cut.retained.anchored(&anchor{Anchor: version.Anchor{Commit: b.Head.Commit.ID}, snap: b.Head, lsn: b.tip.lsn, branch: b.branch})
 	}
-	keep := func(fresh []version.Fresh) error {
-		for _, f := range fresh {
-			id, err := c.files.write(ctx, f.Type, f.Segment)
-			if err != nil {
-				return err
-			}
-			segments = append(segments, id)
-		}
-		return nil
-	}
 	after = map[*version.Snapshot]*version.Snapshot{}
 	for s := range cut.states {
 		if !anew[s] {
 			continue
 		}
-		fresh, err := w.Add(ctx, s)
-		if err == nil {
-			err = keep(fresh)
-		}
-		if err != nil {
+		if err := w.Add(ctx, s); err != nil {
 			return nil, nil, segments, err
 		}
 		after[s] = w.Snapshot(s)
@@ -155,11 +189,9 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 	return after, &w.Flushes, segments, err
 }
 
-// installLocked replays the new commits of the branches under rewrite, puts the manifest in force,
-// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
-// locked, and c.layout for writing.
-func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint) (done bool, err error) {
-	anchors := map[string]*version.Snapshot{}
+// catchUpAll replays the new commits of the branches under rewrite, until only a few are missing. It
+// returns false if one of them cannot be replayed.
+func (c *checkpoints) catchUpAll(ctx context.Context, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, anchors map[string]*version.Snapshot) (bool, error) {
 	for _, w := range all {
 		if w.tip == nil {
 			return false, nil // the branch is deleted
@@ -177,6 +209,13 @@ func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewrit
 		}
 		calm = calm || round == maxCatchUps
 	}
+	return true, nil
+}
+
+// installLocked replays the last commits of the branches under rewrite, puts the manifest in force,
+// and replaces each state in memory with its new state in the map `after`. REQUIRES: c.mu is
+// locked, and c.layout for writing.
+func (c *checkpoints) installLocked(ctx context.Context, cut *cut, all []*rewriting, after map[*version.Snapshot]*version.Snapshot, flushed *version.Checkpoint, anchors map[string]*version.Snapshot) (done bool, err error) {
 	for _, w := range all {
 		w.hold()
 		w.holdsLock = true

@@ -71,11 +71,11 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 	return nil, err
 }
 
-// scratchFiles creates the temporary files of a load.
+// scratchFiles creates the temporary files of a load or of a rewrite.
 type scratchFiles struct {
 	ctx   context.Context // ends the writes when it is done
 	store store.Segments  // holds the files
-	used  atomic.Bool     // whether the load has begun a file
+	used  atomic.Bool     // whether a file was begun
 }
 
 // create creates a temporary file of blocks.
@@ -88,8 +88,8 @@ func (f *scratchFiles) create(write func(add func(name string, data []byte) erro
 	return source{Segment: file}, nil
 }
 
-// free frees the space of the files on the disk. The load must have ended, so that nothing refers
-// to the files. If free were not called, the space would stay occupied until the next garbage
+// free frees the space of the files on the disk. The load or rewrite must have ended, so that nothing
+// refers to the files. If free were not called, the space would stay occupied until the next garbage
 // collection, although the disk may be full.
 func (f *scratchFiles) free() {
 	if f.used.Load() {
@@ -97,14 +97,21 @@ func (f *scratchFiles) free() {
 	}
 }
 
-// indexFiles returns the means to store the indexes of large commits in files.
-func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *scratchFiles) *version.IndexFiles {
+// indexFiles returns the means to store indexes in files. The function Store calls `made` with the id
+// of each segment that it wrote, unless `made` is nil.
+func (f *segmentFiles) indexFiles(ctx context.Context, opts *Options, scratch *scratchFiles, made func(store.SegmentID)) *version.IndexFiles {
 	return &version.IndexFiles{
 		Least: opts.keepIndexes, Spill: opts.spillIndexes, Scratch: scratch.create,
 		Open: f.rowOpener(ctx),
 		Store: func(write func(w version.BlockWriter) error) (string, column.Source, error) {
 			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
-			return segmentName(id), src, err
+			if err != nil {
+				return "", nil, err
+			}
+			if made != nil {
+				made(id)
+			}
+			return segmentName(id), src, nil
 		},
 	}
 }

@@ -150,7 +150,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 			}
 		}
 		if store != nil {
-			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch))
+			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
 		if nodes, edges = in.Counts(); call.receipt != nil {

@@ -33,6 +33,14 @@ func (c *Column) gatherByPieces(dst *Vec, at int, rows []uint32) bool {
 	return true
 }
 
+// StoredBytes returns the approximate size of the values in bytes. It reads no values.
+func (c *Column) StoredBytes() int64 {
+	if c.pending.Left() {
+		return int64(c.storedBytes())
+	}
+	return c.Bytes()
+}
+
 // storedBytes returns the size of the column's blocks in bytes.
 func (c *Column) storedBytes() int {
 	src, name := c.stored.src, c.stored.name

@@ -35,11 +35,8 @@ func (c *chunk) row(i int) int {
 }
 
 const (
-	// defaultSegment is the default of Options.Segment.
-	defaultSegment = 64 << 20
-	// maxSegment is the maximum size of a segment in bytes. There is a limit because each column of
-	// a segment is made in memory.
-	maxSegment = 256 << 20
+	// DefaultSegment is the default of Options.Segment.
+	DefaultSegment = 64 << 20
 	// segmentsPerType is the number of segments of a type above which its segments become larger.
 	segmentsPerType = 16
 )
@@ -50,7 +47,7 @@ func (a *applier) segmentSize(r *Rows, total int64) int64 {
 	if a.mode == engine.Overwrite && !a.free(r.Type) {
 		return math.MaxInt64 // without a reset, only one part of a commit can replace a table
 	}
-	return max(a.in.opts.Segment, min(total/segmentsPerType, maxSegment))
+	return max(a.in.opts.Segment, min(total/segmentsPerType, version.MaxSegment))
 }
 
 // order puts the rows of a type in the order of their ids and records duplicate ids as faults. But

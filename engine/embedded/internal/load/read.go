@@ -64,7 +64,7 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 		opts.Memory = defaultMemory
 	}
 	if opts.Segment <= 0 {
-		opts.Segment = defaultSegment
+		opts.Segment = DefaultSegment
 	}
 	c := &collector{opts: opts, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges)), opts: opts}}
 	if err := c.run(ctx, r, s); err != nil {

@@ -142,7 +142,10 @@ func TestUnstoredVectorsReadNoRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Segment.Name = "1"
-	table = f.table()
+	table, err = f.table(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	graphs := 0
 	for _, x := range table.Unstored(1) {
 		if _, ok := x.(*index.VectorGraph); ok {

@@ -1,10 +1,19 @@
 package version
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+)
 
 // Checkpoint collects the flushes of tables, and builds the snapshots that use the flushed
 // segments. Several snapshots may share a table.
 type Checkpoint struct {
+	// Files makes temporary files and stores the indexes, if the indexes of a large table must be
+	// built again. Without it, they are built in memory. Snapshot throws the errors of Files; see
+	// package corruption.
+	Files *IndexFiles
+
 	flushes map[*Table]Flush  // by table: the segment that replaces its last rows
 	tables  map[*Table]*Table // by table: its flushed form, or itself if there is nothing to flush
 }
@@ -83,7 +92,10 @@ func (c *Checkpoint) table(t *Table) *Table {
 	case !seen:
 		return t
 	case flushed == nil:
-		flushed = c.flushes[t].table()
+		var err error
+		if flushed, err = c.flushes[t].table(c.Files); err != nil {
+			corruption.Throw(err)
+		}
 		c.tables[t] = flushed
 	}
 	return flushed

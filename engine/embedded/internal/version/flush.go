@@ -17,8 +17,8 @@ type Flush struct {
 }
 
 // segmentBytes is the approximate size limit of a segment that merges rows of stored
-// segments. It is well below the limit of one column of a segment. Tests lower it.
-var segmentBytes int64 = 1 << 30
+// segments. Tests lower it.
+var segmentBytes int64 = MaxSegment
 
 // Flush makes a segment of the rows that no stored segment holds; ok is false if there are
 // none. The segment is in memory; the caller stores it and sets its name.
@@ -37,8 +37,7 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 	}
 	// If a segment has fewer than twice as many rows as follow it, it is rewritten together with
 	// the rows that follow. So a table of n rows has O(log n) segments, and each row is rewritten
-	// O(log n) times. Large segments stay, so that the text of a column does not exceed the limit
-	// of a segment.
+	// O(log n) times. Large segments stay, because the new segment is made in memory.
 	again := int64(0)
 	for keep > 0 && t.Segs[keep-1].N < 2*(end-start) {
 		if again += t.Segs[keep-1].Bytes(); again > segmentBytes {
@@ -59,19 +58,23 @@ func (t *Table) Flush() (f Flush, ok bool, err error) {
 func (s *Snapshot) Flushed(flushes []Flush) *Snapshot {
 	out := &Snapshot{Commit: s.Commit, Schema: s.Schema, nodes: slices.Clone(s.nodes), edges: slices.Clone(s.edges), line: s.line}
 	for _, f := range flushes {
-		out.set(f.table())
+		t, err := f.table(nil)
+		if err != nil {
+			panic("version: " + err.Error()) // cannot fail without files
+		}
+		out.set(t)
 	}
 	return out
 }
 
-// table returns the table with the flushed rows in their segment.
-func (f Flush) table() *Table {
+// table returns the table with the flushed rows in their segment. It may build the indexes with
+// `files`; see [Table.addLevel].
+func (f Flush) table(files *IndexFiles) (*Table, error) {
 	t := *f.Table
 	t.Segs = append(t.Segs[:f.keep:f.keep], f.Segment)
 	t.base = f.Segment.Start + f.Segment.N
 	t.tail = nil
-	t.addLevel()
-	return &t
+	return &t, t.addLevel(files)
 }
 
 // Adopt returns s with the flushed rows in their segments. s must be a later snapshot of the

@@ -1,8 +1,10 @@
 package version
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -14,12 +16,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// IndexFiles stores the indexes of the tables that a transaction fills with segments. The indexes
-// then use no memory, and the next Open need not build them.
+// IndexFiles stores the indexes of the tables that a transaction fills with segments, or that a
+// checkpoint makes. The indexes then use no memory, and the next Open need not build them.
 type IndexFiles struct {
-	// Least is the least number of ordinals of a table for which the transaction stores the
-	// indexes. To store the indexes of smaller tables would delay the commit; the next checkpoint
-	// stores them.
+	// Least is the least number of ordinals of a table for which the indexes are stored at once. To
+	// store the indexes of smaller tables would delay a commit; the next checkpoint stores them.
 	Least uint32
 	// Spill is the least number of ordinals of a table for which the indexes are built in temporary
 	// files.
@@ -53,16 +54,31 @@ func (tx *Txn) KeptIndexes() []string { return tx.kept }
 // ones. It stores them if the transaction keeps indexes and they are large, or most of the entities
 // are new. The only possible error is that of the files.
 func (tx *Txn) reindex(t *Table, put uint32) error {
-	if tx.files == nil {
+	if tx.files == nil || t.next < tx.files.Spill && put < t.next/2 {
 		t.reindex()
 		return nil
 	}
 	files := *tx.files
-	f := &files
-	f.first = t.base - put
-	if t.next < f.Least || t.next < f.Spill && put < t.next/2 {
+	files.first = t.base - put
+	name, err := t.reindexIn(&files)
+	if name == "" {
+		return err
+	}
+	tx.kept = append(tx.kept, name)
+	if err != nil {
+		return err
+	}
+	return t.refresh(&files)
+}
+
+// reindexIn rebuilds all indexes from the live entities, with level 0 only. It stores them, unless
+// the table has fewer than f.Least ordinals or f is nil. It returns the name of the segment with the
+// indexes, also when it fails after it has made the segment; the name is empty if there is no
+// segment. The only possible error is that of the files.
+func (t *Table) reindexIn(f *IndexFiles) (name string, err error) {
+	if f == nil || t.next < f.Least {
 		t.reindex()
-		return nil
+		return "", nil
 	}
 	write := func(w BlockWriter) error {
 		ix := levelOf{t, 0}
@@ -78,22 +94,26 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	} else {
 		spilled, err := t.spillIndexes(f)
 		if err != nil {
-			return err
+			return "", err
 		}
 		write = func(w BlockWriter) error { return t.writeSpilled(spilled, w) }
 	}
 	name, src, err := f.Store(write)
 	if err != nil {
-		return err
+		return "", err
 	}
-	tx.kept = append(tx.kept, name)
 	t.levels = nil
-	if _, err := t.openLevel(name, src); err != nil {
-		return err
-	}
+	t.idx = make([]index.Hash, len(t.Type.Tuples))
+	_, err = t.openLevel(name, src)
+	return name, err
+}
+
+// refresh drops the decompressed blocks of the segments from f.first on: it opens these segments
+// anew.
+func (t *Table) refresh(f *IndexFiles) error {
 	fresh, err := t.fresh(f)
 	if err == nil {
-		t.Segs = fresh.Segs // drops the blocks that were decompressed for the indexes
+		t.Segs = fresh.Segs
 	}
 	return err
 }
@@ -125,22 +145,54 @@ func (t *Table) reopen(f *IndexFiles, i int) error {
 }
 
 // passing returns a function. The caller must call the function with each ordinal, in ascending
-// order, before it reads the row of the ordinal. When the ordinals have left a segment, the
+// order, before it reads the row of the ordinal. When no later ordinal has its row in a segment, the
 // function opens the segment anew, so that its decompressed blocks are freed. The function throws
 // the errors; see package corruption.
 func (t *Table) passing(f *IndexFiles) func(ord uint32) {
+	lasts := t.lastOrdinals()
 	at := 0
 	return func(ord uint32) {
 		if ord == 0 {
 			at = 0
 		}
-		for at < len(t.Segs) && ord >= t.Segs[at].Start+t.Segs[at].N {
-			if err := t.reopen(f, at); err != nil {
+		for ; at < len(lasts) && ord > lasts[at].ord; at++ {
+			if err := t.reopen(f, lasts[at].segment); err != nil {
 				corruption.Throw(err)
 			}
-			at++
 		}
 	}
+}
+
+// lastOrdinal is the greatest ordinal that has its row in a segment.
+type lastOrdinal struct {
+	segment int // number of the segment in the table
+	ord     uint32
+}
+
+// lastOrdinals lists the segments that have rows of live entities, in the order of their greatest
+// ordinals.
+func (t *Table) lastOrdinals() []lastOrdinal {
+	all := make([]lastOrdinal, len(t.Segs))
+	for k, s := range t.Segs {
+		all[k] = lastOrdinal{k, s.Start + s.N - 1}
+	}
+	if t.rows.Dense() {
+		return all
+	}
+	used, k := make([]bool, len(t.Segs)), 0
+	for ord := range t.next {
+		row := t.rows.Get(ord)
+		if row >= t.base { // dead, or in the tail
+			continue
+		}
+		if s := t.Segs[k]; row-s.Start >= s.N {
+			k = sort.Search(len(t.Segs), func(i int) bool { return t.Segs[i].Start > row }) - 1
+		}
+		all[k].ord, used[k] = ord, true
+	}
+	all = slices.DeleteFunc(all, func(l lastOrdinal) bool { return !used[l.segment] })
+	slices.SortFunc(all, func(a, b lastOrdinal) int { return cmp.Compare(a.ord, b.ord) })
+	return all
 }
 
 // spillIndexes builds the bases of all indexes in temporary files. Their order is the same as in a

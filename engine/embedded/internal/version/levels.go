@@ -65,17 +65,19 @@ func (t *Table) overlay() int {
 
 // addLevel turns the overlays of the indexes into a new level if one of them has more than
 // [index.LevelEntries] entries. The new level takes over the levels that [index.MergeFrom] names. If
-// level 0 is among them, addLevel builds all indexes again.
-func (t *Table) addLevel() {
+// level 0 is among them, addLevel builds all indexes again, with the files f; see reindexIn. The only
+// possible error is that of the files.
+func (t *Table) addLevel(f *IndexFiles) error {
 	n := t.overlay()
 	if n <= index.LevelEntries {
-		return
+		return nil
 	}
 	if len(t.levels) == 0 { // the table is new, or an earlier schema had other tuples
-		if uint32(n) > t.next/(1+index.LevelGrowth) {
-			t.reindex()
+		if uint32(n) <= t.next/(1+index.LevelGrowth) {
+			return nil
 		}
-		return
+		_, err := t.reindexIn(f)
+		return err
 	}
 	entries := make([]int, len(t.levels))
 	for i, l := range t.levels {
@@ -83,8 +85,8 @@ func (t *Table) addLevel() {
 	}
 	from := index.MergeFrom(entries, n)
 	if from == 0 {
-		t.reindex()
-		return
+		_, err := t.reindexIn(f)
+		return err
 	}
 	idx, hashes := slices.Clone(t.idx), t.hashes()
 	tasks := []func(){func() { t.keys.AddLevel(from, &t.rows, t.next, nil) }}
@@ -99,6 +101,7 @@ func (t *Table) addLevel() {
 	l := &level{ords: t.next, rows: t.base + uint32(len(t.tail))}
 	l.entries = t.entries(from)
 	t.levels = append(t.levels[:from:from], l)
+	return nil
 }
 
 // entries returns the greatest number of entries that one index has in a level.

@@ -41,32 +41,21 @@ func (s *Snapshot) Sparse(floor uint32) bool {
 	return slices.ContainsFunc(s.Tables(), func(t *Table) bool { return t.layout(floor) != keepOrdinals })
 }
 
-// Fresh is a segment in memory that a rewrite made, for the caller to store and name.
-type Fresh struct {
-	Type    *Type    // type of the rows
-	Segment *Segment // the new segment
-}
-
-// Rewrite returns a snapshot with the same entities, in which the sparse tables are
-// rewritten and all rows lie in segments, stored or fresh. The only possible errors are that of the
-// context and a *engine.TooLarge.
-func (s *Snapshot) Rewrite(ctx context.Context, floor uint32) (*Snapshot, []Fresh, error) {
-	w := Rewriter{Floor: floor}
-	fresh, err := w.Add(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	return w.Snapshot(s), fresh, nil
-}
-
-// Rewriter rewrites the sparse tables of several snapshots. Tables that the snapshots share
-// stay shared.
+// Rewriter rewrites the sparse tables of several snapshots, and flushes the other tables. Tables that
+// the snapshots share stay shared. The memory that it needs for a table does not depend on the size of
+// the table, apart from the row numbers of a table that keeps its ordinals.
 type Rewriter struct {
-	Floor uint32 // number of holes that a table may have without a rewrite
-	// Flushes holds the flushes of the tables that are not rewritten.
+	Floor   uint32 // number of holes that a table may have without a rewrite
+	Segment int64  // bytes of rows at which a new segment of a table begins
+	// Keep stores a new segment and sets its name. The rows that it has stored should use no memory.
+	Keep func(t *Type, s *Segment) error
+	// Files makes temporary files for large tables, and stores their indexes. Without it, everything
+	// is in memory.
+	Files *IndexFiles
+	// Flushes holds the flushes of the tables that are not rewritten. Its Files may be set, too.
 	Flushes Checkpoint
 
-	numbers   map[*Table][]uint32   // of renumbered node tables: the new ordinals, by old ordinal
+	numbers   map[*Table]*numbers   // of renumbered node tables
 	rewritten map[rewriteKey]*Table // by old table: its new form
 }
 
@@ -74,11 +63,11 @@ type Rewriter struct {
 // renumbered.
 type rewriteKey struct{ table, from, to *Table }
 
-// Add rewrites the tables of a snapshot. It returns the new segments that earlier calls did not
-// return. The caller stores these segments and sets their names.
-func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err error) {
+// Add rewrites the tables of a snapshot, except those that earlier calls rewrote. Add fails if the
+// context ends, if a function of the Rewriter fails, or with a *engine.TooLarge.
+func (w *Rewriter) Add(ctx context.Context, s *Snapshot) error {
 	if w.rewritten == nil {
-		w.numbers, w.rewritten = map[*Table][]uint32{}, map[rewriteKey]*Table{}
+		w.numbers, w.rewritten = map[*Table]*numbers{}, map[rewriteKey]*Table{}
 	}
 	for _, t := range s.Tables() {
 		key := w.key(s, t)
@@ -91,32 +80,22 @@ func (w *Rewriter) Add(ctx context.Context, s *Snapshot) (fresh []Fresh, err err
 		}
 		if how == keepOrdinals {
 			f, ok, err := w.Flushes.Flush(t)
-			if err != nil {
-				return nil, err
+			if err == nil && ok {
+				err = w.Keep(t.Type, f.Segment)
 			}
-			if ok {
-				fresh = append(fresh, Fresh{t.Type, f.Segment})
+			if err != nil {
+				return err
 			}
 			continue
 		}
-		ords := t.inOrder(how)
-		if t.Type.Entity == plan.Node && how == renumberEntities {
-			of := make([]uint32, t.next)
-			for i, ord := range ords {
-				of[ord] = uint32(i)
-			}
-			w.numbers[t] = of
-		}
-		n, err := t.rewriteRows(ctx, ords, how, w.numbers[key.from], w.numbers[key.to])
+		x := &tableRewrite{Rewriter: w, ctx: ctx, original: t, how: how, from: w.numbers[key.from], to: w.numbers[key.to]}
+		n, err := x.run()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		w.rewritten[key] = n
-		for _, seg := range n.Segs {
-			fresh = append(fresh, Fresh{t.Type, seg})
-		}
 	}
-	return fresh, nil
+	return nil
 }
 
 // Snapshot returns the rewritten form of a snapshot that was passed to Add.
@@ -146,69 +125,48 @@ func (w *Rewriter) key(s *Snapshot, t *Table) rewriteKey {
 	return key
 }
 
-// inOrder lists the ordinals of the live entities in the order of the new layout.
-func (t *Table) inOrder(how layout) []uint32 {
-	ords := make([]uint32, 0, t.live)
-	for ord := range t.next {
-		if t.Alive(ord) {
-			ords = append(ords, ord)
-		}
-	}
-	if how == renumberEntities && !t.sorted {
-		slices.SortFunc(ords, func(a, b uint32) int { return strings.Compare(t.ID(a), t.ID(b)) })
-	}
-	return ords
+// rewriteTick is the number of rows between two checks of the context.
+const rewriteTick = 1024
+
+// tableRewrite is the rewrite of one table.
+type tableRewrite struct {
+	*Rewriter
+	ctx      context.Context
+	original *Table   // the old table
+	t        *Table   // the old table with all its rows in segments
+	how      layout   // the new layout
+	from, to *numbers // the new ordinals of the nodes at the ends of edges
+
+	n    *Table     // the new table
+	c    *collector // the rows of the next segment
+	last string     // the greatest id, if the new layout has the order of the ids
 }
 
-// rewriteRows returns a table with the listed entities. The parameters src and dst map the ordinals
-// of the source and target nodes of edges to new ordinals. If a map is nil, the ordinals do not
-// change.
-func (t *Table) rewriteRows(ctx context.Context, ords []uint32, how layout, src, dst []uint32) (*Table, error) {
-	n := newTable(t.Type)
-	c := t.collector(0)
-	cut := func() {
-		if c.s.N > 0 {
-			n.base += c.s.N
-			n.Segs = append(n.Segs, c.finish())
-			c = t.collector(n.base)
-		}
+// run returns the new table.
+func (x *tableRewrite) run() (*Table, error) {
+	frozen := *x.original
+	frozen.freeze()
+	x.t, x.n = &frozen, newTable(frozen.Type)
+	x.c = x.t.collector(0)
+	total := int64(0)
+	for _, s := range x.t.Segs {
+		total += s.storedBytes()
 	}
-	for i, ord := range ords {
-		if i%1024 == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if c.bytes() > segmentBytes {
-				cut()
-			}
-		}
-		row := t.rows.Get(ord)
-		var from, to uint32
-		if t.Type.Entity == plan.Edge {
-			from, to = t.endsAt(row)
-			if src != nil {
-				from = src[from]
-			}
-			if dst != nil {
-				to = dst[to]
-			}
-		}
-		if err := c.add(row, from, to); err != nil {
-			return nil, err
-		}
+	files := x.Files
+	if total <= x.Segment {
+		files = nil
 	}
-	cut()
-	n.live = uint32(len(ords))
-	if how == renumberEntities {
-		n.next = n.live
-		if n.live > 0 {
-			n.last = strings.Clone(t.ID(ords[n.live-1]))
-		}
+	if err := x.addRows(files); err != nil {
+		return nil, err
+	}
+	n := x.n
+	if x.how == renumberEntities {
+		n.next, n.last = n.live, x.last
 	} else {
-		n.next, n.sorted, n.last = t.next, t.sorted, t.last
+		n.next, n.sorted, n.last = x.t.next, x.t.sorted, x.t.last
 		owner, row := new(index.Owner), uint32(0)
-		for ord := range t.next {
-			if !t.Alive(ord) {
+		for ord := range x.t.next {
+			if !x.t.Alive(ord) {
 				n.rows.Set(owner, ord, index.Dead)
 				continue
 			}
@@ -216,6 +174,116 @@ func (t *Table) rewriteRows(ctx context.Context, ords []uint32, how layout, src,
 			row++
 		}
 	}
-	n.reindex()
-	return n, nil
+	if name, err := n.reindexIn(x.Files); name == "" || err != nil {
+		return n, err
+	}
+	return n, n.refresh(x.Files)
+}
+
+// addRows puts the live rows into segments. If the table is a node table whose ordinals change, it
+// enters the new ordinals in w.numbers. Without files, the order of the rows is computed in memory.
+func (x *tableRewrite) addRows(files *IndexFiles) error {
+	t := x.t
+	renumber := x.how == renumberEntities
+	byID := renumber && !t.sorted
+	each := func(f func(ord uint32, r *rowReader, i uint32) error) error {
+		r := &rowReader{}
+		for _, ord := range t.inOrder(byID) {
+			row := t.rows.Get(ord)
+			r.Segment = t.segment(row)
+			if err := f(ord, r, row-r.Start); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if files != nil {
+		m, err := t.mergeRows(x.ctx, files, byID, x.Segment/4)
+		if err != nil {
+			return err
+		}
+		each = m.each
+	}
+	put := func(ord, number uint32) error { return nil }
+	add := func() error {
+		var r *rowReader
+		var i uint32
+		err := each(func(ord uint32, from *rowReader, at uint32) error {
+			number := x.n.live
+			r, i = from, at
+			if err := x.add(r, i); err != nil {
+				return err
+			}
+			return put(ord, number)
+		})
+		if err == nil && r != nil && renumber {
+			x.last = strings.Clone(t.ids(r.Segment).Str(i))
+		}
+		if err != nil {
+			return err
+		}
+		return x.cut()
+	}
+	if !renumber || t.Type.Entity == plan.Edge {
+		return add()
+	}
+	of, err := collectNumbers(t.next, files, func(f func(ord, number uint32) error) error {
+		put = f
+		return add()
+	})
+	x.numbers[x.original] = of
+	return err
+}
+
+// inOrder lists the ordinals of the live entities, in ascending order or in the order of the ids.
+func (t *Table) inOrder(byID bool) []uint32 {
+	ords := make([]uint32, 0, t.live)
+	for ord := range t.next {
+		if t.Alive(ord) {
+			ords = append(ords, ord)
+		}
+	}
+	if byID {
+		slices.SortFunc(ords, func(a, b uint32) int { return strings.Compare(t.ID(a), t.ID(b)) })
+	}
+	return ords
+}
+
+// add adds row i of an old segment to the new table.
+func (x *tableRewrite) add(r *rowReader, i uint32) error {
+	if x.n.live%rewriteTick == 0 {
+		if err := x.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if x.n.live%cutTick == 0 && x.c.bytes() > x.Segment {
+		if err := x.cut(); err != nil {
+			return err
+		}
+	}
+	var from, to uint32
+	if x.t.Type.Entity == plan.Edge {
+		from, to = r.endsOf(i)
+		from, to = x.from.at(from), x.to.at(to)
+	}
+	x.n.live++
+	return x.c.addFrom(r, i, from, to)
+}
+
+// cutTick is the number of rows between two comparisons of the size of a segment with its limit.
+const cutTick = 16
+
+// cut stores the collected rows as a segment.
+func (x *tableRewrite) cut() error {
+	if x.c.s.N == 0 {
+		return nil
+	}
+	s := x.c.finish()
+	if err := x.Keep(x.t.Type, s); err != nil {
+		return err
+	}
+	x.n.base += s.N
+	x.n.Segs = append(x.n.Segs, s)
+	x.c = x.t.collector(x.n.base)
+	return nil
 }

@@ -1,14 +1,15 @@
 package version
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -39,8 +40,78 @@ func entities(s *Snapshot) string {
 	return b.String()
 }
 
-// churned returns a snapshot after many random commits.
-func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
+// keep stores a segment under a new name. Its rows are then read from the store.
+func (m memory) keep(t testing.TB, typ *Type, s *Segment) {
+	t.Helper()
+	name := fmt.Sprint(len(m) + 1)
+	blocks := map[string][]byte{}
+	if err := s.Blocks(typ, func(block string, data []byte) error { blocks[block] = slices.Clone(data); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	m[name] = blocks
+	stored, err := ReadSegment(typ, name, source{name, blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Start = s.Start
+	*s = *stored
+}
+
+// files returns files of indexes in m. The temporary files are in memory.
+func (m memory) files(least, spill uint32) *IndexFiles {
+	return &IndexFiles{Least: least, Spill: spill,
+		Open: m.Segment,
+		Scratch: func(write func(add func(name string, data []byte) error) error) (column.Source, error) {
+			blocks := map[string][]byte{}
+			err := write(func(name string, data []byte) error {
+				blocks[name] = slices.Clone(data)
+				return nil
+			})
+			return source{"scratch", blocks}, err
+		},
+		Store: func(write func(w BlockWriter) error) (string, column.Source, error) {
+			name := fmt.Sprint(len(m) + 1)
+			m[name] = map[string][]byte{}
+			err := write(blockMap(m[name]))
+			return name, source{name, m[name]}, err
+		},
+	}
+}
+
+// blockMap implements BlockWriter.
+type blockMap map[string][]byte
+
+func (b blockMap) AddBlock(name string, data []byte) error {
+	b[name] = slices.Clone(data)
+	return nil
+}
+
+func (b blockMap) AddCold(name string, data []byte, delta bool) error { return b.AddBlock(name, data) }
+
+func (b blockMap) AddStream(name string, pieces func(put func([]byte) error) error) error {
+	return pieces(func(data []byte) error {
+		b[name] = append(b[name], data...)
+		return nil
+	})
+}
+
+// rewritten rewrites a snapshot. It returns the result and the number of new segments.
+func rewritten(t testing.TB, s *Snapshot, floor uint32, segment int64, m memory, files *IndexFiles) (*Snapshot, int) {
+	t.Helper()
+	made := 0
+	w := Rewriter{Floor: floor, Segment: segment, Files: files, Keep: func(typ *Type, s *Segment) error {
+		made++
+		m.keep(t, typ, s)
+		return nil
+	}}
+	if err := w.Add(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	return w.Snapshot(s), made
+}
+
+// churned returns a snapshot after many random commits. Some of its rows are in segments in m.
+func churned(t *testing.T, s *Schema, seed uint64, m memory) *Snapshot {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	snap := NewSnapshot(s, first)
@@ -68,7 +139,7 @@ func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
 					t.Fatal(err)
 				}
 				if ok {
-					f.Segment.Name = "stored"
+					m.keep(t, table.Type, f.Segment)
 					flushes = append(flushes, f)
 				}
 			}
@@ -78,31 +149,45 @@ func churned(t *testing.T, s *Schema, seed uint64) *Snapshot {
 	return snap
 }
 
-// TestRewrite rewrites random snapshots. The entities must be the same, and the holes must be gone.
-// A later commit must have the same effect as without the rewrite.
+// TestRewrite rewrites random snapshots, in memory and with temporary files. The entities must be the
+// same, and the holes must be gone. A later commit must have the same effect as without the rewrite.
 func TestRewrite(t *testing.T) {
 	s := testSchema(t)
-	for _, limit := range []int64{1 << 30, 0} {
-		saved := segmentBytes
-		segmentBytes = limit
-		t.Cleanup(func() { segmentBytes = saved })
+	saved := numberBits
+	t.Cleanup(func() { numberBits = saved })
+	numberBits = 4
+	for _, c := range []struct {
+		name         string
+		segment      int64
+		files        bool
+		least, spill uint32
+	}{
+		{"in memory, one segment", 1 << 30, false, 0, 0},
+		{"in memory, many segments", 0, false, 0, 0},
+		{"with files, one segment", 1 << 30, true, 1, 1},
+		{"with files, many segments", 0, true, 1, 1},
+		{"with files, some segments", 400, true, 1, 1 << 20},
+		{"with files, indexes in memory", 400, true, 1 << 20, 1 << 20},
+	} {
 		for seed := range uint64(10) {
-			snap := churned(t, s, seed)
+			m := memory{}
+			snap := churned(t, s, seed, m)
 			if !snap.Sparse(4) {
 				t.Fatal("the snapshot has few holes")
 			}
 			if snap.Sparse(1 << 20) {
 				t.Error("a few holes are many")
 			}
-			out, fresh, err := snap.Rewrite(context.Background(), 4)
-			if err != nil {
-				t.Fatal(err)
+			var files *IndexFiles
+			if c.files {
+				files = m.files(c.least, c.spill)
 			}
+			out, made := rewritten(t, snap, 4, c.segment, m, files)
 			if got, want := entities(out), entities(snap); got != want {
-				t.Fatalf("seed %d: after the rewrite it is\n%s\nwant\n%s", seed, got, want)
+				t.Fatalf("%s, seed %d: after the rewrite it is\n%s\nwant\n%s", c.name, seed, got, want)
 			}
-			if out.Sparse(4) || len(fresh) == 0 {
-				t.Errorf("seed %d: after the rewrite it has holes", seed)
+			if out.Sparse(4) || made == 0 {
+				t.Errorf("%s, seed %d: after the rewrite it has holes", c.name, seed)
 			}
 			for _, table := range out.Tables() {
 				if len(table.tail) > 0 {
@@ -147,13 +232,10 @@ func TestRewriteKeepsNumbers(t *testing.T) {
 		}
 		snap = tx.Commit(first)
 	}
-	out, fresh, err := snap.Rewrite(context.Background(), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, made := rewritten(t, snap, 4, 1<<30, memory{}, nil)
 	table := out.nodes[1]
-	if table.base != 10 || len(fresh) != 1 || !table.rows.Dense() {
-		t.Errorf("%d rows are left in %d segments, dense: %v; want 10 in 1", table.base, len(fresh), table.rows.Dense())
+	if table.base != 10 || made != 1 || !table.rows.Dense() {
+		t.Errorf("%d rows are left in %d segments, dense: %v; want 10 in 1", table.base, made, table.rows.Dense())
 	}
 	for ord := range uint32(10) {
 		if got, want := table.ID(ord), snap.nodes[1].ID(ord); got != want {

@@ -215,6 +215,7 @@ type collector struct {
 	s     *Segment
 	id    *column.Builder   // nil if a property is the id
 	props []*column.Builder // by property: the values
+	from  rowReader         // reads the rows of the table
 }
 
 // collector returns a collector of rows. The segment of the collector starts at row number `start`.
@@ -229,15 +230,30 @@ func (t *Table) collector(start uint32) *collector {
 	return c
 }
 
-// add adds a row. src and dst are its ends if the table is an edge table.
+// add adds a row of the table. src and dst are its ends if the table is an edge table.
 func (c *collector) add(row, src, dst uint32) error {
+	if row < c.t.base {
+		c.from.Segment = c.t.segment(row)
+		return c.addFrom(&c.from, row-c.from.Start, src, dst)
+	}
+	r := c.t.tailRow(row)
+	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, src, dst)
+}
+
+// addFrom adds row i of a segment.
+func (c *collector) addFrom(r *rowReader, i, src, dst uint32) error {
+	return c.put(func() string { return r.id(i) }, func(p int) value.Value { return r.value(i, p) }, src, dst)
+}
+
+// put adds a row. It calls the function `id` only if no property is the id.
+func (c *collector) put(id func() string, val func(p int) value.Value, src, dst uint32) error {
 	if c.id != nil {
-		if err := c.id.AppendString(c.t.idAt(row)); err != nil {
+		if err := c.id.AppendString(id()); err != nil {
 			return err
 		}
 	}
 	for p := range c.props {
-		if err := c.props[p].Append(c.t.valueAt(row, p)); err != nil {
+		if err := c.props[p].Append(val(p)); err != nil {
 			return err
 		}
 	}
@@ -271,10 +287,33 @@ func (c *collector) finish() *Segment {
 	return c.s
 }
 
+// MaxSegment is the maximum size of a segment in bytes. There is a limit because each column of a
+// segment is made in memory.
+const MaxSegment = 256 << 20
+
+// endBytes returns the size of the ends of the segment's edges in bytes.
+func (s *Segment) endBytes() int64 {
+	if s.ends == nil && s.Src == nil {
+		return 0
+	}
+	return 8 * int64(s.N)
+}
+
+// storedBytes returns the approximate size of the rows of a segment in bytes. It reads no rows.
+func (s *Segment) storedBytes() int64 {
+	n := s.endBytes()
+	if s.ID != nil {
+		n += s.ID.StoredBytes()
+	}
+	for _, c := range s.Props {
+		n += c.StoredBytes()
+	}
+	return n
+}
+
 // Bytes returns an upper bound of the memory that the rows take in a builder, in bytes.
 func (s *Segment) Bytes() int64 {
-	src, _ := s.Ends()
-	n := 8 * int64(len(src))
+	n := s.endBytes()
 	if s.ID != nil {
 		n += s.ID.Bytes()
 	}

@@ -112,7 +112,10 @@ func TestTextsThatFail(t *testing.T) {
 	if f.Segment.Props[0], _, err = column.Decode(f.Segment.Props[0].AppendDescriptor(nil), "p", damagedSource{}); err != nil {
 		t.Fatal(err)
 	}
-	damaged := f.table()
+	damaged, err := f.table(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := memory{}
 	if err := damaged.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); err != nil || len(files) > 0 {
 		t.Errorf("of damaged texts: %d parts, error %v", len(files), err)

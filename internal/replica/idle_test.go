@@ -129,7 +129,7 @@ func isIdle(g *Graph) func() bool { return func() bool { return g.State().Role =
 // heap returns the bytes of the objects on the heap that are in use.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // runs what the first collection found to clean up
+	runtime.GC() // the first collection may have run cleanups that free more
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -123,7 +123,7 @@ func TestSharedRequests(t *testing.T) {
 	golden.Check(t, page, withRequests(t, text, table.String()))
 }
 
-// minuteOf counts the requests of a server that reads a graph, in a minute in which nobody writes the graph:
+// minuteOf counts the requests of a server that reads a graph, in a minute without writes:
 // first while the graph is open, and then while it is closed because it is idle.
 func minuteOf(t *testing.T, b object.Bucket, opts Options) iter.Seq2[string, string] {
 	return func(yield func(what, counts string) bool) {

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"flag"
 	"runtime"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 )
 
@@ -21,6 +23,7 @@ type meter struct {
 	object.Bucket
 	graphs       atomic.Int64  // requests for objects of graphs
 	incarnations atomic.Int64  // reads of incarnations: one for each attempt to open a graph
+	other        atomic.Int64  // all other requests, for example for signs of life
 	gate         chan struct{} // if set, reads of incarnations wait until it is closed
 }
 
@@ -33,6 +36,8 @@ func (m *meter) count(name string) {
 		if m.gate != nil {
 			<-m.gate
 		}
+	default:
+		m.other.Add(1)
 	}
 }
 
@@ -121,6 +126,15 @@ func persons(t *testing.T, g *Graph) int64 {
 // isIdle returns a function that reports whether a graph is Idle.
 func isIdle(g *Graph) func() bool { return func() bool { return g.State().Role == Idle } }
 
+// heap returns the bytes of the objects on the heap that are in use.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // the first collection may have run cleanups that free more
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // find compiles a query that returns the names of all persons.
 func find(t *testing.T) *plan.Query {
 	t.Helper()
@@ -132,12 +146,16 @@ func find(t *testing.T) *plan.Query {
 	return queries[0].Plan
 }
 
-// TestIdleGraphs serves 200 unused graphs. They must send no request and have no goroutine.
+var idleGraphs = flag.Int("replica.graphs", 200, "number of unused graphs of TestIdleGraphs")
+
+// TestIdleGraphs serves unused graphs. They must send no request and have no goroutine.
 // Then it uses one of them, which must be the only one that is opened, and which must be closed again.
 func TestIdleGraphs(t *testing.T) {
-	b, graphs := emptyGraphs(t, 200)
-	before := runtime.NumGoroutine()
+	b, graphs := emptyGraphs(t, *idleGraphs)
+	before, heapBefore := runtime.NumGoroutine(), heap()
+	began := clock.Now()
 	l := serveLazily(t, b, "one", graphs, func(s *Storage) { s.Idle = lease / 2 })
+	t.Logf("a server starts with %d graphs in %v", len(graphs), clock.Since(began))
 	beat := func() uint64 {
 		l.node.mu.Lock()
 		defer l.node.mu.Unlock()
@@ -145,17 +163,25 @@ func TestIdleGraphs(t *testing.T) {
 	}
 	quiet := func(what string) {
 		t.Helper()
-		sent, from := l.all(), beat()
+		sent, signs, from, began := l.all(), l.other.Load(), beat(), clock.Now()
 		eventually(t, "three more signs", func() bool { return beat() >= from+3 })
 		for _, g := range l.graphs {
 			_, _, _ = g.Stats(), g.State(), g.Failure() // as for metrics and /readyz
 		}
+		spent := clock.Since(began)
 		if n := l.all() - sent; n != 0 {
-			t.Errorf("%s: 200 idle graphs sent %d requests", what, n)
+			t.Errorf("%s: %d idle graphs sent %d requests", what, len(graphs), n)
 		}
-		if n := runtime.NumGoroutine() - before; n > 10 {
-			t.Errorf("%s: a server with 200 idle graphs has %d goroutines more", what, n)
+		more := runtime.NumGoroutine() - before
+		if more > 10 {
+			t.Errorf("%s: a server with %d idle graphs has %d goroutines more", what, len(graphs), more)
 		}
+		bytes := heap() - heapBefore
+		if each := bytes / int64(len(graphs)); each > 16<<10 {
+			t.Errorf("%s: an idle graph has %d bytes", what, each)
+		}
+		t.Logf("%s: %d idle graphs have %d goroutines and %d bytes of heap (%d each); in %v the server sent %d requests for graphs and %d others",
+			what, len(graphs), more, bytes, bytes/int64(len(graphs)), spent, l.all()-sent, l.other.Load()-signs)
 	}
 	quiet("after the start")
 	used := l.graphs["graph-7"]

@@ -28,7 +28,7 @@ func (b *heldCheckpoints) Upload(ctx context.Context, name string, r io.Reader, 
 }
 
 // TestCommitsDuringCheckpoint commits while a checkpoint is uploaded. The checkpoint must contain exactly
-// what was durable before, and must not condemn what the later records name.
+// the records that were durable before, and must not condemn the segments of the later records.
 func TestCommitsDuringCheckpoint(t *testing.T) {
 	ctx := t.Context()
 	b := &heldCheckpoints{release: make(chan error)}

@@ -63,6 +63,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.stop()
 	s.metrics.Draining()
 	s.log.Info("stopping; waiting for running calls to finish", "timeout", s.drainTimeout)
+	if !s.socketOutlives {
+		untilEmpty(ln)
+	}
 	_ = ln.Close()
 	<-failed // http.Server.Serve has returned; clients that connect from here on wait for the next server, or are refused
 	s.conns.linger(s.lingerTimeout)

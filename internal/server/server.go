@@ -122,6 +122,7 @@ type Server struct {
 	stopping                 context.Context    // ends when the server begins to stop
 	stop                     context.CancelFunc // ends the context stopping
 	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
+	socketOutlives           bool               // see Options.SocketOutlivesServer
 	lingerTimeout            time.Duration      // 0 unless the socket outlives the server or other servers share the storage
 
 	patience time.Time // when the start stops waiting for other processes
@@ -151,7 +152,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
-		drainTimeout: drainTimeout, cutTimeout: cutTimeout,
+		drainTimeout: drainTimeout, cutTimeout: cutTimeout, socketOutlives: o.SocketOutlivesServer,
 	}
 	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout

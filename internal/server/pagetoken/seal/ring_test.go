@@ -37,7 +37,7 @@ func TestTwoKeys(t *testing.T) {
 }
 
 // TestKeysAgain lets another server seal with a newer key. A sealer must read the keys again when it meets that
-// key, and at most once a second for keys that nobody has.
+// key, and at most once a second for keys that no server has.
 func TestKeysAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := NewKey(), NewKey()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +15,47 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 )
+
+// TestExportArrow exports the entities of one type as an Arrow stream, to standard output and to a file.
+func TestExportArrow(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "s.pg", "node All {\n  key: String @key\n  w: U64\n  l: I64?\n}\nedge Next: All -> All\n")
+	write(t, "data.ndjson", `{"type":"All","data":{"key":"a","w":"18446744073709551615","l":"-9223372036854775808"}}`+"\n"+
+		`{"type":"All","data":{"key":"b","w":1}}`+"\n"+`{"edge":"Next","from":"a","to":"b","data":{"id":"n"}}`+"\n")
+	run := func(args string) (stdout, stderr string) {
+		t.Helper()
+		code, stdout, stderr := omnigraph(t, "", strings.Fields(args)...)
+		if code != 0 {
+			t.Fatalf("%s: %d %s", args, code, stderr)
+		}
+		return stdout, stderr
+	}
+	run("init --schema s.pg --store g")
+	run("load --store g --data data.ndjson")
+	for typ, want := range map[string]string{
+		"All":  `[{"id":"a","key":"a","l":-9223372036854775808,"w":18446744073709551615}` + "\n" + `,{"id":"b","key":"b","l":null,"w":1}` + "\n]",
+		"Next": `[{"from":"a","id":"n","to":"b"}` + "\n]",
+	} {
+		stdout, stderr := run("export --store g --format arrow --type " + typ)
+		in, err := ipc.NewReader(strings.NewReader(stdout))
+		if err != nil || !in.Next() {
+			t.Fatal(err)
+		}
+		got, err := in.RecordBatch().MarshalJSON()
+		if err != nil || string(got) != want {
+			t.Errorf("%s: found %s, %v, want %s", typ, got, err, want)
+		}
+		meta := in.Schema().Metadata()
+		commit, _ := meta.GetValue(client.ArrowCommit)
+		if name, _ := meta.GetValue(client.ArrowType); name != typ || stderr != "commit "+commit+"\n" {
+			t.Errorf("%s: the metadata is %v, and the command prints %q", typ, meta, stderr)
+		}
+		run("export --store g --format arrow --out " + typ + ".arrows --type " + typ)
+		if file, err := os.ReadFile(typ + ".arrows"); err != nil || string(file) != stdout {
+			t.Errorf("%s: the file has %d bytes, %v, and standard output had %d", typ, len(file), err, len(stdout))
+		}
+	}
+}
 
 // TestColumns prints the rows of a store as an Arrow stream and as a Parquet file. Both must have the
 // exact values, and say which commit was read and whether rows were left out.

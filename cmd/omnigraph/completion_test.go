@@ -71,7 +71,7 @@ func TestCompletion(t *testing.T) {
 		{"query --format ", "arrow csv json ndjson parquet table", nothing},
 		{"query --params ", "", nothing},
 		{"export --store data/people --type ", "Knows Person", nothing},
-		{"export --format ", "ndjson parquet", nothing},
+		{"export --format ", "arrow ndjson parquet", nothing},
 		{"export --out ", "", anything},
 		{"branch delete --store data/people ", "feature main", nothing},
 		{"branch delete --store data/people main ", "", nothing},

@@ -22,14 +22,14 @@ import (
 )
 
 // exportFormats are the formats of an export.
-var exportFormats = []string{"ndjson", "parquet"}
+var exportFormats = []string{"ndjson", "parquet", formatArrow}
 
 // export describes the part of a graph to write, and the destination.
 type export struct {
 	at     engine.Target
 	types  []string  // empty means all types
-	format string    // ndjson or parquet
-	w      io.Writer // destination of NDJSON
+	format string    // one of exportFormats
+	w      io.Writer // destination of NDJSON, or of an Arrow stream
 	dir    string    // destination folder of Parquet
 	rows   int64     // maximum number of rows in a Parquet file
 }
@@ -58,7 +58,7 @@ func newExport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "export (--store DIR | --server URL --graph ID)",
-		Short: "Write the entities of a graph as NDJSON or Parquet",
+		Short: "Write the entities of a graph as NDJSON, as Parquet or as an Arrow stream",
 		Long: `Write the entities of a graph at one commit. With the format ndjson the output lists the
 nodes and then the edges, in the form that load accepts.
 
@@ -67,20 +67,27 @@ files of bounded size in the order of the ids, and manifest.json, which lists th
 their columns, and the rows, bytes and SHA-256 of each file. With --server, parquet needs
 the permission to read the graph.
 
+With arrow it is an Arrow IPC stream of the one type that --type names, with the columns
+of its Parquet files. Metadata has the commit and the number of rows.
+
 If the export fails, for example because the connection to a server breaks, it leaves no
 partial file or folder.
 
 The command prints the commit on standard error.`,
-		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people",
+		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people\n  omnigraph export --store data/people --type Person --format arrow --out persons.arrows",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case !slices.Contains(exportFormats, ex.format):
-				return usageError{fmt.Errorf("--format is %q; it must be ndjson or parquet", ex.format)}
+				return usageError{fmt.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)}
 			case ex.format == "parquet" && out == "-":
 				return usageError{fmt.Errorf("--out is missing; name the folder to create for the parquet files")}
 			case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
 				return usageError{fmt.Errorf("--part-rows is for --format parquet; remove it, or choose that format")}
+			case ex.format == formatArrow && len(ex.types) != 1:
+				return usageError{fmt.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")}
+			case ex.format == formatArrow && out == "-" && isTerminal(cmd.OutOrStdout()):
+				return usageError{fmt.Errorf("--format arrow is binary; name a file with --out")}
 			case ex.rows < 1:
 				return usageError{fmt.Errorf("--part-rows is %d; it must be at least 1", ex.rows)}
 			}
@@ -120,7 +127,7 @@ The command prints the commit on standard error.`,
 	}
 	e.flags(cmd)
 	e.timeoutFlag(cmd)
-	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "the format of the output: ndjson or parquet")
+	cmd.Flags().StringVar(&ex.format, "format", "ndjson", "the format of the output: ndjson, parquet or arrow")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&ex.types, "type", nil, "write only entities of this type; repeat the flag for each type (default: all types)")
 	cmd.Flags().Int64Var(&ex.rows, "part-rows", parquet.DefaultPartRows, "the maximum number of rows in a Parquet file")
@@ -218,9 +225,12 @@ func (l *local) Export(ctx context.Context, e *export) (string, error) {
 	grant := targetGrant(e.at, tool.Export)
 	var commit engine.Commit
 	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
-		if e.format == "parquet" {
+		switch e.format {
+		case "parquet":
 			commit, err = parquet.Export(ctx, env.Graph, e.at, e.parquetOptions(), e.create)
-		} else {
+		case formatArrow:
+			commit, err = e.arrow(ctx, env.Graph)
+		default:
 			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
 		}
 		return nil, err
@@ -233,7 +243,11 @@ func (r *remote) Export(ctx context.Context, e *export) (commit string, err erro
 	if e.format == "parquet" {
 		return r.exportParquet(ctx, e)
 	}
-	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
+	send := r.graph.Export
+	if e.format == formatArrow {
+		send = r.graph.ExportArrow
+	}
+	stream, err := answered(send(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
 	if err != nil {
 		return "", err
 	}

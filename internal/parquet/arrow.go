@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -47,6 +48,29 @@ func (t *Table) Name() string { return t.table.name }
 
 // Schema returns the Arrow types of the columns.
 func (t *Table) Schema() *arrow.Schema { return t.schema }
+
+// Export calls `write` with the entities of the type of `t` at a commit, in the order of an NDJSON export.
+// The function `write` must release each batch.
+func (t *Table) Export(ctx context.Context, g engine.Graph, at engine.Target, write func(arrow.RecordBatch) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines, to := io.Pipe()
+	exported := make(chan struct{})
+	go func() {
+		defer close(exported)
+		_, err := g.Export(ctx, to, at, engine.ExportOptions{Types: []string{t.table.name}})
+		to.CloseWithError(err)
+	}()
+	defer func() {
+		lines.CloseWithError(context.Canceled)
+		<-exported
+	}()
+	err := t.Read(ctx, lines, write)
+	if errors.Is(err, io.ErrClosedPipe) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
 
 // Read reads an export that contains only entities of the type of `t`, and calls `write` with each
 // batch. The function `write` must release the batch.

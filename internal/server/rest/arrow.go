@@ -2,14 +2,11 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -86,26 +83,10 @@ func exportArrow(ctx context.Context, g engine.Graph, out *stream, types []strin
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	lines, to := io.Pipe()
-	exported := make(chan struct{})
-	go func() {
-		defer close(exported)
-		_, err := g.Export(ctx, to, at, engine.ExportOptions{Types: types})
-		to.CloseWithError(err)
-	}()
-	defer func() {
-		lines.CloseWithError(context.Canceled)
-		<-exported
-	}()
 	s := encoding.NewArrowStream(func() io.Writer { return out }, table.Schema(),
 		client.ArrowCommit, out.commit, client.ArrowType, table.Name())
 	defer s.Close()
-	if err := table.Read(ctx, lines, func(b arrow.RecordBatch) error { return s.Write(b) }); err != nil {
-		if errors.Is(err, io.ErrClosedPipe) && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	if err := table.Export(ctx, g, at, s.Write); err != nil {
 		return err
 	}
 	return s.End(client.ArrowTruncated, "false")

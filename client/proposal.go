@@ -172,7 +172,7 @@ type ProposalMergeBody struct {
 type ProposalChanges struct {
 	SourceCommitID string         `json:"source_commit_id"` // the commit of the source in the comparison
 	BaseCommitID   string         `json:"base_commit_id"`   // the merge base
-	Changes        []EntityChange `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
+	Changes        []EntityChange `json:"changes" jsonschema_description:"New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id."`
 	NextPageToken  *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
 }
 
@@ -230,7 +230,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*ProposalAnswer, error
 	return ask[ProposalAnswer](ctx, g.c, reading(g.proposal(id, ""), nil))
 }
 
-// ProposalChanges lists a page of the changes of a proposal.
+// ProposalChanges lists a page of the changes of a proposal: new and deleted nodes, then changed nodes, then edges.
 func (g *Graph) ProposalChanges(ctx context.Context, id string, page ChangeQuery) (*ProposalChanges, error) {
 	query := url.Values{"kind": page.Kinds, "type": page.Types, "op": page.Ops}
 	setText(query, "page_token", page.PageToken)

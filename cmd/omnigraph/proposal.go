@@ -107,8 +107,8 @@ func newProposalDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short: "List what a proposal would change",
-		Long: `List what the source of a proposal changed since the merge base: first nodes, then edges,
-sorted by type name and id. A table and CSV have a row for each property whose value changed;
+		Long: `List what the source of a proposal changed since the merge base: new and deleted nodes, then
+changed nodes, then edges, each sorted by type name and id. A table and CSV have a row for each property whose value changed;
 JSON and NDJSON have an object for each entity, which shows the entity before and after.`,
 		Example: "  omnigraph proposal diff --store data/people $PROPOSAL\n  omnigraph proposal diff --store data/people $PROPOSAL --op insert,delete",
 		Args:    exactly("PROPOSAL"),

@@ -16,7 +16,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
-	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -275,47 +274,4 @@ func orNullText(raw []byte) string {
 		return "null"
 	}
 	return string(raw)
-}
-
-// ListProposalChanges returns the call that lists a page of the changes of a proposal. The argument
-// `token` is the page token, or empty for the first page. A page token contains the ids of the
-// compared commits, so that all pages compare the same commits. The answer is a
-// *client.ProposalChanges.
-func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposal {
-	if r.Limit <= 0 || r.Limit > maxChanges {
-		r.Limit = maxChanges
-	}
-	r.Images, r.MaxBytes = true, maxChangeBytes
-	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		r := r
-		p, err := readProposal(ctx, env, id)
-		if err != nil {
-			return nil, err
-		}
-		source, target := proposalTargets(p)
-		if token != "" {
-			place, err := env.OpenPage(token, pagetoken.ProposalChanges)
-			if err != nil {
-				return nil, err
-			}
-			other, after, _ := strings.Cut(place.After, "/")
-			source, target = engine.Target{Commit: place.Commit}, engine.Target{Commit: other}
-			if place.Branch != id {
-				return nil, tool.BadPageToken("belongs to the proposal " + place.Branch)
-			}
-			r.After, _ = parseChangePosition(after)
-		}
-		c, err := env.Graph.Compare(ctx, source, target, engine.CompareOptions{Changes: &r, ListOnly: true})
-		if err != nil {
-			return nil, err
-		}
-		a := &client.ProposalChanges{SourceCommitID: c.Source.ID, BaseCommitID: c.Base.ID}
-		var more bool
-		if a.Changes, more = wireChanges(c.List, c.More); more {
-			after := c.List[len(a.Changes)-1].Position()
-			a.NextPageToken = new(env.SealPage(pagetoken.Place{List: pagetoken.ProposalChanges, Branch: id, Commit: c.Source.ID,
-				After: c.Target.ID + "/" + after.Entity + "/" + after.Type + "/" + after.ID}))
-		}
-		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
-	}}
 }

@@ -59,7 +59,7 @@ func openTab(t *testing.T) *tab {
 		chromedp.Flag("force-prefers-reduced-motion", true), chromedp.Flag("hide-scrollbars", false))
 	allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, closeTab := chromedp.NewContext(allocated)
-	b := &tab{t: t, ctx: ctx, patience: 20 * time.Second}
+	b := &tab{t: t, ctx: ctx, patience: time.Minute}
 	t.Cleanup(func() {
 		closeTab()
 		stop()
@@ -127,13 +127,13 @@ func (b *tab) open(s *site, path string) {
 // settle waits until the page has a heading and everything on it has loaded.
 func (b *tab) settle() {
 	b.t.Helper()
-	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(b.patience)))
 }
 
 // wait waits until a JavaScript condition holds.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(b.patience)))
 }
 
 // eval returns the value of a JavaScript expression.

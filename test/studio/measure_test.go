@@ -94,10 +94,10 @@ func (m *meter) visit(s *site, path string) cost {
 	m.mu.Unlock()
 	serverBefore := s.processorTime()
 	m.b.open(s, path)
-	for quietSince := time.Now(); time.Since(quietSince) < 400*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+	for quiet := 0; quiet < 20; time.Sleep(20 * time.Millisecond) { // some 400 ms without a request
 		m.mu.Lock()
-		if m.open > 0 {
-			quietSince = time.Now()
+		if quiet++; m.open > 0 {
+			quiet = 0
 		}
 		m.mu.Unlock()
 	}

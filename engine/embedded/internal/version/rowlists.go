@@ -166,10 +166,11 @@ func (m *rowMerge) list(ctx context.Context) error {
 	name := func(l *rowList, array string) string { return array + strconv.Itoa(l.segment) }
 	src, err := m.files.Scratch(func(add func(string, []byte) error) error {
 		for k := range t.Segs {
-			if pairs.Len(k) == 0 {
+			n := pairs.Len(k)
+			if n == 0 {
 				continue
 			}
-			l := &rowList{segment: k}
+			l := &rowList{segment: k, rows: make([]uint32, 0, n), ords: make([]uint32, 0, n)}
 			if err := pairs.Each(k, func(row, ord uint32) { l.rows, l.ords = append(l.rows, row), append(l.ords, ord) }); err != nil {
 				return err
 			}

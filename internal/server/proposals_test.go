@@ -479,3 +479,81 @@ func TestApprovalOfLaterContributor(t *testing.T) {
 		t.Errorf("merge: %v", err)
 	}
 }
+
+// TestProposalFilters lists proposals over MCP and REST by state, author, reviewer and target, and by several of them.
+func TestProposalFilters(t *testing.T) {
+	w := newProposalWorld(t)
+	ctx := t.Context()
+	people := map[string]*client.Graph{"act-one": w.person("act-one"), "act-two": w.person("act-two"), "act-ada": w.person("act-ada"), "act-bo": w.person("act-bo")}
+	ids := map[string]string{}
+	for _, p := range []struct{ name, author, target, reviewer, state string }{
+		{"a", "act-one", "main", "act-ada", "open"}, {"b", "act-one", "release", "act-bo", "closed"}, {"c", "act-two", "main", "", "open"}, {"d", "act-two", "release", "act-ada", "open"},
+	} {
+		author := people[p.author]
+		if _, err := author.CreateBranch(ctx, client.BranchBody{Name: p.name}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := author.Mutate(ctx, client.MutateBody{Query: aged("ada", 50), Branch: p.name}); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := author.OpenProposal(ctx, client.ProposalBody{Source: p.name, Target: p.target, Title: p.name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[opened.ID] = p.name
+		if p.reviewer != "" {
+			if _, err := people[p.reviewer].ReviewProposal(ctx, opened.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: opened.Digest}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.state == "closed" {
+			if _, err := author.CloseProposal(ctx, opened.ID, client.ProposalCloseBody{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	agent := w.agent("act-one")
+	for _, tt := range []struct {
+		q    client.ProposalQuery
+		want string // the titles, newest first
+	}{
+		{client.ProposalQuery{}, "dcba"},
+		{client.ProposalQuery{State: "open"}, "dca"},
+		{client.ProposalQuery{Author: "act-one"}, "ba"},
+		{client.ProposalQuery{Reviewer: "act-ada"}, "da"},
+		{client.ProposalQuery{Target: "release"}, "db"},
+		{client.ProposalQuery{Target: "release", Reviewer: "act-bo"}, "b"},
+		{client.ProposalQuery{Target: "main", Reviewer: "act-ada", State: "open", Author: "act-one"}, "a"},
+		{client.ProposalQuery{Reviewer: "act-two"}, ""},
+	} {
+		args := map[string]any{}
+		for name, value := range map[string]string{"state": tt.q.State, "author": tt.q.Author, "reviewer": tt.q.Reviewer, "target": tt.q.Target} {
+			if value != "" {
+				args[name] = value
+			}
+		}
+		var over struct{ Proposals []client.ProposalSummary }
+		if said := agent(&over, "proposal_get", args); said != "" {
+			t.Fatal(said)
+		}
+		list, err := people["act-one"].Proposals(ctx, tt.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for door, found := range map[string][]client.ProposalSummary{"MCP": over.Proposals, "REST": list.Proposals} {
+			got := ""
+			for _, p := range found {
+				got += ids[p.ID]
+			}
+			if got != tt.want {
+				t.Errorf("%v over %s: found %q, want %q", args, door, got, tt.want)
+			}
+		}
+	}
+	for id := range ids {
+		if said := agent(nil, "proposal_get", map[string]any{"proposal": id, "reviewer": "act-ada"}); !strings.Contains(said, "reviewer: found together with proposal") {
+			t.Errorf("a filter with one proposal says %q", said)
+		}
+		break
+	}
+}

@@ -102,9 +102,11 @@ func proposalSubmit() tool.Tool {
 
 // proposalGetArgs are the arguments of proposal_get.
 type proposalGetArgs struct {
-	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of a proposal; left out, proposals are listed."`
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of one; left out, they are listed."`
 	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed"`
-	Author    *string `json:"author,omitempty" jsonschema_description:"For a list: who opened them."`
+	Author    *string `json:"author,omitempty"`
+	Reviewer  *string `json:"reviewer,omitempty"`
+	Target    *string `json:"target,omitempty"`
 	Changes   *bool   `json:"changes,omitempty" jsonschema_description:"With proposal: list its changes."`
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
 	PageToken *string `json:"page_token,omitempty"`
@@ -137,8 +139,8 @@ func asObjects[T any](list []T) []jsonObject {
 }
 
 // ProposalGetResult is the answer of proposal_get. Only one of its first three members is set: the
-// list of proposals, newest first; one proposal; or the changes of one proposal, nodes before
-// edges.
+// list of proposals, newest first; one proposal; or the changes of one proposal: new and deleted nodes,
+// then changed nodes, then edges.
 type ProposalGetResult struct {
 	Proposals     []jsonObject `json:"proposals,omitempty"`
 	Proposal      jsonObject   `json:"proposal,omitempty"`
@@ -161,13 +163,15 @@ func proposalGet() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			id, state, author := o.OptString("proposal"), orEmpty(o.OptEnum("state", "open", "merged", "closed")), orEmpty(o.OptString("author"))
+			id := o.OptString("proposal")
+			filter := client.ProposalQuery{State: orEmpty(o.OptEnum("state", "open", "merged", "closed")), Author: orEmpty(o.OptString("author")),
+				Reviewer: orEmpty(o.OptString("reviewer")), Target: orEmpty(o.OptString("target"))}
 			changes, limit, token := isTrue(o.OptBool("changes")), within(o, "limit", defaultProposals, maxProposals), orEmpty(o.OptString("page_token"))
 			switch {
 			case id == nil:
 				o.Refuse("changes", "found without proposal", "give the id of a proposal")
 			default:
-				for _, name := range []string{"state", "author"} {
+				for _, name := range []string{"state", "author", "reviewer", "target"} {
 					o.Refuse(name, "found together with proposal", "leave it out; it is for lists")
 				}
 				if !changes {
@@ -181,7 +185,8 @@ func proposalGet() tool.Tool {
 			}
 			switch {
 			case id == nil:
-				return shaped(operations.ListProposals(client.ProposalQuery{State: state, Author: author, Limit: limit, PageToken: token}), func(v any) any {
+				filter.Limit, filter.PageToken = limit, token
+				return shaped(operations.ListProposals(filter), func(v any) any {
 					list := v.(*client.ProposalList)
 					return &ProposalGetResult{Proposals: asObjects(list.Proposals), NextPageToken: list.NextPageToken}
 				}), nil

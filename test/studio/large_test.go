@@ -183,7 +183,7 @@ func TestLarge(t *testing.T) {
 		{"edge type", "/studio/social/schema/edge/Knows", 0},
 		{"schema at an old commit", "/studio/social/schema?at=" + load[1].ID, 0},
 		{"commits", "/studio/social/history", 0},
-		{"two branches compared", "/studio/social/history?compare=bulk", 0},
+		{"two branches compared", "/studio/social/history?compare=bulk", 2}, // two proposals, which are links
 		{"first load, 1,620,000 changes", "/studio/social/history/" + load[1].ID, 0},
 		{"load of 100,000 changes", "/studio/social/history/" + load[0].ID, 0},
 		{"small commit", "/studio/social/history/" + commitsOf(t, s, "main")[0].ID, 0},

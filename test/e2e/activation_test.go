@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // supervisor is a shell that systemd-socket-activate starts with the socket, and that keeps the
@@ -80,13 +82,13 @@ func superviseSocket(t *testing.T, addr string, args ...string) *supervisor {
 		}
 	}()
 	// systemd-socket-activate starts the supervisor at the first connection.
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := clock.Now().Add(30 * time.Second); ; {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			conn.Close()
 			return s
 		}
-		if time.Now().After(deadline) {
+		if clock.Now().After(deadline) {
 			t.Fatalf("systemd-socket-activate does not listen: %v", err)
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -19,7 +19,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
@@ -135,7 +134,7 @@ func (l *listener) resolve(ctx context.Context, uri, was string) error {
 		return nil
 	}
 	branch, err := l.s.graph.Resolve(ctx, l.actor, name)
-	if pin, _ := operations.SplitFeedCursor(was); pin != "" && branch != name {
+	if pin, _ := encoding.SplitFeedCursor(was); pin != "" && branch != name {
 		branch = pin
 	}
 	l.branches[uri] = branch
@@ -286,7 +285,7 @@ func (l *listener) state(ctx context.Context, key string) (state string, closed 
 	if branch == branchOf(key) {
 		return head, closed, err
 	}
-	return operations.FeedCursor(branch, head), closed, err
+	return encoding.FeedCursor(branch, head), closed, err
 }
 
 // toolsState returns a digest of the tools that an actor sees.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -29,7 +28,7 @@ const (
 // FeedRange selects a page of the change feed of a branch.
 type FeedRange struct {
 	Branch    string             // empty for main
-	Cursor    string             // the last commit that the subscriber has, as a [FeedCursor]; empty for none
+	Cursor    string             // the last commit that the subscriber has, as an [encoding.FeedCursor]; empty for none
 	Latest    bool               // without a cursor, start after the head instead of before the first commit
 	PageToken string             // continues within a commit; Cursor and Latest are then ignored
 	Select    engine.ChangeRange // the changes to list, and their number; After and Images are ignored
@@ -51,7 +50,7 @@ func ReadFeed(r FeedRange) *Look {
 	r.Branch = orMain(r.Branch)
 	named, pin := r.Branch, ""
 	if r.PageToken == "" {
-		if pin, r.Cursor = SplitFeedCursor(r.Cursor); pin != "" && isAlias(named) {
+		if pin, r.Cursor = encoding.SplitFeedCursor(r.Cursor); pin != "" && isAlias(named) {
 			r.Branch = pin
 		}
 	}
@@ -80,26 +79,6 @@ func ReadFeed(r FeedRange) *Look {
 		}
 		return a, nil
 	}}
-}
-
-// FeedCursor returns the cursor of the change feed after a commit. If the caller named the branch by an alias,
-// `pin` is the branch that the alias stood for; otherwise it is empty. The cursor is then BRANCH@COMMIT, and
-// the feed continues on that branch whatever the alias stands for later.
-func FeedCursor(pin, commit string) string {
-	if pin == "" {
-		return commit
-	}
-	return pin + "@" + commit
-}
-
-// SplitFeedCursor returns the branch that a cursor names, or "", and the commit of the cursor. No name of a
-// branch has an @.
-func SplitFeedCursor(cursor string) (pin, commit string) {
-	pin, commit, ok := strings.Cut(cursor, "@")
-	if _, draft := engine.DraftID(pin); !ok || !draft && pin != engine.MainBranch {
-		return "", cursor
-	}
-	return pin, commit
 }
 
 // isAlias reports whether the name of a branch has the form of an alias, which stands for a draft of the caller
@@ -187,7 +166,7 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 // cursor returns the cursor after a commit.
 func (f *feed) cursor(commit string) *string {
 	if f.Pins {
-		return new(FeedCursor(f.Branch, commit))
+		return new(encoding.FeedCursor(f.Branch, commit))
 	}
 	return &commit
 }

@@ -45,7 +45,7 @@ func (x *exchange) reachCursor(r *operations.FeedRange) (err error) {
 	case r.PageToken != "":
 		err = x.g.ReachPage(x.ctx(), r.PageToken)
 	case r.Cursor != "":
-		_, commit := operations.SplitFeedCursor(r.Cursor)
+		_, commit := encoding.SplitFeedCursor(r.Cursor)
 		err = x.g.Reach(x.ctx(), commit)
 	}
 	if err != nil && x.ctx().Err() != nil {
@@ -76,7 +76,7 @@ func (x *exchange) baseline() error {
 				return err
 			}
 		}
-		end := client.BaselineEnd{SnapshotCommitID: out.commit, ResumeCursor: operations.FeedCursor(out.pin, out.commit)}
+		end := client.BaselineEnd{SnapshotCommitID: out.commit, ResumeCursor: encoding.FeedCursor(out.pin, out.commit)}
 		line, err := encoding.JSON(client.BaselineLine{Baseline: end})
 		if err != nil {
 			return err

@@ -221,7 +221,7 @@ func (p *commitPages) read() (feedPage, error) {
 
 // await implements pager.
 func (p *commitPages) await(ctx context.Context) error {
-	_, seen := operations.SplitFeedCursor(p.last)
+	_, seen := encoding.SplitFeedCursor(p.last)
 	err := p.g.AwaitCommit(ctx, p.at.Branch, seen)
 	if errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.DraftClosed)) {
 		return nil // the branch is gone, and the next read reports that if the policy still allows it

@@ -58,7 +58,7 @@ func newExport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "export (--store DIR | --server URL --graph ID)",
-		Short: "Write the entities of a graph as NDJSON, as Parquet or as an Arrow stream",
+		Short: "Write the entities of a graph as NDJSON, Parquet or Arrow",
 		Long: `Write the entities of a graph at one commit. With the format ndjson the output lists the
 nodes and then the edges, in the form that load accepts.
 

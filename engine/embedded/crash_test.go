@@ -84,9 +84,8 @@ func (s script) runIn(g *Graph) (acked int) {
 	return len(s.deeds)
 }
 
-// TestCrash cuts the power at every third durable operation of the scripts, or at every one with
-// -embedded.faults. After a reopen, the change of
-// every acknowledged call must be there. The change of the interrupted call must be there
+// TestCrash cuts the power at every sixth durable operation of the scripts, or at every one with
+// -embedded.faults. After a reopen, the change of every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
 	some := sampleOperations()
@@ -114,15 +113,15 @@ func TestCrash(t *testing.T) {
 // on.
 type sample struct{ step, first int }
 
-// sampleOperations selects every third operation, or every one with -embedded.faults. The first is
+// sampleOperations selects every sixth operation, or every one with -embedded.faults. The first is
 // drawn at random. The race detector and -short make the steps longer.
 func sampleOperations() sample {
-	s := sample{step: 3}
+	s := sample{step: 6}
 	switch {
 	case raced:
-		s.step = 11
+		s.step = 23
 	case testing.Short():
-		s.step = 5
+		s.step = 11
 	case *everyFault:
 		s.step = 1
 	}

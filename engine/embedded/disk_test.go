@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"syscall"
 	"testing"
 
@@ -58,12 +59,14 @@ var diskFaults = []struct {
 
 var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way, and damage every byte")
 
-// TestDiskFaults makes the disk fail at every operation of the scripts. A call that fails must
+// TestDiskFaults makes the disk fail at half of the operations of the scripts. A call that fails must
 // leave nothing behind, unless its error says that the outcome is unknown. Readers must continue to
 // see the durable data. A later Open, with or without a power failure before it, must find one of
-// the states that the replies allow. Each operation fails in one way only; with -embedded.faults,
-// each fails in every way. With the race detector or -short, only some operations fail.
+// the states that the replies allow. Each of these operations fails in one way only; with
+// -embedded.faults, every operation fails in every way. With the race detector or -short, fewer fail.
 func TestDiskFaults(t *testing.T) {
+	half := rand.IntN(2)
+	t.Logf("operations n with n/%d%%2 = %d fail, unless all do", len(diskFaults), half)
 	for _, s := range scripts() {
 		states := s.states(t)
 		_, ops := s.ops()
@@ -75,7 +78,10 @@ func TestDiskFaults(t *testing.T) {
 					if fault.inject(op, n) == nil || !*everyFault && n%len(diskFaults) != k {
 						continue
 					}
-					if raced && n%11 != 0 || !raced && testing.Short() && n%5 != 0 {
+					if raced && n%23 != 0 || !raced && testing.Short() && n%11 != 0 {
+						continue
+					}
+					if !raced && !testing.Short() && !*everyFault && n/len(diskFaults)%2 != half {
 						continue
 					}
 					mem := fs.NewMem()

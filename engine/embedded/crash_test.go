@@ -55,8 +55,11 @@ func (s script) states(t *testing.T) (states []string) {
 // of all operations.
 func (s script) ops() (durable int, all []faultfs.Op) {
 	mem := fs.NewMem()
+	var mu sync.Mutex // a rewrite builds its indexes on several goroutines
 	s.run(faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
-		all = append(all, op) // no lock needed: nothing runs in the background
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, op)
 		return nil
 	}))
 	return mem.Ops(), all

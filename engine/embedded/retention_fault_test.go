@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -88,9 +89,10 @@ func TestFailedCleanup(t *testing.T) {
 	ctx := context.Background()
 	for n, done := 1, false; !done; n++ {
 		mem := fs.NewMem()
-		left := -1
+		var left atomic.Int64 // a rewrite builds its indexes on several goroutines
+		left.Store(-1)
 		g := create(t, faultfs.New(mem, func(op faultfs.Op) *faultfs.Fault {
-			if left--; left == 0 {
+			if left.Add(-1) == 0 {
 				return &faultfs.Fault{Err: errors.New("no space left on device")}
 			}
 			return nil
@@ -102,12 +104,12 @@ func TestFailedCleanup(t *testing.T) {
 			}
 			was.note(g)
 		}
-		left = n
+		left.Store(int64(n))
 		res, err := g.Cleanup(ctx, engine.CleanupOptions{KeepCommits: 4})
-		if done = left > 0; done && err != nil {
+		if done = left.Load() > 0; done && err != nil {
 			t.Fatal(err)
 		}
-		left = -1
+		left.Store(-1)
 		what := fmt.Sprint("operation ", n)
 		gone := map[string]bool{}
 		if err == nil && res.Commits > 0 {

@@ -130,8 +130,8 @@ type codeNames struct {
 }
 
 // readNames reads the keys of the indexed code. A symbol without callers would give an empty
-// answer. So the values for the parameter `callee` are the ends of calls, and the values for the
-// parameter `interface` are interfaces that some type satisfies.
+// answer. So the values for the parameter `callee` are the ends of calls, those for `referred` the ends
+// of references, and those for the parameter `interface` are interfaces that some type satisfies.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -169,6 +169,8 @@ func readNames(file string) (*codeNames, error) {
 		case "Calls":
 			add("caller", line.From)
 			add("callee", line.To)
+		case "Refers":
+			add("referred", line.To)
 		case "Satisfies":
 			add("type", line.From)
 			add("interface", line.To)
@@ -178,7 +180,7 @@ func readNames(file string) (*codeNames, error) {
 
 // pathsOf maps a query to the kind of key that its parameter `path` expects.
 var pathsOf = map[string]string{
-	"callers": "callee", "callees": "caller", "affected_by": "callee", "reaches": "caller",
+	"callers": "callee", "references": "referred", "callees": "caller", "affected_by": "callee", "reaches": "caller",
 	"get_symbol": "symbol", "get_package": "package",
 }
 

@@ -9,6 +9,9 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -16,8 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
 )
 
-// fetchPart is the number of bytes of a segment that one request reads.
-const fetchPart = 8 << 20
+const (
+	fetchPart     = 8 << 20 // bytes of a segment that one request reads
+	fetchRequests = 3       // requests at a time for one segment, so that it arrives sooner than over one connection
+)
 
 // sharedSegment is a segment of a shared graph. In its segmentState, `manifest` is the round of the
 // last checkpoint that lists the segment.
@@ -186,7 +191,7 @@ func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (fi
 		return nil, 0, unavailable("making a file in the cache", err)
 	}
 	file = s.files.add(id, 0, false)
-	size, err := s.download(ctx, id, f, file)
+	size, err := s.download(ctx, id, f, file, want)
 	if err == nil {
 		crc, err = s.verifyFile(f, size, id, want)
 	}
@@ -207,30 +212,51 @@ func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (fi
 	return file, crc, nil
 }
 
-// download writes the object of a segment to `f`, and returns its size. It counts each part as part
-// of `file` before it writes the part.
-func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File, file *cachedFile) (size int64, err error) {
-	name := s.opts.Prefix + objectName(id)
-	for {
-		var part []byte
-		err := s.repeat(ctx, func() (err error) {
-			part, err = s.opts.Bucket.Read(ctx, name, size, fetchPart)
-			return err
-		})
-		switch {
-		case errors.Is(err, object.ErrNotFound):
-			return 0, s.missing(name)
-		case err != nil:
-			return 0, s.mapped(err)
-		}
-		file.grow(int64(len(part)))
-		if _, err := f.WriteAt(part, size); err != nil {
-			return 0, unavailable("writing a segment to the cache", err)
-		}
-		if size += int64(len(part)); len(part) < fetchPart {
-			return size, nil
+// download writes the object of a segment to `f`, and returns its size. If a checkpoint gives the size,
+// download reads several parts at a time. It counts each part as part of `file` before it writes the part.
+func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File, file *cachedFile, want segmentState) (size int64, err error) {
+	if !want.known {
+		for {
+			n, err := s.downloadPart(ctx, id, f, file, size, fetchPart)
+			if size += n; err != nil || n < fetchPart {
+				return size, err
+			}
 		}
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fetchRequests)
+	var total atomic.Int64
+	for at := int64(0); at < want.size; at += fetchPart {
+		group.Go(func() error {
+			n, err := s.downloadPart(ctx, id, f, file, at, min(fetchPart, want.size-at))
+			total.Add(n)
+			return err
+		})
+	}
+	err = group.Wait()
+	return total.Load(), err // a part that is too short makes the total differ, and verifyFile finds that
+}
+
+// downloadPart writes `length` bytes of a segment's object, from an offset on, to the same place of `f`. It
+// returns the number of bytes, which is less than `length` if the object ends before.
+func (s *Shared) downloadPart(ctx context.Context, id SegmentID, f fs.File, file *cachedFile, at, length int64) (int64, error) {
+	name := s.opts.Prefix + objectName(id)
+	var part []byte
+	err := s.repeat(ctx, func() (err error) {
+		part, err = s.opts.Bucket.Read(ctx, name, at, length)
+		return err
+	})
+	switch {
+	case errors.Is(err, object.ErrNotFound):
+		return 0, s.missing(name)
+	case err != nil:
+		return 0, s.mapped(err)
+	}
+	file.grow(int64(len(part)))
+	if _, err := f.WriteAt(part, at); err != nil {
+		return 0, unavailable("writing a segment to the cache", err)
+	}
+	return int64(len(part)), nil
 }
 
 // verifyFile reads a whole file of a segment and checks it. It returns the checksum of the footer.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
@@ -321,6 +322,21 @@ func TestSharedCache(t *testing.T) {
 			t.Errorf("verify: %v, want a *engine.Corrupt that names %s", err, name)
 		}
 	})
+	t.Run("an object that ends too soon", func(t *testing.T) {
+		for _, size := range []int{0, 100, fetchPart, fetchPart + 1000} {
+			b, id, name := begin(t)
+			replace(t, b, name, func(old []byte) []byte { return old[:size] })
+			var corrupt *engine.Corrupt
+			if _, err := openServer(t, b, nil).OpenSegment(ctx, id); !errors.As(err, &corrupt) || corrupt.Object != name {
+				t.Errorf("%d bytes: %v, want a *engine.Corrupt that names %s", size, err, name)
+			}
+		}
+	})
+	t.Run("parts are read at the same time", func(t *testing.T) {
+		b, id, name := begin(t)
+		f := openServer(t, &meetingBucket{Bucket: b, name: name, both: make(chan struct{})}, nil)
+		f.wantBlock(t, id, data)
+	})
 	t.Run("callers share a fetch", func(t *testing.T) {
 		b, id, _ := begin(t)
 		reads := &countingBucket{Bucket: b}
@@ -335,6 +351,28 @@ func TestSharedCache(t *testing.T) {
 			t.Errorf("%d reads for a segment of two parts, want 2", n)
 		}
 	})
+}
+
+// meetingBucket answers the reads of an object only after two of them have begun.
+type meetingBucket struct {
+	object.Bucket
+	name  string
+	begun atomic.Int64
+	both  chan struct{} // closed after the second read has begun
+}
+
+func (b *meetingBucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	if name == b.name {
+		if b.begun.Add(1) == 2 {
+			close(b.both)
+		}
+		select {
+		case <-b.both:
+		case <-time.After(10 * time.Second):
+			return nil, errors.New("a second read has not begun")
+		}
+	}
+	return b.Bucket.Read(ctx, name, offset, length)
 }
 
 // countingBucket counts reads.

@@ -83,7 +83,7 @@ var imports = []struct {
 	{"internal/server/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/notes", "internal/server/pagetoken", "server/tool"}},
 	{"internal/server/wireerror", []string{"client", "engine", "internal/gq/diag", "internal/server/requestinfo", "server/tool"}},
-	{"internal/server/access", []string{"engine", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/access", []string{"engine", "server/tool", "internal/server/requestinfo", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/textlimit", []string{"engine"}},
 	{"internal/server/checks", []string{"engine", "gq/plan", "internal/clock", "internal/server/encoding", "internal/server/pagetoken", "internal/server/wireerror", "server/tool"}},

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"container/list"
 	"net"
 	"net/http"
 	"sync"
@@ -32,13 +31,35 @@ type connections struct {
 	max int // the connection limit
 
 	mu   sync.Mutex
-	open map[net.Conn]*list.Element // nil while a request is in flight
-	idle *list.List                 // of net.Conn, longest idle first
+	open map[net.Conn]*openConn
+	idle openConn // ends of the list of idle connections: `next` is idle for longest, `prev` for the shortest time
+}
+
+// openConn is an open connection. Its links are nil while a request is in flight.
+type openConn struct {
+	conn       net.Conn
+	prev, next *openConn // neighbours in connections.idle
+}
+
+// leave takes the connection out of the list of idle ones, if it is there.
+func (o *openConn) leave() {
+	if o.next != nil {
+		o.prev.next, o.next.prev = o.next, o.prev
+		o.prev, o.next = nil, nil
+	}
+}
+
+// join puts the connection at the end of the list of idle ones.
+func (o *openConn) join(idle *openConn) {
+	o.prev, o.next = idle.prev, idle
+	o.prev.next, idle.prev = o, o
 }
 
 // newConnections returns a limit of `most` connections.
 func newConnections(most int) *connections {
-	return &connections{max: most, open: map[net.Conn]*list.Element{}, idle: list.New()}
+	c := &connections{max: most, open: map[net.Conn]*openConn{}}
+	c.idle.prev, c.idle.next = &c.idle, &c.idle
+	return c
 }
 
 // linger waits until no connection is open, but no longer than d.
@@ -73,24 +94,27 @@ func (c *connections) state(conn net.Conn, state http.ConnState) {
 func (c *connections) enter(conn net.Conn, state http.ConnState) (over net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if place := c.open[conn]; place != nil {
-		c.idle.Remove(place)
+	o := c.open[conn]
+	if o != nil {
+		o.leave()
 	}
 	switch state {
 	case http.StateNew:
 		if len(c.open) >= c.max {
 			over = conn // close the new connection, unless another one is idle
-			if oldest := c.idle.Front(); oldest != nil {
-				over = oldest.Value.(net.Conn)
-				c.idle.Remove(oldest)
-				c.open[over] = nil
+			if oldest := c.idle.next; oldest != &c.idle {
+				over = oldest.conn
+				oldest.leave()
 			}
 		}
-		c.open[conn] = c.idle.PushBack(conn)
+		o = &openConn{conn: conn}
+		c.open[conn] = o
+		o.join(&c.idle)
 	case http.StateIdle:
-		c.open[conn] = c.idle.PushBack(conn)
+		if o != nil {
+			o.join(&c.idle)
+		}
 	case http.StateActive:
-		c.open[conn] = nil
 	case http.StateHijacked, http.StateClosed:
 		delete(c.open, conn)
 	}

@@ -43,8 +43,12 @@ func TestConnections(t *testing.T) {
 			t.Fatalf("step %d: closed is not %q", i, step.over)
 		}
 	}
-	if len(c.open) != 3 || c.idle.Len() != 1 {
-		t.Errorf("%d are open and %d of them quiet, expected 3 and 1", len(c.open), c.idle.Len())
+	idle := 0
+	for o := c.idle.next; o != &c.idle; o = o.next {
+		idle++
+	}
+	if len(c.open) != 3 || idle != 1 {
+		t.Errorf("%d are open and %d of them idle, expected 3 and 1", len(c.open), idle)
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ConnState: s.conns.state, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
+	go func() { failed <- srv.Serve(clientListener{ln}) }()
 	select {
 	case err := <-failed:
 		// The server accepts nothing more. In-flight calls must end before the graphs are closed.

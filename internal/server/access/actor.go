@@ -1,12 +1,20 @@
 package access
 
-import "context"
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+)
 
 // actorKey is the context key of the actor.
 type actorKey struct{}
 
-// WithActor returns a context that carries the actor that sent the request.
+// WithActor returns a context that carries the actor that sent the request. If ctx is the context of a
+// [requestinfo.Info] that has no actor yet, WithActor adds the actor to ctx and returns ctx.
 func WithActor(ctx context.Context, a *Actor) context.Context {
+	if requestinfo.Attach(ctx, actorKey{}, a) {
+		return ctx
+	}
 	return context.WithValue(ctx, actorKey{}, a)
 }
 

@@ -30,6 +30,10 @@ type Object struct {
 
 	inside  string                 // a member that is an object; see Inside
 	belongs func(name string) bool // reports whether an unknown member belongs inside that member; may be nil
+
+	// The first memory of the slices above. Most objects need no more.
+	firstMembers [3]member
+	firstKnown   [8]string
 }
 
 // member is one member of an object.
@@ -68,13 +72,14 @@ func (o *Object) Fail(name, detail, help string) {
 
 // Refuse marks the named member as read, and notes a fault if it is present and not null.
 func (o *Object) Refuse(name, detail, help string) {
-	i := slices.IndexFunc(o.members, func(m member) bool { return m.name == name })
-	if i < 0 {
-		return
-	}
-	o.members[i].read = true
-	if o.Has(name) {
-		o.Fail(name, detail, help)
+	for i := range o.members {
+		if m := &o.members[i]; m.name == name {
+			m.read = true
+			if m.raw.Kind() != 'n' {
+				o.Fail(name, detail, help)
+			}
+			return
+		}
 	}
 }
 
@@ -135,22 +140,40 @@ func (o *Object) Done() error {
 	return &first
 }
 
+// decoder is a decoder with the buffer that it reads.
+type decoder struct {
+	jsontext.Decoder
+	text bytes.Buffer
+}
+
 // decoders are pooled because each has its own buffer and stacks.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// decode returns a decoder of a JSON text, which the caller puts back with done.
+func decode(raw []byte) *decoder {
+	d := decoders.Get().(*decoder)
+	d.text = *bytes.NewBuffer(raw)
+	d.Reset(&d.text)
+	return d
+}
+
+// done puts the decoder back.
+func (d *decoder) done() {
+	d.text = bytes.Buffer{} // drop the reference to the text
+	d.Reset(&d.text)
+	decoders.Put(d)
+}
 
 // newObject parses a JSON object. No text, or null, is an object without members.
 func newObject(noun string, raw json.RawMessage) *Object {
 	o := &Object{noun: noun}
+	o.members, o.known = o.firstMembers[:0], o.firstKnown[:0]
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return o
 	}
-	d := decoders.Get().(*jsontext.Decoder)
-	defer func() {
-		d.Reset(bytes.NewReader(nil)) // drop the reference to raw
-		decoders.Put(d)
-	}()
-	d.Reset(bytes.NewBuffer(raw))
+	d := decode(raw)
+	defer d.done()
 	if d.PeekKind() != '{' {
 		v, err := d.ReadValue()
 		if err != nil {

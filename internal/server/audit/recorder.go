@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Recorder reports the calls of one graph to the request info, the trace, the observer and
@@ -50,9 +51,17 @@ func (r *Recorder) Tell(name string, outcome wireerror.Outcome, err error, rows,
 		return
 	}
 	c := Called{Graph: r.graph, Tool: name, Outcome: outcome, Rows: rows, Bytes: bytes, Took: took}
-	var forbidden *wireerror.Forbidden
-	if err != nil && errors.As(err, &forbidden) {
-		c.Denied = forbidden.Action
+	if err != nil {
+		c.Denied = denied(err)
 	}
 	r.observer.Called(c)
+}
+
+// denied returns the action that the policy denied, or "". It is apart from Tell because errors.As takes memory.
+func denied(err error) tool.Action {
+	var forbidden *wireerror.Forbidden
+	if errors.As(err, &forbidden) {
+		return forbidden.Action
+	}
+	return ""
 }

@@ -19,15 +19,21 @@ const maxSafeInteger = 1<<53 - 1
 // columnKey holds the text before a column's value: the column's name as a JSON string, and a
 // colon. If the values of the column are records, `fields` holds the keys of the records' fields.
 type columnKey struct {
-	text   string // such as "name":
+	text   []byte // such as "name":
 	fields []columnKey
 }
 
 // columnKeys returns the key of each column.
 func columnKeys(cols []plan.Column) []columnKey {
-	keys := make([]columnKey, len(cols))
+	keys, size := make([]columnKey, len(cols)), 0
+	for _, c := range cols {
+		size += len(c.Name) + len(`"":`)
+	}
+	text := make([]byte, 0, size) // of all keys
 	for i, c := range cols {
-		keys[i] = columnKey{keyText(c.Name), fieldKeys(c.Fields)}
+		start := len(text)
+		text = append(appendString(text, c.Name), ':')
+		keys[i] = columnKey{text[start:len(text):len(text)], fieldKeys(c.Fields)}
 	}
 	return keys
 }
@@ -42,7 +48,7 @@ func fieldKeys(fields []plan.Field) []columnKey {
 }
 
 // keyText returns the name of a column as a JSON key with its colon.
-func keyText(name string) string { return string(append(appendString(nil, name), ':')) }
+func keyText(name string) []byte { return append(appendString(nil, name), ':') }
 
 // object writes row i as an object.
 func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {

@@ -20,6 +20,11 @@ func (s *surface) appendAnswer(dst []byte, id []byte, res mcp.Result, fault *jso
 		return appendError(dst, id, fault), nil
 	}
 	start := len(dst)
+	if a, ok := res.(*toolAnswer); ok {
+		// The answer contains the JSON twice: as structured content, and as a JSON string with escaped
+		// quotes, which is about half as long again.
+		dst = slices.Grow(dst, len(id)+5*len(a.json)/2+answerFrame)
+	}
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	dst = append(dst, `,"result":`...)
@@ -53,6 +58,8 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 	switch r := res.(type) {
 	case nil:
 		return append(dst, "{}"...), nil
+	case *toolAnswer:
+		return s.appendToolAnswer(dst, r, stateless), nil
 	case *mcp.CallToolResult:
 		if text, ok := plainText(r); ok {
 			return s.appendCall(dst, r, text, stateless)
@@ -79,6 +86,30 @@ func (s *surface) appendResult(dst []byte, res mcp.Result, stateless bool) ([]by
 		b = b[1:]
 	}
 	return append(dst, b...), nil
+}
+
+// appendToolAnswer appends the JSON of the result that r stands for.
+func (s *surface) appendToolAnswer(dst []byte, r *toolAnswer, stateless bool) []byte {
+	dst = append(dst, `{"_meta":{`...)
+	if stateless {
+		dst = appendString(dst, mcp.MetaKeyServerInfo)
+		dst = append(append(append(dst, ':'), s.serverInfo...), ',')
+	}
+	dst = append(dst, `"`+metaCatalog+`":`...)
+	dst = appendString(dst, r.catalog)
+	if r.commit != "" {
+		dst = append(dst, `,"`+metaCommit+`":`...)
+		dst = appendString(dst, r.commit)
+	}
+	dst = append(dst, `,"`+metaSchema+`":`...)
+	dst = appendString(dst, r.schema)
+	dst = append(dst, `},"content":[{"type":"text","text":`...)
+	dst, _ = jsontext.AppendQuote(dst, r.json)
+	dst = append(append(dst, `}],"structuredContent":`...), r.json...)
+	if stateless {
+		dst = append(dst, `,"resultType":"complete"`...)
+	}
+	return append(dst, '}')
 }
 
 // plainText returns the text of a result if one text is the whole content of the result.

@@ -56,14 +56,17 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 		// No structuredContent: clients check it against the output schema even for errors.
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
 	}
-	res := &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(answer.JSON)}},
-		StructuredContent: json.RawMessage(answer.JSON),
-	}
-	if answer.Commit != "" {
-		res.Meta = mcp.Meta{metaCommit: answer.Commit}
-	}
-	return res, nil
+	return &toolAnswer{json: answer.JSON, commit: answer.Commit}, nil
+}
+
+// toolAnswer is the result of a call of a tool of the graph. It stands for a [mcp.CallToolResult] with the JSON as
+// its structured content and as its only text, and with the versions as its metadata.
+type toolAnswer struct {
+	mcp.ResultBase // stays empty
+	json           []byte
+	commit         string // that was read or written; may be empty
+	schema         string // digest of the schema
+	catalog        string // digest of the descriptors of all tools
 }
 
 // callOwn runs a tool from the options.

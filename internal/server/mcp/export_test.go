@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,7 +29,15 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 			if err != nil {
 				return nil, err
 			}
-			return res.(*mcp.CallToolResult), nil
+			a, ok := res.(*toolAnswer)
+			if !ok {
+				return res.(*mcp.CallToolResult), nil
+			}
+			sdk := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(a.json)}}, StructuredContent: json.RawMessage(a.json)}
+			if a.commit != "" {
+				sdk.Meta = mcp.Meta{metaCommit: a.commit}
+			}
+			return sdk, nil
 		})
 	}
 	for _, r := range s.resources.all {

@@ -195,6 +195,8 @@ func (s *surface) answerCall(ctx context.Context, version string, m *message, ds
 // textBytes returns the approximate number of bytes of text in a result.
 func textBytes(res mcp.Result) (n int) {
 	switch r := res.(type) {
+	case *toolAnswer:
+		return len(r.json)
 	case *mcp.CallToolResult:
 		for _, c := range r.Content {
 			if t, ok := c.(*mcp.TextContent); ok {

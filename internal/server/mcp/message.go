@@ -42,21 +42,29 @@ type badMessage struct {
 
 func (e *badMessage) Error() string { return e.detail }
 
+// decoder is a decoder with the buffer that it reads.
+type decoder struct {
+	jsontext.Decoder
+	text bytes.Buffer
+}
+
 // decoders is a pool because each decoder has its own buffer and stacks.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // readMessages reads a body, which is one message or a batch. The error is a *badMessage.
 func readMessages(body []byte) (msgs []message, batch bool, err error) {
 	if tooDeep(body) {
 		return nil, false, &badMessage{code: codeInvalidRequest, detail: fmt.Sprintf("the message nests deeper than %d levels", maxDepth)}
 	}
-	d := decoders.Get().(*jsontext.Decoder)
+	d := decoders.Get().(*decoder)
 	defer func() {
-		d.Reset(bytes.NewReader(nil))
+		d.text = bytes.Buffer{} // drop the reference to the body
+		d.Reset(&d.text)
 		decoders.Put(d)
 	}()
-	d.Reset(bytes.NewBuffer(body))
-	msgs, batch, err = reader{d, body}.all()
+	d.text = *bytes.NewBuffer(body)
+	d.Reset(&d.text)
+	msgs, batch, err = reader{&d.Decoder, body}.all()
 	if err != nil {
 		var bad *badMessage
 		if !errors.As(err, &bad) {
@@ -176,7 +184,7 @@ func (r reader) message() (m message, err error) {
 			}
 		case "method":
 			method = jsontext.Value(v).Kind() == '"'
-			m.method = unquoted(v)
+			m.method = methodNamed(v)
 		case "result", "error":
 			m.response = true
 		}
@@ -265,6 +273,17 @@ func (r reader) value() ([]byte, error) {
 	}
 	end := r.d.InputOffset()
 	return r.body[end-int64(len(v)) : end : end], nil
+}
+
+// methodNamed returns the value of a JSON string. It does not allocate memory for the name of a method that the
+// server has.
+func methodNamed(v []byte) string {
+	if len(v) >= 2 && v[0] == '"' {
+		if row := methods[string(v[1:len(v)-1])]; row != nil {
+			return row.name
+		}
+	}
+	return unquoted(v)
 }
 
 // known returns the name of a member as a string. It does not allocate memory for the names that

@@ -130,6 +130,10 @@ func (s *surface) stamp(ctx context.Context, res mcp.Result) error {
 	if err != nil {
 		return err
 	}
+	if a, ok := res.(*toolAnswer); ok {
+		a.schema, a.catalog = schema, s.graph.CatalogDigest()
+		return nil
+	}
 	meta := mcp.Meta(res.GetMeta())
 	if meta == nil {
 		meta = mcp.Meta{}

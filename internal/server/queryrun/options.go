@@ -62,6 +62,9 @@ func refuseOptions(o *arguments.Object, kind string, options [][2]string) {
 // *tool.ArgumentError if an option is set that does not apply to that kind of query, or if a read
 // has both a snapshot and a branch.
 func (k *Options) Check(mutation bool, branch string) error {
+	if *k == (Options{}) {
+		return nil
+	}
 	o := &arguments.Object{}
 	set := map[string]bool{
 		"snapshot": k.Snapshot != "", "page_token": k.PageToken != "",

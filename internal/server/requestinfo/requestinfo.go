@@ -32,7 +32,8 @@ type Info struct {
 	Branch      string // main if the call names none; empty for a call that concerns no branch
 	Commit      string // the commit that was read, or the head after a write
 
-	parent context.Context // parent of the context that carries the record
+	parent     context.Context // parent of the context that carries the record
+	key, value any             // see Attach; nil if nothing is attached
 }
 
 // key is the context key of the request info.
@@ -53,10 +54,25 @@ func (c *carrier) Done() <-chan struct{}       { return c.parent.Done() }
 func (c *carrier) Err() error                  { return c.parent.Err() }
 
 func (c *carrier) Value(k any) any {
-	if k == (key{}) {
+	switch {
+	case k == (key{}):
 		return (*Info)(c)
+	case c.key != nil && k == c.key:
+		return c.value
 	}
 	return c.parent.Value(k)
+}
+
+// Attach makes a context that With returned carry one more value. A further context with the value would
+// take memory and lookups in each request. Attach reports false, and does nothing, if ctx is another
+// context or if a value is attached to it already.
+func Attach(ctx context.Context, key, value any) bool {
+	c, ok := ctx.(*carrier)
+	if !ok || c.key != nil {
+		return false
+	}
+	c.key, c.value = key, value
+	return true
 }
 
 // From returns the record that the context carries, or nil.

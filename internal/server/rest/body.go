@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func (x *exchange) object(most int64) (*arguments.Object, error) {
 	if x.r.ContentLength > most {
 		return nil, tooLarge(most)
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
+	b, err := readAll(http.MaxBytesReader(x.w, x.r.Body, most), x.r.ContentLength)
 	if err != nil {
 		return nil, unreadable(err)
 	}
@@ -43,6 +44,27 @@ func (x *exchange) object(most int64) (*arguments.Object, error) {
 	err = x.g.Turn(x.ctx(), len(b), func() { o = arguments.Members(b) })
 	return o, err
 }
+
+// readAll reads a body of the declared length, or of an unknown length if that is negative.
+func readAll(r io.Reader, declared int64) ([]byte, error) {
+	b := make([]byte, 0, min(max(declared, 0), firstRead)+1) // one more than declared, so that the last read finds the end
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
+			b = slices.Grow(b, 512)
+		}
+	}
+}
+
+// firstRead is the largest part of a declared length, in bytes, for which the server reserves memory before the
+// body arrives.
+const firstRead = 64 << 10
 
 // body reads the members of the request body into a struct. The OpenAPI document describes the body
 // from the same struct. The method records faults in the object; the caller must call Done.
@@ -198,9 +220,12 @@ func rulesOf(tag string) rules {
 
 // wantContent checks the media type of the body, and that the body is not compressed.
 func wantContent(r *http.Request, want string) error {
-	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && coding != "identity" {
+	if coding := strings.Join(r.Header["Content-Encoding"], ", "); coding != "" && coding != "identity" {
 		return &httpError{envelope.New(wireerror.WrongMedia, client.CodeBadRequest,
 			fmt.Sprintf("found content encoding %q, expected none; send the body uncompressed", short(coding)))}
+	}
+	if v := r.Header["Content-Type"]; len(v) == 1 && v[0] == want {
+		return nil
 	}
 	// Joined, several header lines never parse as a media type, even if each line alone would.
 	got := strings.Join(r.Header.Values("Content-Type"), ", ")

@@ -57,9 +57,9 @@ func (x *exchange) answer(call tool.Call, enc encoding.Options) error {
 func (x *exchange) send(a *encoding.Answer) {
 	defer a.Release()
 	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
-		x.w.Header().Set("ETag", entityTag(a.Commit))
+		x.w.Header()["Etag"] = []string{entityTag(a.Commit)}
 	}
-	send(x.w, http.StatusOK, append(a.Head, a.JSON)...)
+	send(x.w, http.StatusOK, a.JSON, a.Head...)
 }
 
 // reply sends v as JSON.
@@ -93,12 +93,20 @@ func (x *exchange) number(name string, otherwise int) int {
 
 // runOptions returns the options of a write that are given in the header of the request.
 func (x *exchange) runOptions() queryrun.Options {
-	return queryrun.Options{IdempotencyKey: x.r.Header.Get(headerIdempotency), IfCommit: x.ifCommit()}
+	return queryrun.Options{IdempotencyKey: first(x.r.Header[headerIdempotency]), IfCommit: x.ifCommit()}
 }
 
 // ifCommit returns the commit that must be the head of the branch to write to, or "".
 func (x *exchange) ifCommit() string {
-	return strings.Trim(x.r.Header.Get(headerIfCommit), `"`)
+	return strings.Trim(first(x.r.Header[headerIfCommit]), `"`)
+}
+
+// first returns the first value of a header, or "".
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 // clientHas reports whether If-None-Match says that the client has the answer for a commit already.
@@ -121,10 +129,12 @@ func entityTag(commit string) string { return `"` + commit + `"` }
 // client meant.
 func (x *exchange) check() error {
 	var err error
-	if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
+	if x.r.URL.RawQuery == "" {
+		x.query = nil
+	} else if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
 		return x.bad("the query part of the url is malformed: " + err.Error() + "; escape & ; % and = in values")
 	}
-	if len(x.r.Header.Values(headerIfCommit)) > 0 && !x.route.takes(headerIfCommit) {
+	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {
 		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
 	}
 	var known []string
@@ -132,15 +142,20 @@ func (x *exchange) check() error {
 		p := &x.route.Params[i]
 		switch p.In {
 		case Query:
-			known = append(known, p.Name)
+			if x.query != nil {
+				known = append(known, p.Name)
+			}
 			err = p.check(x.query[p.Name])
 		case Header:
-			err = p.check(x.r.Header.Values(p.Name))
+			err = p.check(x.r.Header[p.key])
 		case Path:
 		}
 		if err != nil {
 			return err
 		}
+	}
+	if x.query == nil {
+		return nil
 	}
 	if x.route.Action == "" {
 		return nil // a probe, which may add any parameters
@@ -162,11 +177,14 @@ func (x *exchange) check() error {
 
 // check validates the values of a parameter.
 func (p *Param) check(values []string) error {
-	place := p.Name
-	if p.In == Header {
-		place = "header " + p.Name
+	if len(values) == 0 && !p.Required {
+		return nil
 	}
 	fault := func(format string, args ...any) error {
+		place := p.Name
+		if p.In == Header {
+			place = "header " + p.Name
+		}
 		return &tool.ArgumentError{Path: place, Detail: fmt.Sprintf(format, args...)}
 	}
 	if p.Name == headerIfNone { // a list, which may come in several header lines
@@ -185,8 +203,6 @@ func (p *Param) check(values []string) error {
 	switch {
 	case len(values) > 1:
 		return fault("found several times, expected once")
-	case len(values) == 0 && !p.Required:
-		return nil
 	case p.Required && (len(values) == 0 || values[0] == ""):
 		return fault("missing, expected %s", p.wanted())
 	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
@@ -231,8 +247,12 @@ func (x *exchange) bad(message string) error {
 
 // limit sets the deadline according to the timeout header of the request.
 func (x *exchange) limit() context.CancelFunc {
-	ms, err := strconv.ParseInt(x.r.Header.Get(headerTimeout), 10, 32)
-	if err != nil { // the header is absent: the method check has refused malformed values
+	values := x.r.Header[headerTimeout]
+	if len(values) == 0 {
+		return func() {}
+	}
+	ms, err := strconv.ParseInt(values[0], 10, 32)
+	if err != nil { // only on a route without the parameter: the method check refuses malformed values
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(ms)*time.Millisecond)

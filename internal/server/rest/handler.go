@@ -231,7 +231,7 @@ func (x *exchange) run() error {
 		return nil
 	}
 	defer x.limit()()
-	if commit := x.r.Header.Get(headerAtLeast); commit != "" && x.route.takes(headerAtLeast) {
+	if commit := first(x.r.Header[headerAtLeast]); commit != "" && x.route.takes(headerAtLeast) {
 		if err := x.g.Reach(x.ctx(), commit); err != nil {
 			return err
 		}
@@ -307,21 +307,27 @@ func notFound(what, name string) *wireerror.Fault {
 // must revalidate the answer before each use.
 const cacheable = "private, no-cache"
 
-// send writes a JSON answer.
-func send(w http.ResponseWriter, status int, body ...[]byte) {
-	length := 0
-	for _, part := range body {
+// The values of headers that all answers share. Handlers must not change them.
+var (
+	asJSON      = []string{mediaJSON}
+	noSniff     = []string{"nosniff"}
+	byOneClient = []string{cacheable}
+)
+
+// send writes a JSON answer: the parts in `head`, if there are any, and then `last`.
+func send(w http.ResponseWriter, status int, last []byte, head ...[]byte) {
+	length := len(last)
+	for _, part := range head {
 		length += len(part)
 	}
 	h := w.Header()
-	h.Set("Content-Type", mediaJSON)
-	h.Set("Content-Length", strconv.Itoa(length))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", cacheable)
+	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, noSniff, byOneClient
+	h["Content-Length"] = []string{strconv.Itoa(length)}
 	w.WriteHeader(status)
-	for _, part := range body {
+	for _, part := range head {
 		if _, err := w.Write(part); err != nil {
 			return // the client has gone away
 		}
 	}
+	_, _ = w.Write(last) // fails only if the client has gone away
 }

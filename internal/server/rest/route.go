@@ -82,6 +82,8 @@ type Param struct {
 	Required    bool     // a request must have it
 	Many        bool     // a request may repeat the parameter; all its values count
 	Description string   // for the documents
+
+	key string // of a Header in http.Header; set by [Route.complete]
 }
 
 // In is the place of a parameter in a request.
@@ -103,7 +105,8 @@ const (
 	Number Kind = "integer" // a whole number
 )
 
-// The headers that routes read from requests.
+// The headers that routes read from requests. Those that handlers look up in an http.Header are in its
+// canonical form.
 const (
 	headerTimeout     = "X-Timeout-Ms"              // the client's time limit in milliseconds
 	headerIdempotency = "Idempotency-Key"           // key of a write; see keyParam
@@ -181,6 +184,9 @@ func (r *Route) complete() {
 	}
 	if r.BodyMedia == "" && r.Body != nil {
 		r.BodyMedia = mediaJSON
+	}
+	for i := range r.Params {
+		r.Params[i].key = http.CanonicalHeaderKey(r.Params[i].Name)
 	}
 	r.AnswerMedia = cmp.Or(r.AnswerMedia, mediaJSON)
 }

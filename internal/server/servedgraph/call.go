@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -99,9 +100,9 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 // *wireerror.Overdue, which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
 	if _, ok := call.(noTimeLimit); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, g.limits.Timeout, errLimit)
-		defer cancel()
+		timed := limited(ctx, g.limits.Timeout, errLimit)
+		defer timed.cancel()
+		ctx = timed
 	}
 	e := encoding.NewWriter(enc, g.memory, g.limits.AnswerBytes)
 	commit, err := g.do(ctx, actor, name, call, e)
@@ -133,12 +134,13 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		}
 		w.End(ctx, commit, err)
 	}()
-	names, err := g.place(ctx, actor, call, call.Grants())
+	wanted := call.Grants()
+	names, err := g.place(ctx, actor, call, wanted)
 	defer names.release()
 	if err != nil {
 		return "", err
 	}
-	grants, err := g.access.Placed(ctx, actor, names.grants(call.Grants()))
+	grants, err := g.access.Placed(ctx, actor, names.grants(wanted))
 	if err != nil {
 		return "", err
 	}
@@ -156,14 +158,14 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		graph = &draftGraph{Graph: g.engine, names: names.Branch}
 	}
 	if names.pending != nil {
-		grants = names.grants(call.Grants()) // on the draft, which now has a name
+		grants = names.grants(wanted) // on the draft, which now has a name
 	}
 	w.RecordBypass(g.access.Bypassed(grants))
 	texts := g.texts.For(textKey(actor))
 	defer texts.Release()
 	env := &tool.Env{
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
-		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.access.Protection, Owns: g.access.Owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
+		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
 		MayRead: func() bool { return g.access.MayRead(actor, grants) },
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, names.grants(grants)...) },
@@ -242,6 +244,10 @@ func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, cal
 // given number of bytes of JSON. The slots leave one processor free for other callers. If ctx ends
 // during the wait, Turn returns the error of ctx and does not run f.
 func (g *Graph) Turn(ctx context.Context, bytes int, f func()) error {
+	if !textlimit.NeedsSlot(bytes) {
+		f()
+		return nil
+	}
 	done, err := g.texts.For(textKey(access.ActorFrom(ctx))).Turn(ctx, bytes)
 	if err != nil {
 		return err
@@ -266,10 +272,13 @@ func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text 
 	return overdue(ctx, f(ctx))
 }
 
-// textKey identifies an actor among the actors that wait for a slot.
+// textKey identifies an actor among the actors that wait for a slot. It takes memory only for an actor of a tenant.
 func textKey(a *access.Actor) string {
-	if a == nil {
+	switch {
+	case a == nil:
 		return ""
+	case a.Tenant == "":
+		return a.ID
 	}
 	return a.Tenant + "\x00" + a.ID
 }

@@ -97,7 +97,7 @@ func (p *placing) pinned(call tool.Call) string {
 // place resolves the branch names in the grants of a call. A name that stands for a draft of the caller keeps
 // its meaning through all pages of a list: the page token pins the branch of the first page.
 func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, grants []tool.Grant) (*placing, error) {
-	p := &placing{g: g, actor: actor, names: map[string]string{}}
+	p := &placing{g: g, actor: actor}
 	if actor == nil || actor.ID == "" {
 		return p, nil
 	}
@@ -146,7 +146,7 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 			if err := p.expire(ctx, pin); err != nil {
 				return p, err
 			}
-			p.names[grant.Branch] = pin
+			p.stands(grant.Branch, pin)
 			continue
 		}
 		d, err := p.open(ctx, name)
@@ -154,12 +154,20 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 		case err != nil:
 			return p, err
 		case d != nil:
-			p.names[grant.Branch] = d.Branch()
+			p.stands(grant.Branch, d.Branch())
 		case !writes:
-			p.names[grant.Branch] = engine.MainBranch
+			p.stands(grant.Branch, engine.MainBranch)
 		}
 	}
 	return p, nil
+}
+
+// stands records the branch that a name stands for.
+func (p *placing) stands(name, branch string) {
+	if p.names == nil {
+		p.names = map[string]string{}
+	}
+	p.names[name] = branch
 }
 
 // known reports whether a name is resolved.
@@ -278,7 +286,7 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 		}
 		for _, d := range slices.Backward(list) {
 			if d.Name == name {
-				p.names[branch] = d.Branch()
+				p.stands(branch, d.Branch())
 				return nil
 			}
 		}
@@ -291,7 +299,7 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 	if d != nil || err != nil {
 		unlock()
 		if d != nil {
-			p.names[branch] = d.Branch()
+			p.stands(branch, d.Branch())
 		}
 		return err
 	}
@@ -368,7 +376,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 	case p.pending == nil:
 		return finish, nil
 	case p.dryRun:
-		p.names[p.pendingAs] = engine.MainBranch
+		p.stands(p.pendingAs, engine.MainBranch)
 		return finish, nil
 	}
 	if err := p.g.ExpireDrafts(ctx); err != nil {
@@ -378,7 +386,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.names[p.pendingAs] = d.Branch()
+	p.stands(p.pendingAs, d.Branch())
 	if made {
 		p.made = d.Branch()
 	}

@@ -100,13 +100,18 @@ const DefaultMetaThreshold = 24
 // Graph is one served graph. It is safe for concurrent use. It does not own the engine's
 // graph; the caller that opened that graph closes it.
 type Graph struct {
-	id      string
-	engine  engine.Graph    // the open graph
-	access  *access.Control // checks permissions
-	limits  Limits          // of results over MCP
-	version string          // version of the server
-	outputs bool            // whether tools/list contains the output schemas
-	confirm []tool.Action   // the actions that need a confirmation; see Config
+	id     string
+	engine engine.Graph    // the open graph
+	access *access.Control // checks permissions
+
+	// The methods of access with these names, as values, so that a call need not make them.
+	protection func(branch string) *tool.Protection
+	owns       func(owner, actor string) bool
+
+	limits  Limits        // of results over MCP
+	version string        // version of the server
+	outputs bool          // whether tools/list contains the output schemas
+	confirm []tool.Action // the actions that need a confirmation; see Config
 	log     *slog.Logger
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
@@ -152,6 +157,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
+	g.protection, g.owns = g.access.Protection, g.access.Owns
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)
 	}

@@ -104,10 +104,13 @@ func (u *Use) Admit(ctx context.Context, argument, text string) (done func(), er
 	return func() { time.AfterFunc(maxSlotHold, release) }, nil
 }
 
+// NeedsSlot reports whether work on the given number of bytes needs a slot.
+func NeedsSlot(bytes int) bool { return bytes > smallText }
+
 // Turn waits for a slot for work on the given number of bytes. The caller must call `done` after
 // the work.
 func (u *Use) Turn(ctx context.Context, bytes int) (done func(), err error) {
-	if bytes <= smallText {
+	if !NeedsSlot(bytes) {
 		return func() {}, nil
 	}
 	if err := u.slots.wait(ctx, u.caller); err != nil {

@@ -133,7 +133,7 @@ type CalleesRow struct {
 
 // Callees runs the query callees in queries/code/calls.gq.
 //
-// List what a function or method calls in its body: the other code that it uses or depends on directly, with how many times it refers to each.
+// List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.
 func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
 	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -144,7 +144,7 @@ var calleesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callees",
 		Exposed:     true,
-		Description: "List what a function or method calls in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
+		Description: "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
 		Questions:   []string{"what does Server.Start call internally", "Which functions does ProcessOrder depend on directly?"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
@@ -152,7 +152,7 @@ var calleesTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
-		Description:  "List what a function or method calls in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
+		Description:  "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
-		SourceDigest: "sha256:a230404260343529c32dd6b4ca43c2107eb173280bb7666c05b132afaac3d7d6",
+		SourceDigest: "sha256:4e5678108c75586b0e2a69216235511ee6697baa9b7744da42f310d5787fb4f6",
 	}
 }
 

@@ -124,7 +124,7 @@ test-peers: ## vet and test the comparison with other databases (needs a C compi
 
 # SNB is the scale of the network: 1 has 10,000 persons.
 SNB ?= 0.05
-test-snb: ## compare the reads of the Social Network Benchmark with plain Go and with a PostgreSQL server that the test starts
+test-snb: ## compare the reads and updates of the Social Network Benchmark with plain Go and with a PostgreSQL server that the test starts
 	$(GO) test ./internal/bench/snb -run '^TestAnswers$$' -count=1 -v -timeout 30m -args -snb.postgres -snb.scale=$(SNB)
 
 test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)

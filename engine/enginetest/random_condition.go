@@ -12,6 +12,11 @@ import (
 
 // block draws the clauses of a `not` or `exists` block, which refer to an outer variable.
 func (r *readDraw) block(depth int) []plan.Clause {
+	if r.percent(12) {
+		if c := r.joins(); c != nil {
+			return []plan.Clause{c}
+		}
+	}
 	scope := append([]plan.VarID(nil), r.outer...)
 	var clauses []plan.Clause
 	for range r.between(0, 2) {
@@ -35,6 +40,29 @@ func (r *readDraw) block(depth int) []plan.Clause {
 	}
 	r.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
 	return clauses
+}
+
+// joins draws a traversal between outer variables, as it is or in one more `not` block. It returns nil if no
+// edge fits two of them.
+func (r *readDraw) joins() plan.Clause {
+	var choices []plan.Traverse
+	for _, e := range r.drawer.schema.Edges {
+		for _, from := range r.outer {
+			for _, to := range r.outer {
+				if r.fitsEnd(from, e, false) && r.fitsEnd(to, e, true) {
+					choices = append(choices, plan.Traverse{Edge: e.Name, From: from, To: to, EdgeVar: plan.NoVar, Min: 1, Max: 1})
+				}
+			}
+		}
+	}
+	if len(choices) == 0 {
+		return nil
+	}
+	t := pick(r.drawer, choices)
+	if r.percent(40) {
+		return plan.Not{Match: []plan.Clause{t}}
+	}
+	return t
 }
 
 // condition draws a condition that may be a block.

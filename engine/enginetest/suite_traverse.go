@@ -269,6 +269,14 @@ func notCases() []testCase {
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "Knows", b), not(hop(a, "LivesIn", c), hop(b, "LivesIn", c)))).ret(id(a))
 		}},
+		{name: "nested, with one traversal alone", want: "ann | bob\nbob | cid\ncid | ann", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.bind("b", "Person")
+			p.match(not(not(hop(a, "Knows", b)))).ret(id(a), id(b))
+		}},
+		{name: "in an exists block, with one traversal alone", want: "ann | cid\nbob | ann\ncid | bob", build: func(p *readPlan) {
+			a, b := p.bind("a", "Person"), p.bind("b", "Person")
+			p.match(undirected(hop(a, "Knows", b)), plan.Exists{Match: []plan.Clause{not(hop(a, "Knows", b))}}).ret(id(a), id(b))
+		}},
 		{name: "two blocks", want: "dan", build: func(p *readPlan) {
 			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "City")
 			p.match(not(hop(a, "LivesIn", c)), not(hop(a, "Follows", b), where(id(b), plan.Eq, "zoe")), where(id(a), plan.Lt, "eve")).ret(id(a))

@@ -133,7 +133,7 @@ type CalleesRow struct {
 
 // Callees runs the query callees in queries/code/calls.gq.
 //
-// List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.
+// List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.
 func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
 	err = calleesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -144,7 +144,7 @@ var calleesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "callees",
 		Exposed:     true,
-		Description: "List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
+		Description: "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
 		Questions:   []string{"what does Server.Start call internally", "Which functions does ProcessOrder depend on directly?"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
@@ -152,7 +152,7 @@ var calleesTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "callees",
 		Title:        "Callees",
-		Description:  "List what a function or method calls internally, in its body: the other code that it uses or depends on directly, with how many times it refers to each.",
+		Description:  "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
 		ReadOnly:     true,
@@ -174,6 +174,7 @@ type AffectedByParams struct {
 type AffectedByRow struct {
 	// package.Name, or package.Type.Name of a method.
 	Caller string `json:"caller"`
+	Hops   int32  `json:"hops"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1.
@@ -182,7 +183,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.
+// List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -193,7 +194,7 @@ var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
-		Description: "List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.",
+		Description: "List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.",
 		Questions:   []string{"What reaches db.Exec transitively, up to three hops?", "what breaks if i delete the function legacyHash"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
@@ -201,16 +202,16 @@ var affectedByTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
-		Description:  "List every other function that reaches the given function or method, by calling it directly or transitively, in up to four hops: the blast radius, which is the code that changing it may break.",
+		Description:  "List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","file","line"]}` + rowsTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"hops":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","hops","file","line"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x06\x00\vaffected_by\x02\x00\x04path\b\x00\x01\x04\x00\x06callee\x00\x00\x06Symbol\x00\x00\x06caller\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02" +
-		"\x00\x00\x05Calls\x01\x00\x01\x02\b\x02\x04\x02\x00\bDeclares\x01\x00\x00\x02\x02\x04\x05\x03\x02\x02\b\b\x00\x00\x04file\x03\x04\x02\b\b\x00\x00\x04line\x03\x02\v\x18\x18\x00\x00\x00\x02\x03\x02\x02\b\x00\x04\x00\x02\x04\xd0\x0f\x00\x00\b" +
-		"\x00\x04\x00\x00\x00\f\f\x00\x02\b\f\x00\x04\x04\x00\x02\t\f\x00\a\x04\x00\x00\a\f\x00\f\f\x00\x00\x04\x02\b\f\f\x00\x00\a\x02\b\f\f\x00\x00\x04\v\x18\f\f\x00",
+		"\x06\x00\vaffected_by\x02\x00\x04path\b\x00\x01\x05\x00\x06callee\x00\x00\x06Symbol\x00\x00\x01w\x04\x00\x00\x00\x00\x06caller\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01\x00\x03\x00" +
+		"\x02\b\x02\x00\x01\x02\x04\x00\x00\x05Calls\x02\x00\x01\x02\b\x02\x06\x04\x00\bDeclares\x01\x00\x00\x02\x02\x05\a\x03\x04\x02\b\b\x00\x00\x04hops\x1e\x02\x00\x04\x00\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04line\x03\x04\x0e" +
+		"\x18\x18\x00\x00\x00\x03\x1e\x02\x00\x04\x00\x00\x03\x04\x02\b\x00\x04\x00\x04\x06\xd0\x0f\x00\x00\b\x00\x04\x06\x00\x06\x06\x00\x02\n\x06\x00\x04\x04\x00\x02\v\x06\x00\t\x04\x00\x00\t\x06\x00\x06\x06\x00\x00\x04\x02\b\x06\x06\x00\x00\t\x02\b\x06\x06\x00\x00\x04\x0e\x18\x06\x06\x00",
 }
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
@@ -223,6 +224,7 @@ type ReachesParams struct {
 type ReachesRow struct {
 	// package.Name, or package.Type.Name of a method.
 	Callee string         `json:"callee"`
+	Hops   int32          `json:"hops"`
 	Kind   SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
@@ -251,14 +253,15 @@ var reachesTool = tool.Compiled{
 		Title:        "Reaches",
 		Description:  "List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","kind","signature"]}` + rowsTail),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"hops":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","hops","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
 	},
 	Encoded: "" +
-		"\x06\x00\areaches\x02\x00\x04path\b\x00\x01\x03\x00\x06caller\x00\x00\x06Symbol\x00\x00\x06callee\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x02\x00\x05Calls\x01\x00\x01\x02\b\x04\x05" +
-		"\x03\x02\x02\b\b\x00\x00\x04kind\x03\x02\a\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\b\t\n\v\f\r\x00\x00\tsignature" +
-		"\x03\x02\x0e\t\t\x00\x00\x00\x02\x03\x02\x02\b\x00\x03\x02\x00\xd0\x0f\x00\x00\x06\x00\x04\x00\x00\x00\x0f\x0f\x00\x02\x06\x0f\x00\x04\x04\x00\x00\x04\x02\b\x0f\x0f\x00\x00\x04\a\f\a\b\t\n\v\f\r\x0f\x0f\x00\x00\x04\x0e\t\x0f\x0f\x00",
+		"\x06\x00\areaches\x02\x00\x04path\b\x00\x01\x04\x00\x06caller\x00\x00\x06Symbol\x00\x00\x01w\x04\x00\x00\x00\x00\x06callee\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x04\x00\x05Calls" +
+		"\x02\x00\x01\x02\b\x05\a\x03\x04\x02\b\b\x00\x00\x04hops\x1e\x02\x00\x00\x04\x18\x00\x00\x04kind\x03\x04\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var" +
+		"\f\a\v\f\r\x0e\x0f\x10\x00\x00\tsignature\x03\x04\x11\t\t\x00\x00\x00\x03\x1e\x02\x00\x00\x04\x00\x03\x04\x02\b\x00\x03\x04\x00\xd0\x0f\x00\x00\x06\x00\x04\x06\x00\x06\x06\x00\x02\b\x06\x00\x04\x04\x00\x00\x04\x02\b\x06\x06\x00\x00\x04\n\f\a\v\f\r\x0e\x0f\x10" +
+		"\x06\x06\x00\x00\x04\x11\t\x06\x06\x00",
 }
 
 // MostCalledParams are the parameters of the query most_called in queries/code/calls.gq.

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
-		SourceDigest: "sha256:592193c09843287204d18468f40cca9afc7e32804e334cf916e8cb68e6137580",
+		SourceDigest: "sha256:61e45a7db6c116b749a36132421f50334b644a3072b6621d494f3c6d98052f41",
 	}
 }
 

@@ -1,7 +1,6 @@
 package snb_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/plain"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/relational"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/stored"
-	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
 )
 
 var (
@@ -34,7 +31,8 @@ const (
 )
 
 // TestAnswers loads most of a network, adds the rest with the stored updates, and compares the answers of
-// all stored reads and counts with those of plain Go and, with -snb.postgres, of PostgreSQL.
+// all stored reads and counts with those of plain Go. With -snb.postgres it also compares them with those
+// of PostgreSQL, which loads the same part and runs the same updates.
 func TestAnswers(t *testing.T) {
 	n := generate(t, *scale, seed)
 	t.Log(n)
@@ -52,7 +50,9 @@ func TestAnswers(t *testing.T) {
 	x := plain.NewIndex(n)
 	var database *pgx.Conn
 	if *withPostgres {
-		database = fillPostgres(t, n)
+		database = fillPostgres(t, base)
+		updatePostgres(t, database, updates)
+		compareTables(t, database, n)
 	}
 	for _, r := range plain.Reads {
 		t.Run(r.Name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestStatements checks that the stored queries and the SQL statements are those of the reads, the counts
-// and, for the stored queries, the updates.
+// and the updates.
 func TestStatements(t *testing.T) {
 	var reads, all []string
 	for _, r := range plain.Reads {
@@ -116,6 +116,14 @@ func TestStatements(t *testing.T) {
 	slices.Sort(all)
 	if got := slices.Sorted(maps.Keys(relational.Reads)); !slices.Equal(got, reads) {
 		t.Errorf("there is SQL for %v, expected %v", got, reads)
+	}
+	for name := range relational.Updates {
+		if !strings.HasPrefix(name, "iu") || plans[name] == nil {
+			t.Errorf("there is SQL for the update %s, which is no stored query", name)
+		}
+	}
+	if got := len(relational.Updates); got != 8 {
+		t.Errorf("there is SQL for %d updates, expected 8", got)
 	}
 	if got := slices.Sorted(maps.Keys(plans)); !slices.Equal(got, all) {
 		t.Errorf("the stored queries are %v, expected %v", got, all)
@@ -174,67 +182,4 @@ func table(rows [][]string) string {
 		lines[i] = strings.Join(r, ", ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// fillPostgres starts a server with the network.
-func fillPostgres(t *testing.T, n *snb.Network) *pgx.Conn {
-	t.Helper()
-	s := postgrestest.New(t, "fsync=off", "jit=off", "shared_buffers=256MB", "work_mem=64MB")
-	conn, err := pgx.Connect(t.Context(), s.URL(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	if _, err := conn.Exec(t.Context(), relational.Create); err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range relational.Tables(n) {
-		var rows [][]any
-		for r := range table.Rows {
-			rows = append(rows, r)
-		}
-		if _, err := conn.CopyFrom(t.Context(), pgx.Identifier{table.Name}, table.Columns, pgx.CopyFromRows(rows)); err != nil {
-			t.Fatalf("%s: %v", table.Name, err)
-		}
-	}
-	for _, script := range []string{relational.Indexes, "ANALYZE"} {
-		if _, err := conn.Exec(t.Context(), script); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return conn
-}
-
-// sqlRows runs the SQL of a read.
-func sqlRows(t *testing.T, conn *pgx.Conn, name string, args []any) [][]string {
-	t.Helper()
-	given := make([]any, len(args))
-	for i, a := range args {
-		given[i] = a
-		if m, ok := a.(snb.Millis); ok {
-			given[i] = int64(m)
-		}
-	}
-	rows, err := conn.Query(t.Context(), relational.Reads[name], given...)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	defer rows.Close()
-	var out [][]any
-	for rows.Next() {
-		values, err := rows.Values()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range values {
-			if _, ok := v.(time.Time); ok {
-				t.Fatalf("%s returns a time; the statement must return a number", name)
-			}
-		}
-		out = append(out, values)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return texts(out)
 }

@@ -2,7 +2,6 @@ package snb
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -11,7 +10,7 @@ type Update struct {
 	Query   string // iu1 to iu8
 	Created Millis
 	// Args are the arguments in the order of the query's parameters: int64, string, Millis, Day,
-	// []int64, []string, or nil for null.
+	// []int64, []string, []Position, or nil for null.
 	Args []any
 }
 
@@ -22,7 +21,7 @@ func (n *Network) Split(at Millis) (*Network, []Update) {
 	var updates []Update
 	base.Persons = keep(n.Persons, func(p *Person) bool { return p.Created < at }, func(p *Person) {
 		updates = append(updates, Update{"iu1", p.Created, []any{p.ID, p.FirstName, p.LastName, p.Gender, p.Birthday, p.Created, p.IP,
-			p.Browser, p.City, p.Languages, p.Emails, p.Interests, positionTexts(p.Studies), positionTexts(p.Jobs)}})
+			p.Browser, p.City, p.Languages, p.Emails, p.Interests, p.Studies, p.Jobs}})
 	})
 	base.Friendships = keep(n.Friendships, func(k *Friendship) bool { return k.Created < at }, func(k *Friendship) {
 		updates = append(updates, Update{"iu8", k.Created, []any{k.A, k.B, k.Created}})
@@ -63,16 +62,6 @@ func keep[T any](list []T, stays func(*T) bool, leaves func(*T)) []T {
 		} else {
 			leaves(&list[i])
 		}
-	}
-	return out
-}
-
-// positionTexts returns positions as the arguments that iu1 accepts: the year, a space and the id of
-// the organisation.
-func positionTexts(list []Position) []string {
-	var out []string
-	for _, p := range list {
-		out = append(out, fmt.Sprintf("%04d %d", p.Year, p.Organisation))
 	}
 	return out
 }

@@ -72,7 +72,9 @@ func (pl *planner) settleTests(s *scope) error {
 		}
 		var out step = &blockFilter{test: arranged, vars: slices.Clip(s.vars)}
 		if c := arranged.joins(); c != nil {
-			_, c.not = t.src.(plan.Not)
+			if _, not := t.src.(plan.Not); not {
+				c.not = !c.not // it is set if the only clause of the block is itself a `not` block
+			}
 			out = c
 		}
 		s.pipe.steps = append(s.pipe.steps, out)

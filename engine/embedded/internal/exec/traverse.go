@@ -267,7 +267,7 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 // joining edge.
 type check struct {
 	traverse
-	not bool // replaces a `not` block that contains only the traversal
+	not bool // keeps the rows without an edge; it replaces a `not` block that contains only the traversal
 }
 
 // run implements step.

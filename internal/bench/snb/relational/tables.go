@@ -1,5 +1,6 @@
-// Package relational has the network of the Social Network Benchmark as tables, and its reads as SQL.
-// PostgreSQL and DuckDB accept the same statements. Times are numbers of milliseconds.
+// Package relational has the network of the Social Network Benchmark as tables, and its reads and updates
+// as SQL. PostgreSQL and DuckDB accept the same reads; the updates are for PostgreSQL, which can insert into
+// several tables in one statement. Times are numbers of milliseconds.
 package relational
 
 import (
@@ -26,6 +27,7 @@ CREATE TABLE study (person bigint NOT NULL, university bigint NOT NULL, year big
 CREATE TABLE job (person bigint NOT NULL, company bigint NOT NULL, year bigint NOT NULL);
 CREATE TABLE knows (a bigint NOT NULL, b bigint NOT NULL, created bigint NOT NULL);
 CREATE TABLE forum (id bigint NOT NULL, title text NOT NULL, created bigint NOT NULL, moderator bigint NOT NULL);
+CREATE TABLE forum_tag (forum bigint NOT NULL, tag bigint NOT NULL);
 CREATE TABLE member (forum bigint NOT NULL, person bigint NOT NULL, joined bigint NOT NULL);
 CREATE TABLE message (id bigint NOT NULL, post boolean NOT NULL, created bigint NOT NULL, ip text NOT NULL, browser text NOT NULL,
 	language text, content text NOT NULL, length bigint NOT NULL, creator bigint NOT NULL, country bigint NOT NULL, forum bigint, reply_of bigint);
@@ -51,6 +53,7 @@ CREATE INDEX study_person ON study (person);
 CREATE INDEX job_person ON job (person);
 CREATE UNIQUE INDEX knows_a ON knows (a, b);
 CREATE UNIQUE INDEX forum_id ON forum (id);
+CREATE INDEX forum_tag_forum ON forum_tag (forum);
 CREATE UNIQUE INDEX member_person ON member (person, forum);
 CREATE INDEX member_forum ON member (forum);
 CREATE UNIQUE INDEX message_id ON message (id);
@@ -108,6 +111,11 @@ func Tables(n *snb.Network) []Table {
 		{"knows", []string{"a", "b", "created"}, knows(n)},
 		{"forum", []string{"id", "title", "created", "moderator"}, each(n.Forums, func(f *snb.Forum, row func(...any)) {
 			row(f.ID, f.Title, int64(f.Created), f.Moderator)
+		})},
+		{"forum_tag", []string{"forum", "tag"}, each(n.Forums, func(f *snb.Forum, row func(...any)) {
+			for _, t := range f.Tags {
+				row(f.ID, t)
+			}
 		})},
 		{"member", []string{"forum", "person", "joined"}, each(n.Members, func(m *snb.Member, row func(...any)) {
 			row(m.Forum, m.Person, int64(m.Joined))

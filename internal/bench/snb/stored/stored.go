@@ -94,6 +94,12 @@ func argument(a any, k value.Kind) value.Value {
 		return list(a, k)
 	case []string:
 		return list(a, k)
+	case []snb.Position:
+		records := make([][]value.Value, len(a))
+		for i, p := range a {
+			records[i] = []value.Value{value.OfI64(p.Organisation), value.OfI32(int32(p.Year))}
+		}
+		return value.OfRecords(records)
 	}
 	panic(fmt.Sprintf("an argument of type %T", a))
 }

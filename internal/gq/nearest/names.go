@@ -135,12 +135,15 @@ func (r *rewriter) fresh(typ string) string {
 	return name
 }
 
-// first returns a variable that every match binds, for count(*).
-func (r *rewriter) first() string {
+// firstNode returns a variable that every match binds.
+func (r *rewriter) firstNode() string {
 	for _, v := range r.order {
 		if r.schema.Node(r.vars[v]) != nil || r.schema.Interface(r.vars[v]) != nil {
-			return "$" + lower(v)
+			return v
 		}
 	}
 	panic(giveUp{})
 }
+
+// first returns a variable that every match binds, for count(*).
+func (r *rewriter) first() string { return "$" + lower(r.firstNode()) }

@@ -44,12 +44,13 @@ func FuzzRewrite(f *testing.F) {
 		f.Fatal(faults, more)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		query, ok := nearest.Rewrite(s, text)
-		if !ok && query != "" {
-			t.Errorf("a query without ok: %q", query)
+		offer, ok := nearest.Rewrite(s, text)
+		if !ok && offer.Query != "" {
+			t.Errorf("a query without ok: %q", offer.Query)
 		}
-		if len(query) > 64*nearest.MaxText {
-			t.Errorf("the query has %d bytes", len(query))
+		nearest.Instead(s, text)
+		if len(offer.Query) > 64*nearest.MaxText {
+			t.Errorf("the query has %d bytes", len(offer.Query))
 		}
 	})
 }

@@ -28,6 +28,7 @@ func (r *rewriter) selectRows() {
 			r.expect(")")
 		}
 	}
+	r.inSelect = true
 	columns := r.at
 	if r.is("{") || len(r.match) > 0 { // select { … } in a query of this language
 		r.returned()
@@ -35,7 +36,11 @@ func (r *rewriter) selectRows() {
 	}
 	r.skipTo("from")
 	r.expect("from")
-	r.from()
+	if r.is("{") { // from { … } with the clauses of a match
+		r.match = append(r.match, r.braced()...)
+	} else {
+		r.from()
+	}
 	after := r.at
 	r.at = columns
 	r.returned()

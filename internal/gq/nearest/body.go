@@ -16,6 +16,17 @@ func (r *rewriter) body() {
 		case r.accept(";"), r.accept(","):
 		case r.accept("match"):
 			r.matched()
+		case r.is("from", "{"):
+			r.next()
+			r.match = append(r.match, r.braced()...)
+		case r.is("from") && r.peek(1).kind == dollar && r.isAt(2, ":"):
+			r.next()
+			r.items()
+		case r.accept("returning"):
+			for !r.isOne("}", ";") && r.peek(0).kind != end {
+				r.next()
+			}
+			r.note(answersNote)
 		case r.is("optional"):
 			r.optionalMatch()
 		case r.isOne("where", "filter"):
@@ -298,7 +309,7 @@ func (r *rewriter) sortKeys(sc scope) {
 		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
 			key = r.sortEnum(sc)
 		} else {
-			key = r.operandOrAlias()
+			key = r.position(r.operandOrAlias())
 			r.accept(":")
 		}
 		if down {
@@ -322,6 +333,21 @@ func (r *rewriter) sortKeys(sc scope) {
 	if list {
 		r.expect("]")
 	}
+}
+
+// position returns the column at the position that a sort key of SQL is, or the key.
+func (r *rewriter) position(key string) string {
+	n, err := strconv.Atoi(key)
+	if err != nil {
+		return key
+	}
+	if n < 1 || n > len(r.computed) {
+		panic(giveUp{})
+	}
+	if c := r.computed[n-1]; c.alias != "" {
+		return c.alias
+	}
+	return r.computed[n-1].text
 }
 
 // direction reads the direction of a sort key and where its nulls stand, and appends the key.

@@ -56,18 +56,29 @@ func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
+	named := ""
+	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
+		named = r.next().text
+		r.next()
+	}
 	typ := r.tableType()
 	r.inWhere = typ
-	if t := r.peek(0); t.kind == word && !r.is("set") {
-		r.whereVar = r.word()
-		r.bind(r.whereVar, typ)
+	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
+		named = r.word()
 	}
-	r.expect("set")
+	if named != "" {
+		r.whereVar = named
+		r.bind(named, typ)
+	}
 	braces := r.accept("{")
+	if !braces {
+		r.expect("set")
+		braces = r.accept("{")
+	}
 	var out []string
 	for {
-		if r.whereVar != "" {
-			r.accept(r.whereVar, ".")
+		if r.whereVar != "" && r.peek(0).text == r.whereVar && r.isAt(1, ".") {
+			r.skipTwo()
 		}
 		name := r.propertyName(typ, r.word())
 		if !r.accept(":") {
@@ -87,6 +98,19 @@ func (r *rewriter) update() {
 // where reads the condition of a mutation and writes the statement. Only comparisons that all have to
 // hold can stand there.
 func (r *rewriter) where(statement, typ string) {
+	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.is("{") { // delete Person { email: "x" }
+		r.inWhere = ""
+		var where []string
+		for _, p := range r.props(typ) {
+			name, value, _ := strings.Cut(p, ": ")
+			where = append(where, name+" = "+value)
+		}
+		if len(where) == 0 {
+			panic(giveUp{})
+		}
+		r.emit(statement + " where " + strings.Join(where, " and "))
+		return
+	}
 	r.inWhere = typ
 	r.expect("where")
 	c := r.condition()

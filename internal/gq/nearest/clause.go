@@ -59,6 +59,9 @@ func (r *rewriter) item() {
 		r.match = append(r.match, r.filters(scope{node: v})...)
 	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "":
 		r.binding()
+		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
+			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
+		}
 	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
 		typ := r.nodeType(r.word()) // Product p
 		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
@@ -304,7 +307,7 @@ func (r *rewriter) traversal(shortest bool) {
 		r.expect(">")
 	}
 	edge := strings.Join(names, "|")
-	if either || shortest && from == to {
+	if either {
 		edge = "<" + edge + ">"
 	}
 	walks := true

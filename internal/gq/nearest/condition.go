@@ -85,6 +85,10 @@ func (r *rewriter) negation() cond {
 	if r.is("not", "{") {
 		return r.block()
 	}
+	if r.is("no", "{") {
+		r.next()
+		return cond{op: "not", subs: r.braced()}
+	}
 	if r.accept("not") || r.accept("!") {
 		return r.negated(r.negation())
 	}
@@ -349,6 +353,20 @@ func (r *rewriter) compare(left string) cond {
 		case "includes":
 			op = "contains"
 		}
+		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
+			c := cond{op: strings.ToLower(r.word())}
+			r.next()
+			for !r.accept("]") {
+				if len(c.subs) > 0 {
+					r.expect(",")
+				}
+				c.subs = append(c.subs, leaf(left+" contains "+r.operand()))
+			}
+			if len(c.subs) == 0 {
+				panic(giveUp{})
+			}
+			return c
+		}
 		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
 	case "=~":
 		r.next()
@@ -379,6 +397,9 @@ func (r *rewriter) compare(left string) cond {
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
 		r.next()
+		if r.is("(", "select") {
+			return r.edgeSelect(left)
+		}
 		if r.is("(") || r.is("[") {
 			return leaf(left + " in " + r.listOf(p))
 		}
@@ -440,13 +461,19 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		return leaf(left + " in " + list)
 	}
 	right := r.valueOf(p)
+	if strings.HasPrefix(left, "date(") {
+		right = dateLiteral(right)
+	}
 	if p == nil {
 		left = r.fit(r.propertyOf(right), left)
 	}
 	c := leaf(left + " " + op + " " + r.optional(right))
-	if p != nil && p.Type.Kind == value.DateTime && (op == ">=" || op == "<") && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
-		// A moment is at or after the beginning of a day if its own day is.
-		c = leaf("date(" + left + ") " + op + " " + right)
+	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
+		// A moment is at or after the beginning of a day if its own day is that day or a later one.
+		c = leaf("date(" + left + ") " + map[string]string{">": ">=", ">=": ">=", "<": "<", "<=": "<"}[op] + " " + right)
+		if op == ">" || op == "<=" {
+			r.note("a moment is compared with a day by its own day")
+		}
 	}
 	if next := relations[r.peek(0).text]; r.peek(0).kind == mark && next != "" && op != "=" && op != "!=" {
 		r.next()
@@ -510,9 +537,14 @@ func whole(pattern string) string {
 	if strings.Contains(pattern, "|") {
 		return "^(?:" + pattern + ")$"
 	}
-	if !strings.HasPrefix(pattern, "^") && !strings.HasPrefix(pattern, "(?i)") {
+	flags := ""
+	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
+		flags, pattern = "(?i)", rest
+	}
+	if !strings.HasPrefix(pattern, "^") {
 		pattern = "^" + pattern
 	}
+	pattern = flags + pattern
 	if !strings.HasSuffix(pattern, "$") {
 		pattern += "$"
 	}

@@ -7,11 +7,12 @@ import (
 
 // openers are the words that start the body of a query or of a mutation.
 var openers = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "unwind", "for", "foreach", "call",
-	"create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove"}
+	"from", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove"}
 
 // document reads the whole text.
 func (r *rewriter) document() {
 	r.readFragments()
+	r.identifiers()
 	for r.is("use") && (r.peek(1).kind == word || r.peek(1).kind == text) {
 		r.next()
 		r.next()

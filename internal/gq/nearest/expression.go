@@ -34,6 +34,12 @@ func (r *rewriter) operand() string {
 			}
 			r.next()
 			out += " - " + moved(out, r.factor())
+		case "?":
+			if !r.is("?", "?") {
+				return out
+			}
+			r.expect("?", "?")
+			out = "coalesce(" + out + ", " + r.factor() + ")"
 		case "::": // a cast of PostgreSQL
 			r.next()
 			out = r.cast(out, r.word())
@@ -75,7 +81,13 @@ func (r *rewriter) factor() string {
 	case text:
 		return quote(r.next().text)
 	case number:
-		return r.next().text
+		n := r.next().text
+		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
+			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
+			r.next() // 7 days
+			return unit + "(" + n + ")"
+		}
+		return n
 	case dollar:
 		name := r.next().text
 		if r.is(".") {
@@ -261,6 +273,9 @@ func (r *rewriter) bare(name string) string {
 	}
 	found := ""
 	for _, v := range tables {
+		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil && len(tables) == 1 {
+			return "$" + lower(v) + "." + side
+		}
 		if p := r.property(r.vars[v], name); p != nil {
 			if found != "" {
 				panic(giveUp{})

@@ -117,7 +117,7 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		v := r.variable()
 		r.expect(")")
 		return "$" + lower(v) + ".id", true
-	case "current_date", "curdate":
+	case "current_date", "curdate", "today":
 		r.expect(")")
 		return "date(now())", true
 	case "current_timestamp", "getdate", "timestamp":

@@ -86,6 +86,17 @@ var anywhere = []absent{
 		return t.are("next") && t.at(1).kind == word && slices.Contains(starters, strings.ToLower(t.at(1).text))
 	},
 		stagesNote},
+	{func(t tokens) bool {
+		return t.are("with") && t.at(1).kind == word && t.at(2).are("as") && t.at(3).text == "("
+	},
+		"a query has one match: write the parts of WITH into it"},
+	{func(t tokens) bool {
+		return t.are("interval") && (periods(t.at(1).text) || periods(t.at(2).text))
+	}, "months and years have different lengths: write days, as in now() - days(365)"},
+	{func(t tokens) bool {
+		return t.are("match", "(") && t.at(2).kind == word && t.at(3).text == ")" && t.at(4).kind == word
+	},
+		"a variable has one type: $p: Person; the tool type_describe lists the types"},
 	{func(t tokens) bool { return t.one([]string{"string_agg", "group_concat", "listagg"}) },
 		"texts of several rows are not joined: collect($p.name) lists them"},
 	{func(t tokens) bool {
@@ -102,6 +113,12 @@ var anywhere = []absent{
 		"group in one query for each set of keys"},
 	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." },
 		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
+}
+
+// periods reports whether a text names months or years.
+func periods(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "month") || strings.Contains(text, "year")
 }
 
 const stagesNote = "a query has one match and one result: send two queries, or nest the second part in the first, as in collect { $c placed $o return { $o.total as total } limit 10 }"

@@ -211,6 +211,9 @@ func (r *rewriter) note(text string) {
 	}
 }
 
+// answersNote explains the columns that a mutation cannot return.
+const answersNote = "a mutation returns only values of its inserts and parameters: read the others afterwards"
+
 // answers removes the columns of a mutation that it cannot return: those over nodes that it does not
 // insert.
 func (r *rewriter) answers() {
@@ -218,7 +221,7 @@ func (r *rewriter) answers() {
 		for _, t := range must(scan(c)) {
 			if t.kind == dollar && (len(r.match) > 0 || !r.inserted[t.text]) && r.bound(t.text) {
 				r.columns = nil
-				r.note("a mutation returns only values of its inserts and parameters: read the others afterwards")
+				r.note(answersNote)
 				return
 			}
 		}

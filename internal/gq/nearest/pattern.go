@@ -57,7 +57,12 @@ func (r *rewriter) pattern(path string) {
 		r.expect(")")
 		return
 	}
-	nodes := []nodeRef{r.node()}
+	r.patternFrom(path, r.node())
+}
+
+// patternFrom reads a pattern after its first node.
+func (r *rewriter) patternFrom(path string, first nodeRef) {
+	nodes := []nodeRef{first}
 	var links []link
 	for r.isOne("-", "<-", "~", "<", "->") {
 		links = append(links, r.link())
@@ -89,6 +94,16 @@ func (r *rewriter) newPath() string {
 func (r *rewriter) node() (n nodeRef) {
 	if r.peek(0).kind == dollar {
 		n.name = r.next().text
+		n.isNew = !r.known(n.name)
+		if r.is(":") {
+			r.next()
+			if n.typ = r.nodeType(r.word()); n.typ == "" || r.is("|") {
+				panic(giveUp{})
+			}
+			if r.is("{") {
+				n.props = r.props(n.typ)
+			}
+		}
 		return n
 	}
 	if r.isOne("}", ",") {

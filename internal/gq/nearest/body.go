@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func (r *rewriter) body() {
 			r.fetch()
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
 			r.accept(":")
-			r.limit = r.operand()
+			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
 			r.accept(":")
 			r.skip = r.operand()
@@ -65,6 +66,8 @@ func (r *rewriter) body() {
 			r.next()
 			typ := r.nodeType(r.word())
 			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
+		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+			r.items()
 		case r.is("depth", ":"), r.is("maxdepth", ":"):
 			r.depthBound()
 		default:
@@ -333,6 +336,55 @@ func (r *rewriter) sortKeys(sc scope) {
 	if list {
 		r.expect("]")
 	}
+}
+
+// groupConditions moves the conditions of the match on aggregates to having, which uses columns.
+func (r *rewriter) groupConditions() {
+	rest := r.match[:0:0]
+	for _, c := range r.match {
+		aggregate := groupTest.FindString(c.text)
+		if c.op != "" || aggregate == "" || !aggregated(aggregate) {
+			rest = append(rest, c)
+			continue
+		}
+		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
+	}
+	r.match = rest
+}
+
+// groupTest matches an aggregate at the beginning of a condition.
+var groupTest = regexp.MustCompile(`^[a-z]+\([^()]*\)`)
+
+// columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
+func (r *rewriter) columnOf(aggregate string) string {
+	for i, c := range r.computed {
+		if c.text != aggregate {
+			continue
+		}
+		if c.alias != "" {
+			return c.alias
+		}
+		j := slices.Index(r.columns, aggregate)
+		if j < 0 {
+			panic(giveUp{})
+		}
+		alias := r.newAlias(aggregate)
+		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
+		return alias
+	}
+	alias := r.newAlias(aggregate)
+	r.add(alias, aggregate)
+	return alias
+}
+
+// newAlias returns an alias that no column has, after the name of a function.
+func (r *rewriter) newAlias(e string) string {
+	alias := e[:wordLen(e)]
+	for slices.Contains(r.aliases, alias) {
+		alias += "2"
+	}
+	r.aliases = append(r.aliases, alias)
+	return alias
 }
 
 // position returns the column at the position that a sort key of SQL is, or the key.

@@ -72,8 +72,10 @@ func (r *rewriter) column() {
 	}
 	t := r.peek(0)
 	switch isVar := named == "" && (t.kind == dollar || t.kind == word) && r.vars[t.text] != ""; {
-	case isVar && r.isAt(1, "{"): // $p { name email }
-		r.selected(scope{node: r.variable()})
+	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).text == "{"): // $p { name email }
+		v := r.variable()
+		r.accept(":")
+		r.selected(scope{node: v})
 		return
 	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
 		v := r.variable()
@@ -85,6 +87,15 @@ func (r *rewriter) column() {
 		v := r.variable()
 		r.next()
 		r.selection(scope{node: v})
+		return
+	}
+	if alias != "" && r.is("{") && r.peek(1).kind != end { // product: { title: $p.title }
+		r.next()
+		for !r.accept("}") {
+			if !r.accept(",") {
+				r.column()
+			}
+		}
 		return
 	}
 	e := r.values[named]

@@ -29,6 +29,7 @@ func (r *rewriter) document() {
 			r.parameters()
 		}
 		r.annotations()
+		r.resultType()
 		r.expect("{")
 		r.inBraces(mutation)
 		r.expect("}")
@@ -41,6 +42,18 @@ func (r *rewriter) document() {
 	r.accept(";")
 	if r.at < len(r.tokens) {
 		panic(giveUp{})
+	}
+}
+
+// resultType skips the type of the result after the head, as in query q(): [Person!]!.
+func (r *rewriter) resultType() {
+	if !r.accept(":") && !r.accept("->") && !r.accept("returns") && !r.accept("=", ">") && !r.accept("as") {
+		return
+	}
+	for !r.is("{") {
+		if t := r.next(); t.kind != word && !strings.Contains("[]!?", t.text) {
+			panic(giveUp{})
+		}
 	}
 }
 
@@ -57,6 +70,7 @@ func (r *rewriter) headed() bool {
 
 // inBraces reads the fields of a document of GraphQL, or the body of a query.
 func (r *rewriter) inBraces(mutation bool) {
+	r.dropColons()
 	first, second := r.peek(0), r.peek(1)
 	if first.kind != word || second.text == ":" {
 		if first.kind == dollar {
@@ -72,6 +86,26 @@ func (r *rewriter) inBraces(mutation bool) {
 		r.selections(mutation)
 	default:
 		r.body()
+	}
+}
+
+// dropColons removes the colons of a body in the form match: { … }, return: { … }.
+func (r *rewriter) dropColons() {
+	if !r.is("match", ":", "{") && !r.is("match", ":", "[") {
+		return
+	}
+	r.tokens = slices.Clone(r.tokens)
+	depth := 0
+	for i := r.at; i < len(r.tokens); i++ {
+		t := r.tokens[i]
+		switch {
+		case t.kind == mark && strings.Contains("({[", t.text):
+			depth++
+		case t.kind == mark && strings.Contains(")}]", t.text):
+			depth--
+		case depth == 0 && t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && i+1 < len(r.tokens) && r.tokens[i+1].text == ":":
+			r.tokens = slices.Delete(r.tokens, i+1, i+2)
+		}
 	}
 }
 

@@ -43,14 +43,10 @@ func (r *rewriter) call(name string) string {
 	return r.inGroups(out)
 }
 
-// inGroups returns the column that has an expression, in HAVING, or the expression.
+// inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
-	if r.inHaving {
-		for _, c := range r.computed {
-			if c.text == e && c.alias != "" {
-				return c.alias
-			}
-		}
+	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
+		return r.columnOf(e)
 	}
 	return e
 }

@@ -65,6 +65,10 @@ func tokensOf(text string) (tokens []token, ok bool) {
 	if len(text) > MaxText {
 		return nil, false
 	}
+	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "```"); ok { // a fenced block of Markdown
+		_, inner, _ = strings.Cut(inner, "\n")
+		text = strings.TrimSuffix(inner, "```")
+	}
 	tokens, ok = scan(text)
 	return tokens, ok && len(tokens) > 0
 }
@@ -131,6 +135,7 @@ func (r *rewriter) render() string {
 	if len(r.hops) > 0 {
 		panic(giveUp{})
 	}
+	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
 		if len(r.match) > 0 {

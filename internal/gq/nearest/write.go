@@ -161,6 +161,9 @@ func (r *rewriter) assigned(verb, name string) {
 		out = append(out, p+": "+r.valueOf(r.property(typ, p)))
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
+	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
+		name = r.fresh(typ)
+	}
 	if name != "" {
 		statement = r.insertAs(name, typ) + " = " + statement
 	}

@@ -20,6 +20,7 @@ func FuzzNearest(f *testing.F) {
 			f.Add([]byte(text.text))
 		}
 	}
+	f.Add([]byte("query { match { $c: Customer where exists ($c)"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, faults, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, schema, gq.Source{Name: "query", Text: string(text)})
 		if err != nil {

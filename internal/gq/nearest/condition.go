@@ -173,7 +173,7 @@ func (r *rewriter) test() cond {
 		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
 			r.next()
 			c = cond{op: "exists", subs: r.patternClauses()}
-			if !strings.Contains(c.subs[0].text, " ") || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
+			if len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
 				panic(giveUp{})
 			}
 		}) {

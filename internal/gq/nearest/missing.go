@@ -219,7 +219,7 @@ func unionType(s *catalog.Schema, text tokens) string {
 		return t.kind == word && slices.ContainsFunc(s.Nodes, func(n *catalog.Node) bool { return plain(n.Name) == plain(t.text) })
 	}
 	for i := range text {
-		if rest := text[i:]; isType(rest.at(0)) && (rest.at(1).text == "|" || rest.at(1).text == "&") && (isType(rest.at(2)) || isType(rest.at(3))) {
+		if rest := text[i:]; (rest.at(1).text == "|" || rest.at(1).text == "&") && isType(rest.at(0)) && (isType(rest.at(2)) || isType(rest.at(3))) {
 			return "a variable has one type: write a query for each type, or let the types implement an interface and write $x: Named"
 		}
 	}

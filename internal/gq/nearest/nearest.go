@@ -79,6 +79,8 @@ type giveUp struct{}
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
 	schema *catalog.Schema
+	types  map[string]string        // by plain name: the node types and interfaces; nil before the first use
+	edges  map[string]*catalog.Edge // by plain name
 	tokens []token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again

@@ -194,11 +194,9 @@ func (r *rewriter) related() (block string, ok bool) {
 func (r *rewriter) edgeByType(name string) string {
 	for i := r.at; i+1 < len(r.tokens); i++ {
 		t := r.tokens[i]
-		if t.kind == word && r.tokens[i+1].text == "." && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
-			if e := r.edgeType(t.text); e != nil && lower(e.Name) == name {
-				r.bind(t.text, e.Name)
-				return t.text
-			}
+		if t.kind == word && r.tokens[i+1].text == "." && plain(t.text) == plain(name) && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
+			r.bind(t.text, r.edgeType(name).Name)
+			return t.text
 		}
 	}
 	return ""

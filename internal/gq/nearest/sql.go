@@ -286,7 +286,8 @@ func (r *rewriter) edgeSelect(left string) cond {
 	return cond{op: "exists", subs: []cond{leaf(rel.clause(node, edge, "")), c}}
 }
 
-// identifiers makes words of the names in double quotes, which SQL takes for strings only by mistake.
+// identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema:
+// SQL writes strings in single quotes, and names in double quotes.
 func (r *rewriter) identifiers() {
 	if !r.isOne("select", "update", "insert", "delete", "with") {
 		return

@@ -1,128 +1,11 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
-
-// document reads the whole text.
-func (r *rewriter) document() {
-	switch {
-	case r.isOne("query", "mutation") && r.peek(1).kind == word && r.peek(2).text == "(" && !r.graphQL():
-		r.next()
-		r.name = lower(r.word())
-		r.parameters()
-		r.annotations()
-		r.expect("{")
-		r.body()
-		r.expect("}")
-	case r.is("{"), r.isOne("query", "mutation"):
-		r.selections()
-	default:
-		r.body()
-	}
-	r.accept(";")
-	if r.at < len(r.tokens) {
-		panic(giveUp{})
-	}
-}
-
-// graphQL reports whether the body of the query at the start of the text holds fields, as in GraphQL.
-func (r *rewriter) graphQL() bool {
-	depth := 0
-	for i, t := range r.tokens {
-		switch {
-		case t.kind == mark && t.text == "(":
-			depth++
-		case t.kind == mark && t.text == ")":
-			depth--
-		case t.kind == mark && t.text == "{" && depth == 0 && i+2 < len(r.tokens):
-			first, second := r.tokens[i+1], r.tokens[i+2]
-			return first.kind == word && !slices.Contains(starters, strings.ToLower(first.text)) && (second.text == "(" || second.text == "{")
-		}
-	}
-	return false
-}
-
-// scalars maps the types of GraphQL and SQL to those of this language.
-var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", "bigint": "I64", "long": "I64", "float": "F64", "double": "F64", "number": "F64",
-	"boolean": "Bool", "bool": "Bool", "string": "String", "text": "String", "varchar": "String", "timestamp": "DateTime", "datetime": "DateTime", "date": "Date"}
-
-// parameters reads the parameters of a query.
-func (r *rewriter) parameters() {
-	r.expect("(")
-	for !r.accept(")") {
-		if len(r.params) > 0 {
-			r.accept(",")
-		}
-		t := r.next()
-		if t.kind != dollar && t.kind != word {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		open := r.accept("[")
-		typ := r.word()
-		if to, ok := scalars[strings.ToLower(typ)]; ok {
-			typ = to
-		}
-		if r.accept("(") {
-			typ += "(" + r.next().text + ")"
-			r.expect(")")
-		}
-		r.accept("!")
-		if open {
-			r.expect("]")
-			r.accept("!")
-			typ = "[" + typ + "]"
-		}
-		if r.accept("?") {
-			typ += "?"
-		}
-		if r.accept("=") {
-			typ += " @default(" + r.operand() + ")"
-		}
-		p := "$" + t.text + ": " + typ
-		for r.is("@") {
-			p += " " + r.annotation()
-		}
-		r.params = append(r.params, p)
-	}
-}
-
-// annotations reads the annotations of a query.
-func (r *rewriter) annotations() {
-	for r.is("@") {
-		r.head = append(r.head, r.annotation())
-	}
-}
-
-// annotation copies an annotation.
-func (r *rewriter) annotation() string {
-	r.expect("@")
-	out := "@" + r.word() + "("
-	r.expect("(")
-	for depth := 1; ; {
-		t := r.next()
-		if t.kind == mark && t.text == "(" {
-			depth++
-		} else if t.kind == mark && t.text == ")" {
-			if depth--; depth == 0 {
-				return out + ")"
-			}
-		}
-		if t.space && !strings.HasSuffix(out, "(") {
-			out += " "
-		}
-		switch t.kind {
-		case text:
-			out += quote(t.text)
-		case dollar:
-			out += "$" + t.text
-		default:
-			out += t.text
-		}
-	}
-}
 
 // body reads the parts of a query.
 func (r *rewriter) body() {
@@ -133,44 +16,151 @@ func (r *rewriter) body() {
 			return
 		case r.accept(";"), r.accept(","):
 		case r.accept("match"):
-			if len(r.columns) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
-				panic(giveUp{})
+			r.matched()
+		case r.is("from", "{"):
+			r.next()
+			r.match = append(r.match, r.braced()...)
+		case r.is("from") && r.peek(1).kind == dollar && r.isAt(2, ":"):
+			r.next()
+			r.items()
+		case r.accept("returning"):
+			for !r.isOne("}", ";") && r.peek(0).kind != end {
+				r.next()
 			}
-			if r.is("{") {
-				r.match = append(r.match, r.braced()...)
-			} else {
-				r.items()
-			}
+			r.note(answersNote)
 		case r.is("optional"):
 			r.optionalMatch()
 		case r.isOne("where", "filter"):
 			r.next()
 			r.wherePart()
-		case r.is("select", "top"), r.is("select"):
+		case r.is("select"):
 			r.selectRows()
 		case r.accept("return"):
 			r.returned()
 		case r.accept("with"):
 			r.with()
 		case r.accept("let"):
-			name := r.word()
-			r.expect("=")
-			r.values[name] = r.operand()
+			r.let()
+		case r.is("call"):
+			r.callBlock()
 		case r.accept("having"):
 			r.havingPart()
-		case r.accept("group", "by"):
+		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
 			r.grouped()
-		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"):
+		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"), r.accept("sort", "by"), r.accept("sort"):
 			r.sorted()
+		case r.is("fetch", "first"), r.is("fetch", "next"):
+			r.fetch()
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
 			r.accept(":")
-			r.limit = r.operand()
+			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
 			r.accept(":")
 			r.skip = r.operand()
+			if !r.accept("rows") {
+				r.accept("row")
+			}
+		case r.is("for") && r.peek(2).are("in") && r.nodeType(r.peek(3).text) != "" && !r.isAt(4, "."): // FOR p IN Person of AQL
+			r.next()
+			name := r.next().text
+			r.next()
+			typ := r.nodeType(r.word())
+			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
+		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+			r.items()
+		case r.is("depth", ":"), r.is("maxdepth", ":"):
+			r.depthBound()
 		default:
 			r.statement()
 		}
+	}
+}
+
+// matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
+// parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
+func (r *rewriter) matched() {
+	if len(r.columns) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		panic(giveUp{})
+	}
+	switch {
+	case r.is("{"):
+		r.match = append(r.match, r.braced()...)
+	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
+		arguments := r.at
+		r.skipGroup()
+		r.match = append(r.match, r.braced()...)
+		after := r.at
+		if len(r.order) != 1 { // the arguments do not say which node they mean
+			panic(giveUp{})
+		}
+		r.at = arguments
+		r.arguments(&r.read, scope{node: r.order[0]})
+		r.at = after
+	default:
+		r.items()
+	}
+}
+
+// skipGroup skips the tokens from an opening bracket to the closing one.
+func (r *rewriter) skipGroup() {
+	for depth := 0; ; {
+		t := r.next()
+		if t.kind != mark {
+			continue
+		}
+		switch t.text {
+		case "(", "{", "[":
+			depth++
+		case ")", "}", "]":
+			if depth--; depth <= 0 {
+				return
+			}
+		}
+	}
+}
+
+// fetch reads FETCH FIRST 10 ROWS ONLY.
+func (r *rewriter) fetch() {
+	r.next()
+	r.next()
+	r.limit = "1"
+	if !r.isOne("row", "rows") {
+		r.limit = r.operand()
+	}
+	if !r.accept("rows") {
+		r.expect("row")
+	}
+	r.expect("only")
+}
+
+// depthBound reads a bound on the depth of selections, which must not leave out any of them.
+func (r *rewriter) depthBound() {
+	r.next()
+	r.next()
+	n, err := strconv.Atoi(r.next().text)
+	if err != nil || n < r.deepest {
+		panic(giveUp{})
+	}
+}
+
+// let reads the definitions after LET, with or without braces.
+func (r *rewriter) let() {
+	braces := r.accept("{")
+	for {
+		t := r.next()
+		if t.kind != word && t.kind != dollar || r.known(t.text) {
+			panic(giveUp{})
+		}
+		if !r.accept("=") {
+			r.expect(":")
+		}
+		r.values[t.text] = r.operand()
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
 	}
 }
 
@@ -182,9 +172,14 @@ func (r *rewriter) items() {
 	}
 }
 
-// wherePart reads the conditions after WHERE outside of braces.
+// wherePart reads the conditions after WHERE outside of the braces of a match.
 func (r *rewriter) wherePart() {
-	c := r.condition()
+	c := cond{op: "all"}
+	if r.is("{") {
+		c.subs = r.braced()
+	} else {
+		c = r.condition()
+	}
 	text := c.render(false)
 	for _, v := range r.computed {
 		// A condition on a value that WITH aggregated holds for groups.
@@ -204,8 +199,9 @@ func (r *rewriter) with() {
 		start := r.peek(0)
 		e := r.operand()
 		if r.accept("as") {
-			alias := r.word()
-			if v, ok := strings.CutPrefix(e, "$"); ok && !strings.Contains(v, ".") && v != alias {
+			t := r.next()
+			alias := t.text
+			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
 				panic(giveUp{})
 			}
 			r.values[alias] = e
@@ -247,16 +243,42 @@ func (r *rewriter) havingPart() {
 	r.having = append(r.having, r.condition())
 }
 
-// grouped reads the keys after GROUP BY. The columns without an aggregate are the keys, so each key
-// must be one of them.
+// grouped reads the keys after GROUP BY.
 func (r *rewriter) grouped() {
+	braces := r.accept("{") || r.accept("(")
 	for {
-		key := r.operandOrAlias()
-		if !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == key || c.alias == key }) {
+		r.groups = append(r.groups, r.operandOrAlias())
+		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
+			break
+		}
+	}
+	if braces && !r.accept(")") {
+		r.expect("}")
+	}
+}
+
+// checkGroups checks that each column without an aggregate is a key after GROUP BY, or a property of a node
+// that is one. It adds columns for the keys that are none yet, because the columns are the keys.
+func (r *rewriter) checkGroups() {
+	if len(r.groups) == 0 {
+		return
+	}
+	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
+	for _, c := range r.computed {
+		if !c.fromWith && !aggregated(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+			owner := strings.TrimSuffix(key, ".id")
+			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
+		}) {
 			panic(giveUp{})
 		}
-		if !r.accept(",") {
-			return
+	}
+	for _, key := range r.groups {
+		switch {
+		case slices.ContainsFunc(r.computed, func(c column) bool { return c.text == key || c.alias == key || c.text == key+".id" }):
+		case node(key):
+			r.add(key[1:]+"_id", key+".id")
+		default:
+			r.add("", key)
 		}
 	}
 }
@@ -264,39 +286,46 @@ func (r *rewriter) grouped() {
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.
 func (r *rewriter) operandOrAlias() string {
 	t := r.peek(0)
-	if t.kind == word && slices.Contains(r.aliases, t.text) && r.peek(1).text != "(" && r.peek(1).text != "." {
-		if next := r.peek(1); next.kind != mark || strings.Contains(",};)", next.text) {
-			return r.word()
+	if (t.kind == word || t.kind == dollar && r.values[t.text] != "") && slices.Contains(r.aliases, lower(t.text)) && r.peek(1).text != "(" && r.peek(1).text != "." {
+		if next := r.peek(1); next.kind != mark || strings.Contains(",};):", next.text) {
+			return lower(r.next().text)
 		}
 	}
-	return r.operand()
+	return r.alone(r.operand())
 }
 
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
 	r.accept(":")
+	r.sortKeys(scope{})
+}
+
+// sortKeys reads the keys of a sort. A bare name means a property of the node of the scope, or of the
+// first one without a scope.
+func (r *rewriter) sortKeys(sc scope) {
+	list := r.accept("[")
 	braces := r.accept("{")
 	for {
-		key := ""
-		if braces && r.peek(0).kind == word && r.peek(1).text == ":" {
-			v := r.first()
-			key = v + "." + r.propertyName(r.vars[strings.TrimPrefix(v, "$")], r.word())
-			r.expect(":")
+		key, down := "", !list && r.is("-") && r.peek(1).kind != number && r.accept("-")
+		if braces && r.peek(0).kind == word && r.peek(1).text == ":" && !slices.Contains(r.aliases, r.peek(0).text) {
+			key = r.sortProperty(sc)
+		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
+			key = r.sortEnum(sc)
 		} else {
-			key = r.operandOrAlias()
+			key = r.position(r.operandOrAlias())
+			r.accept(":")
 		}
-		down := false
-		switch {
-		case r.accept("asc"), r.accept("ascending"):
-			key += " asc"
-		case r.accept("desc"), r.accept("descending"):
-			key, down = key+" desc", true
+		if down {
+			key += " desc"
 		}
-		// Nulls come first in ascending order and last in descending order.
-		if r.accept("nulls", "last") && !down || r.accept("nulls", "first") && down {
-			panic(giveUp{})
+		r.direction(key)
+		if list && r.is("}", ",", "{") {
+			r.expect("}", ",", "{")
+			continue
 		}
-		r.sort = append(r.sort, key)
+		if !braces && r.is(",") && r.peek(1).kind == word && r.isAt(2, ":") { // the next argument
+			break
+		}
 		if !r.accept(",") && (!braces || r.is("}")) {
 			break
 		}
@@ -304,4 +333,115 @@ func (r *rewriter) sorted() {
 	if braces {
 		r.expect("}")
 	}
+	if list {
+		r.expect("]")
+	}
+}
+
+// groupConditions moves the conditions of the match on aggregates to having, which uses columns.
+func (r *rewriter) groupConditions() {
+	rest := r.match[:0:0]
+	for _, c := range r.match {
+		aggregate := groupTest.FindString(c.text)
+		if c.op != "" || aggregate == "" || !aggregated(aggregate) {
+			rest = append(rest, c)
+			continue
+		}
+		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
+	}
+	r.match = rest
+}
+
+// groupTest matches an aggregate at the beginning of a condition.
+var groupTest = regexp.MustCompile(`^[a-z]+\([^()]*\)`)
+
+// columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
+func (r *rewriter) columnOf(aggregate string) string {
+	for i, c := range r.computed {
+		if c.text != aggregate {
+			continue
+		}
+		if c.alias != "" {
+			return c.alias
+		}
+		j := slices.Index(r.columns, aggregate)
+		if j < 0 {
+			panic(giveUp{})
+		}
+		alias := r.newAlias(aggregate)
+		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
+		return alias
+	}
+	alias := r.newAlias(aggregate)
+	r.add(alias, aggregate)
+	return alias
+}
+
+// newAlias returns an alias that no column has, after the name of a function.
+func (r *rewriter) newAlias(e string) string {
+	alias := e[:wordLen(e)]
+	for slices.Contains(r.aliases, alias) {
+		alias += "2"
+	}
+	r.aliases = append(r.aliases, alias)
+	return alias
+}
+
+// position returns the column at the position that a sort key of SQL is, or the key.
+func (r *rewriter) position(key string) string {
+	n, err := strconv.Atoi(key)
+	if err != nil {
+		return key
+	}
+	if n < 1 || n > len(r.computed) {
+		panic(giveUp{})
+	}
+	if c := r.computed[n-1]; c.alias != "" {
+		return c.alias
+	}
+	return r.computed[n-1].text
+}
+
+// direction reads the direction of a sort key and where its nulls stand, and appends the key.
+func (r *rewriter) direction(key string) {
+	suffix := ""
+	quoted := r.peek(0)
+	isWord := func(names ...string) bool {
+		if quoted.kind == text && slices.Contains(names, strings.ToLower(quoted.text)) {
+			r.next()
+			return true
+		}
+		for _, n := range names {
+			if r.accept(n) {
+				return true
+			}
+		}
+		return false
+	}
+	nulls := ""
+	switch {
+	case strings.HasSuffix(key, " desc"):
+		key, suffix = strings.TrimSuffix(key, " desc"), " desc"
+	case isWord("asc", "ascending"):
+		suffix = " asc"
+	case isWord("desc", "descending"):
+		suffix = " desc"
+	case r.accept("asc_nulls_first"), r.accept("asc_nulls_last"), r.accept("desc_nulls_first"), r.accept("desc_nulls_last"):
+		name := strings.ToLower(r.tokens[r.at-1].text)
+		order, place, _ := strings.Cut(name, "_nulls_")
+		suffix, nulls = " "+order, place
+	}
+	switch {
+	case r.accept("nulls", "last"):
+		nulls = "last"
+	case r.accept("nulls", "first"):
+		nulls = "first"
+	}
+	// Nulls come first in ascending order and last in descending order.
+	if nulls == "last" && suffix != " desc" {
+		r.sort = append(r.sort, "("+key+" is null)")
+	} else if nulls == "first" && suffix == " desc" {
+		r.sort = append(r.sort, "("+key+" is null) desc")
+	}
+	r.sort = append(r.sort, key+suffix)
 }

@@ -7,7 +7,7 @@ import (
 
 // starters are the words that start another part of a query.
 var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "group", "order", "orderby", "order_by",
-	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on"}
+	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort"}
 
 // starts reports whether another part of the query comes next, or its end.
 func (r *rewriter) starts() bool {
@@ -22,28 +22,61 @@ func (r *rewriter) starts() bool {
 // item reads one clause of a match.
 func (r *rewriter) item() {
 	switch t := r.peek(0); {
-	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"):
+	case r.is("match", "{"):
+		r.next()
+		r.match = append(r.match, r.braced()...)
+	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"), r.accept("on"):
+	case r.accept("join"), r.accept("inner", "join"):
+	case r.is("left", "join"), r.is("left", "outer", "join"):
+		r.leftJoin()
 	case r.is("where"), r.is("filter"):
 		r.next()
+		if r.is("{") {
+			r.match = append(r.match, r.braced()...)
+			return
+		}
 		r.match = append(r.match, r.condition())
 	case r.is("optional"):
 		r.optionalMatch()
 	case r.is("any", "shortest"), r.is("all", "shortest"), r.is("shortest"):
 		for r.accept("any") || r.accept("all") || r.accept("shortest") || r.peek(0).kind == number && r.accept(r.peek(0).text) {
 		}
-		if r.peek(0).kind == dollar {
+		if r.peek(0).kind == dollar && r.peek(1).text != "=" {
 			r.traversal(true)
 			return
 		}
 		r.pattern(r.pathName())
-	case t.kind == word && r.peek(1).text == "=" && (r.peek(2).text == "(" || r.peek(3).text == "(") && plain(r.peek(2).text) != "date" && !r.known(t.text):
+	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
 		r.pattern(r.pathName())
 	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
-		r.listed()
-	case t.kind == dollar && r.peek(1).text == ":":
+		if len(r.order) == 0 {
+			panic(giveUp{})
+		}
+		r.match = append(r.match, r.logic(scope{node: r.order[len(r.order)-1]}))
+	case t.kind == dollar && r.peek(1).text == ":" && r.peek(2).text == "{":
+		v := r.variable()
+		r.next()
+		r.match = append(r.match, r.filters(scope{node: v})...)
+	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "":
 		r.binding()
+		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
+			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
+		}
+	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
+		typ := r.nodeType(r.word()) // Product p
+		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
+	case t.kind == word && r.known(t.text) && r.edgeNext() && r.endNext():
+		r.traversal(false)
+	case t.kind == dollar && r.peek(1).text == "." && r.peek(3).text == ":":
+		v := r.variable()
+		r.next()
+		r.match = append(r.match, r.filterOf(scope{node: v}, r.word())...)
 	case t.kind == dollar && r.edgeNext():
 		r.traversal(false)
+	case t.kind == dollar && r.peek(1).text == "(":
+		r.alternatives()
+	case t.kind == dollar && r.linkAt(1):
+		r.pattern("")
 	case r.is("("):
 		var clauses []cond
 		if r.try(func() { clauses = r.patternClauses() }) {
@@ -58,6 +91,107 @@ func (r *rewriter) item() {
 	}
 }
 
+// patternAt reports whether a pattern, perhaps a shortest one, comes n places after the next token.
+func (r *rewriter) patternAt(n int) bool {
+	switch plain(r.peek(n).text) {
+	case "(", "any", "all", "shortest", "shortestpath", "allshortestpaths":
+		return true
+	}
+	return false
+}
+
+// linkAt reports whether an arrow of a pattern comes n places after the next token.
+func (r *rewriter) linkAt(n int) bool {
+	second, named := r.peek(n+1), false
+	if second.kind == word && r.edgeType(second.text) != nil {
+		named = r.peek(n+2).text == "->" || r.peek(n+2).text == "-"
+	}
+	switch r.peek(n).text {
+	case "->":
+		return true
+	case "<-":
+		return named || second.text == "[" || second.text == "-"
+	case "-":
+		return named || second.text == "[" || second.text == "-" || second.text == "->"
+	case "~":
+		return second.text == "["
+	case "<":
+		return second.text == "~"
+	}
+	return false
+}
+
+// leftJoin reads LEFT JOIN $o: Order ON $c placed $o.
+func (r *rewriter) leftJoin() {
+	r.expect("left")
+	r.accept("outer")
+	r.expect("join")
+	saved := r.match
+	r.match = nil
+	r.item()
+	if r.accept("on") {
+		r.item()
+		for r.accept("and") {
+			r.item()
+		}
+	}
+	r.match = append(saved, cond{op: "optional", subs: r.match})
+}
+
+// alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.
+func (r *rewriter) alternatives() {
+	a := r.variable()
+	r.expect("(")
+	var ways [][]*relation
+	for {
+		var way []*relation
+		typ := r.vars[a]
+		for !r.isOne("|", ")") {
+			if len(way) > 0 {
+				r.accept("/")
+			}
+			rel := r.relation(typ, r.word())
+			if rel == nil {
+				panic(giveUp{})
+			}
+			way, typ = append(way, rel), rel.other()
+		}
+		if len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other() {
+			panic(giveUp{})
+		}
+		ways = append(ways, way)
+		if r.accept(")") {
+			break
+		}
+		r.expect("|")
+	}
+	if r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	b := r.next().text
+	if !r.known(b) {
+		typ := last(ways[0]).other()
+		r.match = append(r.match, leaf(r.bind(b, typ)+": "+typ))
+	}
+	c := cond{op: "any"}
+	for _, way := range ways {
+		from, sub := a, cond{op: "exists"}
+		for i, rel := range way {
+			to := b
+			if i < len(way)-1 {
+				to = r.fresh(rel.other())
+			}
+			sub.subs = append(sub.subs, leaf(rel.clause(from, "", to)))
+			from = to
+		}
+		c.subs = append(c.subs, sub)
+	}
+	r.match = append(r.match, c)
+}
+
+// last returns the last element of a list.
+func last[T any](list []T) T { return list[len(list)-1] }
+
 // known reports whether a name is a variable.
 func (r *rewriter) known(name string) bool {
 	_, ok := r.vars[name]
@@ -66,8 +200,8 @@ func (r *rewriter) known(name string) bool {
 
 // pathName reads `w =` before a pattern, or makes a name.
 func (r *rewriter) pathName() string {
-	if r.peek(0).kind == word && r.peek(1).text == "=" {
-		name := r.word()
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" {
+		name := r.next().text
 		r.expect("=")
 		for r.accept("any") || r.accept("all") || r.accept("shortest") {
 		}
@@ -82,12 +216,12 @@ func (r *rewriter) optionalMatch() {
 	r.expect("optional")
 	saved := r.match
 	r.match = nil
+	r.accept("match")
 	if r.accept("{") {
 		for !r.accept("}") {
 			r.item()
 		}
 	} else {
-		r.accept("match")
 		r.item()
 		for r.accept(",") {
 			r.item()
@@ -99,91 +233,28 @@ func (r *rewriter) optionalMatch() {
 	r.match = append(saved, cond{op: "optional", subs: r.match})
 }
 
-// listed reads _or: [{ … }, { … }], which holds conditions on the last variable.
-func (r *rewriter) listed() {
-	op := "any"
-	if plain(r.word()) == "and" {
-		op = "all"
-	}
-	r.expect(":")
-	r.expect("[")
-	if len(r.order) == 0 {
-		panic(giveUp{})
-	}
-	v := r.order[len(r.order)-1]
-	c := cond{op: op}
-	for !r.accept("]") {
-		if len(c.subs) > 0 {
-			r.expect(",")
-		}
-		c.subs = append(c.subs, cond{op: "all", subs: r.filters(v)})
-	}
-	r.match = append(r.match, c)
-}
-
-// filters reads the conditions in braces on a variable, which may use the operators of GraphQL servers.
-func (r *rewriter) filters(v string) (out []cond) {
-	r.expect("{")
-	for !r.accept("}") {
-		if len(out) > 0 {
-			r.accept(",")
-		}
-		name := "$" + lower(v) + "." + r.propertyName(r.vars[v], r.word())
-		if !r.accept(":") {
-			r.expect("=")
-		}
-		if !r.accept("{") {
-			out = append(out, leaf(name+" = "+r.optional(r.operand())))
-			continue
-		}
-		for !r.accept("}") {
-			op := strings.TrimPrefix(strings.ToLower(r.word()), "_")
-			r.expect(":")
-			out = append(out, r.filter(name, op))
-			r.accept(",")
-		}
-	}
-	return out
-}
-
-// filter reads the value of an operator of a GraphQL server.
-func (r *rewriter) filter(name, op string) cond {
-	ops := map[string]string{"eq": "=", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=",
-		"in": "in", "contains": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches"}
-	switch op {
-	case "nin", "not_in":
-		return cond{op: "not", subs: []cond{leaf(name + " in " + r.operand())}}
-	case "is_null":
-		if r.accept("false") {
-			return leaf(name + " is not null")
-		}
-		r.expect("true")
-		return leaf(name + " is null")
-	case "like", "ilike":
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(name + like(r.next().text, op == "ilike"))
-	}
-	if ops[op] == "" {
-		panic(giveUp{})
-	}
-	return leaf(name + " " + ops[op] + " " + r.operand())
-}
-
-// binding reads $p: Person { … }.
+// binding reads $p: Person { … }, or $p: Person(level: lead).
 func (r *rewriter) binding() {
 	name := r.next().text
 	r.expect(":")
 	typ := r.nodeType(r.word())
-	if typ == "" {
+	if typ == "" || r.is("|") {
 		panic(giveUp{})
 	}
+	known := r.known(name)
 	v := r.bind(name, typ)
 	var props []string
 	if r.is("{") && !r.try(func() { props = r.props(typ) }) {
 		r.match = append(r.match, leaf(v+": "+typ))
-		r.match = append(r.match, r.filters(name)...)
+		r.match = append(r.match, r.filters(scope{node: name})...)
+		return
+	}
+	if r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" {
+		r.match = append(r.match, leaf(v+": "+typ))
+		r.arguments(&r.read, scope{node: name})
+		return
+	}
+	if known && len(props) == 0 && slices.ContainsFunc(r.match, func(c cond) bool { return c.text == v+": "+typ }) {
 		return
 	}
 	clause := v + ": " + typ
@@ -203,6 +274,12 @@ func (r *rewriter) edgeNext() bool {
 		return true
 	}
 	return r.peek(i).kind == word && r.edgeType(r.peek(i).text) != nil
+}
+
+// endNext reports whether the edge after the next token comes before a variable without a dollar sign.
+func (r *rewriter) endNext() bool {
+	end := r.peek(2)
+	return r.peek(1).kind == word && (end.kind == dollar || end.kind == word && !slices.Contains(starters, strings.ToLower(end.text)) && !r.isAt(3, ".", "(", ":"))
 }
 
 // traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.
@@ -230,13 +307,15 @@ func (r *rewriter) traversal(shortest bool) {
 		r.expect(">")
 	}
 	edge := strings.Join(names, "|")
-	if either || shortest && from == to {
+	if either {
 		edge = "<" + edge + ">"
 	}
 	walks := true
 	switch {
 	case r.accept("*"):
 		edge += r.bounds("..")
+	case r.accept("+"):
+		edge += "{1,64}"
 	case r.accept("{"):
 		edge += r.bounds(",")
 		r.expect("}")
@@ -246,10 +325,17 @@ func (r *rewriter) traversal(shortest bool) {
 	if shortest && walks && bound == "" {
 		bound = r.newPath()
 	}
-	if r.peek(0).kind != dollar {
+	if k := r.peek(0).kind; k != dollar && k != word {
 		panic(giveUp{})
 	}
 	b := r.next().text
+	if !walks && bound == "" && r.is("as") && r.peek(1).kind == dollar {
+		r.next()
+		bound = r.next().text
+	}
+	if len(names) == 1 && !walks && bound == "" {
+		bound = r.edgeByType(names[0])
+	}
 	if len(names) > 1 || walks {
 		from, to = "", ""
 	}
@@ -263,7 +349,7 @@ func (r *rewriter) traversal(shortest bool) {
 		} else {
 			r.bind(bound, r.edgeType(names[0]).Name)
 		}
-		edge = "$" + bound + ":" + edge
+		edge = "$" + lower(bound) + ":" + edge
 	}
 	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
 }

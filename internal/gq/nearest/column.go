@@ -22,6 +22,9 @@ func (r *rewriter) returned() {
 	r.joins = true
 	defer func() { r.joins = saved }()
 	if r.accept("{") {
+		if r.accept("distinct") {
+			r.distinct = true
+		}
 		for !r.accept("}") {
 			if !r.accept(",") && !r.accept(";") {
 				r.column()
@@ -38,13 +41,23 @@ func (r *rewriter) returned() {
 // column reads a column and its alias.
 func (r *rewriter) column() {
 	alias := ""
-	if r.peek(0).kind == word && r.peek(1).text == ":" { // the alias of GraphQL
-		alias = r.word()
+	if t := r.peek(0); (t.kind == word || t.kind == text) && r.peek(1).text == ":" { // the alias of GraphQL
+		alias = r.next().text
 		r.next()
 	}
 	if r.accept("...") || r.accept("..", ".") {
-		r.fragment()
-		return
+		if r.is("on") {
+			r.fragment()
+			return
+		}
+		name := r.word()
+		for _, v := range r.order {
+			if r.vars[v] == r.fragments[name].typ {
+				r.spread(name, scope{node: v})
+				return
+			}
+		}
+		panic(giveUp{})
 	}
 	if r.accept("*") {
 		for _, v := range r.tables {
@@ -53,41 +66,79 @@ func (r *rewriter) column() {
 		return
 	}
 	named := ""
-	if t := r.peek(0); t.kind == word && r.values[t.text] != "" {
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.values[t.text] != "" && (r.peek(1).kind != mark || r.isAt(1, ",", "}", ";")) {
+		r.next()
 		named = t.text
 	}
-	if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" { // $p { name email }
+	t := r.peek(0)
+	switch isVar := named == "" && (t.kind == dollar || t.kind == word) && r.vars[t.text] != ""; {
+	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).text == "{"): // $p { name email }
+		v := r.variable()
+		r.accept(":")
+		r.selected(scope{node: v})
+		return
+	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
 		v := r.variable()
 		r.next()
+		r.next()
+		r.add(alias, "$"+lower(v))
+		return
+	case isVar && r.isAt(1, ".") && r.peek(2).kind == word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.property(r.vars[t.text], r.peek(2).text) == nil: // $c.placed { total }
+		v := r.variable()
+		r.next()
+		r.selection(scope{node: v})
+		return
+	}
+	if alias != "" && r.is("{") && r.peek(1).kind != end { // product: { title: $p.title }
+		r.next()
 		for !r.accept("}") {
-			r.accept(",")
-			r.add("", r.member(v, r.word()))
+			if !r.accept(",") {
+				r.column()
+			}
 		}
 		return
 	}
-	e := r.operand()
+	e := r.values[named]
+	if named == "" {
+		e = r.operand()
+	}
 	if r.operator() {
 		e = "(" + r.compare(e).render(true) + ")"
 	}
-	if r.accept("@", "include", "(", "if", ":") {
-		test := r.operand() + " = true"
-		r.expect(")")
-		if alias == "" {
-			alias = e[strings.LastIndexAny(e, "$.")+1:]
-		}
-		e = "if(" + test + ", " + e + ")"
+	alias, e = r.columnOverEdges(alias, e)
+	if r.is("@") {
+		alias, e = r.include(alias, e)
 	}
-	if r.accept("as") {
-		t := r.next()
-		if t.kind != word && t.kind != text {
+	switch next := r.peek(0); {
+	case r.accept("as"):
+		if next = r.next(); next.kind != word && next.kind != text {
 			panic(giveUp{})
 		}
-		alias = t.text
+		alias = next.text
+	case r.inSelect && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
+		alias = r.word()
 	}
-	if alias == "" && named != "" && e == r.values[named] {
+	if alias == "" {
 		alias = named
 	}
 	r.add(alias, e)
+}
+
+// include reads @include(if: $condition) after a column.
+func (r *rewriter) include(alias, e string) (newAlias, expr string) {
+	r.expect("@", "include", "(", "if", ":")
+	test := r.operand() + " = true"
+	r.expect(")")
+	if alias == "" {
+		alias = e[strings.LastIndexAny(e, "$.")+1:]
+	}
+	return alias, "if(" + test + ", " + e + ")"
+}
+
+// isAt reports whether one of the marks stands n places after the next token.
+func (r *rewriter) isAt(n int, marks ...string) bool {
+	t := r.peek(n)
+	return t.kind == mark && slices.Contains(marks, t.text)
 }
 
 // fragment reads `on Person { email }` after three dots: the properties of one type of an interface.
@@ -111,7 +162,7 @@ func (r *rewriter) fragment() {
 func (r *rewriter) add(alias, e string) {
 	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
 	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
-		simple = true
+		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")
 	}
 	if alias == "" && !simple {
 		alias = "value"
@@ -120,6 +171,14 @@ func (r *rewriter) add(alias, e string) {
 		}
 		for slices.Contains(r.aliases, alias) {
 			alias += "2"
+		}
+	}
+	if alias == "" {
+		// A column that is written twice is one column.
+		for _, c := range r.computed {
+			if !c.fromWith && c.alias == "" && c.text == e {
+				return
+			}
 		}
 	}
 	c := e
@@ -135,52 +194,4 @@ func (r *rewriter) add(alias, e string) {
 	}
 	r.columns = append(r.columns, c)
 	r.computed = append(r.computed, column{alias: alias, text: e})
-}
-
-// valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
-func (r *rewriter) valueBlock() string {
-	defer r.deeper()()
-	op := strings.ToLower(r.peek(0).text)
-	switch op {
-	case "exists", "not", "any", "all":
-		return r.block().render(true)
-	}
-	r.next()
-	r.expect("{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	for !r.is("}") && !r.is("return") && !r.is("order") && !r.is("limit") {
-		r.item()
-	}
-	out := op + " { " + join(r.match)
-	if r.accept("return") {
-		if op == "collect" || op == "first" {
-			r.returned()
-			out += " return { " + strings.Join(r.columns, ", ") + " }"
-		} else {
-			out += " return "
-			if r.accept("distinct") {
-				out += "distinct "
-			}
-			out += r.operand()
-		}
-	}
-	for !r.accept("}") {
-		switch {
-		case r.accept("order", "by"), r.accept("order"):
-			r.sorted()
-		case r.accept("limit"):
-			r.limit = r.operand()
-		default:
-			panic(giveUp{})
-		}
-	}
-	if len(r.sort) > 0 {
-		out += " order { " + strings.Join(r.sort, ", ") + " }"
-	}
-	if r.limit != "" {
-		out += " limit " + r.limit
-	}
-	r.read, r.aliases, r.computed = outer, aliases, computed
-	return out + " }"
 }

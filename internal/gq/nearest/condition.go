@@ -2,7 +2,11 @@ package nearest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // cond is a condition or another clause of a match.
@@ -81,6 +85,10 @@ func (r *rewriter) negation() cond {
 	if r.is("not", "{") {
 		return r.block()
 	}
+	if r.is("no", "{") {
+		r.next()
+		return cond{op: "not", subs: r.braced()}
+	}
 	if r.accept("not") || r.accept("!") {
 		return r.negated(r.negation())
 	}
@@ -90,8 +98,16 @@ func (r *rewriter) negation() cond {
 // negated returns the negation of a condition. In other languages the negation of a comparison is not
 // true for a null either.
 func (r *rewriter) negated(c cond) cond {
+	if c.op == "" {
+		if left, ok := strings.CutSuffix(c.text, " is not null"); ok {
+			return leaf(left + " is null")
+		}
+		if left, ok := strings.CutSuffix(c.text, " is null"); ok {
+			return leaf(left + " is not null")
+		}
+	}
 	not := cond{op: "not", subs: []cond{c}}
-	if c.op != "" || !strings.HasPrefix(c.text, "$") || strings.HasSuffix(c.text, " null") {
+	if c.op != "" || !strings.HasPrefix(c.text, "$") {
 		return not
 	}
 	left, _, _ := strings.Cut(c.text, " ")
@@ -102,6 +118,22 @@ func (r *rewriter) negated(c cond) cond {
 	return cond{op: "all", subs: []cond{leaf(left + " is not null"), not}}
 }
 
+// arrowBefore reports whether an arrow comes before the parentheses that end at the last token.
+func (r *rewriter) arrowBefore() bool {
+	depth := 0
+	for i := r.at - 1; i > 0; i-- {
+		switch r.tokens[i].text {
+		case ")":
+			depth++
+		case "(":
+			if depth--; depth == 0 {
+				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].text)
+			}
+		}
+	}
+	return false
+}
+
 // block reads a block such as not { … } or exists { MATCH … } as a condition.
 func (r *rewriter) block() cond {
 	op := strings.ToLower(r.word())
@@ -110,11 +142,16 @@ func (r *rewriter) block() cond {
 
 // braced reads the clauses between braces.
 func (r *rewriter) braced() []cond {
+	defer r.deeper()()
 	r.expect("{")
 	saved := r.match
 	r.match = nil
 	for !r.accept("}") {
 		r.item()
+		// In Cypher a block may have a RETURN, whose values nothing uses.
+		if r.is("return") && r.peek(1).kind == number && r.isAt(2, "}") {
+			r.skipTwo()
+		}
 	}
 	out := r.match
 	r.match = saved
@@ -132,8 +169,17 @@ func (r *rewriter) test() cond {
 		r.expect(")")
 		return c
 	case r.is("exists", "("):
-		r.expect("exists", "(")
 		var c cond
+		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
+			r.next()
+			c = cond{op: "exists", subs: r.patternClauses()}
+			if len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
+				panic(giveUp{})
+			}
+		}) {
+			return c
+		}
+		r.expect("exists", "(")
 		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
 			c = leaf(r.operand() + " is not null")
 		}
@@ -160,35 +206,132 @@ func (r *rewriter) test() cond {
 			r.expect("(")
 			c = r.condition()
 			r.expect(")")
-			if r.operator() || r.isOne("+", "-", "*", "/", "%") {
+			if r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%") {
 				panic(giveUp{})
 			}
 		}) {
 			return c
 		}
+	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
+		return r.overEdges(r.predicate)
+	case r.is("any", "("), r.is("none", "("):
+		return r.listMember()
 	}
-	return r.comparison()
+	return r.overEdges(r.comparison)
+}
+
+// truth reports whether IS TRUE, IS NOT FALSE or the like comes next.
+func (r *rewriter) truth() bool {
+	return r.is("is", "true") || r.is("is", "false") || r.is("is", "not", "true") || r.is("is", "not", "false")
+}
+
+// predicates maps the functions of other languages that are conditions to operators.
+var predicates = map[string]string{"starts_with": "starts_with", "startswith": "starts_with", "ends_with": "ends", "endswith": "ends",
+	"contains": "contains", "regexp_like": "matches", "regexp_matches": "matches", "like": "like"}
+
+// predicate reads starts_with(text, part) and the like.
+func (r *rewriter) predicate() cond {
+	op := predicates[strings.ToLower(r.word())]
+	r.expect("(")
+	left := r.operand()
+	r.expect(",")
+	var c cond
+	switch op {
+	case "ends", "like":
+		t := r.next()
+		if t.kind != text {
+			panic(giveUp{})
+		}
+		if op == "like" {
+			c = leaf(left + like(t.text, false))
+		} else {
+			c = leaf(left + " matches " + quote(regexp.QuoteMeta(t.text)+"$"))
+		}
+	default:
+		c = leaf(left + " " + op + " " + r.fit(r.propertyOf(left), r.operand()))
+	}
+	r.expect(")")
+	return c
+}
+
+// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
+func (r *rewriter) listMember() cond {
+	none := strings.EqualFold(r.word(), "none")
+	r.expect("(")
+	name := r.word()
+	r.expect("in")
+	list := r.operand()
+	r.expect("where")
+	r.expect(name)
+	c := cond{}
+	if r.accept("in") {
+		r.expect("[")
+		c.op = "any"
+		for !r.accept("]") {
+			if len(c.subs) > 0 {
+				r.expect(",")
+			}
+			c.subs = append(c.subs, leaf(list+" contains "+r.operand()))
+		}
+	} else {
+		r.expect("=")
+		c = leaf(list + " contains " + r.operand())
+	}
+	r.expect(")")
+	if none {
+		return cond{op: "not", subs: []cond{c}}
+	}
+	return c
 }
 
 // operator reports whether an operator of a comparison comes next.
 func (r *rewriter) operator() bool {
-	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "between", "in", "is", "starts", "ends", "contains", "starts_with", "matches") || r.is("not", "in") || r.is("not", "like") || r.is("not", "between")
+	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") ||
+		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).kind == text || r.peek(2).kind == text)
+}
+
+// notOperator reports whether NOT IN, NOT LIKE or the like comes next.
+func (r *rewriter) notOperator() bool {
+	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).text))
 }
 
 // comparison reads a comparison, or an operand that is a condition by itself.
 func (r *rewriter) comparison() cond {
 	left := r.operand()
 	negated := false
-	if r.is("not", "in") || r.is("not", "like") || r.is("not", "ilike") || r.is("not", "between") {
+	if r.notOperator() {
 		r.next()
 		negated = true
 	}
 	c := r.compare(left)
 	if negated {
-		return r.negated(c)
+		c = r.negated(c)
+	}
+	return r.isTrue(c)
+}
+
+// isTrue reads IS TRUE, IS NOT FALSE and the like after a condition.
+func (r *rewriter) isTrue(c cond) cond {
+	for r.truth() {
+		r.next()
+		not := r.accept("not")
+		if r.accept("true") {
+			if not {
+				c = cond{op: "not", subs: []cond{c}}
+			}
+			continue
+		}
+		r.expect("false")
+		if not {
+			panic(giveUp{}) // true also for a null
+		}
+		c = r.negated(c)
 	}
 	return c
 }
+
+// relations are the operators that order or equate two values.
+var relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 // compare reads the operator and the right side of a comparison.
 func (r *rewriter) compare(left string) cond {
@@ -197,30 +340,50 @@ func (r *rewriter) compare(left string) cond {
 	if t.kind != mark && t.kind != word {
 		op = ""
 	}
+	p := r.propertyOf(left)
 	switch op {
-	case "=", "==", "!=", "<>":
+	case "=", "==", "!=", "<>", "<", "<=", ">", ">=":
 		r.next()
-		if r.accept("null") {
-			if op == "=" || op == "==" {
-				return leaf(left + " is null")
+		return r.relate(left, p, relations[op])
+	case "contains", "includes", "starts_with", "startswith", "matches":
+		r.next()
+		switch op {
+		case "startswith":
+			op = "starts_with"
+		case "includes":
+			op = "contains"
+		}
+		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
+			c := cond{op: strings.ToLower(r.word())}
+			r.next()
+			for !r.accept("]") {
+				if len(c.subs) > 0 {
+					r.expect(",")
+				}
+				c.subs = append(c.subs, leaf(left+" contains "+r.operand()))
 			}
-			return leaf(left + " is not null")
+			if len(c.subs) == 0 {
+				panic(giveUp{})
+			}
+			return c
 		}
-		if op == "==" {
-			op = "="
-		} else if op == "<>" {
-			op = "!="
-		}
-		return leaf(left + " " + op + " " + r.optional(r.operand()))
-	case "<", "<=", ">", ">=", "contains", "starts_with", "matches":
-		r.next()
-		return leaf(left + " " + op + " " + r.optional(r.operand()))
+		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
 	case "=~":
 		r.next()
 		if r.peek(0).kind == text {
 			return leaf(left + " matches " + quote(whole(r.next().text)))
 		}
 		return leaf(left + " matches " + r.operand())
+	case "~", "rlike", "regexp":
+		r.next()
+		anyCase := ""
+		if op == "~" && r.accept("*") {
+			anyCase = "(?i)"
+		}
+		if r.peek(0).kind != text {
+			panic(giveUp{})
+		}
+		return leaf(left + " matches " + quote(anyCase+r.next().text))
 	case "like", "ilike":
 		r.next()
 		if r.peek(0).kind != text {
@@ -229,25 +392,33 @@ func (r *rewriter) compare(left string) cond {
 		return leaf(left + like(r.next().text, op == "ilike"))
 	case "between":
 		r.next()
-		low := r.operand()
+		low := r.valueOf(p)
 		r.expect("and")
-		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.operand())}}
+		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
 		r.next()
-		if r.is("(") {
-			return leaf(left + " in " + r.list("(", ")"))
+		if r.is("(", "select") {
+			return r.edgeSelect(left)
 		}
-		return leaf(left + " in " + r.optional(r.operand()))
+		if r.is("(") || r.is("[") {
+			return leaf(left + " in " + r.listOf(p))
+		}
+		return leaf(left + " in " + r.optional(r.fitList(p, r.operand())))
 	case "starts":
 		r.expect("starts", "with")
-		return leaf(left + " starts_with " + r.operand())
-	case "ends":
-		r.expect("ends", "with")
+		return leaf(left + " starts_with " + r.fit(p, r.operand()))
+	case "ends", "ends_with", "endswith":
+		if r.next(); op == "ends" {
+			r.expect("with")
+		}
 		if r.peek(0).kind != text {
 			panic(giveUp{})
 		}
 		return leaf(left + " matches " + quote(regexp.QuoteMeta(r.next().text)+"$"))
 	case "is":
+		if r.truth() {
+			return r.alreadyTrue(left)
+		}
 		r.next()
 		if r.accept("not", "null") {
 			return leaf(left + " is not null")
@@ -255,13 +426,60 @@ func (r *rewriter) compare(left string) cond {
 		r.expect("null")
 		return leaf(left + " is null")
 	}
+	return r.alreadyTrue(left)
+}
+
+// alreadyTrue returns an operand as a condition.
+func (r *rewriter) alreadyTrue(left string) cond {
 	if strings.HasSuffix(left, ")") && searches[left[:max(0, strings.IndexByte(left, '('))]] {
 		return leaf(left)
 	}
-	if strings.HasSuffix(left, "}") || strings.HasSuffix(left, ")") || r.inTest {
+	if strings.HasSuffix(left, "}") || strings.HasSuffix(left, ")") || r.inTest && !r.isBool(left) {
 		return leaf(left)
 	}
 	return leaf(left + " = true")
+}
+
+// isBool reports whether an expression is a property of type Bool.
+func (r *rewriter) isBool(e string) bool {
+	p := r.propertyOf(e)
+	return p != nil && p.Type.Kind == value.Bool && !p.Type.List
+}
+
+// relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
+func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
+	if (op == "=" || op == "!=") && r.accept("null") {
+		if op == "=" {
+			return leaf(left + " is null")
+		}
+		return leaf(left + " is not null")
+	}
+	if op == "=" && (r.is("any", "(") || r.is("some", "(")) {
+		r.skipTwo()
+		list := r.fitList(p, r.operand())
+		r.expect(")")
+		return leaf(left + " in " + list)
+	}
+	right := r.valueOf(p)
+	if strings.HasPrefix(left, "date(") {
+		right = dateLiteral(right)
+	}
+	if p == nil {
+		left = r.fit(r.propertyOf(right), left)
+	}
+	c := leaf(left + " " + op + " " + r.optional(right))
+	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
+		// A moment is at or after the beginning of a day if its own day is that day or a later one.
+		c = leaf("date(" + left + ") " + map[string]string{">": ">=", ">=": ">=", "<": "<", "<=": "<"}[op] + " " + right)
+		if op == ">" || op == "<=" {
+			r.note("a moment is compared with a day by its own day")
+		}
+	}
+	if next := relations[r.peek(0).text]; r.peek(0).kind == mark && next != "" && op != "=" && op != "!=" {
+		r.next()
+		return cond{op: "all", subs: []cond{c, r.relate(right, r.propertyOf(right), next)}}
+	}
+	return c
 }
 
 // searches are the functions that are conditions.
@@ -319,9 +537,14 @@ func whole(pattern string) string {
 	if strings.Contains(pattern, "|") {
 		return "^(?:" + pattern + ")$"
 	}
-	if !strings.HasPrefix(pattern, "^") && !strings.HasPrefix(pattern, "(?i)") {
+	flags := ""
+	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
+		flags, pattern = "(?i)", rest
+	}
+	if !strings.HasPrefix(pattern, "^") {
 		pattern = "^" + pattern
 	}
+	pattern = flags + pattern
 	if !strings.HasSuffix(pattern, "$") {
 		pattern += "$"
 	}

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,13 +27,19 @@ func (r *rewriter) operand() string {
 			out += " + " + r.factor()
 		case "+", "*", "/", "%":
 			r.next()
-			out += " " + t.text + " " + r.factor()
+			out += " " + t.text + " " + moved(out, r.factor())
 		case "-":
-			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
+			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
 				return out
 			}
 			r.next()
-			out += " - " + r.factor()
+			out += " - " + moved(out, r.factor())
+		case "?":
+			if !r.is("?", "?") {
+				return out
+			}
+			r.expect("?", "?")
+			out = "coalesce(" + out + ", " + r.factor() + ")"
 		case "::": // a cast of PostgreSQL
 			r.next()
 			out = r.cast(out, r.word())
@@ -40,6 +47,30 @@ func (r *rewriter) operand() string {
 			return out
 		}
 	}
+}
+
+// wholeDays matches a duration of days or weeks, and wholeHours one of hours.
+var (
+	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})([DW])"\)$`)
+	wholeHours = regexp.MustCompile(`^duration\("PT([0-9]{1,6})H"\)$`)
+)
+
+// moved writes the right side of + or - after a time: a number of days may be an integer, and a Date takes
+// no duration.
+func moved(left, right string) string {
+	if m := wholeDays.FindStringSubmatch(right); m != nil {
+		if m[2] == "W" {
+			return "days(" + m[1] + " * 7)"
+		}
+		return "days(" + m[1] + ")"
+	}
+	if m := wholeHours.FindStringSubmatch(right); m != nil {
+		return "hours(" + m[1] + ")"
+	}
+	if _, err := parseCount(right); err == nil && left == "date(now())" {
+		return "days(" + right + ")"
+	}
+	return right
 }
 
 // factor reads an operand without operators.
@@ -50,12 +81,24 @@ func (r *rewriter) factor() string {
 	case text:
 		return quote(r.next().text)
 	case number:
-		return r.next().text
+		n := r.next().text
+		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
+			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
+			r.next() // 7 days
+			return unit + "(" + n + ")"
+		}
+		return n
 	case dollar:
 		name := r.next().text
 		if r.is(".") {
 			r.next()
-			return r.member(name, r.word())
+			return r.access(name)
+		}
+		if v, ok := r.values[name]; ok {
+			return r.within(v)
+		}
+		if r.paths[name] || r.known(name) {
+			return "$" + lower(name)
 		}
 		return "$" + name
 	case mark:
@@ -116,6 +159,9 @@ func (r *rewriter) bracketed() string {
 
 // parenthesized reads an expression or a condition in parentheses.
 func (r *rewriter) parenthesized() string {
+	if r.is("(", "select") {
+		return r.scalarSelect()
+	}
 	r.expect("(")
 	saved := r.inTest
 	r.inTest = true
@@ -128,20 +174,27 @@ func (r *rewriter) parenthesized() string {
 	return "(" + c.text + ")"
 }
 
+// blocks are the words before the braces of a block with a value.
+var blocks = []string{"count", "sum", "min", "max", "avg", "collect", "first", "exists", "not", "any", "all"}
+
 // named reads an operand that starts with a word.
 func (r *rewriter) named() string {
 	if r.is("case") {
 		return r.caseOf()
 	}
-	if r.peek(1).text == "{" && slices.Contains([]string{"count", "sum", "min", "max", "avg", "collect", "first", "exists", "not", "any", "all"}, strings.ToLower(r.peek(0).text)) {
+	if r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).text)) {
 		return r.valueBlock()
 	}
-	if r.isOne("date", "datetime", "timestamp", "duration") && r.peek(1).kind == text {
-		name := strings.ToLower(r.word())
-		if name == "timestamp" {
-			name = "datetime"
+	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).kind == text {
+		name, literal := strings.ToLower(r.word()), quote(r.next().text)
+		switch name {
+		case "date", "duration":
+			return name + "(" + literal + ")"
 		}
-		return name + "(" + quote(r.next().text) + ")"
+		return dateTimeLiteral(literal)
+	}
+	if r.is("duration", ".") {
+		return r.between()
 	}
 	if r.is("interval") {
 		return r.interval()
@@ -152,10 +205,13 @@ func (r *rewriter) named() string {
 	}
 	if r.is(".") {
 		if _, ok := r.vars[name]; !ok && !r.paths[name] {
-			panic(giveUp{})
+			// The name of a type may stand for its only variable.
+			if name = r.byType(name); name == "" {
+				panic(giveUp{})
+			}
 		}
 		r.next()
-		return r.member(name, r.word())
+		return r.access(name)
 	}
 	switch strings.ToLower(name) {
 	case "true", "false":
@@ -168,11 +224,27 @@ func (r *rewriter) named() string {
 	return r.bare(name)
 }
 
+// within returns an expression as a part of the one around the token before: in parentheses if that
+// token or the next one is an operator of arithmetic.
+func (r *rewriter) within(e string) string {
+	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
+	before := token{}
+	if r.at > 1 {
+		before = r.tokens[r.at-2]
+	}
+	for _, t := range []token{before, r.peek(0)} {
+		if !simple && t.kind == mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.text) {
+			return "(" + e + ")"
+		}
+	}
+	return e
+}
+
 // bare returns what a name without a variable means: the value of WITH or LET, a variable, a column of
 // the result, or a property.
 func (r *rewriter) bare(name string) string {
 	if v, ok := r.values[name]; ok && !r.inHaving {
-		return v
+		return r.within(v)
 	}
 	if _, ok := r.vars[name]; ok {
 		return "$" + lower(name)
@@ -195,14 +267,21 @@ func (r *rewriter) bare(name string) string {
 		}
 		panic(giveUp{})
 	}
+	tables := r.tables
+	if len(tables) == 0 { // a query of this language: a name may mean the property of its only node that has it
+		tables = r.order
+	}
 	found := ""
-	for _, v := range r.tables {
+	for _, v := range tables {
+		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil && len(tables) == 1 {
+			return "$" + lower(v) + "." + side
+		}
 		if p := r.property(r.vars[v], name); p != nil {
 			if found != "" {
 				panic(giveUp{})
 			}
 			found = "$" + lower(v) + "." + p.Name
-		} else if name == "id" && len(r.tables) == 1 {
+		} else if name == "id" && len(tables) == 1 {
 			found = "$" + lower(v) + ".id"
 		}
 	}
@@ -243,155 +322,11 @@ func (r *rewriter) variable() string {
 	return t.text
 }
 
-// foreign maps functions of other languages, in lower case, to those of this one.
-var foreign = map[string]string{
-	"tolower": "lower", "lcase": "lower", "toupper": "upper", "ucase": "upper", "ifnull": "coalesce", "nvl": "coalesce", "isnull": "coalesce",
-	"char_length": "length", "character_length": "length", "len": "length", "substr": "substring", "mid": "substring", "ceiling": "ceil",
-	"collect_list": "collect", "array_agg": "collect", "group_array": "collect", "list": "collect", "tostring": "string", "tointeger": "int",
-	"tofloat": "float", "cardinality": "size", "btrim": "trim", "mean": "avg", "average": "avg", "stdev": "", "iif": "if",
-}
-
-// call reads the arguments of a function and writes the call.
-func (r *rewriter) call(name string) string {
-	name = strings.ToLower(name)
-	r.expect("(")
-	switch name {
-	case "extract":
-		part := strings.ToLower(r.word())
-		r.expect("from")
-		out := part + "(" + r.operand() + ")"
-		r.expect(")")
-		return out
-	case "cast":
-		value := r.operand()
-		r.expect("as")
-		typ := r.word()
-		r.expect(")")
-		return r.cast(value, typ)
-	case "count":
-		if r.accept("*", ")") {
-			return "count(" + r.first() + ")"
-		}
-	case "length", "path_length", "nodes", "size":
-		if t := r.peek(0); r.paths[t.text] && r.peek(1).text == ")" {
-			r.next()
-			r.next()
-			if name == "nodes" {
-				return "$" + lower(t.text) + ".nodes"
-			}
-			return "$" + lower(t.text) + ".hops"
-		}
-	case "labels", "label":
-		v := r.variable()
-		r.expect(")")
-		if r.accept("[") {
-			r.next()
-			r.expect("]")
-		}
-		return "type($" + lower(v) + ")"
-	case "id", "elementid", "element_id":
-		v := r.variable()
-		r.expect(")")
-		return "$" + lower(v) + ".id"
-	case "current_date", "curdate":
-		r.expect(")")
-		return "date(now())"
-	case "current_timestamp", "getdate", "timestamp":
-		r.expect(")")
-		return "now()"
-	case "datetime", "date":
-		if r.accept(")") {
-			if name == "date" {
-				return "date(now())"
-			}
-			return "now()"
-		}
-	}
-	if to, ok := foreign[name]; ok {
-		name = to
-	}
-	if name == "" {
-		panic(giveUp{})
-	}
-	var args []string
-	distinct := r.accept("distinct")
-	for i := 0; !r.accept(")"); i++ {
-		if i > 0 {
-			r.expect(",")
-		}
-		if name == "if" && i == 0 {
-			saved := r.inTest
-			r.inTest = true
-			args = append(args, r.condition().render(true))
-			r.inTest = saved
-			continue
-		}
-		args = append(args, r.operand())
-	}
-	out := strings.Join(args, ", ")
-	if distinct {
-		out = "distinct " + out
-	}
-	out = name + "(" + out + ")"
-	if r.inHaving {
-		for _, c := range r.computed {
-			if c.text == out {
-				return c.alias
-			}
-		}
-	}
-	return out
-}
-
 // aggregated reports whether an expression contains an aggregate.
 func aggregated(expr string) bool {
-	return slices.ContainsFunc(plan.AggregateNames(), func(n string) bool { return strings.HasPrefix(expr, n+"(") || strings.Contains(expr, " "+n+"(") })
-}
-
-// cast writes a conversion to a type of SQL.
-func (r *rewriter) cast(value, typ string) string {
-	to := ""
-	switch plain(typ) {
-	case "text", "varchar", "char", "string", "nvarchar":
-		to = "string"
-	case "int", "integer", "bigint", "smallint", "int64", "int32":
-		to = "int"
-	case "float", "real", "double", "numeric", "decimal", "float64":
-		to = "float"
-	case "date":
-		to = "date"
-	default:
-		panic(giveUp{})
-	}
-	return to + "(" + value + ")"
-}
-
-// interval reads INTERVAL '30 days' or INTERVAL 30 DAY.
-func (r *rewriter) interval() string {
-	r.expect("interval")
-	t := r.next()
-	count, unit := t.text, ""
-	if t.kind == text {
-		count, unit, _ = strings.Cut(strings.TrimSpace(t.text), " ")
-	}
-	if unit == "" {
-		unit = r.word()
-	}
-	n, err := parseCount(count)
-	if err != nil {
-		panic(giveUp{})
-	}
-	switch strings.TrimSuffix(strings.ToLower(strings.TrimSpace(unit)), "s") {
-	case "day":
-		return "days(" + n + ")"
-	case "hour":
-		return "hours(" + n + ")"
-	case "minute":
-		return "minutes(" + n + ")"
-	case "second":
-		return "seconds(" + n + ")"
-	}
-	panic(giveUp{})
+	return slices.ContainsFunc(plan.AggregateNames(), func(n string) bool {
+		return strings.HasPrefix(expr, n+"(") || strings.Contains(expr, " "+n+"(") || strings.Contains(expr, "("+n+"(")
+	})
 }
 
 // caseOf reads CASE WHEN … THEN … [ELSE …] END as nested calls of if.

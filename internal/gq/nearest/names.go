@@ -21,17 +21,16 @@ func lower(name string) string {
 
 // nodeType returns the name of the node type or the interface that a label means, or "".
 func (r *rewriter) nodeType(label string) string {
-	for _, n := range r.schema.Nodes {
-		if plain(n.Name) == plain(label) {
-			return n.Name
+	if r.types == nil {
+		r.types = map[string]string{}
+		for _, i := range r.schema.Interfaces {
+			r.types[plain(i.Name)] = i.Name
+		}
+		for _, n := range r.schema.Nodes {
+			r.types[plain(n.Name)] = n.Name
 		}
 	}
-	for _, i := range r.schema.Interfaces {
-		if plain(i.Name) == plain(label) {
-			return i.Name
-		}
-	}
-	return ""
+	return r.types[plain(label)]
 }
 
 // pluralType is nodeType for a name such as persons or allPersons.
@@ -55,12 +54,13 @@ func (r *rewriter) pluralType(name string) string {
 
 // edgeType returns the edge type that a label means, or nil.
 func (r *rewriter) edgeType(label string) *catalog.Edge {
-	for _, e := range r.schema.Edges {
-		if plain(e.Name) == plain(label) {
-			return e
+	if r.edges == nil {
+		r.edges = map[string]*catalog.Edge{}
+		for _, e := range r.schema.Edges {
+			r.edges[plain(e.Name)] = e
 		}
 	}
-	return nil
+	return r.edges[plain(label)]
 }
 
 // property returns the property that a name means in a type, or nil.
@@ -135,12 +135,15 @@ func (r *rewriter) fresh(typ string) string {
 	return name
 }
 
-// first returns a variable that every match binds, for count(*).
-func (r *rewriter) first() string {
+// firstNode returns a variable that every match binds.
+func (r *rewriter) firstNode() string {
 	for _, v := range r.order {
 		if r.schema.Node(r.vars[v]) != nil || r.schema.Interface(r.vars[v]) != nil {
-			return "$" + lower(v)
+			return v
 		}
 	}
 	panic(giveUp{})
 }
+
+// first returns a variable that every match binds, for count(*).
+func (r *rewriter) first() string { return "$" + lower(r.firstNode()) }

@@ -4,6 +4,7 @@ package nearest
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -22,16 +23,19 @@ const maxDepth = 50
 // maxVars bounds the variables of a text.
 const maxVars = 64
 
-// Rewrite returns a query for a text, on one line. It reports false if the text contains something
-// that has no counterpart, so that a result leaves out nothing that the text asks for. It does not
-// check types, and the result may have faults: offer it only if it compiles.
-func Rewrite(s *catalog.Schema, text string) (query string, ok bool) {
-	if len(text) > MaxText {
-		return "", false
-	}
-	tokens, ok := scan(text)
-	if !ok || len(tokens) == 0 {
-		return "", false
+// Offer is a query for a text.
+type Offer struct {
+	Query string   // on one line
+	Notes []string // how the query differs from the text
+}
+
+// Rewrite returns a query for a text. It reports false if the text contains something that has no
+// counterpart: the query leaves out nothing that the text asks for, unless a note says so. Rewrite does not
+// check types, and the query may have faults: offer it only if it compiles, and see [Instead].
+func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return Offer{}, false
 	}
 	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, values: map[string]string{}, name: "q"}
 	defer func() {
@@ -39,11 +43,34 @@ func Rewrite(s *catalog.Schema, text string) (query string, ok bool) {
 			if _, gave := p.(giveUp); !gave {
 				panic(p)
 			}
-			query, ok = "", false
+			offer, ok = Offer{}, false
 		}
 	}()
 	r.document()
-	return r.render(), true
+	return Offer{Query: r.render(), Notes: r.notes}, true
+}
+
+// Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
+// notes.
+func Instead(s *catalog.Schema, text string) []string {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return nil
+	}
+	return missing(s, tokens)
+}
+
+// tokensOf splits a text that is not too long.
+func tokensOf(text string) (tokens []token, ok bool) {
+	if len(text) > MaxText {
+		return nil, false
+	}
+	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "```"); ok { // a fenced block of Markdown
+		_, inner, _ = strings.Cut(inner, "\n")
+		text = strings.TrimSuffix(inner, "```")
+	}
+	tokens, ok = scan(text)
+	return tokens, ok && len(tokens) > 0
 }
 
 // giveUp is the panic that ends a rewriting without a result.
@@ -52,14 +79,19 @@ type giveUp struct{}
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
 	schema *catalog.Schema
+	types  map[string]string        // by plain name: the node types and interfaces; nil before the first use
+	edges  map[string]*catalog.Edge // by plain name
 	tokens []token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again
 	depth  int
 
+	notes  []string // how the query differs from the text
 	name   string   // of the query
 	params []string // its parameters
 	head   []string // its annotations
+
+	fragments map[string]fragment // of GraphQL, by name
 
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound
@@ -70,7 +102,13 @@ type rewriter struct {
 	aliases  []string // of the columns
 	computed []column // the columns, and the values of WITH
 	keys     []string // the nodes among the values of WITH
+	groups   []string // the keys after GROUP BY
+	nesting  int      // the levels of selections around the next token
+	deepest  int      // the most levels so far
 
+	hops     []cond // the traversals of the properties that the current expression reads over edges
+	hopLast  hop    // the last of them
+	inSelect bool   // a column of SELECT may have an alias without AS
 	joins    bool   // || joins texts, and does not mean or
 	inTest   bool   // an expression may be a condition by itself
 	inHaving bool   // conditions use the names of columns
@@ -78,7 +116,8 @@ type rewriter struct {
 	whereVar string // the variable that stands for it in other languages
 
 	read
-	statements []string // of a mutation
+	statements []string        // of a mutation
+	inserted   map[string]bool // the variables of inserts outside of blocks
 }
 
 // read holds the parts of a read.
@@ -95,7 +134,12 @@ type read struct {
 // render writes the query.
 func (r *rewriter) render() string {
 	var body []string
+	if len(r.hops) > 0 {
+		panic(giveUp{})
+	}
+	r.groupConditions()
 	if len(r.statements) > 0 {
+		r.answers()
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" } { "+strings.Join(r.statements, " ")+" }")
 		} else {
@@ -107,6 +151,8 @@ func (r *rewriter) render() string {
 	} else {
 		r.page()
 		r.groupKeys()
+		r.checkGroups()
+		r.boundLimit()
 		body = append(body, r.read.render())
 	}
 	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
@@ -141,7 +187,8 @@ func (q *read) render() string {
 // page replaces an offset: with one sort key that is a property, the rows after a value of this key
 // are the next page.
 func (r *rewriter) page() {
-	if r.skip == "" {
+	if r.skip == "" || r.skip == "0" {
+		r.skip = ""
 		return
 	}
 	if len(r.sort) != 1 {
@@ -158,9 +205,61 @@ func (r *rewriter) page() {
 	if descending {
 		op = " < "
 	}
-	r.params = append(r.params, "$after: "+p.Type.Kind.String()+"?")
-	r.match = append(r.match, leaf(key+op+"$after?"))
+	r.note("there is no offset: pass the last " + property + " of the page before as $after")
+	r.params = append(r.params, "$after: "+p.Type.Kind.String())
+	r.match = append(r.match, leaf(key+op+"$after"))
 	r.skip = ""
+}
+
+// note adds a note, once.
+func (r *rewriter) note(text string) {
+	if !slices.Contains(r.notes, text) {
+		r.notes = append(r.notes, text)
+	}
+}
+
+// answersNote explains the columns that a mutation cannot return.
+const answersNote = "a mutation returns only values of its inserts and parameters: read the others afterwards"
+
+// answers removes the columns of a mutation that it cannot return: those over nodes that it does not
+// insert.
+func (r *rewriter) answers() {
+	for _, c := range r.columns {
+		for _, t := range must(scan(c)) {
+			if t.kind == dollar && (len(r.match) > 0 || !r.inserted[t.text]) && r.bound(t.text) {
+				r.columns = nil
+				r.note(answersNote)
+				return
+			}
+		}
+	}
+}
+
+// boundLimit declares the bounds of a parameter that is the limit.
+func (r *rewriter) boundLimit() {
+	name, ok := strings.CutPrefix(r.limit, "$")
+	if !ok {
+		return
+	}
+	r.declare(name, "I32")
+	for i, p := range r.params {
+		if rest, mine := strings.CutPrefix(p, r.limit+": I32"); mine && !strings.Contains(rest, "@range") {
+			r.params[i] = r.limit + ": I32 @range(0..10000)" + rest
+		}
+	}
+}
+
+// must returns the tokens of a text that this package wrote.
+func must(tokens []token, ok bool) []token {
+	if !ok {
+		panic(giveUp{})
+	}
+	return tokens
+}
+
+// bound reports whether a name, as this language writes it, is a variable of the text.
+func (r *rewriter) bound(name string) bool {
+	return slices.ContainsFunc(r.order, func(v string) bool { return lower(v) == name })
 }
 
 // peek returns the token n places after the next one.
@@ -231,7 +330,7 @@ func (r *rewriter) word() string {
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
 func (r *rewriter) try(f func()) (ok bool) {
 	saved := *r
-	saved.vars, saved.paths = maps.Clone(r.vars), maps.Clone(r.paths)
+	saved.vars, saved.paths, saved.values = maps.Clone(r.vars), maps.Clone(r.paths), maps.Clone(r.values)
 	defer func() {
 		p := recover()
 		if p == nil {

@@ -21,9 +21,13 @@ edge Knows: Person -> Person { weight: F64? }
 
 // FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
-	files, err := filepath.Glob("../../../gq/testdata/foreign/*.txt")
-	if err != nil || len(files) == 0 {
-		f.Fatal("no texts", err)
+	var files []string
+	for _, pattern := range []string{"*.txt", "blind/*.txt", "shop/*.txt"} {
+		more, err := filepath.Glob("../../../gq/testdata/foreign/" + pattern)
+		if err != nil || len(more) == 0 {
+			f.Fatal("no texts", err)
+		}
+		files = append(files, more...)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -44,12 +48,13 @@ func FuzzRewrite(f *testing.F) {
 		f.Fatal(faults, more)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		query, ok := nearest.Rewrite(s, text)
-		if !ok && query != "" {
-			t.Errorf("a query without ok: %q", query)
+		offer, ok := nearest.Rewrite(s, text)
+		if !ok && offer.Query != "" {
+			t.Errorf("a query without ok: %q", offer.Query)
 		}
-		if len(query) > 64*nearest.MaxText {
-			t.Errorf("the query has %d bytes", len(query))
+		nearest.Instead(s, text)
+		if len(offer.Query) > 64*nearest.MaxText {
+			t.Errorf("the query has %d bytes", len(offer.Query))
 		}
 	})
 }

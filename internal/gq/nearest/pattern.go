@@ -25,6 +25,7 @@ type link struct {
 	both   bool   // it has no direction
 	bounds string // such as {1,3}, or ""
 	props  []string
+	filter []cond // the conditions after WHERE
 }
 
 // parseCount checks that a text is a number and returns it without a sign.
@@ -56,9 +57,14 @@ func (r *rewriter) pattern(path string) {
 		r.expect(")")
 		return
 	}
-	nodes := []nodeRef{r.node()}
+	r.patternFrom(path, r.node())
+}
+
+// patternFrom reads a pattern after its first node.
+func (r *rewriter) patternFrom(path string, first nodeRef) {
+	nodes := []nodeRef{first}
 	var links []link
-	for r.isOne("-", "<-", "~", "<") {
+	for r.isOne("-", "<-", "~", "<", "->") {
 		links = append(links, r.link())
 		nodes = append(nodes, r.node())
 	}
@@ -83,14 +89,32 @@ func (r *rewriter) newPath() string {
 	return name
 }
 
-// node reads a node of a pattern.
+// node reads a node of a pattern: (p:Person), or a variable without parentheses. After an arrow a node
+// may be missing.
 func (r *rewriter) node() (n nodeRef) {
+	if r.peek(0).kind == dollar {
+		n.name = r.next().text
+		n.isNew = !r.known(n.name)
+		if r.is(":") {
+			r.next()
+			if n.typ = r.nodeType(r.word()); n.typ == "" || r.is("|") {
+				panic(giveUp{})
+			}
+			if r.is("{") {
+				n.props = r.props(n.typ)
+			}
+		}
+		return n
+	}
+	if r.isOne("}", ",") {
+		return n
+	}
 	r.expect("(")
 	if t := r.peek(0); (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
 		n.name = r.next().text
 	}
 	if r.accept(":") || r.accept("is") {
-		if n.typ = r.nodeType(r.word()); n.typ == "" {
+		if n.typ = r.nodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
 			panic(giveUp{})
 		}
 	}
@@ -128,7 +152,8 @@ func (r *rewriter) props(typ string) (out []string) {
 		if !r.accept(":") {
 			r.expect("=")
 		}
-		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.operand()))
+		p := r.property(typ, name.text)
+		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.valueOf(p)))
 	}
 	return out
 }
@@ -138,9 +163,23 @@ func (r *rewriter) link() (l link) {
 	switch {
 	case r.accept("<-"), r.accept("<", "~"):
 		l.left = true
+	case r.accept("->"):
+		return l
 	case r.accept("-"), r.accept("~"):
 	default:
 		panic(giveUp{})
+	}
+	if e := r.edgeType(r.peek(0).text); r.peek(0).kind == word && e != nil { // -placed->
+		r.next()
+		l.types = append(l.types, e)
+		switch {
+		case r.accept("->"):
+			l.both, l.left = l.left, false
+		default:
+			r.expect("-")
+			l.both = !l.left
+		}
+		return l
 	}
 	if r.accept("[") {
 		r.linkBody(&l)
@@ -183,10 +222,13 @@ func (r *rewriter) link() (l link) {
 
 // linkBody reads what is between the brackets of an edge.
 func (r *rewriter) linkBody(l *link) {
-	if t := r.peek(0); t.kind == word || t.kind == dollar {
+	t := r.peek(0)
+	// A name without a colon is a variable, unless it is the name of a type.
+	bare := t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && !r.isAt(1, ":")
+	if !bare && (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
 		l.name = r.next().text
 	}
-	if r.accept(":") || r.accept("is") {
+	if bare || r.accept(":") || r.accept("is") {
 		for {
 			e := r.edgeType(r.word())
 			if e == nil {
@@ -210,6 +252,13 @@ func (r *rewriter) linkBody(l *link) {
 			panic(giveUp{})
 		}
 		l.props = r.props(l.types[0].Name)
+	}
+	if r.accept("where") {
+		if len(l.types) != 1 || l.name == "" || l.bounds != "" {
+			panic(giveUp{})
+		}
+		r.bind(l.name, l.types[0].Name)
+		l.filter = append(l.filter, r.condition())
 	}
 }
 
@@ -315,13 +364,18 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	if path != "" {
 		r.paths[path] = true
 		edge = "$" + lower(path) + ":" + edge
-	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (len(l.props) > 0 || r.mentions(l.name)) {
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
 	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
 		l.name = r.fresh(l.types[0].Name)
 		edge = "$" + l.name + ":" + edge
 	} else if len(l.props) > 0 {
 		panic(giveUp{})
+	}
+	if bound := ""; path == "" && l.bounds == "" && l.name == "" && len(l.props) == 0 && len(names) == 1 {
+		if bound = r.edgeByType(names[0]); bound != "" {
+			edge = "$" + lower(bound) + ":" + edge
+		}
 	}
 	ends := [2]string{"$_", "$_"}
 	for i, n := range []nodeRef{a, b} {
@@ -334,6 +388,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		name, value, _ := strings.Cut(p, ": ")
 		r.match = append(r.match, leaf("$"+lower(l.name)+"."+name+" = "+value))
 	}
+	r.match = append(r.match, l.filter...)
 }
 
 // mentions reports whether the rest of the text has the name of a variable.

@@ -28,6 +28,7 @@ func (r *rewriter) selectRows() {
 			r.expect(")")
 		}
 	}
+	r.inSelect = true
 	columns := r.at
 	if r.is("{") || len(r.match) > 0 { // select { … } in a query of this language
 		r.returned()
@@ -35,7 +36,11 @@ func (r *rewriter) selectRows() {
 	}
 	r.skipTo("from")
 	r.expect("from")
-	r.from()
+	if r.is("{") { // from { … } with the clauses of a match
+		r.match = append(r.match, r.braced()...)
+	} else {
+		r.from()
+	}
 	after := r.at
 	r.at = columns
 	r.returned()
@@ -247,4 +252,63 @@ func (r *rewriter) subselect() []cond {
 		j.to = r.fresh(e.To)
 	}
 	return []cond{leaf(r.edgeClause(j))}
+}
+
+// edgeSelect reads (SELECT src FROM MemberOf WHERE dst = 'x') after a key and IN, as a condition on the
+// edges of the node.
+func (r *rewriter) edgeSelect(left string) cond {
+	defer r.deeper()()
+	r.expect("(", "select")
+	r.accept("distinct")
+	side := endOf(r.word())
+	r.expect("from")
+	e := r.edgeType(r.word())
+	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
+	if e == nil || side == "" || !r.bound(v) {
+		panic(giveUp{})
+	}
+	node := r.order[slices.IndexFunc(r.order, func(name string) bool { return lower(name) == v })]
+	if n := r.schema.Node(r.vars[node]); n == nil || r.key(n.Name) != key || !r.atEnd(e, side == "to", n.Name) {
+		panic(giveUp{})
+	}
+	rel := &relation{e, side == "from"}
+	if !r.is("where") {
+		r.expect(")")
+		return cond{op: "exists", subs: []cond{leaf(rel.clause(node, "", ""))}}
+	}
+	r.next()
+	edge := r.fresh(e.Name)
+	tables := r.tables
+	r.tables = []string{edge}
+	c := r.condition()
+	r.tables = tables
+	r.expect(")")
+	return cond{op: "exists", subs: []cond{leaf(rel.clause(node, edge, "")), c}}
+}
+
+// identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema:
+// SQL writes strings in single quotes, and names in double quotes.
+func (r *rewriter) identifiers() {
+	if !r.isOne("select", "update", "insert", "delete", "with") {
+		return
+	}
+	names := map[string]bool{}
+	for _, n := range r.schema.Nodes {
+		names[plain(n.Name)] = true
+		for _, p := range n.Properties {
+			names[plain(p.Name)] = true
+		}
+	}
+	for _, e := range r.schema.Edges {
+		names[plain(e.Name)] = true
+		for _, p := range e.Properties {
+			names[plain(p.Name)] = true
+		}
+	}
+	r.tokens = slices.Clone(r.tokens)
+	for i, t := range r.tokens {
+		if t.kind == text && t.double && names[plain(t.text)] && wordLen(t.text) == len(t.text) {
+			r.tokens[i].kind = word
+		}
+	}
 }

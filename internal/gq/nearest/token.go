@@ -19,6 +19,8 @@ type token struct {
 	kind  kind
 	text  string
 	space bool // white space or a comment comes before it
+
+	double bool // a string in double quotes
 }
 
 // marks lists the marks of more than one character, the longest first.
@@ -31,7 +33,7 @@ func scan(s string) (out []token, ok bool) {
 	for i := 0; i < len(s); {
 		c, rest := s[i], s[i:]
 		add := func(k kind, value string, n int) {
-			out = append(out, token{k, value, space})
+			out = append(out, token{kind: k, text: value, space: space, double: c == '"'})
 			space = false
 			i += n
 		}

@@ -37,6 +37,21 @@ func (r *rewriter) statement() {
 		}
 	case r.accept("merge"):
 		r.merge()
+	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
+		verb := strings.ToLower(r.word())
+		if verb == "create" {
+			verb = "insert"
+		}
+		braces := r.accept("{")
+		for {
+			r.insertBound(verb)
+			if !r.accept(",") && (!braces || r.is("}")) {
+				break
+			}
+		}
+		if braces {
+			r.expect("}")
+		}
 	case r.isOne("insert", "upsert", "create"):
 		verb := strings.ToLower(r.word())
 		if verb == "create" {
@@ -51,6 +66,16 @@ func (r *rewriter) statement() {
 			panic(giveUp{})
 		}
 		r.assigned(verb, name)
+	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
+		r.next()
+		r.set()
+	case r.is("update", "{"), r.is("delete", "{"): // the braces hold a match
+		deletes := r.is("delete")
+		r.next()
+		r.match = append(r.match, r.braced()...)
+		if deletes {
+			r.change(r.onlyNode(), "delete", "")
+		}
 	case r.accept("update"):
 		r.update()
 	case r.accept("set"):
@@ -58,9 +83,15 @@ func (r *rewriter) statement() {
 	case r.accept("delete", "from"):
 		typ := r.tableType()
 		r.where("delete "+typ, typ)
+	case r.accept("remove"):
+		r.remove()
 	case r.accept("detach", "delete"), r.accept("delete"):
 		if t := r.peek(0); r.known(t.text) {
 			v := r.variable()
+			if e := r.schema.Edge(r.vars[v]); e != nil {
+				r.deleteEdge(v, e)
+				return
+			}
 			r.change(v, "delete", "")
 			return
 		}
@@ -124,13 +155,56 @@ func (r *rewriter) assigned(verb, name string) {
 		if !r.accept(":") {
 			r.expect("=")
 		}
-		out = append(out, p+": "+r.operand())
+		if verb == "insert" && r.accept("null") {
+			continue
+		}
+		out = append(out, p+": "+r.valueOf(r.property(typ, p)))
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
+	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
+		name = r.fresh(typ)
+	}
 	if name != "" {
-		statement = r.bind(name, typ) + " = " + statement
+		statement = r.insertAs(name, typ) + " = " + statement
 	}
 	r.emit(statement)
+}
+
+// insertAs binds the variable of an insert.
+func (r *rewriter) insertAs(name, typ string) string {
+	if r.inserted == nil {
+		r.inserted = map[string]bool{}
+	}
+	r.inserted[lower(name)] = true
+	return r.bind(name, typ)
+}
+
+// insertBound reads $c: Person { … } after INSERT, or an edge such as $a knows $b { … } between nodes.
+func (r *rewriter) insertBound(verb string) {
+	if r.peek(0).kind == word {
+		r.assigned(verb, "")
+		return
+	}
+	if r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	if r.isAt(1, ":") {
+		name := r.next().text
+		r.next()
+		r.assigned(verb, name)
+		return
+	}
+	a := r.next().text
+	e := r.edgeType(r.word())
+	if e == nil || r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	b := r.next().text
+	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
+	if r.is("{") {
+		props = append(props, r.props(e.Name)...)
+	}
+	r.emit(verb + " " + e.Name + " { " + strings.Join(props, ", ") + " }")
 }
 
 // insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
@@ -151,12 +225,12 @@ func (r *rewriter) insertInto() {
 			if i > 0 {
 				r.expect(",")
 			}
-			value := ""
-			if !r.accept("null") {
-				value = r.operand()
-			}
 			if i >= len(names) {
 				panic(giveUp{})
+			}
+			value := ""
+			if !r.accept("null") {
+				value = r.valueOf(r.property(typ, names[i]))
 			}
 			if value != "" {
 				out = append(out, names[i]+": "+value)
@@ -198,10 +272,10 @@ func (r *rewriter) insertInto() {
 
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.
 func (r *rewriter) create() {
-	from := r.created(true)
+	from := r.created(true, false)
 	for r.isOne("-", "<-", "~") {
 		l := r.link()
-		to := r.created(true)
+		to := r.created(true, true)
 		if len(l.types) != 1 || l.bounds != "" || l.both {
 			panic(giveUp{})
 		}
@@ -227,9 +301,13 @@ func (r *rewriter) endpoint(n nodeRef, typ string) string {
 	return "$" + lower(n.name)
 }
 
-// created reads a node of a pattern after CREATE. A node with a type is new.
-func (r *rewriter) created(inserts bool) nodeRef {
+// created reads a node of a pattern after CREATE. A node with a type is new, unless the match has bound
+// it. One at the end of an edge needs a name.
+func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	n := r.node()
+	if !n.isNew && r.vars[n.name] == n.typ && len(n.props) == 0 {
+		n.typ = ""
+	}
 	if n.typ == "" {
 		if len(n.props) > 0 {
 			panic(giveUp{})
@@ -240,11 +318,12 @@ func (r *rewriter) created(inserts bool) nodeRef {
 		return n
 	}
 	statement := "insert " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
-	if n.name == "" && r.isOne("-", "<-", "~") {
+	atEnd = atEnd || r.isOne("-", "<-", "~")
+	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)
 	}
-	if n.name != "" && (r.isOne("-", "<-", "~") || r.mentions(n.name)) {
-		statement = r.bind(n.name, n.typ) + " = " + statement
+	if n.name != "" && (atEnd || r.mentions(n.name)) {
+		statement = r.insertAs(n.name, n.typ) + " = " + statement
 	}
 	r.emit(statement)
 	return n
@@ -252,10 +331,10 @@ func (r *rewriter) created(inserts bool) nodeRef {
 
 // merge reads the rest of MERGE (p:Person {…}) SET ….
 func (r *rewriter) merge() {
-	n := r.created(false)
+	n := r.created(false, false)
 	if r.isOne("-", "<-", "~") {
 		l := r.link()
-		to := r.created(false)
+		to := r.created(false, false)
 		if l.left {
 			n, to = to, n
 		}
@@ -266,7 +345,8 @@ func (r *rewriter) merge() {
 		if !slices.ContainsFunc(e.Unique, func(names []string) bool {
 			return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
 		}) {
-			panic(giveUp{})
+			r.insertMissing(n, e, to, l)
+			return
 		}
 		r.emit("upsert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(n, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
 		return
@@ -284,13 +364,13 @@ func (r *rewriter) merge() {
 			break
 		}
 		for {
-			if r.word() != n.name {
+			if r.next().text != n.name {
 				panic(giveUp{})
 			}
 			r.expect(".")
 			name := r.propertyName(n.typ, r.word())
 			r.expect("=")
-			props = append(props, name+": "+r.operand())
+			props = append(props, name+": "+r.assignment(n.typ, name))
 			if !r.accept(",") {
 				break
 			}
@@ -299,109 +379,12 @@ func (r *rewriter) merge() {
 	r.emit("upsert " + n.typ + " { " + strings.Join(props, ", ") + " }")
 }
 
-// update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
-func (r *rewriter) update() {
-	typ := r.tableType()
-	r.inWhere = typ
-	if t := r.peek(0); t.kind == word && !r.is("set") {
-		r.whereVar = r.word()
-		r.bind(r.whereVar, typ)
-	}
-	r.expect("set")
-	braces := r.accept("{")
-	var out []string
-	for {
-		if r.whereVar != "" {
-			r.accept(r.whereVar, ".")
-		}
-		name := r.propertyName(typ, r.word())
-		if !r.accept(":") {
-			r.expect("=")
-		}
-		out = append(out, name+": "+r.operand())
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
-	}
-	if braces {
-		r.expect("}")
-	}
-	r.where("update "+typ+" set { "+strings.Join(out, ", ")+" }", typ)
-}
-
-// where reads the condition of a mutation and writes the statement. Only comparisons that all have to
-// hold can stand there.
-func (r *rewriter) where(statement, typ string) {
-	r.inWhere = typ
-	r.expect("where")
-	c := r.condition()
-	r.inWhere, r.whereVar = "", ""
-	parts := []cond{c}
-	if c.op == "all" {
-		parts = c.subs
-	}
-	var out []string
-	for _, p := range parts {
-		if p.op != "" {
-			panic(giveUp{})
-		}
-		out = append(out, p.text)
-	}
-	r.emit(statement + " where " + strings.Join(out, " and "))
-}
-
-// set reads the rest of SET p.a = 1, p.b = 2 after a match.
-func (r *rewriter) set() {
-	var names []string
-	values := map[string][]string{}
-	for {
-		v := r.variable()
-		r.expect(".")
-		name := r.propertyName(r.vars[v], r.word())
-		r.expect("=")
-		if !slices.Contains(names, v) {
-			names = append(names, v)
-		}
-		values[v] = append(values[v], name+": "+r.operand())
-		if !r.accept(",") {
-			break
-		}
-	}
-	for _, v := range names {
-		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
-	}
-}
-
-// change writes an update or a delete of what a variable of the match is. A match of one node by
-// values of its properties becomes the condition of the statement.
-func (r *rewriter) change(v, verb, assigned string) {
-	typ := r.vars[v]
-	if r.schema.Node(typ) == nil {
+// insertMissing writes the insert of an edge between two nodes of the match that have none.
+func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l link) {
+	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
 		panic(giveUp{})
 	}
-	name := "$" + lower(v)
-	if len(r.match) == 1 && len(r.statements) == 0 && !strings.Contains(assigned, name+".") {
-		if props, ok := strings.CutPrefix(r.match[0].text, name+": "+typ+" { "); ok && !strings.Contains(props, ", ") {
-			property, value, _ := strings.Cut(strings.TrimSuffix(props, " }"), ": ")
-			r.match = nil
-			r.emit(verb + " " + typ + assigned + " where " + property + " = " + value)
-			return
-		}
-	}
-	if len(r.match) == 0 {
-		panic(giveUp{})
-	}
-	key := r.key(typ)
-	r.emit(verb + " " + typ + assigned + " where " + key + " = " + name + "." + key)
+	a, b := "$"+lower(from.name), "$"+lower(to.name)
+	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
+	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + " }")
 }
-
-// key returns the property that finds a node of a type: its only key, or its id.
-func (r *rewriter) key(typ string) string {
-	if n := r.schema.Node(typ); len(n.Key) == 1 {
-		return n.Key[0]
-	}
-	return "id"
-}
-
-// byKey returns the key of a type if a name means it.
-func byKey(n *catalog.Node, name string) bool { return slices.Contains(n.Key, name) || name == "id" }

@@ -1,0 +1,258 @@
+package nearest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// scope says what a name without a variable means in a selection or a filter.
+type scope struct {
+	node string // the variable of the node
+	edge *edgeScope
+}
+
+// edgeScope is the edge over which a selection reaches its node.
+type edgeScope struct {
+	edge *catalog.Edge
+	name string // of the variable that bind makes, or "" before
+}
+
+// filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
+func (r *rewriter) filters(sc scope) (out []cond) {
+	defer r.deeper()()
+	r.expect("{")
+	for !r.accept("}") {
+		if len(out) > 0 {
+			r.accept(",")
+		}
+		switch t := r.peek(0); {
+		case t.kind == word && slices.Contains([]string{"or", "and", "not"}, plain(t.text)) && r.peek(1).text == ":":
+			out = append(out, r.logic(sc))
+		case t.kind == word && r.peek(1).text == "=":
+			p := r.need(sc, r.word())
+			r.next()
+			out = append(out, leaf("$"+lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
+		default:
+			out = append(out, r.filterOf(sc, r.word())...)
+		}
+	}
+	return out
+}
+
+// need returns the property of the node of a scope that a name means. An id counts as a property.
+func (r *rewriter) need(sc scope, name string) *catalog.Property {
+	typ := r.vars[sc.node]
+	if p := r.property(typ, name); p != nil {
+		return p
+	}
+	if (name == "id" || name == "_id") && (r.schema.Node(typ) != nil || r.schema.Interface(typ) != nil) {
+		return &catalog.Property{Name: "id"}
+	}
+	panic(giveUp{})
+}
+
+// logic reads or: [{ … }, { … }], and: […] or not: { … }.
+func (r *rewriter) logic(sc scope) cond {
+	name := plain(r.word())
+	r.expect(":")
+	if name == "not" {
+		return r.negated(all(r.filters(sc)))
+	}
+	op := map[string]string{"or": "any", "and": "all"}[name]
+	if r.is("{") {
+		subs := r.filters(sc)
+		if op == "any" && len(subs) != 1 {
+			panic(giveUp{}) // servers disagree whether the members of the object are alternatives
+		}
+		return all(subs)
+	}
+	r.expect("[")
+	c := cond{op: op}
+	for !r.accept("]") {
+		if len(c.subs) > 0 {
+			r.accept(",")
+		}
+		c.subs = append(c.subs, all(r.filters(sc)))
+	}
+	if len(c.subs) == 0 {
+		panic(giveUp{})
+	}
+	return c
+}
+
+// all joins conditions that all have to hold.
+func all(subs []cond) cond {
+	if len(subs) == 1 {
+		return subs[0]
+	}
+	return cond{op: "all", subs: subs}
+}
+
+// suffixes are the operators that GraphQL servers append to the name of a property.
+var suffixes = []string{"_not_in", "_in", "_not", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
+
+// filterOf reads what follows the name of a property or of a relation in a filter.
+func (r *rewriter) filterOf(sc scope, name string) []cond {
+	r.expect(":")
+	typ := r.vars[sc.node]
+	if r.property(typ, name) == nil {
+		for _, s := range suffixes {
+			if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
+				return []cond{r.filter(sc, r.property(typ, base), s[1:])}
+			}
+		}
+		if rel := r.relation(typ, name); rel != nil && r.is("{") {
+			return []cond{r.neighbours(sc, rel)}
+		}
+	}
+	p := r.need(sc, name)
+	left := "$" + lower(sc.node) + "." + p.Name
+	if r.accept("null") {
+		return []cond{leaf(left + " is null")}
+	}
+	if !r.is("{") {
+		return []cond{leaf(left + " = " + r.optional(r.valueOf(p)))}
+	}
+	return r.operators(sc, p)
+}
+
+// operators reads the operators of a property in braces.
+func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
+	defer r.deeper()()
+	r.expect("{")
+	for !r.accept("}") {
+		t := r.next()
+		if t.kind != word && t.kind != dollar { // $gt is the operator of MongoDB
+			panic(giveUp{})
+		}
+		op := strings.TrimPrefix(strings.ToLower(t.text), "_")
+		r.expect(":")
+		if op == "not" && r.is("{") {
+			out = append(out, r.negated(all(r.operators(sc, p))))
+		} else {
+			out = append(out, r.filter(sc, p, op))
+		}
+		r.accept(",")
+	}
+	if len(out) == 0 {
+		panic(giveUp{})
+	}
+	return out
+}
+
+// neighbours reads a filter on the nodes at the other end of a relation, as in
+// placed: { some: { paid: true } }.
+func (r *rewriter) neighbours(sc scope, rel *relation) cond {
+	quantifier := "some"
+	wrapped := r.peek(2).text == ":" && slices.Contains([]string{"some", "none", "every", "single", "is", "any"}, strings.ToLower(r.peek(1).text))
+	if wrapped {
+		r.next()
+		quantifier = strings.ToLower(r.word())
+		r.expect(":")
+	}
+	to := r.fresh(rel.other())
+	subs := append([]cond{leaf(rel.clause(sc.node, "", to))}, r.filters(scope{node: to})...)
+	if wrapped {
+		r.expect("}")
+	}
+	switch quantifier {
+	case "some", "any", "is":
+		return cond{op: "exists", subs: subs}
+	case "none":
+		return cond{op: "not", subs: subs}
+	}
+	panic(giveUp{})
+}
+
+// comparisons maps the operators of GraphQL servers.
+var comparisons = map[string]string{"eq": "=", "equals": "=", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
+	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
+
+// filter reads the value of an operator of a GraphQL server.
+func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
+	name := "$" + lower(sc.node) + "." + p.Name
+	switch op {
+	case "nin", "not_in", "notin":
+		return r.negated(leaf(name + " in " + r.listOf(p)))
+	case "in":
+		return leaf(name + " in " + r.listOf(p))
+	case "is_null", "isnull":
+		if r.accept("false") {
+			return leaf(name + " is not null")
+		}
+		r.expect("true")
+		return leaf(name + " is null")
+	case "exists":
+		if r.accept("true") {
+			return leaf(name + " is not null")
+		}
+		r.expect("false")
+		return leaf(name + " is null")
+	case "like", "ilike":
+		if r.peek(0).kind != text {
+			panic(giveUp{})
+		}
+		return leaf(name + like(r.next().text, op == "ilike"))
+	case "ends_with", "endswith":
+		if r.peek(0).kind != text {
+			panic(giveUp{})
+		}
+		return leaf(name + " matches " + quote(regexp.QuoteMeta(r.next().text)+"$"))
+	case "between":
+		r.expect("[")
+		low := r.valueOf(p)
+		r.expect(",")
+		high := r.valueOf(p)
+		r.expect("]")
+		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
+	case "haseveryof", "hasevery", "has_every", "contains_all", "hassome", "has_some", "contains_any":
+		c := cond{op: "all"}
+		if op == "hassome" || op == "has_some" || op == "contains_any" {
+			c.op = "any"
+		}
+		r.expect("[")
+		for !r.accept("]") {
+			if len(c.subs) > 0 {
+				r.accept(",")
+			}
+			c.subs = append(c.subs, leaf(name+" contains "+r.operand()))
+		}
+		if len(c.subs) == 0 {
+			panic(giveUp{})
+		}
+		return c
+	}
+	to := comparisons[op]
+	if to == "" {
+		panic(giveUp{})
+	}
+	if r.accept("null") {
+		switch to {
+		case "=":
+			return leaf(name + " is null")
+		case "!=":
+			return leaf(name + " is not null")
+		}
+		panic(giveUp{})
+	}
+	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
+}
+
+// listOf reads a list of values for a property, or a parameter that holds one.
+func (r *rewriter) listOf(p *catalog.Property) string {
+	if !r.is("[") && !r.is("(") {
+		return r.fitList(p, r.operand())
+	}
+	closing := map[string]string{"[": "]", "(": ")"}[r.next().text]
+	var out []string
+	for !r.accept(closing) {
+		if len(out) > 0 {
+			r.expect(",")
+		}
+		out = append(out, r.valueOf(p))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}

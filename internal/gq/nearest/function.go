@@ -1,0 +1,356 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+)
+
+// foreign maps functions of other languages, in lower case, to those of this one.
+var foreign = map[string]string{
+	"tolower": "lower", "lcase": "lower", "toupper": "upper", "ucase": "upper", "ifnull": "coalesce", "nvl": "coalesce", "isnull": "coalesce",
+	"char_length": "length", "character_length": "length", "len": "length", "ceiling": "ceil",
+	"collect_list": "collect", "array_agg": "collect", "group_array": "collect", "list": "collect", "tostring": "string", "tointeger": "int",
+	"tofloat": "float", "cardinality": "size", "array_length": "size", "btrim": "trim", "mean": "avg", "average": "avg", "stdev": "", "iif": "if",
+}
+
+// call reads the arguments of a function and writes the call.
+func (r *rewriter) call(name string) string {
+	name = strings.ToLower(name)
+	r.expect("(")
+	if out, ok := r.special(name); ok {
+		return r.inGroups(out)
+	}
+	if to, ok := foreign[name]; ok {
+		name = to
+	}
+	if name == "substring" && r.inSelect {
+		name = "substr" // SQL counts from 1
+	}
+	if name == "" {
+		panic(giveUp{})
+	}
+	distinct := r.accept("distinct")
+	args := r.callArguments(name == "if")
+	out := ""
+	if distinct {
+		out = name + "(distinct " + strings.Join(args, ", ") + ")"
+	} else {
+		out = apply(name, args)
+	}
+	if r.is("filter", "(", "where") {
+		out = r.filtered(name, args, distinct)
+	}
+	return r.inGroups(out)
+}
+
+// inGroups returns the column that has an aggregate, in HAVING, or the expression.
+func (r *rewriter) inGroups(e string) string {
+	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
+		return r.columnOf(e)
+	}
+	return e
+}
+
+// callArguments reads the arguments of a call up to the closing parenthesis. The first one may have to be
+// a condition.
+func (r *rewriter) callArguments(condition bool) (args []string) {
+	for i := 0; !r.accept(")"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		if condition && i == 0 {
+			saved := r.inTest
+			r.inTest = true
+			args = append(args, r.condition().render(true))
+			r.inTest = saved
+			continue
+		}
+		args = append(args, r.operand())
+	}
+	return args
+}
+
+// special reads a call whose arguments have a form of their own, after the opening parenthesis.
+func (r *rewriter) special(name string) (out string, ok bool) {
+	switch name {
+	case "extract":
+		part := strings.ToLower(r.word())
+		r.expect("from")
+		out = part + "(" + r.operand() + ")"
+		r.expect(")")
+		return out, true
+	case "cast":
+		value := r.operand()
+		r.expect("as")
+		typ := r.word()
+		r.expect(")")
+		return r.cast(value, typ), true
+	case "count":
+		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
+			r.skipTwo()
+			if r.is("filter", "(", "where") {
+				return r.filtered(name, []string{r.first()}, false), true
+			}
+			return "count(" + r.first() + ")", true
+		}
+		return r.related()
+	case "size":
+		if out, ok = r.related(); ok {
+			return out, true
+		}
+		return r.walked(name)
+	case "length", "path_length", "nodes":
+		return r.walked(name)
+	case "labels", "label":
+		v := r.variable()
+		r.expect(")")
+		if r.accept("[") {
+			r.next()
+			r.expect("]")
+		}
+		return "type($" + lower(v) + ")", true
+	case "id", "elementid", "element_id":
+		v := r.variable()
+		r.expect(")")
+		return "$" + lower(v) + ".id", true
+	case "current_date", "curdate", "today":
+		r.expect(")")
+		return "date(now())", true
+	case "current_timestamp", "getdate", "timestamp":
+		r.expect(")")
+		return "now()", true
+	case "datetime", "date":
+		if r.accept(")") {
+			if name == "date" {
+				return "date(now())", true
+			}
+			return "now()", true
+		}
+	case "duration":
+		if r.is("{") {
+			return r.durationMap(), true
+		}
+	case "substring":
+		ok = r.try(func() {
+			value := r.operand()
+			r.expect("from")
+			start := r.operand()
+			r.expect("for")
+			out = "substring(" + value + ", " + lessOne(start) + ", " + r.operand() + ")"
+			r.expect(")")
+		})
+		return out, ok
+	case "date_trunc", "datetrunc":
+		unit := r.next()
+		r.expect(",")
+		value := r.operand()
+		r.expect(")")
+		return truncated(strings.ToLower(unit.text), value), true
+	case "date_part", "datepart":
+		unit := strings.ToLower(r.next().text)
+		r.expect(",")
+		value := r.operand()
+		r.expect(")")
+		if !slices.Contains([]string{"year", "month", "day", "hour"}, unit) {
+			panic(giveUp{})
+		}
+		return unit + "(" + value + ")", true
+	case "datediff", "timestampdiff":
+		return r.difference(), true
+	}
+	return "", false
+}
+
+// skipTwo reads two tokens.
+func (r *rewriter) skipTwo() {
+	r.next()
+	r.next()
+}
+
+// walked reads the variable of a walk and the closing parenthesis after length( or nodes(.
+func (r *rewriter) walked(name string) (out string, ok bool) {
+	t := r.peek(0)
+	if !r.paths[t.text] || r.peek(1).text != ")" {
+		return "", false
+	}
+	r.skipTwo()
+	if name == "nodes" {
+		return "$" + lower(t.text) + ".nodes", true
+	}
+	return "$" + lower(t.text) + ".hops", true
+}
+
+// apply writes a call of a function of any of the languages.
+func apply(name string, args []string) string {
+	switch {
+	case name == "round" && len(args) == 2:
+		if len(args[1]) != 1 || args[1] < "0" || args[1] > "6" {
+			panic(giveUp{})
+		}
+		factor := "1" + strings.Repeat("0", int(args[1][0]-'0'))
+		return "round(" + tight(args[0]) + " * " + factor + ") / " + factor
+	case name == "concat" && len(args) > 0:
+		for i, a := range args {
+			args[i] = tight(a)
+		}
+		return strings.Join(args, " + ")
+	case (name == "substr" || name == "mid") && len(args) == 3: // counted from 1
+		return "substring(" + args[0] + ", " + lessOne(args[1]) + ", " + args[2] + ")"
+	case (name == "substr" || name == "mid" || name == "substring") && len(args) == 2:
+		start := args[1]
+		if name != "substring" {
+			start = lessOne(start)
+		}
+		return "substring(" + args[0] + ", " + start + ", length(" + args[0] + "))"
+	case name == "left" && len(args) == 2:
+		return "substring(" + args[0] + ", 0, " + args[1] + ")"
+	case name == "right" && len(args) == 2:
+		return "substring(" + args[0] + ", length(" + args[0] + ") - " + tight(args[1]) + ", " + args[1] + ")"
+	case name == "mod" && len(args) == 2:
+		return tight(args[0]) + " % " + tight(args[1])
+	case name == "nullif" && len(args) == 2 && !strings.HasPrefix(args[1], "$"):
+		return "if(" + args[0] + " != " + args[1] + ", " + args[0] + ")"
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// tight returns an expression in parentheses unless no operator of arithmetic can take it apart.
+func tight(e string) string {
+	if !strings.Contains(e, " ") || e[0] == '"' && strings.Count(e, `"`) == 2 || strings.HasSuffix(e, ")") && strings.IndexByte(e, '(') == wordLen(e) && strings.Count(e, "(") == 1 {
+		return e
+	}
+	return "(" + e + ")"
+}
+
+// lessOne writes a position that counts from 1 as one that counts from 0.
+func lessOne(e string) string {
+	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
+		return string(e[0] - 1)
+	}
+	return tight(e) + " - 1"
+}
+
+// truncated writes the first day of the period of a unit in which a time lies.
+func truncated(unit, value string) string {
+	switch strings.TrimSuffix(unit, "s") {
+	case "day":
+		return "date(" + value + ")"
+	case "week":
+		return "date(" + value + ") - days(weekday(" + value + ") - 1)"
+	case "month":
+		return "date(" + value + ") - days(day(" + value + ") - 1)"
+	case "year":
+		return "date(string(year(" + value + ")) + \"-01-01\")"
+	}
+	panic(giveUp{})
+}
+
+// difference reads the arguments of DATEDIFF(day, a, b).
+func (r *rewriter) difference() string {
+	unit := strings.ToLower(r.next().text)
+	r.expect(",")
+	from := r.operand()
+	r.expect(",")
+	to := r.operand()
+	r.expect(")")
+	switch strings.TrimSuffix(unit, "s") {
+	case "day":
+		return "days_between(" + from + ", " + to + ")"
+	case "second":
+		return "seconds_between(" + from + ", " + to + ")"
+	}
+	panic(giveUp{})
+}
+
+// between reads duration.inDays(a, b).days of Cypher.
+func (r *rewriter) between() string {
+	r.expect("duration", ".")
+	unit := strings.ToLower(r.word())
+	r.expect("(")
+	args := r.callArguments(false)
+	r.expect(".")
+	field := strings.ToLower(r.word())
+	switch {
+	case len(args) == 2 && unit == "indays" && field == "days":
+		return "days_between(" + strings.Join(args, ", ") + ")"
+	case len(args) == 2 && unit == "inseconds" && field == "seconds":
+		return "seconds_between(" + strings.Join(args, ", ") + ")"
+	}
+	panic(giveUp{})
+}
+
+// durationMap reads duration({ days: 30 }).
+func (r *rewriter) durationMap() string {
+	r.expect("{")
+	unit := strings.ToLower(r.word())
+	r.expect(":")
+	n := r.operand()
+	r.expect("}", ")")
+	if !slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
+		panic(giveUp{})
+	}
+	return unit + "(" + n + ")"
+}
+
+// filtered reads FILTER (WHERE …) after an aggregate.
+func (r *rewriter) filtered(name string, args []string, distinct bool) string {
+	r.expect("filter", "(", "where")
+	saved := r.inTest
+	r.inTest = true
+	test := r.condition().render(true)
+	r.inTest = saved
+	r.expect(")")
+	if distinct || len(args) != 1 {
+		panic(giveUp{})
+	}
+	if name == "count" && !strings.Contains(args[0], ".") {
+		return "count(if(" + test + ", 1))"
+	}
+	return name + "(if(" + test + ", " + args[0] + "))"
+}
+
+// cast writes a conversion to a type of SQL.
+func (r *rewriter) cast(value, typ string) string {
+	to := ""
+	switch plain(typ) {
+	case "text", "varchar", "char", "string", "nvarchar":
+		to = "string"
+	case "int", "integer", "bigint", "smallint", "int64", "int32":
+		to = "int"
+	case "float", "real", "double", "numeric", "decimal", "float64":
+		to = "float"
+	case "date":
+		to = "date"
+	default:
+		panic(giveUp{})
+	}
+	return to + "(" + value + ")"
+}
+
+// interval reads INTERVAL '30 days' or INTERVAL 30 DAY.
+func (r *rewriter) interval() string {
+	r.expect("interval")
+	t := r.next()
+	count, unit := t.text, ""
+	if t.kind == text {
+		count, unit, _ = strings.Cut(strings.TrimSpace(t.text), " ")
+	}
+	if unit == "" {
+		unit = r.word()
+	}
+	n, err := parseCount(count)
+	if err != nil {
+		panic(giveUp{})
+	}
+	switch strings.TrimSuffix(strings.ToLower(strings.TrimSpace(unit)), "s") {
+	case "day":
+		return "days(" + n + ")"
+	case "hour":
+		return "hours(" + n + ")"
+	case "minute":
+		return "minutes(" + n + ")"
+	case "second":
+		return "seconds(" + n + ")"
+	}
+	panic(giveUp{})
+}

@@ -1,0 +1,256 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// absent is a construct of another language that has no counterpart.
+type absent struct {
+	found func(t tokens) bool // reports whether the construct begins at the first token
+	note  string              // what to use instead
+}
+
+// tokens is the rest of a text.
+type tokens []token
+
+// at returns the token n places after the first one.
+func (t tokens) at(n int) token {
+	if n < len(t) {
+		return t[n]
+	}
+	return token{}
+}
+
+// are reports whether the first tokens have the values, in any case.
+func (t tokens) are(values ...string) bool {
+	for i, v := range values {
+		if x := t.at(i); x.kind != word && x.kind != mark || !strings.EqualFold(x.text, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// one reports whether the first token is one of the words and the next one begins with one of the others.
+func (t tokens) one(first []string, second ...string) bool {
+	if t.at(0).kind != word || !slices.Contains(first, strings.ToLower(t.at(0).text)) {
+		return false
+	}
+	return len(second) == 0 || slices.Contains(second, strings.ToLower(t.at(1).text))
+}
+
+// atStart lists constructs with which a text begins.
+var atStart = []absent{
+	{func(t tokens) bool { return t.are("subscription") },
+		"there are no subscriptions: read the change feed of the branch, GET /graphs/{id}/changes, which lists each new commit"},
+	{func(t tokens) bool { return t.one([]string{"explain", "profile"}) },
+		"the tool query_explain shows the plan of a query"},
+	{func(t tokens) bool { return t.one([]string{"show", "describe", "desc"}) },
+		schemaNote},
+	{func(t tokens) bool {
+		return t.one([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
+	},
+		"types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
+	{func(t tokens) bool { return t.one([]string{"begin", "commit", "rollback", "start"}) },
+		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
+	{func(t tokens) bool { return t.are("load", "csv") || t.one([]string{"copy"}) },
+		"load data with the tool graph_load or the command omnigraph load"},
+	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
+		"permissions are declared in the policy of the graph"},
+}
+
+const (
+	schemaNote = "a query reads no schema: the tool schema_get returns it, and type_describe describes one type"
+	unwindNote = "a read makes no rows from a list: return the list, as in return { $p.tags }, or test its members, as in $p.tags contains \"a\""
+)
+
+// anywhere lists constructs that may stand in any place of a text.
+var anywhere = []absent{
+	{func(t tokens) bool { return t.are("__schema") || t.are("__type") }, schemaNote},
+	{func(t tokens) bool { return t.are("over", "(") },
+		"there are no window functions: for a rank, count the rows that come before, as in count { $q: Product $q.price > $p.price } + 1; for the first rows of each group, write collect { … order { … } limit 3 }"},
+	{func(t tokens) bool {
+		return t.one([]string{"union", "intersect", "except", "minus"}, "all", "distinct", "query", "select", "match", "(")
+	},
+		"there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
+	{func(t tokens) bool { return t.are("with", "recursive") || t.are("connect", "by") },
+		"a walk follows an edge again and again: $a knows{1,64} $b"},
+	{func(t tokens) bool {
+		return t.are("in", "nodes", "(") || t.are("in", "relationships", "(") || t.are("in", "edges", "(")
+	},
+		"bind the walk: $a $w:knows{1,6} $b; $w.hops is its length and $w.nodes lists the ids of its nodes; read their properties with a second query, as in $p.id in $ids"},
+	{func(t tokens) bool {
+		return t.are("next") && t.at(1).kind == word && slices.Contains(starters, strings.ToLower(t.at(1).text))
+	},
+		stagesNote},
+	{func(t tokens) bool {
+		return t.are("with") && t.at(1).kind == word && t.at(2).are("as") && t.at(3).text == "("
+	},
+		"a query has one match: write the parts of WITH into it"},
+	{func(t tokens) bool {
+		return t.are("interval") && (periods(t.at(1).text) || periods(t.at(2).text))
+	}, "months and years have different lengths: write days, as in now() - days(365)"},
+	{func(t tokens) bool {
+		return t.are("match", "(") && t.at(2).kind == word && t.at(3).text == ")" && t.at(4).kind == word
+	},
+		"a variable has one type: $p: Person; the tool type_describe lists the types"},
+	{func(t tokens) bool { return t.one([]string{"string_agg", "group_concat", "listagg"}) },
+		"texts of several rows are not joined: collect($p.name) lists them"},
+	{func(t tokens) bool {
+		return t.one([]string{"percentile_cont", "percentile_disc", "percentilecont", "percentiledisc"})
+	},
+		"the only percentile is the median: median($p.price)"},
+	{func(t tokens) bool { return t.one([]string{"stdev", "stddev", "variance", "var_pop", "stdevp"}) },
+		"the aggregates are count, sum, avg, min, max, median and collect"},
+	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },
+		"there are no random values: order by a property, and write a limit"},
+	{func(t tokens) bool {
+		return t.one([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
+	},
+		"group in one query for each set of keys"},
+	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." },
+		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
+}
+
+// periods reports whether a text names months or years.
+func periods(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "month") || strings.Contains(text, "year")
+}
+
+const stagesNote = "a query has one match and one result: send two queries, or nest the second part in the first, as in collect { $c placed $o return { $o.total as total } limit 10 }"
+
+// missing returns notes on the constructs of a text without a counterpart, at most two.
+func missing(s *catalog.Schema, text tokens) (notes []string) {
+	add := func(note string) {
+		if len(notes) < 2 && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	for _, a := range atStart {
+		if a.found(text) {
+			return []string{a.note}
+		}
+	}
+	for i := range text {
+		for _, a := range anywhere {
+			if a.found(text[i:]) {
+				add(a.note)
+			}
+		}
+	}
+	if note := unwound(text); note != "" {
+		add(note)
+	}
+	if severalQueries(text) {
+		add("send each part as a query of its own: the tool graph_query takes several in queries")
+	}
+	if note := unionType(s, text); note != "" {
+		add(note)
+	}
+	if note := anyEdge(s, text); note != "" {
+		add(note)
+	}
+	return notes
+}
+
+// writers are the words of statements that change the graph.
+var writers = []string{"create", "insert", "merge", "upsert", "update", "set", "delete", "remove"}
+
+// unwound finds UNWIND or FOR in a read.
+func unwound(text tokens) string {
+	found := false
+	for i, t := range text {
+		rest := text[i:]
+		if t.kind == word && slices.Contains(writers, strings.ToLower(t.text)) && rest.at(1).text != ":" && (i == 0 || text[i-1].text != ".") {
+			return ""
+		}
+		found = found || rest.are("unwind") || rest.are("unnest", "(") || rest.are("for") && rest.at(2).are("in")
+	}
+	if found {
+		return unwindNote
+	}
+	return ""
+}
+
+// are reports whether a token is a word.
+func (t token) are(name string) bool { return t.kind == word && strings.EqualFold(t.text, name) }
+
+// severalQueries reports whether the body of a text has several fields or parts with aliases, or the text
+// has several queries in the form of GraphQL.
+func severalQueries(text tokens) bool {
+	depth, fields, heads := 0, 0, 0
+	graphQL := text.are("{") || text.are("query")
+	for i, t := range text {
+		rest := text[i:]
+		if t.kind == mark {
+			switch t.text {
+			case "{", "(", "[":
+				depth++
+			case "}", ")", "]":
+				depth--
+			}
+			continue
+		}
+		if t.kind != word {
+			continue
+		}
+		if depth == 0 && rest.one([]string{"query", "mutation"}) && (rest.at(1).text == "{" || rest.at(2).text == "{") {
+			heads++
+		}
+		if depth == 1 && graphQL && i > 0 && (text[i-1].text == "{" || text[i-1].text == "}" || text[i-1].kind == number) {
+			switch {
+			case rest.at(1).text == ":" && !argument(t.text):
+				fields++
+			case (rest.at(1).text == "(" || rest.at(1).text == "{") && !slices.Contains(starters, strings.ToLower(t.text)):
+				fields++
+			}
+		}
+	}
+	return fields > 1 || heads > 1
+}
+
+// unionType finds $x: Product|Category.
+func unionType(s *catalog.Schema, text tokens) string {
+	isType := func(t token) bool {
+		return t.kind == word && slices.ContainsFunc(s.Nodes, func(n *catalog.Node) bool { return plain(n.Name) == plain(t.text) })
+	}
+	for i := range text {
+		if rest := text[i:]; (rest.at(1).text == "|" || rest.at(1).text == "&") && isType(rest.at(0)) && (isType(rest.at(2)) || isType(rest.at(3))) {
+			return "a variable has one type: write a query for each type, or let the types implement an interface and write $x: Named"
+		}
+	}
+	return ""
+}
+
+// anyEdge finds an arrow that names no edge.
+func anyEdge(s *catalog.Schema, text tokens) string {
+	for i := 1; i < len(text); i++ {
+		before, rest := text[i-1], text[i:]
+		if before.kind != dollar && before.text != ")" {
+			continue
+		}
+		arrow := 0
+		switch {
+		case rest.are("->"):
+			arrow = 1
+		case rest.are("-", "->"), rest.are("-", "-"), rest.are("<-", "-"):
+			arrow = 2
+		}
+		if to := rest.at(arrow); arrow == 0 || len(s.Edges) == 0 || to.kind != dollar && to.text != "(" {
+			continue
+		}
+		var names []string
+		for _, e := range s.Edges {
+			names = append(names, lower(e.Name))
+		}
+		if len(names) > 8 {
+			names = append(names[:8], "…")
+		}
+		return "a traversal names its edge, as in $a " + names[0] + " $b; the edges are " + strings.Join(names, ", ")
+	}
+	return ""
+}

@@ -1,0 +1,155 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+)
+
+// valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
+func (r *rewriter) valueBlock() string {
+	defer r.deeper()()
+	op := strings.ToLower(r.peek(0).text)
+	switch op {
+	case "exists", "not", "any", "all":
+		return r.block().render(true)
+	}
+	r.next()
+	r.expect("{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	for !r.is("}") && !r.is("return") && !r.is("order") && !r.is("limit") {
+		r.item()
+	}
+	out := op + " { " + join(r.match)
+	if r.accept("return") {
+		if op == "collect" || op == "first" {
+			r.returned()
+			out += " return { " + strings.Join(r.columns, ", ") + " }"
+		} else {
+			out += " return "
+			if r.accept("distinct") {
+				out += "distinct "
+			}
+			out += r.operand()
+		}
+	}
+	for !r.accept("}") {
+		switch {
+		case r.accept("order", "by"), r.accept("order"):
+			r.sorted()
+		case r.accept("limit"):
+			r.limit = r.operand()
+		default:
+			panic(giveUp{})
+		}
+	}
+	if len(r.sort) > 0 {
+		out += " order { " + strings.Join(r.sort, ", ") + " }"
+	}
+	if r.limit != "" {
+		out += " limit " + r.limit
+	}
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	return out + " }"
+}
+
+// callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
+// call without one belongs to the match.
+func (r *rewriter) callBlock() {
+	defer r.deeper()()
+	r.expect("call")
+	var imported []string // the variables that the call names, if it names some
+	if r.accept("(") {
+		for !r.accept(")") {
+			if !r.accept(",") {
+				imported = append(imported, r.variable())
+			}
+		}
+	}
+	r.expect("{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	if r.accept("with") { // the variables that the call uses
+		for {
+			imported = append(imported, r.variable())
+			if !r.accept(",") {
+				break
+			}
+		}
+	}
+	before := slices.Clone(r.order)
+	r.body()
+	r.expect("}")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
+		panic(giveUp{})
+	}
+	for _, v := range before { // a variable that the call does not name is another one inside
+		if len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)) {
+			panic(giveUp{})
+		}
+	}
+	aggregates := 0
+	for _, c := range columns {
+		if aggregated(c.text) {
+			aggregates++
+		}
+	}
+	for _, c := range columns {
+		if c.fromWith || c.alias == "" && aggregates > 0 {
+			panic(giveUp{})
+		}
+		if c.alias != "" {
+			r.values[c.alias] = c.text
+			if aggregates > 0 {
+				r.values[c.alias] = blockOf(join(inner.match), c.text)
+			}
+		}
+	}
+	switch aggregates {
+	case 0:
+		r.match = append(r.match, inner.match...)
+	case len(columns):
+	default:
+		panic(giveUp{})
+	}
+}
+
+// blockOf writes the block that computes an aggregate over clauses.
+func blockOf(match, aggregate string) string {
+	open := strings.IndexByte(aggregate, '(')
+	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
+	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || strings.ContainsAny(argument, "()") {
+		panic(giveUp{})
+	}
+	value, distinct := strings.CutPrefix(argument, "distinct ")
+	switch {
+	case name != "count":
+		return name + " { " + match + " return " + value + " }"
+	case distinct:
+		return "count { " + match + " return distinct " + value + " }"
+	case strings.Contains(value, "."):
+		return "count { " + match + " " + value + " is not null }"
+	}
+	return "count { " + match + " }"
+}
+
+// scalarSelect reads (SELECT MAX(price) FROM Product WHERE …) as a block with a value.
+func (r *rewriter) scalarSelect() string {
+	defer r.deeper()()
+	r.expect("(")
+	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
+	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
+	r.selectRows()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	r.expect(")")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
+	if len(columns) != 1 || inner.distinct || inner.limit != "" || !aggregated(columns[0].text) {
+		panic(giveUp{})
+	}
+	return blockOf(join(inner.match), columns[0].text)
+}

@@ -46,7 +46,7 @@ var imports = []struct {
 	// Engines take plans and do not depend on the parser.
 	{"internal/fs/faultfs", []string{"internal/fs"}}, // for tests only
 	{"internal/fs", nil},
-	{"engine/embedded/internal/format", nil},
+	{"engine/embedded/internal/format", []string{"engine"}},
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/clock", "internal/fs", "internal/object", "internal/sharedlog"}},
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},

@@ -92,6 +92,15 @@ type Corrupt struct {
 	Detail string // what is wrong with the data
 }
 
+// NewerFormat says that a newer version of the program wrote stored data, in a format that this version cannot read.
+// The data is not corrupt.
+type NewerFormat struct {
+	Object string // file or record
+	Kind   string // what the format number belongs to, such as "manifest"
+	Format uint32 // format number of the data
+	Newest uint32 // newest format number that this version reads
+}
+
 // LoadErrors lists the bad lines of a load, at most a hundred.
 type LoadErrors struct {
 	Lines []LineError // in the order of the input
@@ -148,6 +157,10 @@ func (e *Indeterminate) Error() string {
 	return "the outcome of the commit is unknown: " + e.Err.Error()
 }
 func (e *Corrupt) Error() string { return fmt.Sprintf("%s is corrupt: %s", e.Object, e.Detail) }
+func (e *NewerFormat) Error() string {
+	return fmt.Sprintf("%s was written by a newer version of this program: %s format %d is newer than format %d, the newest that this program reads; use a newer program",
+		e.Object, e.Kind, e.Format, e.Newest)
+}
 func (e *LoadErrors) Error() string {
 	var b strings.Builder
 	for i := range e.Lines {
@@ -214,6 +227,7 @@ func (*Unavailable) Retryable() bool         { return true }
 func (*Busy) Retryable() bool                { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }
+func (*NewerFormat) Retryable() bool         { return false }
 func (*LoadErrors) Retryable() bool          { return false }
 func (*MergeConflicts) Retryable() bool      { return false }
 func (*PreconditionFailed) Retryable() bool  { return false }

@@ -17,7 +17,7 @@ import (
 )
 
 // faultCases is the largest number of random statements until a fault is found.
-const faultCases = 40_000
+const faultCases = 20_000
 
 // faultName is the environment variable that contains the name of a fault, for the process that must find it.
 const faultName = "OMNIGRAPH_FAULT"

@@ -83,8 +83,8 @@ type Options struct {
 	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles. 0 means the defaults,
 	// defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
-	// walked is the value of Walked in exec.Options.
-	walked int64
+	// walked and examined are the values of Walked and Examined in exec.Options.
+	walked, examined int64
 	// splitAll is the value of SplitAll in exec.Options.
 	splitAll bool
 }

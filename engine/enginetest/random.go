@@ -92,13 +92,19 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		if again, ok := d.drawAgain(script); ok {
 			steps = append(steps, again)
 		}
-		for _, s := range steps {
-			script = append(script, s)
-			difference = p.run(s)
-			cases++
-			if difference != "" {
-				return cases, script, difference
+		run := func(steps []step) bool {
+			for _, s := range steps {
+				script = append(script, s)
+				difference = p.run(s)
+				cases++
+				if difference != "" {
+					return false
+				}
 			}
+			return true
+		}
+		if !run(steps) || d.branching && i > 0 && !run(d.drawClash(p)) {
+			return cases, script, difference
 		}
 	}
 	return cases, script, ""

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -85,14 +86,45 @@ func (w *writeDraw) drawEnd(typ string) any {
 		}
 	}
 	id := w.nodeID(typ)
-	n := w.drawer.schema.Node(typ)
-	if len(n.Key) == 1 && w.percent(30) {
-		t := n.Property(n.Key[0]).Type
-		if t.Kind == value.String && t.Enum == nil {
-			return w.keyOf(typ, w.expr(value.OfString(id), stringType))
+	if n := w.drawer.schema.Node(typ); n.Key != nil && w.percent(30) {
+		if members, ok := keyMembers(n, id); ok {
+			given := make([]any, len(members))
+			for i, v := range members {
+				t := n.Property(n.Key[i]).Type
+				t.Enum = nil // parameters have plain types
+				given[i] = w.expr(v, t)
+			}
+			return w.keyOf(typ, given...)
 		}
 	}
 	return w.expr(value.OfString(id), stringType)
+}
+
+// keyMembers returns the members of the key of the node with an id. It reports false if no node of the type has such an id.
+func keyMembers(n *catalog.Node, id string) (members []value.Value, ok bool) {
+	texts := []string{id}
+	if len(n.Key) > 1 && (json.Unmarshal([]byte(id), &texts) != nil || len(texts) != len(n.Key)) {
+		return nil, false
+	}
+	for i, name := range n.Key {
+		v := value.OfString(texts[i])
+		switch k := n.Property(name).Type.Kind; {
+		case k.HasText():
+			parsed, err := k.Parse(texts[i])
+			if err != nil {
+				return nil, false
+			}
+			v = parsed
+		case k.IsNumeric():
+			if v, ok = value.ParseNumber(texts[i], k); !ok {
+				return nil, false
+			}
+		case k != value.String:
+			return nil, false
+		}
+		members = append(members, v)
+	}
+	return members, true
 }
 
 // drawReturns sometimes adds columns that the mutation returns. They use the parameters, and the
@@ -369,6 +401,10 @@ func (b *blockDraw) end(typ string, own int) any {
 		}
 	}
 	if e, ok := b.cell(stringType, typ); ok && b.percent(80) {
+		n := b.drawer.schema.Node(typ)
+		if len(n.Key) == 1 && n.Property(n.Key[0]).Type.Kind == value.String && b.rare.percent(60) {
+			return b.keyOf(typ, e) // the id is the key
+		}
 		return e
 	}
 	return b.drawEnd(typ)

@@ -96,6 +96,9 @@ func (d *drawer) see(ids map[string][]string) {
 // nodeID draws the id of a node, usually of one that exists.
 func (d *drawer) nodeID(typ string) string {
 	if have := d.ids[key(plan.Node, typ)]; len(have) > 0 && d.percent(94) {
+		if d.branching && d.rare.percent(15) {
+			return have[0] // so that both sides of a merge often write edges at the same node
+		}
 		return pick(d, have)
 	}
 	return fmt.Sprintf("n%d", d.IntN(12))
@@ -176,9 +179,13 @@ func (d *drawer) nodeLine(n *catalog.Node) string {
 
 // edgeLine draws the NDJSON line of an edge of type e.
 func (d *drawer) edgeLine(e *catalog.Edge) string {
+	return d.edgeLineAt(e, d.endJSON(e, false), d.endJSON(e, true))
+}
+
+// edgeLineAt draws the NDJSON line of an edge of type e with the given ends.
+func (d *drawer) edgeLineAt(e *catalog.Edge, from, to string) string {
 	data := append(d.jsonProperties(plan.Edge, e.Name), `"id":`+jsonText(d.entityID(plan.Edge, e.Name)))
-	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, d.endJSON(e, false), d.endJSON(e, true),
-		strings.Join(data, ","))
+	return fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s,"data":{%s}}`, e.Name, from, to, strings.Join(data, ","))
 }
 
 // spoil makes a line invalid.

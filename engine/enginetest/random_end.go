@@ -98,8 +98,11 @@ func (d *drawer) endJSON(e *catalog.Edge, to bool) string {
 	if d.percent(1) {
 		return id
 	}
-	return fmt.Sprintf(`{"type":%s,"id":%s}`, jsonText(typ), id)
+	return nodeJSON(typ, id)
 }
+
+// nodeJSON returns a node at an end of an edge that is an interface, in a line of a load. The parameter `id` is JSON.
+func nodeJSON(typ, id string) string { return fmt.Sprintf(`{"type":%s,"id":%s}`, jsonText(typ), id) }
 
 // fitsEnd reports whether some nodes of a variable can be at an end of edges.
 func (r *readDraw) fitsEnd(v plan.VarID, e *catalog.Edge, to bool) bool {

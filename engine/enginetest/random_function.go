@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -70,6 +71,8 @@ func (c computed) suited(f plan.Func, i int) (value.Type, value.Value) {
 		return stringType, pick(c.drawer, convertible[len(convertible)-3:])
 	case f == plan.Substring:
 		return i64Type, literal(c.IntN(4), i64Type)
+	case f == plan.Add && c.rare.percent(25):
+		return i64Type, literal(pick(c.rare, []int{math.MaxInt64, math.MaxInt64 - 1, math.MinInt64}), i64Type)
 	case f != plan.AddDuration && f != plan.SubtractDuration:
 		return value.Type{}, value.Null
 	}

@@ -62,8 +62,14 @@ func (d *drawer) implement(n *catalog.Node, face *catalog.Interface) {
 func (d *drawer) evolveInterfaces(s *catalog.Schema) {
 	for _, face := range s.Interfaces {
 		n := pick(d.params, s.Nodes)
+		change := 25
+		if d.branching && slices.ContainsFunc(s.Edges, func(e *catalog.Edge) bool {
+			return e.FromInterface && e.From == face.Name || e.ToInterface && e.To == face.Name
+		}) {
+			change = 45 // a merge then also meets edges whose end has left the interface
+		}
 		switch i := slices.Index(n.Implements, face.Name); {
-		case !d.params.percent(25):
+		case !d.params.percent(change):
 		case i >= 0:
 			n.Implements = slices.Delete(n.Implements, i, i+1)
 		default:

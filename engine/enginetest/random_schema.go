@@ -39,13 +39,15 @@ type drawer struct {
 	params *drawer
 	// repeats draws the reads that run again. It has its own random numbers, too.
 	repeats *drawer
+	// rare decides whether a statement gets a part that would be rare otherwise. It has its own random numbers, too.
+	rare *drawer
 }
 
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
-		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}}
+		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

@@ -209,6 +209,9 @@ func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, an
 		}
 	}
 	if have := w.ids[key(kind, typ)]; len(have) > 0 && w.percent(90) {
+		if w.branching && w.rare.percent(40) {
+			have = have[:1] // so that both sides of a merge often change the same entity
+		}
 		return "id", op, w.expr(value.OfString(pick(w.drawer, have)), stringType)
 	}
 	return "id", plan.Eq, w.expr(value.OfString("n1"), stringType)

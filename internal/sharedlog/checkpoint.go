@@ -119,8 +119,8 @@ func decodeCheckpoint(name string, b []byte) (*Checkpoint, error) {
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	if got := u32(8); got != format {
-		return nil, fault("it has format %d, and this program reads format %d; use the newer program", got, format)
+	if err := checkFormat(name, u32(8)); err != nil {
+		return nil, err
 	}
 	if u64(16) != covered {
 		return nil, fault("it covers the log up to number %d", u64(16))

@@ -93,8 +93,8 @@ func decodeEntry(number uint64, b []byte) (*entry, error) {
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	if got := u32(8); got != format {
-		return nil, fault("it has format %d, and this program reads format %d; use the newer program", got, format)
+	if err := checkFormat(logName(number), u32(8)); err != nil {
+		return nil, err
 	}
 	e.kind = kind(b[12])
 	e.number, e.epoch, e.first, e.time, e.layout = u64(16), u64(24), u64(32), int64(u64(40)), u64(48)

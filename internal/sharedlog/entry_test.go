@@ -3,9 +3,11 @@ package sharedlog
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -105,6 +107,49 @@ func TestNames(t *testing.T) {
 func isCorrupt(err error) bool {
 	var corrupt *CorruptError
 	return errors.As(err, &corrupt)
+}
+
+// TestNewerObject decodes objects with the next format number. The error must say that a newer version wrote them.
+func TestNewerObject(t *testing.T) {
+	rollUp, rollUpBytes := rollUpOf()
+	c := &Checkpoint{at: position{next: 8}, state: []byte("state")}
+	c.name = checkpointName(c.covered(), 0, [8]byte{9})
+	checkpoint := c.encode()
+	for name, test := range map[string]struct {
+		b      []byte
+		decode func(b []byte) error
+	}{
+		logName(7): {(&entry{kind: group, number: 7}).encode(), func(b []byte) error {
+			_, err := decodeEntry(7, b)
+			return err
+		}},
+		rollUp: {rollUpBytes, func(b []byte) error {
+			_, err := decodeRollUp(rollUp, b)
+			return err
+		}},
+		c.name: {checkpoint, func(b []byte) error {
+			_, err := decodeCheckpoint(c.name, b)
+			return err
+		}},
+	} {
+		if err := test.decode(test.b); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, number := range []uint32{format + 1, format - 1} {
+			binary.LittleEndian.PutUint32(test.b[8:], number)
+			content := test.b[:len(test.b)-sumSize]
+			own := sha256.Sum256(content)
+			copy(test.b[len(content):], own[:])
+			err := test.decode(test.b)
+			var newer *NewerError
+			if errors.As(err, &newer) != (number > format) || isCorrupt(err) != (number < format) {
+				t.Errorf("%s with format %d: %v", name, number, err)
+			}
+			if number > format && (newer.Name != name || !strings.Contains(err.Error(), "use a newer program")) {
+				t.Errorf("%s with format %d: %v", name, number, err)
+			}
+		}
+	}
 }
 
 // rollUpOf returns the name and the bytes of a roll-up of three log objects.

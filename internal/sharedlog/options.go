@@ -41,6 +41,29 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("the shared log is corrupt: object %s: %s", e.Name, e.Fault)
 }
 
+// NewerError reports an object that a newer version of the program wrote, in a format that this version cannot read.
+type NewerError struct {
+	Name   string // of the object, without the prefix of the graph
+	Format uint32 // format number of the object
+	Newest uint32 // newest format number that this version reads
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("object %s was written by a newer version of this program: its format is %d, and this program reads format %d; use a newer program",
+		e.Name, e.Format, e.Newest)
+}
+
+// checkFormat returns an error unless the program can read the format of an object: a *NewerError, or a *CorruptError.
+func checkFormat(name string, number uint32) error {
+	switch {
+	case number > format:
+		return &NewerError{Name: name, Format: number, Newest: format}
+	case number < format:
+		return &CorruptError{Name: name, Fault: fmt.Sprintf("no object has format %d", number)}
+	}
+	return nil
+}
+
 // State is the result of applying the records of a log. The package calls its methods one at a
 // time. After a method has returned an error, the Follower cannot be used any more.
 type State interface {

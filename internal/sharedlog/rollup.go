@@ -246,8 +246,8 @@ func decodeRollUp(name string, b []byte) ([]*entry, error) {
 	if own := sha256.Sum256(content); !bytes.Equal(own[:], stored) {
 		return nil, fault("its checksum does not match")
 	}
-	if got := binary.LittleEndian.Uint32(b[8:]); got != format {
-		return nil, fault("it has format %d, and this program reads format %d; use the newer program", got, format)
+	if err := checkFormat(name, binary.LittleEndian.Uint32(b[8:])); err != nil {
+		return nil, err
 	}
 	count := uint64(binary.LittleEndian.Uint32(b[12:]))
 	if got := binary.LittleEndian.Uint64(b[16:]); got != last || count != last-first+1 {

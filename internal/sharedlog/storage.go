@@ -74,7 +74,7 @@ func (s *storage) read(ctx context.Context, name string) (data []byte, err error
 }
 
 // readEntry returns the log object `number`. The error matches object.ErrNotFound or
-// ErrUnavailable, or is a *CorruptError.
+// ErrUnavailable, or is a *CorruptError or a *NewerError.
 func (s *storage) readEntry(ctx context.Context, number uint64) (*entry, error) {
 	data, err := s.read(ctx, logName(number))
 	if err != nil {
@@ -170,7 +170,8 @@ func (s *storage) create(ctx context.Context, e *entry) (*entry, error) {
 // unavailable adds ErrUnavailable to an error, unless the error has a more exact meaning.
 func unavailable(err error) error {
 	var corrupt *CorruptError
-	if err == nil || errors.Is(err, object.ErrNotFound) || errors.As(err, &corrupt) {
+	var newer *NewerError
+	if err == nil || errors.Is(err, object.ErrNotFound) || errors.As(err, &corrupt) || errors.As(err, &newer) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

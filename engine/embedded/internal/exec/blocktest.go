@@ -255,6 +255,9 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 			if kept, err = m.satisfying(inner, f, vars, kept); err != nil {
 				return kept, err
 			}
+			if fault.On(fault.AllStops) && kept == among {
+				break
+			}
 		}
 		return kept, nil
 	case plan.Bind, plan.Traverse, plan.Optional:

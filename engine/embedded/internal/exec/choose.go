@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -64,7 +65,7 @@ func (ev *evaluator) evalCoalesce(e *expr, f *frame, vec *column.Vec, at int) {
 		ev.evalSome(e, arg, f, rows, vec, at)
 		open := rows[:0]
 		for _, i := range rows {
-			if vec.IsNull(at + int(i)) {
+			if vec.IsNull(at+int(i)) || fault.On(fault.CoalesceLast) {
 				open = append(open, i)
 			}
 		}
@@ -79,7 +80,7 @@ func (ev *evaluator) evalSome(e, arg *expr, f *frame, rows []uint32, vec *column
 		return
 	}
 	part := f
-	if len(rows) < f.n {
+	if len(rows) < f.n && !fault.On(fault.BranchShifted) {
 		part = ev.some(e, f, rows)
 	}
 	values := ev.eval(arg, part)

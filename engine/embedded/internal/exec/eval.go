@@ -65,6 +65,7 @@ type evaluator struct {
 	// query.routes, and then an element for each step explore, by explore.number.
 	searches []search
 	walkBudget
+	examineBudget
 	splitsAll bool   // see Options.SplitAll
 	rests     *share // of a helper; else nil
 	scores
@@ -97,6 +98,7 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 		ev.maxRows = ev.read.Limit
 	}
 	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
+	ev.total, ev.mostExamined = 0, cmp.Or(opts.Examined, maxExamined)
 	ev.walked, ev.most, ev.splitsAll = 0, cmp.Or(opts.Walked, maxWalked), opts.SplitAll
 	for i := range ev.searches {
 		ev.searches[i].begin()
@@ -136,8 +138,8 @@ func (ev *evaluator) end(vecs bool) {
 	}
 }
 
-// tick checks the context from time to time. n is a rough number of entities that were
-// examined since the last call.
+// tick counts examined entities; n is a rough number of those since the last call. From time to time it checks the
+// context and examineBudget.
 func (ev *evaluator) tick(n int) error {
 	if ev.ticks += n; ev.ticks < 4096 && ev.textErr == nil {
 		return nil
@@ -145,11 +147,12 @@ func (ev *evaluator) tick(n int) error {
 	if ev.visiting != nil {
 		ev.examined(ev.ticks)
 	}
+	err := ev.examine(int64(ev.ticks))
 	ev.ticks = 0
 	if ev.rests != nil {
 		ev.rests.rest(restWithin)
 	}
-	return cmp.Or(ev.textErr, ev.ctx.Err())
+	return cmp.Or(ev.textErr, ev.ctx.Err(), err)
 }
 
 // text returns the inverted index of a property. The run is charged for building it only

@@ -83,9 +83,9 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 			n, err := p.counts.count(m, f)
 			m.countRows(p, n)
 			m.out.counted += int64(n)
-			return err
+			return m.inStep(err, p.counts)
 		}
-		return p.steps[at].run(m, p, at, f)
+		return m.inStep(p.steps[at].run(m, p, at, f), p.steps[at])
 	case p.optional != nil:
 		return m.extended(p.optional, f)
 	case p.subquery != nil:

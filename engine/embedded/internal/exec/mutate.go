@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -40,6 +41,7 @@ type Write struct {
 	at    int           // its index
 	cells []value.Value // its values; nil outside of a ForEach
 	old   *oldRow       // the entity that an assignment changes; nil if there is none
+	kept  []value.Value // only for fault.KeyKept
 }
 
 // oldRow has the values of an entity before a statement changes it.
@@ -309,6 +311,15 @@ func (w *Write) keyOf(e plan.KeyOf) (value.Value, error) {
 			return value.Null, err
 		}
 		members[i] = v
+	}
+	if fault.On(fault.KeyReversed) {
+		slices.Reverse(members)
+	}
+	if fault.On(fault.KeyKept) && w.cells != nil {
+		if w.at > 0 && len(w.kept) == len(members) {
+			members = w.kept
+		}
+		w.kept = members
 	}
 	return value.OfString(string(t.AppendKey(nil, members))), nil
 }

@@ -17,6 +17,8 @@ type Options struct {
 	Visits int64       // entities that subqueries may examine; 0 for plan.MaxVisited
 	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
 	Walked int64
+	// Examined is the number of nodes and edges that the run may examine; 0 for the default.
+	Examined int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
 	// SplitAll lets small counts run on several processors, too, for tests.

@@ -111,6 +111,9 @@ func (ev *evaluator) narrowed(v plan.VarID, ord uint32, t *version.Type) (uint32
 		var k int
 		k, ord = s.place(ord)
 		typ = s.of.Members[k].Type
+		if t.Of != nil && k > 0 && k == len(s.of.Members)-1 && fault.On(fault.EndLost) {
+			return 0, false
+		}
 	}
 	if t.Of == nil {
 		return ord, typ == t

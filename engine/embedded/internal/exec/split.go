@@ -198,7 +198,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 		return work(m)
 	}
 	defer func() { helping.Add(-n) }()
-	limit, counted, walked := m.limit, m.out.counted, m.walked
+	limit, counted, walked, examined := m.limit, m.out.counted, m.walked, m.total
 	part := int64(0)
 	if limit > 0 {
 		if part = (limit - m.spent) / int64(2*n); part <= 0 {
@@ -237,10 +237,10 @@ func (m *matcher) together(work func(*matcher) error) error {
 		if h.counted != 0 && (sum > m.out.counted) != (h.counted > 0) {
 			h.err = countTooLarge()
 		}
-		m.out.counted, m.walked, err = sum, m.walked+h.walked, errors.Join(err, h.err)
+		m.out.counted, m.walked, m.total, err = sum, m.walked+h.walked, m.total+h.examined, errors.Join(err, h.err)
 	}
 	if err == nil {
-		err = m.walk(0)
+		err = cmp.Or(m.walk(0), m.examine(0))
 	}
 	if err == nil {
 		return nil
@@ -248,7 +248,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	m.out.counted, m.walked = counted, walked
+	m.out.counted, m.walked, m.total = counted, walked, examined
 	return work(m)
 }
 
@@ -256,13 +256,15 @@ func (m *matcher) together(work func(*matcher) error) error {
 type helper struct {
 	counted int64 // rows that it counted
 	walked  int64 // nodes and edges that its walks visited
-	err     error // why it stopped
+	// examined is the number of nodes and edges that it examined.
+	examined int64
+	err      error // why it stopped
 }
 
 // run does the work of a share for the run of a matcher, with at most `memory` bytes, or without a limit if that is 0.
 func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) error) {
 	r := of.pool.Get().(*run)
-	r.evaluator.begin(of.ctx, of.snap, of.args, Options{Now: of.now, Memory: memory, Shared: of.budget.shared, Visits: of.maxVisited, Walked: of.most})
+	r.evaluator.begin(of.ctx, of.snap, of.args, Options{Now: of.now, Memory: memory, Shared: of.budget.shared, Visits: of.maxVisited, Walked: of.most, Examined: of.mostExamined})
 	r.matcher.begin(nil)
 	r.collector.begin()
 	copy(r.matcher.weighed, of.weighed)
@@ -277,7 +279,7 @@ func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) er
 		h.err = work(&r.matcher)
 		r.matcher.share, r.evaluator.rests = nil, nil
 	}
-	h.counted, h.walked = r.collector.counted, r.evaluator.walked
+	h.counted, h.walked, h.examined = r.collector.counted, r.evaluator.walked, r.evaluator.total
 	whole = true
 	r.end()
 }

@@ -43,7 +43,7 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 	}
 	for i := range f.n {
 		for next := uint32(0); next < table.Ordinals() && !f.isDone(i); {
-			if err := m.tick(frameSize); err != nil {
+			if err := m.tick(int(min(frameSize, table.Ordinals()-next))); err != nil {
 				return err
 			}
 			n, more := table.Scan(next, out.cols[s.v][out.n:frameSize])

@@ -244,7 +244,8 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 				edges, others = append(edges, base[j]), append(others, other)
 			}
 		}
-		for o := h.adj.Later(node); o.Next(); {
+		later := 0
+		for o := h.adj.Later(node); o.Next(); later++ {
 			switch {
 			case !h.alive && !h.edges.Alive(o.Edge):
 			case !wanted:
@@ -252,6 +253,9 @@ func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others 
 			case k == 0 || o.Other != node:
 				edges, others = append(edges, o.Edge), append(others, o.Other)
 			}
+		}
+		if err := m.tick(later); err != nil {
+			return nil, nil, err
 		}
 	}
 	if !wanted {
@@ -443,7 +447,7 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 				out.copyRow(f, i, s.vars)
 				out.cols[s.EdgeVar][out.n] = edge
 				if out.n++; out.n == frameSize {
-					err = m.flush(p, at, out)
+					err = cmp.Or(m.tick(frameSize), m.flush(p, at, out))
 				}
 				return err == nil
 			})

@@ -13,6 +13,7 @@ const (
 	DroppedHolds   // a dropped condition in an `any` block keeps every row
 	AnyStops       // an `any` block tests no further condition once one keeps a row
 	AllEnds        // the conditions after a dropped one in an `all` block are not tested
+	AllStops       // an `all` block tests no further condition once one keeps every row
 	NullMatches    // a `not` or `exists` block over a variable that is null has a match
 	RowsRenumbered // a `not` or `exists` block reports its matches by the numbers of its own rows
 	MemberLost     // the last element of a list is not looked up
@@ -28,6 +29,10 @@ const (
 	BytesCounted // substring counts bytes
 	DurationCut  // a Duration is rounded towards zero before it is subtracted
 	DayCut       // the day of a DateTime before 1970 is rounded towards zero
+
+	// Reads: `if` and `coalesce`.
+	BranchShifted // an argument has the values of the first rows of the frame instead of those of the rows that need it
+	CoalesceLast  // a later argument of `coalesce` replaces the value of an earlier one
 
 	// Reads: traversals and walks.
 	HopLost         // a walk stops one hop before its upper bound
@@ -64,6 +69,7 @@ const (
 	// Reads: interfaces.
 	TypeLost     // a variable over an interface does not range over the last of several types
 	TypesIgnored // nodes of different types are the same node if their ids are equal
+	EndLost      // a traversal over an edge with an interface at an end does not start at the nodes of the last of several types
 
 	// Reads: counts of patterns.
 	ClosingOpen   // the last variable of a pattern is counted without a check of its other traversals
@@ -81,12 +87,15 @@ const (
 	OldOfAnother    // the old values of a new entity are those of another one
 	BlockSees       // a statement of a block reads the changes of the statements before it in the block
 	ConflictUnseen  // two rows of a block may give one property different values
+	KeyReversed     // a node that is given by its key has the members of the key in the opposite order
+	KeyKept         // in a block, a node that is given by its key is the one of the first row
 	FieldsShifted   // a field of a record has the value of the next field
 	RecordLost      // a `for` block does not run for the last record of a list
 
 	// Storage.
 	TombstonesDropped // a merge ignores the deletions of the source
 	TargetUndone      // a merge undoes the target's changes of entities that the source changed too
+	OrphansUnseen     // a merge does not see the target's edges at an interface if the source deletes the node there
 	StaleOverlay      // a hash overlay ignores a new entry if its bucket is not empty
 	OverlayNotWalked  // a walk does not follow the edges of the overlay
 	DeadWalked        // a walk follows deleted edges
@@ -98,6 +107,7 @@ var names = [...]string{
 	DroppedHolds:   "dropped_holds",
 	AnyStops:       "any_stops",
 	AllEnds:        "all_ends",
+	AllStops:       "all_stops",
 	NullMatches:    "null_matches",
 	RowsRenumbered: "rows_renumbered",
 	MemberLost:     "member_lost",
@@ -112,6 +122,9 @@ var names = [...]string{
 	BytesCounted: "bytes_counted",
 	DurationCut:  "duration_cut",
 	DayCut:       "day_cut",
+
+	BranchShifted: "branch_shifted",
+	CoalesceLast:  "coalesce_last",
 
 	HopLost:         "hop_lost",
 	StartVisited:    "start_visited",
@@ -143,6 +156,7 @@ var names = [...]string{
 
 	TypeLost:     "type_lost",
 	TypesIgnored: "types_ignored",
+	EndLost:      "end_lost",
 
 	ClosingOpen:   "closing_open",
 	TermsAdded:    "terms_added",
@@ -158,11 +172,14 @@ var names = [...]string{
 	OldOfAnother:    "old_of_another",
 	BlockSees:       "block_sees",
 	ConflictUnseen:  "conflict_unseen",
+	KeyReversed:     "key_reversed",
+	KeyKept:         "key_kept",
 	FieldsShifted:   "fields_shifted",
 	RecordLost:      "record_lost",
 
 	TombstonesDropped: "tombstones_dropped",
 	TargetUndone:      "target_undone",
+	OrphansUnseen:     "orphans_unseen",
 	StaleOverlay:      "stale_overlay",
 	OverlayNotWalked:  "overlay_not_walked",
 	DeadWalked:        "dead_walked",

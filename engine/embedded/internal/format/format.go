@@ -10,7 +10,11 @@
 // number in a log file and in a manifest may stand for different versions.
 package format
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
 
 // Current is the number that is written.
 const Current = 9
@@ -63,13 +67,18 @@ var (
 	Vectors     = Kind{"index of vectors", 0} // a stored approximate vector index
 )
 
-// Check returns an error unless n is a number that the kind was ever written with.
-func (k Kind) Check(n uint32) error {
+// Check returns an error unless n is a number that the kind was ever written with: a *engine.NewerFormat for a number
+// above Current, and otherwise a *engine.Corrupt. The parameter `object` is the name of the file or the record, and
+// `place`, which may be empty, says where in the object the number is.
+func (k Kind) Check(object, place string, n uint32) error {
 	switch {
 	case n > Current:
-		return fmt.Errorf("%s format %d is newer than format %d, the newest that this program reads; use a newer program", k.Name, n, Current)
+		return &engine.NewerFormat{Object: object, Kind: k.Name, Format: n, Newest: Current}
 	case n == 0, n > k.Own && n <= 3:
-		return fmt.Errorf("no %s has format %d", k.Name, n)
+		if place != "" {
+			place += ": "
+		}
+		return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("%sno %s has format %d", place, k.Name, n)}
 	}
 	return nil
 }

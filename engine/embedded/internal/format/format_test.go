@@ -1,6 +1,9 @@
 package format
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestVersions checks that the table has one row for each number, in order.
 func TestVersions(t *testing.T) {
@@ -15,17 +18,26 @@ func TestVersions(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	const ok = ""
+	newer := fmt.Sprintf("g/f was written by a newer version of this program: %%s format %d is newer than format %d, the newest that this program reads; use a newer program", Current+1, Current)
 	for _, c := range []struct {
-		kind Kind
-		n    uint32
-		ok   bool
+		kind  Kind
+		place string
+		n     uint32
+		want  string
 	}{
-		{Log, 0, false}, {Log, 1, true}, {Log, 2, false}, {Log, 3, false}, {Log, Current, true}, {Log, Current + 1, false},
-		{Manifest, 0, false}, {Manifest, 1, true}, {Manifest, 3, true}, {Manifest, Current, true}, {Manifest, Current + 1, false},
-		{End, 1, false}, {End, 3, false}, {End, 4, true},
+		{Log, "", 0, "g/f is corrupt: no log file has format 0"}, {Log, "", 1, ok}, {Log, "offset 8", 2, "g/f is corrupt: offset 8: no log file has format 2"},
+		{Log, "", 3, "g/f is corrupt: no log file has format 3"}, {Log, "", Current, ok}, {Log, "offset 8", Current + 1, fmt.Sprintf(newer, "log file")},
+		{Manifest, "", 0, "g/f is corrupt: no manifest payload has format 0"}, {Manifest, "", 1, ok}, {Manifest, "", 3, ok}, {Manifest, "", Current, ok},
+		{Manifest, "", Current + 1, fmt.Sprintf(newer, "manifest payload")},
+		{End, "", 1, "g/f is corrupt: no END has format 1"}, {End, "", 3, "g/f is corrupt: no END has format 3"}, {End, "", 4, ok},
 	} {
-		if err := c.kind.Check(c.n); (err == nil) != c.ok {
-			t.Errorf("%s %d: %v", c.kind.Name, c.n, err)
+		got := ok
+		if err := c.kind.Check("g/f", c.place, c.n); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s %d: %q, want %q", c.kind.Name, c.n, got, c.want)
 		}
 	}
 }

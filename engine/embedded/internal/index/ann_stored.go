@@ -148,9 +148,7 @@ func OpenVectorGraph(name string, src column.Source, dim int, covered uint32) *V
 	if len(meta) == 0 {
 		at.fail("block vectors is empty")
 	}
-	if err := format.Vectors.Check(uint32(meta[0])); err != nil {
-		at.fail("%v", err)
-	}
+	at.check(format.Vectors, uint32(meta[0]))
 	var n [8]uint64
 	rest, ok := readUvarints(meta[1:], n[:])
 	if !ok || n[7] > 16 {

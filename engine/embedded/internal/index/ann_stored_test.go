@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 )
@@ -183,8 +182,7 @@ func TestVectorGraphDamaged(t *testing.T) {
 			b[k] = slices.Clone(v)
 		}
 		damage(b)
-		var corrupt *engine.Corrupt
-		if err := search(b); !errors.As(err, &corrupt) {
+		if err := search(b); !isBadData(err) {
 			t.Errorf("%s: error %v, expected a *engine.Corrupt", name, err)
 		}
 	}
@@ -197,8 +195,7 @@ func TestVectorGraphDamaged(t *testing.T) {
 		}
 		name := names[r.IntN(len(names))]
 		b[name][r.IntN(len(b[name]))] ^= byte(1 << r.IntN(8))
-		var corrupt *engine.Corrupt
-		if err := search(b); err != nil && !errors.As(err, &corrupt) {
+		if err := search(b); err != nil && !isBadData(err) {
 			t.Errorf("block %s: error %v, expected a *engine.Corrupt or none", name, err)
 		}
 	}

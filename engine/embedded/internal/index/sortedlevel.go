@@ -127,9 +127,7 @@ func (l *SortedLevel) readMeta() {
 		l.place.fail("block sorted is empty")
 	}
 	version := uint32(meta[0])
-	if err := format.Sorted.Check(version); err != nil {
-		l.place.fail("%v", err)
-	}
+	l.place.check(format.Sorted, version)
 	n, k := binary.Uvarint(meta[1:])
 	if k <= 0 || n > uint64(len(meta)-1-k) {
 		l.place.fail("block sorted is truncated")

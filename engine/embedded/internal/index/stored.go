@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
 // A base is stored as a descriptor and blocks of 4-byte numbers, little-endian:
@@ -34,6 +35,13 @@ type blockPlace struct {
 // fail throws an *engine.Corrupt for the stored base.
 func (p *blockPlace) fail(format string, args ...any) {
 	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
+}
+
+// check throws the error of [format.Kind.Check] for the format number of the index.
+func (p *blockPlace) check(k format.Kind, number uint32) {
+	if err := k.Check(p.source.Name(), "index "+p.name, number); err != nil {
+		corruption.Throw(err)
+	}
 }
 
 // AppendDescriptor appends the descriptor of a level; level 0 is the base.

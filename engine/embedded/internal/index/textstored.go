@@ -94,9 +94,7 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	if len(meta) == 0 {
 		at.fail("block text is empty")
 	}
-	if err := format.Text.Check(uint32(meta[0])); err != nil {
-		at.fail("%v", err)
-	}
+	at.check(format.Text, uint32(meta[0]))
 	if meta[0] < placedFormat {
 		return nil, true
 	}

@@ -44,8 +44,8 @@ func decodeEnd(data []byte, file string) (durable uint64, err error) {
 	if want, got := le.Uint32(data[endSize-4:]), checksum(data[:endSize-4]); got != want {
 		return corrupt("the file has checksum %08x, expected %08x", got, want)
 	}
-	if err := format.End.Check(le.Uint32(data[8:])); err != nil {
-		return corrupt("offset 8: %v", err)
+	if err := format.End.Check(file, "offset 8", le.Uint32(data[8:])); err != nil {
+		return 0, err
 	}
 	return le.Uint64(data[16:]), nil
 }

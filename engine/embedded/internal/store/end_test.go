@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -129,10 +130,10 @@ func TestNewerFormat(t *testing.T) {
 		replace(t, mem, file.name, data)
 		before := contents(t, mem)
 		_, _, err = Open(t.Context(), mem, "/g", tiny)
-		var corrupt *engine.Corrupt
-		want := fmt.Sprintf("offset 8: %s format %d is newer than format %d, the newest that this program reads; use a newer program", file.kind, format.Current+1, format.Current)
-		if !errors.As(err, &corrupt) || corrupt.Object != file.name || corrupt.Detail != want {
-			t.Errorf("open: %v\nwant an error about %s that ends with %q", err, file.name, want)
+		var newer *engine.NewerFormat
+		want := fmt.Sprintf("%s was written by a newer version of this program: %s format %d is newer than format %d, the newest that this program reads; use a newer program", file.name, file.kind, format.Current+1, format.Current)
+		if !errors.As(err, &newer) || newer.Error() != want || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "corrupt") {
+			t.Errorf("open: %v\nwant the error %q", err, want)
 		}
 		if after := contents(t, mem); !maps.Equal(after, before) {
 			t.Errorf("the refusal changed the files from\n%q\nto\n%q", before, after)

@@ -59,8 +59,8 @@ func decodeLogHeader(page []byte, size int64, file string, number uint64) (logHe
 	if want, got := le.Uint32(page[logHeaderSize-4:]), checksum(page[:logHeaderSize-4]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, expected %08x", got, want)
 	}
-	if err := format.Log.Check(le.Uint32(page[8:])); err != nil {
-		return corrupt("offset 8: %v", err)
+	if err := format.Log.Check(file, "offset 8", le.Uint32(page[8:])); err != nil {
+		return logHeader{}, err
 	}
 	h := logHeader{
 		number: le.Uint64(page[16:]),

@@ -71,8 +71,8 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 		return corrupt("the file has checksum %08x, expected %08x", got, want)
 	}
 	written := le.Uint32(data[8:])
-	if err := format.StoreRoot.Check(written); err != nil {
-		return corrupt("offset 8: %v", err)
+	if err := format.StoreRoot.Check(file, "offset 8", written); err != nil {
+		return manifest{}, err
 	}
 	m := manifest{format: written, number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
 	if m.number != number {

@@ -167,8 +167,8 @@ func checkSegmentHeader(h []byte, file string, id SegmentID) error {
 	if want, got := le.Uint32(h[60:]), checksum(h[:60]); got != want {
 		return corrupt("offset 0: the header has checksum %08x, expected %08x", got, want)
 	}
-	if err := format.SegmentFile.Check(le.Uint32(h[8:])); err != nil {
-		return corrupt("offset 8: %v", err)
+	if err := format.SegmentFile.Check(file, "offset 8", le.Uint32(h[8:])); err != nil {
+		return err
 	}
 	if got := SegmentID(le.Uint64(h[16:])); got != id {
 		return corrupt("offset 16: the header is that of segment %d, expected %d", got, id)
@@ -211,8 +211,8 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		return corrupt("the footer cannot end with %q", trailer[32:])
 	}
 	written := le.Uint32(trailer[20:])
-	if err := format.SegmentFile.Check(written); err != nil {
-		return corrupt("%v", err)
+	if err := format.SegmentFile.Check(file, "", written); err != nil {
+		return nil, 0, err
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
 		return corrupt("the footer says that the segment has %d bytes, but it has %d", got, size)

@@ -246,9 +246,12 @@ func (s *Shared) fail(err error) error {
 // mapped turns an error of the shared log or of the bucket into one of package engine.
 func (s *Shared) mapped(err error) error {
 	var corrupt *sharedlog.CorruptError
+	var newer *sharedlog.NewerError
 	switch {
 	case errors.As(err, &corrupt):
 		return &engine.Corrupt{Object: s.opts.Prefix + corrupt.Name, Detail: corrupt.Fault}
+	case errors.As(err, &newer):
+		return &engine.NewerFormat{Object: s.opts.Prefix + newer.Name, Kind: "shared log", Format: newer.Format, Newest: newer.Newest}
 	case errors.Is(err, sharedlog.ErrIndeterminate):
 		return &engine.Indeterminate{Err: err}
 	case errors.Is(err, sharedlog.ErrLost):

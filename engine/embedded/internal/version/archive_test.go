@@ -73,7 +73,7 @@ func FuzzReadState(f *testing.F) {
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := ReadState(b, dec, []*Schema{s}, memory{})
-		if err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
+		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})

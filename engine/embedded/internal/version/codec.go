@@ -99,10 +99,13 @@ type reader struct {
 	bases   map[basesKey]*Table // indexes that several tables may share
 }
 
+// decoded names in errors what a reader decodes.
+const decoded = "log record or manifest"
+
 // fail sets err, unless it is set already.
 func (r *reader) fail(what string) {
 	if r.err == nil {
-		r.err = &engine.Corrupt{Object: "log record or manifest", Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.b))}
+		r.err = &engine.Corrupt{Object: decoded, Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.b))}
 		r.b = nil
 	}
 }
@@ -129,8 +132,8 @@ func (r *reader) byte() byte {
 // formatOf reads a format number, and fails if k never had that number.
 func (r *reader) formatOf(k format.Kind) byte {
 	n := r.byte()
-	if err := k.Check(uint32(n)); r.err == nil && err != nil {
-		r.fail(err.Error())
+	if err := k.Check(decoded, "", uint32(n)); r.err == nil && err != nil {
+		r.err, r.b = err, nil
 	}
 	return n
 }

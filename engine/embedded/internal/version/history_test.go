@@ -1,7 +1,6 @@
 package version
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -213,7 +212,7 @@ func FuzzReadRecords(f *testing.F) {
 	f.Add(h.AppendHistory(nil, 0, 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		refused := func(err error) bool {
-			if err != nil && !errors.As(err, new(*engine.Corrupt)) {
+			if err != nil && !isBadData(err) {
 				t.Errorf("%v is not a *engine.Corrupt", err)
 			}
 			return err != nil

@@ -144,6 +144,11 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 	return v.Verify(context.Background(), s)
 }
 
+// isBadData reports whether an error is that of corrupt data, or of data in a newer format.
+func isBadData(err error) bool {
+	return errors.As(err, new(*engine.Corrupt)) || errors.As(err, new(*engine.NewerFormat))
+}
+
 // TestHostileBytes changes every byte of every block, as an attacker who recomputes the checksums
 // can. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
@@ -158,7 +163,7 @@ func TestHostileBytes(t *testing.T) {
 				t.Fatalf("%s: panic: %v", what, p)
 			}
 		}()
-		if err := use(t, payload, files); err != nil && !errors.As(err, new(*engine.Corrupt)) && !errors.As(err, new(*engine.NotFound)) {
+		if err := use(t, payload, files); err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%s: %v is not a *engine.Corrupt", what, err)
 		}
 	}
@@ -215,7 +220,7 @@ func FuzzStored(f *testing.F) {
 			b[int(in[1])%len(b)] ^= in[2]
 			bad[a.segment][a.block] = b
 		}
-		if err := use(t, payload, bad); err != nil && !errors.As(err, new(*engine.Corrupt)) {
+		if err := use(t, payload, bad); err != nil && !isBadData(err) {
 			t.Errorf("%v is not a *engine.Corrupt", err)
 		}
 	})

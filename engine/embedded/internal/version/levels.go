@@ -189,8 +189,8 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 	}
 	r := &reader{b: meta}
 	number := uint32(r.byte())
-	if err := format.Index.Check(number); r.err == nil && err != nil {
-		return corrupt("%v", err)
+	if err := format.Index.Check(src.Name(), "", number); r.err == nil && err != nil {
+		return false, err
 	}
 	entity, typeName := r.byte(), r.text()
 	l := &level{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}

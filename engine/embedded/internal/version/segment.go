@@ -102,8 +102,8 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 		return nil, err
 	}
 	r := &reader{b: meta}
-	if err := format.Rows.Check(uint32(r.byte())); r.err == nil && err != nil {
-		return nil, corrupt("%v", err)
+	if err := format.Rows.Check(src.Name(), "", uint32(r.byte())); r.err == nil && err != nil {
+		return nil, err
 	}
 	entity, typeName := r.byte(), r.text()
 	s := &Segment{Name: name, N: r.ordinal(), file: src.Name(), copies: newCopies(t)}

@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
+
+// maxExamined is the number of nodes and edges that one run may examine, unless Options.Examined is set. It bounds
+// runs without a deadline: the fastest counts examine that many in about half a minute, and other reads need longer.
+const maxExamined = 1 << 33
+
+// examineBudget counts the nodes and edges that the steps of a run examine, each time that a step examines one. The
+// counts are approximate.
+type examineBudget struct {
+	total        int64 // examined so far
+	mostExamined int64 // maximum that the run may examine
+}
+
+// examinedResource names the resource that examineBudget bounds.
+const examinedResource = "nodes and edges that one query examines"
+
+// examine adds n to the number of nodes and edges that the run has examined. The error is a *engine.TooLarge without a
+// hint; see matcher.inStep.
+func (b *examineBudget) examine(n int64) error {
+	if b.total += n; b.total > b.mostExamined {
+		return &engine.TooLarge{Resource: examinedResource, Limit: b.mostExamined, Actual: b.total}
+	}
+	return nil
+}
+
+// traverses is a step that follows the edges of a traversal.
+type traverses interface{ traversal() *plan.Traverse }
+
+// traversal implements [traverses].
+func (t *traverse) traversal() *plan.Traverse { return &t.Traverse }
+
+// inStep adds the place of a step in the query to an error of examineBudget.examine. It returns any other error
+// unchanged. Of several steps that the error passes, the first one adds its place.
+func (m *matcher) inStep(err error, s step) error {
+	if err == nil {
+		return nil
+	}
+	var large *engine.TooLarge
+	if !errors.As(err, &large) || large.Resource != examinedResource || large.Hint != "" {
+		return err
+	}
+	if last, ok := s.(*multiply); ok && last.last != nil {
+		s = &last.last.expand
+	}
+	hint := "add conditions to the match, so that its traversals start from fewer nodes"
+	switch s := s.(type) {
+	case *scan:
+		hint = m.scanHint(s.v)
+	case *scanShared:
+		hint = m.scanHint(s.v)
+	case traverses:
+		if t := *s.traversal(); t.Edge != "" {
+			t.From, t.To = m.written(t.From), m.written(t.To)
+			hint = fmt.Sprintf("start the traversal %s from fewer nodes, by a key or by conditions, or divide the query into several", m.speller().Traverse(t))
+		}
+	}
+	return &engine.TooLarge{Resource: large.Resource, Limit: large.Limit, Actual: large.Actual, Hint: hint}
+}
+
+// scanHint is the hint for a step that binds a variable to every node of its type.
+func (m *matcher) scanHint(v plan.VarID) string {
+	name := m.speller().Var(m.written(v))
+	return fmt.Sprintf("%s: %s is joined with every row; connect %s by a traversal, or compare a key of it with a known value", name, m.types[v].Name, name)
+}
+
+// written returns the variable of the query that a variable which binder.hidden added stands for. It returns any other
+// variable unchanged.
+func (m *matcher) written(v plan.VarID) plan.VarID {
+	name, _, hidden := strings.Cut(m.read.Vars[v].Name, " ")
+	if !hidden {
+		return v
+	}
+	return plan.VarID(slices.IndexFunc(m.read.Vars, func(v plan.Var) bool { return v.Name == name }))
+}
+
+// speller returns a speller for the variables of the query.
+func (m *matcher) speller() plan.Speller {
+	return plan.SpellerOf(&plan.Query{Params: m.params, Read: m.read})
+}

@@ -143,7 +143,8 @@ var imports = []struct {
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},
-	{"bench/cmd/shared", []string{"engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/fs", "internal/object", "internal/object/address"}},
+	{"bench/internal/pgserver", nil},
+	{"bench/cmd/shared", []string{"bench/internal/pgserver", "engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/fs", "internal/object", "internal/object/address"}},
 	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only

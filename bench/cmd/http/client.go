@@ -76,16 +76,26 @@ func (c *conn) post(head, body string) ([]byte, error) {
 // hammer makes calls over all connections for one round and returns the time of each call. The
 // function `request` returns the head and body of the n-th call of a connection.
 func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head, body string)) ([]time.Duration, error) {
-	took := make([][]time.Duration, len(conns))
-	errs := make([]error, len(conns))
+	took, _, err := repeat(len(conns), round, func(conn, n int) error {
+		head, body := request(conn, n)
+		_, err := conns[conn].post(head, body)
+		return err
+	})
+	return took, err
+}
+
+// repeat makes calls from several clients for one round. It returns the time of each call, and the number of calls
+// per second. The function `call` makes the n-th call of a client.
+func repeat(clients int, round time.Duration, call func(client, n int) error) (all []time.Duration, rate float64, err error) {
+	took := make([][]time.Duration, clients)
+	errs := make([]error, clients)
 	var wg sync.WaitGroup
 	begin := clock.Now()
-	for i, c := range conns {
+	for i := range clients {
 		wg.Go(func() {
 			for n := 0; clock.Since(begin) < round; n++ {
-				head, body := request(i, n)
 				start := clock.Now()
-				if _, err := c.post(head, body); err != nil {
+				if err := call(i, n); err != nil {
 					errs[i] = err
 					return
 				}
@@ -94,10 +104,12 @@ func hammer(conns []*conn, round time.Duration, request func(conn, n int) (head,
 		})
 	}
 	wg.Wait()
+	elapsed := clock.Since(begin)
 	for _, err := range errs {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return slices.Concat(took...), nil
+	all = slices.Concat(took...)
+	return all, float64(len(all)) / elapsed.Seconds(), nil
 }

@@ -58,11 +58,10 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 	if o.other != "" {
 		name = "other"
 	}
-	fmt.Fprintf(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | %s p50 | p99 | a second | processor a call | p50 ratio | processor ratio |\n", name)
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintf(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | %s p50 | p99 | a second | processor a call | p50 ratio | processor ratio | rate ratio |\n", name)
+	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, c := range calls {
-		head := "POST " + c.path + " HTTP/1.1\r\nHost: " + ours.Addr + "\r\nAuthorization: Bearer " + token +
-			"\r\nContent-Type: application/json\r\n" + c.headers + "Content-Length: "
+		head := requestHead(ours.Addr, c.path, c.headers)
 		body := func(conn, n int) string {
 			return fmt.Sprintf(c.body, codegraph.PackagePath((conn*7919+n)%codegraph.Medium.Packages))
 		}
@@ -79,11 +78,23 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 			if err := inTurns(ctx, []*target{us, them}, connections, body, o); err != nil {
 				return fmt.Errorf("%s: %w", c.label, err)
 			}
-			fmt.Fprintf(stdout, "| %s | %d B | %d | %s | %s | %.2f | %.2f |\n", c.label, size, connections, us.cells(), them.cells(),
-				float64(quantile(us.took, 0.5))/float64(quantile(them.took, 0.5)), float64(us.perCall())/float64(them.perCall()))
+			fmt.Fprintf(stdout, "| %s | %d B | %d | %s | %s | %.2f | %.2f | %.2f |\n", c.label, size, connections, us.cells(), them.cells(),
+				float64(quantile(us.took, 0.5))/float64(quantile(them.took, 0.5)), float64(us.perCall())/float64(them.perCall()), median(us.rate)/median(them.rate))
 		}
 	}
 	return nil
+}
+
+// requestHead returns the head of a request to our server, up to the value of Content-Length. Each of the headers
+// ends in \r\n.
+func requestHead(addr, path, headers string) string {
+	return "POST " + path + " HTTP/1.1\r\nHost: " + addr + "\r\nAuthorization: Bearer " + token +
+		"\r\nContent-Type: application/json\r\n" + headers + "Content-Length: "
+}
+
+// median returns the median of some numbers.
+func median(numbers []float64) float64 {
+	return slices.Sorted(slices.Values(numbers))[len(numbers)/2]
 }
 
 // inTurns warms up the targets. Then it measures one round of each target after the other, until
@@ -114,8 +125,7 @@ func inTurns(ctx context.Context, targets []*target, connections int, body func(
 
 // cells returns the table cells of the target.
 func (t *target) cells() string {
-	rates := slices.Sorted(slices.Values(t.rate))
-	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), rates[len(rates)/2], t.perCall())
+	return fmt.Sprintf("%v | %v | %.0f | %v", quantile(t.took, 0.5), quantile(t.took, 0.99), median(t.rate), t.perCall())
 }
 
 // perCall returns the processor time of the server per call.

@@ -3,10 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/bench/internal/pgserver"
 )
 
 // TestBare starts the bare server and measures one round of it with the client of the benchmark.
@@ -38,6 +41,27 @@ func TestBare(t *testing.T) {
 	}
 	stop()
 	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPostgresWriter starts PostgreSQL and measures one round of writes to it.
+func TestPostgresWriter(t *testing.T) {
+	w, stop, err := postgresWriter(t.Context())
+	if absent := (*pgserver.Absent)(nil); errors.As(err, &absent) {
+		t.Skip(absent.Reason)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.measure(1, options{round: 20 * time.Millisecond}); err != nil || len(w.took) == 0 || w.perSecond() <= 0 {
+		t.Errorf("%d writes, %v", len(w.took), err)
+	}
+	if err := w.write(0, "note-1-0-0", "example.com/made.F"); err == nil {
+		t.Error("a key was written twice")
+	}
+	w.hangUp()
+	if err := stop(); err != nil {
 		t.Error(err)
 	}
 }

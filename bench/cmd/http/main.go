@@ -1,6 +1,6 @@
 // Command http compares the built server over HTTP with another build of the server, or with a bare
-// net/http server that sends answers of the same size. Both run as separate processes, and this
-// process is their client.
+// net/http server that sends answers of the same size. Then it compares durable writes with those of
+// the other build, or of PostgreSQL. The servers run as separate processes, and this process is their client.
 package main
 
 import (
@@ -35,6 +35,7 @@ type options struct {
 	other  string        // folder of another build to compare with instead; "" means none
 	policy string        // policy of the graph; "" means the one of the repository
 	repo   string        // folder of the cluster.yaml and queries to serve
+	writes bool          // measure only durable writes
 	rounds int           // rounds of each server
 	round  time.Duration // length of a round
 	seed   uint64        // seed of the graph and of the keys
@@ -50,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.other, "other", "", "folder with another build of omnigraph-server, to measure instead of the bare server")
 	flags.StringVar(&o.policy, "policy", "", "policy file of the graph, instead of the repository's policy")
 	flags.StringVar(&o.repo, "repo", ".", "folder with the repository's cluster.yaml and queries")
+	flags.BoolVar(&o.writes, "writes", false, "measure only durable writes")
 	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server for each row of the table")
 	flags.DurationVar(&o.round, "round", 200*time.Millisecond, "length of a round")
 	flags.Uint64Var(&o.seed, "seed", 42, "seed of the graph and of the keys")
@@ -82,7 +84,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer other.Kill()
-	return compare(ctx, stdout, ours, other, o)
+	if !o.writes {
+		if err := compare(ctx, stdout, ours, other, o); err != nil {
+			return err
+		}
+	}
+	return durable(ctx, stdout, ours, other, o)
 }
 
 // startOther starts the server to compare with: the bare server, or another build.

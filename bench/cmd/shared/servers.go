@@ -10,13 +10,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/bench/internal/pgserver"
 	"github.com/omnigraph-go/omnigraph/internal/object/address"
 )
 
@@ -97,59 +95,24 @@ func startS3(ctx context.Context, dir string, o options) (*storage, error) {
 	}, nil
 }
 
-// startPostgres makes a database cluster with the default settings and starts a server on it, which
-// accepts connections over a Unix socket. PostgreSQL refuses to run as root; then the user of Debian's
-// package runs it.
+// startPostgres starts a PostgreSQL server, which accepts connections over a Unix socket.
 func startPostgres(ctx context.Context, dir string) (*storage, error) {
-	var as *syscall.Credential
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			return nil, errors.New("PostgreSQL refuses to run as root, and the user postgres does not exist")
-		}
-		uid, faultOfUser := strconv.ParseUint(u.Uid, 10, 32)
-		gid, faultOfGroup := strconv.ParseUint(u.Gid, 10, 32)
-		if err := errors.Join(faultOfUser, faultOfGroup, os.Chown(dir, int(uid), int(gid))); err != nil {
-			return nil, err
-		}
-		as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	}
-	bin := ""
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 {
-		bin = filepath.Dir(found[len(found)-1]) // Debian does not have this folder in PATH
-	} else if path, err := exec.LookPath("initdb"); err == nil {
-		bin = filepath.Dir(path)
-	} else {
-		return nil, errors.New("the command initdb is missing; install the package postgresql")
-	}
-	dir, err := filepath.Abs(dir)
+	server, err := pgserver.Start(ctx, dir, false)
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	command := func(name string, args ...string) *exec.Cmd {
-		c := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
-		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as}
-		return c
-	}
-	if out, err := command("initdb", "-D", data, "-A", "trust", "-U", "og", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	server := command("postgres", "-D", data, "-k", dir, "-h", "")
-	if err := start(server); err != nil {
-		return nil, fmt.Errorf("postgres: %w", err)
-	}
-	at := "postgres://og@/postgres?host=" + url.QueryEscape(dir)
+	stop := func() { _ = server.Stop() }
 	if err := answers(ctx, func() error {
-		_, done, err := address.Open(ctx, at)
+		_, done, err := address.Open(ctx, server.URL)
 		if err == nil {
 			done()
 		}
 		return err
 	}); err != nil {
-		return nil, errors.Join(err, end(server))
+		stop()
+		return nil, err
 	}
-	return &storage{label: "PostgreSQL", direct: at, delayed: at, stop: func() { _ = end(server) }}, nil
+	return &storage{label: "PostgreSQL", direct: server.URL, delayed: server.URL, stop: stop}, nil
 }
 
 // start starts a server that ends with SIGINT.

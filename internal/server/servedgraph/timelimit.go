@@ -76,7 +76,7 @@ func (c *limitedContext) Err() error {
 	if t := c.timed.Load(); t != nil {
 		return t.Err()
 	}
-	if c.ended.Load() || c.Context.Err() != nil || !time.Now().Before(c.deadline) {
+	if c.ended.Load() || c.Context.Err() != nil || time.Until(c.deadline) <= 0 {
 		return c.withTimer().Err() // which also has the cause
 	}
 	return nil

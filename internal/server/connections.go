@@ -31,8 +31,8 @@ type connections struct {
 	max int // the connection limit
 
 	mu   sync.Mutex
-	open map[net.Conn]*openConn
-	idle openConn // ends of the list of idle connections: `next` is idle for longest, `prev` for the shortest time
+	open map[net.Conn]*openConn // guarded by mu, as is idle
+	idle openConn               // ends of the list of idle connections: `next` is idle for longest, `prev` for the shortest time
 }
 
 // openConn is an open connection. Its links are nil while a request is in flight.

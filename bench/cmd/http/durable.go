@@ -21,8 +21,9 @@ const (
 	noteText    = "The caller must hold the lock of the store."
 )
 
-// durable prints a row for durable writes over REST with 16 connections. Each writes a note and its edge. Beside
-// them are those of another build or, over TCP with as many connections, those of PostgreSQL, of one row each.
+// durable prints a row for durable writes over REST with 16 connections, each of a note and its edge. It compares
+// them with the same writes to another build or, over TCP with as many connections, with inserts of single rows into
+// PostgreSQL.
 func durable(ctx context.Context, stdout io.Writer, ours, other *serverproc.Server, o options) (err error) {
 	us, err := restWriter(ours, o)
 	if err != nil {

@@ -96,3 +96,22 @@ func TestContext(t *testing.T) {
 		t.Errorf("the parent has ended, and got %v and %v", ctx.Err(), child.Err())
 	}
 }
+
+func TestAttach(t *testing.T) {
+	type name struct{}
+	type other struct{}
+	plain := context.WithValue(t.Context(), other{}, "outer")
+	if Attach(plain, name{}, 1) {
+		t.Error("a value was attached to the context of no record")
+	}
+	ctx := With(plain, &Info{ID: "r1"})
+	if ctx.Value(name{}) != nil || !Attach(ctx, name{}, 1) || ctx.Value(name{}) != 1 {
+		t.Errorf("the attached value is %v, want 1", ctx.Value(name{}))
+	}
+	if Attach(ctx, other{}, "inner") || Attach(ctx, name{}, 2) || ctx.Value(name{}) != 1 || ctx.Value(other{}) != "outer" {
+		t.Errorf("a second value was attached: %v, %v", ctx.Value(name{}), ctx.Value(other{}))
+	}
+	if inner := context.WithValue(ctx, name{}, 3); From(inner).ID != "r1" || Attach(inner, other{}, "inner") || inner.Value(name{}) != 3 {
+		t.Error("a context below does not hide the attached value, or took one itself")
+	}
+}

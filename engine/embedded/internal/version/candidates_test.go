@@ -73,8 +73,8 @@ func TestPagesInWindows(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("round %d, window %d, limit %d (-want +got):\n%s", round, window, limit, diff)
 				}
-				if nodes, edges, err := d.Counts(t.Context()); err != nil || nodes != counts || edges != (engine.ChangeCounts{}) {
-					t.Fatalf("round %d: counts %+v %+v, %v; want %+v", round, nodes, edges, err, counts)
+				if tally, err := d.Counts(t.Context()); err != nil || tally.Nodes != counts || tally.Edges != (engine.ChangeCounts{}) {
+					t.Fatalf("round %d: counts %+v, %v; want %+v", round, tally, err, counts)
 				}
 			}
 		}
@@ -102,7 +102,7 @@ func TestMergeHonoursContext(t *testing.T) {
 	source := tx.Commit(first)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Begin(base.Fork()).Merge(ctx, base, source, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Begin(base.Fork()).Merge(ctx, base, source, MergeOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a merge after the end of its context: %v", err)
 	}
 	// The context may also end after the search for the changes.
@@ -113,7 +113,7 @@ func TestMergeHonoursContext(t *testing.T) {
 	if err := m.apply(); !errors.Is(err, context.Canceled) || m.out.Nodes >= 1024 {
 		t.Errorf("%d nodes were put, %v", m.out.Nodes, err)
 	}
-	if _, _, err := Compare(base, source).Counts(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := Compare(base, source).Counts(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("counts after the end of the context: %v", err)
 	}
 	if _, _, err := Compare(base, source).Page(ctx, &engine.ChangeRange{}); !errors.Is(err, context.Canceled) {

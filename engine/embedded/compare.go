@@ -152,10 +152,13 @@ func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, o
 }
 
 // mergeReversed merges the changes of the target into a fork of the state of the source, if the target changed
-// less than half as many rows as the source and the schemas are the same. That takes less time than a merge in the
-// other direction; see [version.MergeOptions] for the meaning of the result. Otherwise `merged` is nil.
+// less than half as many rows as the source, the schemas are the same, and no resolution is about a whole entity.
+// That takes less time than a merge in the other direction; see [version.MergeOptions] for the meaning of the
+// result. Otherwise `merged` is nil. A resolution about a whole entity can keep a node without the edges that the
+// other side deleted with it; a reversed merge would not touch these edges, and so would not check their number.
 func mergeReversed(ctx context.Context, base, theirs, ours *version.Snapshot, opts version.MergeOptions) (tx *version.Txn, merged *version.Merged, err error) {
-	if base.Schema.Digest != theirs.Schema.Digest || base.Schema.Digest != ours.Schema.Digest {
+	whole := func(r engine.Resolution) bool { return r.Property == "" }
+	if base.Schema.Digest != theirs.Schema.Digest || base.Schema.Digest != ours.Schema.Digest || slices.ContainsFunc(opts.Resolutions, whole) {
 		return nil, nil, nil
 	}
 	changed, err := version.Compare(base, theirs).Size(ctx)

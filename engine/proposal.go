@@ -187,6 +187,9 @@ type Resolution struct {
 type CompareOptions struct {
 	Resolutions []Resolution // Compare does not report conflicts that these resolve
 	Changes     *ChangeRange // the changes to list; nil for none
+	// MaxConflicts is the maximum number of conflicts that Compare lists; 0 for all. A comparison with
+	// a maximum takes less memory, and its result can be remembered.
+	MaxConflicts int
 	// ListOnly asks for nothing but the list. Of the Comparison, Compare then sets only Source, Target,
 	// Base, List and More. It does not try the merge, so it reports no fault of Resolutions, and a page
 	// of a large difference takes less time.
@@ -199,11 +202,12 @@ type Comparison struct {
 	Nodes, Edges         ChangeCounts // changes from Base to Source, regardless of the range
 	// Digest is the digest of all changes from Base to Source, and of the resolutions; see
 	// [ChangeHash].
-	Digest    string
-	List      []EntityChange // the changes in the range, in order of position
-	More      bool           // the range selects further changes, which come after List
-	Conflicts []MergeConflict
-	Outcome   MergeOutcome // of the merge; Merged if there are conflicts
+	Digest        string
+	List          []EntityChange  // the changes in the range, in order of position
+	More          bool            // the range selects further changes, which come after List
+	Conflicts     []MergeConflict // the first ones, if CompareOptions.MaxConflicts is set
+	ConflictCount int             // the number of all conflicts
+	Outcome       MergeOutcome    // of the merge; Merged if there are conflicts
 }
 
 // Preview is the state that a merge would commit. It does not change when the branches change. It
@@ -220,19 +224,34 @@ type Preview interface {
 // into the source does not change the digest if the two sides changed different properties. The
 // zero value is ready to use.
 type ChangeHash struct {
-	h    hash.Hash
-	text []byte // memory for a text or a number, reused
+	h       hash.Hash
+	pending []byte // written, and not hashed yet; see hashBytes
+	text    []byte // memory for the text of a value, reused
+}
+
+// hashBytes is the number of bytes that a ChangeHash collects before it hashes them. A call of the hash
+// for each text would take longer than the hash itself.
+const hashBytes = 4 << 10
+
+// flush hashes the pending bytes. It changes nothing if there are none.
+func (c *ChangeHash) flush() {
+	if c.h == nil {
+		c.h = sha256.New()
+	}
+	if len(c.pending) > 0 {
+		c.h.Write(c.pending)
+		c.pending = c.pending[:0]
+	}
 }
 
 // add hashes texts, each with its length.
 func (c *ChangeHash) add(texts ...string) {
-	if c.h == nil {
-		c.h = sha256.New()
-	}
 	for _, s := range texts {
-		c.text = binary.AppendUvarint(c.text[:0], uint64(len(s)))
-		c.text = append(c.text, s...)
-		c.h.Write(c.text)
+		c.pending = binary.AppendUvarint(c.pending, uint64(len(s)))
+		c.pending = append(c.pending, s...)
+		if len(c.pending) >= hashBytes {
+			c.flush()
+		}
 	}
 }
 
@@ -246,19 +265,20 @@ func (c *ChangeHash) addValue(v value.Value) {
 	switch {
 	case v.IsList():
 		elems := v.Elems()
-		c.text = binary.AppendUvarint(c.text[:0], uint64(len(elems)))
-		c.h.Write(c.text)
+		c.pending = binary.AppendUvarint(c.pending, uint64(len(elems)))
 		for _, e := range elems {
 			c.addValue(e)
 		}
 	case v.Kind() == value.Vector:
-		c.text = c.text[:0]
 		for _, f := range v.Vector() {
-			c.text = binary.LittleEndian.AppendUint32(c.text, math.Float32bits(f))
+			c.pending = binary.LittleEndian.AppendUint32(c.pending, math.Float32bits(f))
 		}
-		c.h.Write(c.text)
+	case v.Kind() == value.String:
+		c.add(v.Str())
 	default:
-		c.add(value.Text(v))
+		c.text = value.AppendText(c.text[:0], v)
+		c.pending = binary.AppendUvarint(c.pending, uint64(len(c.text)))
+		c.pending = append(c.pending, c.text...)
 	}
 }
 
@@ -282,8 +302,20 @@ func (c *ChangeHash) Resolve(r *Resolution) {
 	c.addValue(r.Value)
 }
 
-// Sum returns the digest: "sha256:" and hex digits.
+// Clone returns a hash of the same changes. Changes and resolutions that are added to one of the two do
+// not count for the other. Several goroutines may clone a clone.
+func (c *ChangeHash) Clone() *ChangeHash {
+	c.flush()
+	h, err := c.h.(hash.Cloner).Clone()
+	if err != nil {
+		panic(err) // the hashes of crypto/sha256 can be cloned
+	}
+	return &ChangeHash{h: h}
+}
+
+// Sum returns the digest: "sha256:" and hex digits. The hash must not be used afterwards.
 func (c *ChangeHash) Sum() string {
 	c.add("end")
+	c.flush()
 	return "sha256:" + hex.EncodeToString(c.h.Sum(nil))
 }

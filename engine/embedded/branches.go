@@ -17,10 +17,11 @@ import (
 // tips, and the merge bases that they hold. A record gets its place in the log with mu locked, so
 // the holder of mu sees one state of all branches.
 type branches struct {
-	store     store.Log        // the log of the graph
-	history   *version.History // all commits of the graph
-	retention *retention       // owns the data about earlier commits
-	main      *branch          // does not change after the graph was opened
+	store     store.Log         // the log of the graph
+	history   *version.History  // all commits of the graph
+	retention *retention        // owns the data about earlier commits
+	main      *branch           // does not change after the graph was opened
+	removed   func(name string) // is called with the name of each branch that is removed from memory, with mu locked
 
 	// naming is held from the making of the ids of events of proposals until their record has its place in
 	// the log. Lock it before mu.
@@ -442,6 +443,7 @@ func (l *branches) removeLocked(b *branch) {
 	}
 	l.leaveTipLocked(b)
 	l.bases.release(b)
+	l.removed(b.name)
 }
 
 // advanceLocked makes a commit the tip of a branch. REQUIRES: l.mu is locked.

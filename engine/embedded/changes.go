@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -25,11 +24,11 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		return nil, err
 	}
 	part := g.partBetween(was, is)
-	counts, err := part.count(ctx)
+	counts, err := part.Counts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &engine.Changes{Commit: is.Commit, Nodes: counts.nodes, Edges: counts.edges}
+	out := &engine.Changes{Commit: is.Commit, Nodes: counts.Nodes, Edges: counts.Edges}
 	out.List, out.More, err = part.Page(ctx, &r)
 	if err != nil {
 		return nil, err
@@ -38,24 +37,8 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	return out, nil
 }
 
-// partRead is a difference of which a caller read only a part. With it, the calls for the further pages
-// do not search for all changes again. It is safe for concurrent use.
-type partRead struct {
-	*version.Difference
-	counts atomic.Pointer[changeCounts] // nil until they are counted
-}
-
-// changeCounts are the numbers of changes in a difference.
-type changeCounts struct{ nodes, edges engine.ChangeCounts }
-
-// total returns the number of all changes.
-func (c *changeCounts) total() int64 {
-	n, e := &c.nodes, &c.edges
-	return n.Inserted + n.Updated + n.Deleted + e.Inserted + e.Updated + e.Deleted
-}
-
-// minPartRead is the least number of ids for which a difference is kept. The ids of a smaller one are
-// found fast.
+// minPartRead is the least number of candidates for which a difference is kept. Those of a smaller
+// one are found fast.
 const minPartRead = 1_000
 
 // partReadTime is how long a graph keeps a difference that was read in part. It keeps the two states, and
@@ -64,35 +47,21 @@ const partReadTime = time.Minute
 
 // partBetween returns the difference between two states: the kept one if it is between them, or else a
 // new one. The earlier state may be nil.
-func (g *Graph) partBetween(was, is *version.Snapshot) *partRead {
+func (g *Graph) partBetween(was, is *version.Snapshot) *version.Difference {
 	if p := g.partRead.Load(); p != nil && p.Between(was, is) {
 		return p
 	}
-	return &partRead{Difference: version.Compare(was, is)}
+	return version.Compare(was, is)
 }
 
 // keepPart keeps a difference for the next page if it is large and has more changes. Otherwise the
 // graph forgets it. The graph keeps one difference.
-func (g *Graph) keepPart(p *partRead, more bool) {
+func (g *Graph) keepPart(p *version.Difference, more bool) {
 	if !more || p.Found() < minPartRead {
 		g.partRead.CompareAndSwap(p, nil)
 	} else if g.partRead.Swap(p) != p {
 		time.AfterFunc(partReadTime, func() { g.partRead.CompareAndSwap(p, nil) })
 	}
-}
-
-// count returns the numbers of changes. The only possible error is that of the context.
-func (p *partRead) count(ctx context.Context) (*changeCounts, error) {
-	if c := p.counts.Load(); c != nil {
-		return c, nil
-	}
-	nodes, edges, err := p.Counts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := &changeCounts{nodes, edges}
-	p.counts.Store(c)
-	return c, nil
 }
 
 // before returns two states: that of the commit's first parent (nil for the first commit) and that

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -26,6 +25,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	}
 	out := &engine.Comparison{Source: theirs.Commit, Target: ours.Commit, Base: base.Commit}
 	part := g.partBetween(base, theirs)
+	if c, ok := recall(&g.compared, changesKey(base, theirs), anyChanges); ok {
+		part.Know(c.tally)
+	}
 	if opts.Changes != nil {
 		if out.List, out.More, err = part.Page(ctx, opts.Changes); err != nil {
 			return nil, err
@@ -35,51 +37,143 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if opts.ListOnly {
 		return out, nil
 	}
-	key := comparedKey(base, theirs, ours, opts.Resolutions)
-	if g.compared.recall(key, out) {
-		return out, nil
-	}
-	counts, err := part.count(ctx)
+	branches := []string{branchNameOf(source, theirs), branchNameOf(target, ours)}
+	changes, err := share(ctx, &g.compared, changesKey(base, theirs), branches[:1], anyChanges, func() (*comparedChanges, error) {
+		return g.compareChanges(ctx, base, theirs)
+	})
 	if err != nil {
 		return nil, err
 	}
-	out.Nodes, out.Edges = counts.nodes, counts.edges
-	if out.Digest, err = g.digestOf(ctx, base, theirs, counts.total(), opts.Resolutions); err != nil {
+	part.Know(changes.tally)
+	out.Nodes, out.Edges, out.Digest = changes.tally.Nodes, changes.tally.Edges, changes.digest(opts.Resolutions)
+	listed := func(m *comparedMerge) bool {
+		return len(m.conflicts) == m.count || opts.MaxConflicts > 0 && len(m.conflicts) >= opts.MaxConflicts
+	}
+	merge, err := share(ctx, &g.compared, mergeKey(base, theirs, ours, opts.Resolutions), branches, listed, func() (*comparedMerge, error) {
+		return g.tryMerge(ctx, branches, base, theirs, ours, part, &opts)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if out.Conflicts, out.Outcome, err = g.tryMerge(ctx, source, target, base, theirs, ours, counts.total(), opts.Resolutions); err != nil {
-		return nil, err
+	out.Outcome, out.ConflictCount, out.Conflicts = merge.outcome, merge.count, slices.Clone(merge.conflicts)
+	if opts.MaxConflicts > 0 && len(out.Conflicts) > opts.MaxConflicts {
+		out.Conflicts = out.Conflicts[:opts.MaxConflicts]
 	}
-	g.compared.remember(key, out)
 	return out, nil
 }
 
-// tryMerge returns the conflicts and the outcome of a merge. The argument `changes` is the number of
-// changes from base to theirs.
-func (g *Graph) tryMerge(ctx context.Context, source, target engine.Target, base, theirs, ours *version.Snapshot, changes int64, resolutions []engine.Resolution) ([]engine.MergeConflict, engine.MergeOutcome, error) {
+// comparedChanges is what a comparison says about the changes from a merge base to the source.
+type comparedChanges struct {
+	tally *version.Tally
+	hash  *engine.ChangeHash // of the changes, without resolutions; only for Clone
+}
+
+// size returns the approximate size in memory.
+func (c *comparedChanges) size() int { return 512 + c.tally.Bytes() }
+
+// anyChanges accepts all results for [share].
+func anyChanges(*comparedChanges) bool { return true }
+
+// digest returns the digest of the changes and of resolutions.
+func (c *comparedChanges) digest(resolutions []engine.Resolution) string {
+	h := c.hash.Clone()
+	for i := range resolutions {
+		h.Resolve(&resolutions[i])
+	}
+	return h.Sum()
+}
+
+// comparedMerge is the result that a merge would have.
+type comparedMerge struct {
+	conflicts []engine.MergeConflict // the first ones
+	count     int                    // the number of all conflicts
+	outcome   engine.MergeOutcome
+}
+
+// size returns the approximate size in memory.
+func (m *comparedMerge) size() int {
+	const conflict, image, property = 200, 128, 64 // bytes apart from texts and values
+	n := 256
+	for i := range m.conflicts {
+		c := &m.conflicts[i]
+		n += conflict + len(c.ID) + len(c.Message)
+		for _, side := range []*engine.Image{c.Base, c.Ours, c.Theirs} {
+			if side != nil {
+				n += image + property*len(side.Properties) + (&engine.EntityChange{After: side}).Bytes()
+			}
+		}
+	}
+	return n
+}
+
+// tryMerge returns the result that a merge of `theirs` into `ours` would have. The branches are the names of the
+// source and the target for messages. REQUIRES: the numbers of changes are known in `part`, which is the
+// difference from base to theirs.
+func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, ours *version.Snapshot, part *version.Difference, opts *engine.CompareOptions) (*comparedMerge, error) {
+	changes := part.Tally().Total()
 	if fastForwards(base, theirs, ours) {
-		if err := checkResolutions(theirs.Schema, resolutions); err != nil {
-			return nil, 0, err
+		if err := checkResolutions(theirs.Schema, opts.Resolutions); err != nil {
+			return nil, err
 		}
 		if changes == 0 {
-			return nil, engine.AlreadyUpToDate, nil
+			return &comparedMerge{outcome: engine.AlreadyUpToDate}, nil
 		}
-		return nil, engine.FastForward, nil
+		return &comparedMerge{outcome: engine.FastForward}, nil
+	}
+	wanted := version.MergeOptions{Resolutions: opts.Resolutions, MaxConflicts: opts.MaxConflicts}
+	_, merged, err := mergeReversed(ctx, base, theirs, ours, wanted)
+	switch {
+	case err != nil:
+		return nil, err
+	case merged == nil:
+	case merged.ConflictCount == 0 && changes > merged.Changed:
+		// The source has changed an entity that the target has not, so the merge changes the target.
+		return &comparedMerge{outcome: engine.Merged}, nil
+	case merged.ConflictCount > 0 && merged.RuleConflicts == 0 && part.Separate():
+		return &comparedMerge{merged.Conflicts, merged.ConflictCount, engine.Merged}, nil
 	}
 	tx := version.Begin(ours.Fork())
 	if base.Commit.ID != theirs.Commit.ID {
-		conflicts, _, err := mergeInto(ctx, tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, resolutions)
-		if err != nil || len(conflicts) > 0 {
-			return conflicts, engine.Merged, err
+		merged, err := mergeInto(ctx, tx, branches[0], branches[1], base, theirs, wanted)
+		if err != nil {
+			return nil, err
+		}
+		if merged.ConflictCount > 0 {
+			return &comparedMerge{merged.Conflicts, merged.ConflictCount, engine.Merged}, nil
 		}
 	}
 	switch {
 	case !tx.Changed():
-		return nil, engine.AlreadyUpToDate, nil
+		return &comparedMerge{outcome: engine.AlreadyUpToDate}, nil
 	case base.Commit.ID == ours.Commit.ID:
-		return nil, engine.FastForward, nil
+		return &comparedMerge{outcome: engine.FastForward}, nil
 	}
-	return nil, engine.Merged, nil
+	return &comparedMerge{outcome: engine.Merged}, nil
+}
+
+// mergeReversed merges the changes of the target into a fork of the state of the source, if the target changed
+// less than half as many rows as the source, the schemas are the same, and no resolution is about a whole entity.
+// That takes less time than a merge in the other direction; see [version.MergeOptions] for the meaning of the
+// result. Otherwise `merged` is nil. A resolution about a whole entity can keep a node without the edges that the
+// other side deleted with it; a reversed merge would not touch these edges, and so would not check their number.
+func mergeReversed(ctx context.Context, base, theirs, ours *version.Snapshot, opts version.MergeOptions) (tx *version.Txn, merged *version.Merged, err error) {
+	whole := func(r engine.Resolution) bool { return r.Property == "" }
+	if base.Schema.Digest != theirs.Schema.Digest || base.Schema.Digest != ours.Schema.Digest || slices.ContainsFunc(opts.Resolutions, whole) {
+		return nil, nil, nil
+	}
+	changed, err := version.Compare(base, theirs).Size(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err := version.Compare(base, ours).Size(ctx); err != nil || own >= changed/2 {
+		return nil, nil, err
+	}
+	if err := checkResolutions(theirs.Schema, opts.Resolutions); err != nil {
+		return nil, nil, err
+	}
+	tx, opts.Reversed = version.Begin(theirs.Fork()), true
+	merged, err = tx.Merge(ctx, base, ours, opts)
+	return tx, merged, err
 }
 
 // fastForwards reports whether the state of the source is the result of the merge: the target did not
@@ -114,21 +208,28 @@ func branchNameOf(at engine.Target, s *version.Snapshot) string {
 	return at.Branch
 }
 
-// mergeInto applies the changes from base to source to a transaction on the target. The result
-// `conflicts` lists the conflicts that the resolutions do not resolve; if there are any, the caller
-// must abandon the transaction.
-func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, source *version.Snapshot, resolutions []engine.Resolution) (conflicts []engine.MergeConflict, merged *version.Merged, err error) {
+// mergeInto applies the changes from base to source to a transaction on the target. If the result has
+// conflicts, the caller must abandon the transaction.
+func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, source *version.Snapshot, opts version.MergeOptions) (*version.Merged, error) {
 	base, source, lost, err := align(ctx, from, to, base, source, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := checkResolutions(tx.Schema(), resolutions); err != nil {
-		return nil, nil, err
+	if err := checkResolutions(tx.Schema(), opts.Resolutions); err != nil {
+		return nil, err
 	}
-	if merged, err = tx.Merge(ctx, base, source, resolutions); err != nil {
-		return nil, nil, err
+	merged, err := tx.Merge(ctx, base, source, opts)
+	if err != nil {
+		return nil, err
 	}
-	return append(lost, merged.Conflicts...), merged, nil
+	if len(lost) > 0 {
+		merged.ConflictCount += len(lost)
+		merged.Conflicts = append(lost, merged.Conflicts...)
+		if most := opts.MaxConflicts; most > 0 && len(merged.Conflicts) > most {
+			merged.Conflicts = merged.Conflicts[:most]
+		}
+	}
+	return merged, nil
 }
 
 // checkResolutions checks that the schema has the types and properties that the resolutions name,
@@ -150,13 +251,16 @@ func checkResolutions(s *version.Schema, all []engine.Resolution) error {
 	return nil
 }
 
-// digestOf returns the digest of the changes between two states, and of the resolutions. The ids of the
-// changes, in order, count towards the memory of all calls. Without that memory, the call takes longer.
-// The argument `changes` is the number of changes.
-func (g *Graph) digestOf(ctx context.Context, was, is *version.Snapshot, changes int64, resolutions []engine.Resolution) (string, error) {
-	const idBytes = 2 * 16 // the head of a string, twice while the ids are sorted
-	window, memory := int(changes), g.opts.SharedMemory
-	switch bytes := changes * idBytes; {
+// compareChanges counts and hashes the changes between two states. The candidates for changes, in order, count
+// towards the memory of all calls. Without that memory, the call takes longer.
+func (g *Graph) compareChanges(ctx context.Context, was, is *version.Snapshot) (*comparedChanges, error) {
+	d := version.Compare(was, is) // of its own, because a kept one would keep the candidates
+	n, err := d.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	window, memory := int(n), g.opts.SharedMemory
+	switch bytes := n * version.CandidateBytes; {
 	case g.opts.QueryMemory > 0 && bytes > g.opts.QueryMemory:
 		window = 0
 	case memory == nil:
@@ -165,66 +269,24 @@ func (g *Graph) digestOf(ctx context.Context, was, is *version.Snapshot, changes
 	default:
 		window = 0
 	}
-	// A difference of its own, because a kept one would keep the ids.
-	d := version.Compare(was, is)
-	var h engine.ChangeHash
-	if err := d.Digest(ctx, &h, window); err != nil {
-		return "", err
+	c := &comparedChanges{hash: &engine.ChangeHash{}}
+	if c.tally, err = d.Digest(ctx, c.hash, window); err != nil {
+		return nil, err
 	}
-	for i := range resolutions {
-		h.Resolve(&resolutions[i])
-	}
-	return h.Sum(), nil
+	c.hash = c.hash.Clone() // without memory for more changes
+	return c, nil
 }
 
-// maxCompared is the number of comparisons that a graph remembers, each with some hundred bytes.
-const maxCompared = 64
-
-// comparedStates remembers the comparisons without conflicts that were made last. A comparison depends
-// only on commits, which do not change, and on the resolutions.
-type comparedStates struct {
-	mu   sync.Mutex
-	keys []string                     // of `by`, the oldest first
-	by   map[string]engine.Comparison // without List and More
+// changesKey identifies a comparedChanges.
+func changesKey(base, theirs *version.Snapshot) string {
+	return base.Commit.ID + "/" + theirs.Commit.ID
 }
 
-// comparedKey identifies a comparison.
-func comparedKey(base, theirs, ours *version.Snapshot, resolutions []engine.Resolution) string {
+// mergeKey identifies a comparedMerge.
+func mergeKey(base, theirs, ours *version.Snapshot, resolutions []engine.Resolution) string {
 	var h engine.ChangeHash
 	for i := range resolutions {
 		h.Resolve(&resolutions[i])
 	}
-	return base.Commit.ID + "/" + theirs.Commit.ID + "/" + ours.Commit.ID + "/" + h.Sum()
-}
-
-// recall sets the remembered fields of a comparison, and reports whether there are any.
-func (m *comparedStates) recall(key string, out *engine.Comparison) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c, ok := m.by[key]
-	if ok {
-		out.Nodes, out.Edges, out.Digest, out.Outcome = c.Nodes, c.Edges, c.Digest, c.Outcome
-	}
-	return ok
-}
-
-// remember keeps a comparison if it has no conflicts. The conflicts have values of the graph, which could
-// take much memory.
-func (m *comparedStates) remember(key string, c *engine.Comparison) {
-	if len(c.Conflicts) > 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.by == nil {
-		m.by = map[string]engine.Comparison{}
-	}
-	if _, known := m.by[key]; !known {
-		if len(m.keys) == maxCompared {
-			delete(m.by, m.keys[0])
-			m.keys = slices.Delete(m.keys, 0, 1)
-		}
-		m.keys = append(m.keys, key)
-	}
-	m.by[key] = engine.Comparison{Nodes: c.Nodes, Edges: c.Edges, Digest: c.Digest, Outcome: c.Outcome}
+	return changesKey(base, theirs) + "/" + ours.Commit.ID + "/" + h.Sum()
 }

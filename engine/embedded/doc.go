@@ -96,8 +96,11 @@
 //
 // branch.mu guards pending and every store to head. Loads of head need no lock.
 //
+// A call that computes the result of a comparison for others holds sharedWork.turn. It holds no other lock when it
+// takes it.
+//
 // restorer.mu guards epoch, pending and states. idempotency.mu guards the keys of one branch.
-// The locks of history, programs and ids each guard the fields of their own type. They are leaves:
+// The locks of history, programs, ids and comparisons each guard the fields of their own type. They are leaves:
 // a holder of one takes no other lock, except that of the history.
 //
 // # Lock order
@@ -111,7 +114,7 @@
 //	restorer.reading
 //	branches.naming
 //	branches.mu
-//	retention.mu, branch.mu, idempotency.mu, restorer.mu, programs.mu, ids.mu: one at a time
+//	retention.mu, branch.mu, idempotency.mu, restorer.mu, programs.mu, ids.mu, comparisons.mu: one at a time
 //	history.mu
 //
 // The layers under this package have their own locks, which come after these:

@@ -32,8 +32,8 @@ type Graph struct {
 	vectors     vectorBuilds    // builds approximate indexes
 	writer      writer          // writes the records of the log
 
-	partRead atomic.Pointer[partRead] // the last difference that was read in part, or nil
-	compared comparedStates           // the last comparisons
+	partRead atomic.Pointer[version.Difference] // the last difference that was read in part, or nil
+	compared comparisons                        // results of the last comparisons
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends
@@ -140,6 +140,7 @@ func newGraph(opts Options) *Graph {
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
 	g.branches.bases.at = map[string]*mergeBase{}
+	g.branches.removed = g.compared.dropBranch
 	g.restorer = restorer{history: &g.history, files: &g.files, branches: &g.branches, retention: &g.retention, pending: map[string]*pending{}}
 	g.checkpoints = checkpoints{
 		opts: &g.opts, files: &g.files, history: &g.history, layout: &g.layout, branches: &g.branches, retention: &g.retention,

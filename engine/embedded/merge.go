@@ -110,12 +110,12 @@ func (r *writer) merge(ctx context.Context, from, to *branch, tx *version.Txn, w
 	w.from, w.source, w.base = from, tip.snap, base.Commit.ID
 	out.Outcome = engine.Merged
 	if base.Commit.ID != tip.snap.Commit.ID {
-		conflicts, merged, err := mergeInto(ctx, tx, from.name, to.name, base, tip.snap, opts.Resolutions)
+		merged, err := mergeInto(ctx, tx, from.name, to.name, base, tip.snap, version.MergeOptions{Resolutions: opts.Resolutions})
 		if err != nil {
 			return err
 		}
-		if len(conflicts) > 0 {
-			return &engine.MergeConflicts{Conflicts: conflicts}
+		if merged.ConflictCount > 0 {
+			return &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}
 		out.Nodes, out.Edges = merged.Nodes, merged.Edges
 	}

@@ -34,14 +34,20 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		}
 		return &preview{g, theirs.As(ours.Commit)}, nil
 	}
+	opts := version.MergeOptions{Resolutions: resolutions}
+	if tx, merged, err := mergeReversed(ctx, base, theirs, ours, opts); err != nil {
+		return nil, err
+	} else if merged != nil && merged.ConflictCount == 0 {
+		return &preview{g, tx.Commit(ours.Commit)}, nil
+	}
 	tx := version.Begin(ours.Fork())
 	if base.Commit.ID != theirs.Commit.ID {
-		conflicts, _, err := mergeInto(ctx, tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, resolutions)
+		merged, err := mergeInto(ctx, tx, branchNameOf(source, theirs), branchNameOf(target, ours), base, theirs, opts)
 		if err != nil {
 			return nil, err
 		}
-		if len(conflicts) > 0 {
-			return nil, &engine.MergeConflicts{Conflicts: conflicts}
+		if merged.ConflictCount > 0 {
+			return nil, &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}
 	}
 	return &preview{g, tx.Commit(ours.Commit)}, nil

@@ -239,6 +239,7 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 	for range 2 {
 		opts.Resolutions = resolutions
 		want, wantErr := p.model.Compare(ctx, source, target, opts)
+		first := p.firstConflicts(ctx, source, target, resolutions) // before the engine can remember all of them
 		got, gotErr := p.engine.Compare(ctx, source, target, opts)
 		if wantErr != nil || gotErr != nil {
 			return resolutions, compareErrors(wantErr, gotErr)
@@ -247,6 +248,9 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 			return resolutions, fmt.Sprintf("comparisons differ\nmodel:\n%s\nengine:\n%s", w, g)
 		}
 		if difference := p.comparePages(ctx, source, target, want.List, b.resolve); difference != "" {
+			return resolutions, difference
+		}
+		if difference := compareFirstConflicts(first, got); difference != "" {
 			return resolutions, difference
 		}
 		if !b.resolve || len(want.Conflicts) == 0 {
@@ -293,6 +297,31 @@ func (p *pair) comparePages(ctx context.Context, source, target engine.Target, w
 	return ""
 }
 
+// firstConflicts compares the branches with a maximum of one conflict, and then of two.
+func (p *pair) firstConflicts(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (all []*engine.Comparison) {
+	for most := 1; most <= 2; most++ {
+		c, err := p.engine.Compare(ctx, source, target, engine.CompareOptions{Resolutions: resolutions, MaxConflicts: most})
+		if err == nil { // else the comparison without a maximum has the error too
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// compareFirstConflicts compares the results of firstConflicts with a comparison without a maximum.
+func compareFirstConflicts(first []*engine.Comparison, all *engine.Comparison) string {
+	if len(first) != 2 {
+		return "a comparison with a maximum of conflicts has an error, but the one without has none"
+	}
+	for i, c := range first {
+		want := placeTexts(all.Conflicts[:min(len(all.Conflicts), i+1)])
+		if got := placeTexts(c.Conflicts); c.ConflictCount != len(all.Conflicts) || c.Outcome != all.Outcome || !slices.Equal(got, want) {
+			return fmt.Sprintf("a comparison with at most %d conflicts is %s with %q of %d, expected %s with %q of %d", i+1, c.Outcome, got, c.ConflictCount, all.Outcome, want, len(all.Conflicts))
+		}
+	}
+	return ""
+}
+
 // comparePreviews compares every node and edge of the states that a merge would commit.
 func (p *pair) comparePreviews(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) string {
 	want, wantErr := p.model.Preview(ctx, source, target, resolutions)
@@ -326,7 +355,7 @@ func previewRows(ctx context.Context, of engine.Preview, q *plan.Query) ([][]cel
 // comparisonText describes a comparison. It leaves out messages and the ids of commits.
 func comparisonText(c *engine.Comparison) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.Digest)
+	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %d conflicts, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.ConflictCount, c.Digest)
 	for i := range c.List {
 		e := &c.List[i]
 		text.WriteString(changeText(e) + "\tbefore" + imageText(e.Before) + "\n\tafter" + imageText(e.After) + "\n")

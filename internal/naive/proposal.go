@@ -54,7 +54,10 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err != nil {
 		return nil, err
 	}
-	out.Conflicts = m.conflicts
+	out.Conflicts, out.ConflictCount = m.conflicts, len(m.conflicts)
+	if most := opts.MaxConflicts; most > 0 {
+		out.Conflicts = out.Conflicts[:min(len(out.Conflicts), most)]
+	}
 	switch {
 	case len(m.conflicts) > 0:
 	case m.before.equal(m.after):

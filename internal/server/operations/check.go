@@ -64,7 +64,7 @@ func (s *comparedProposal) runChecks(ctx context.Context) {
 	switch {
 	case s.fault != nil:
 		reason = "the branches cannot be compared"
-	case len(s.comparison.Conflicts) > 0:
+	case s.comparison.ConflictCount > 0:
 		reason = "the merge has conflicts; resolve them first"
 	default:
 		s.outcomes = s.env.Checks.Run(ctx, s.checkedMerge())

@@ -408,7 +408,10 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 	if err := s.checkDigest(b.Digest); err != nil {
 		return nil, err
 	}
-	if len(s.comparison.Conflicts) > 0 {
+	if s.comparison.ConflictCount > 0 {
+		if s = compareConflicts(ctx, env, p, 0); s.fault != nil {
+			return nil, s.fault
+		}
 		return nil, &engine.MergeConflicts{Conflicts: s.comparison.Conflicts}
 	}
 	if err := s.prepare(ctx); err != nil {

@@ -28,12 +28,17 @@ type comparedProposal struct {
 	outcomes     []tool.CheckOutcome // of the checks on the result of the merge; nil until runChecks
 }
 
-// compareProposal compares the branches of an open proposal. For a merged or closed proposal, it
-// compares the last commits that the branches had while the proposal was open.
+// compareProposal compares the branches of an open proposal, and lists the first conflicts. For a merged
+// or closed proposal, it compares the last commits that the branches had while the proposal was open.
 func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *comparedProposal {
+	return compareConflicts(ctx, env, p, maxProposalConflicts)
+}
+
+// compareConflicts is like compareProposal. It lists at most `most` conflicts, or all if `most` is 0.
+func compareConflicts(ctx context.Context, env *tool.Env, p *engine.Proposal, most int) *comparedProposal {
 	source, target := proposalTargets(p)
 	s := &comparedProposal{env: env, proposal: p}
-	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions})
+	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions, MaxConflicts: most})
 	if s.fault != nil {
 		s.comparison = &engine.Comparison{Source: engine.Commit{ID: p.Head}, Target: engine.Commit{ID: p.TargetHead}, Base: engine.Commit{ID: p.Base}}
 	}
@@ -157,7 +162,7 @@ func (s *comparedProposal) blockers() []string {
 	if c.Source.Schema != c.Target.Schema {
 		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
 	}
-	switch n := len(c.Conflicts); {
+	switch n := c.ConflictCount; {
 	case n == 1:
 		add("resolve the conflict that has no resolution")
 	case n > 1:
@@ -178,7 +183,7 @@ func (s *comparedProposal) blockers() []string {
 			add("branch %s needs %s%s for these changes", p.Target, approvals, from)
 		}
 	}
-	if need := s.protection(); need != nil && need.Checks && len(c.Conflicts) == 0 {
+	if need := s.protection(); need != nil && need.Checks && c.ConflictCount == 0 {
 		list = append(list, s.failedChecks()...)
 	}
 	if by := s.rejecters(); len(by) > 0 {
@@ -228,7 +233,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		ProposalSummary: summary(p), Description: p.Description, MergeCommitID: encoding.OrNil(p.Merge),
 		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
-		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: len(c.Conflicts),
+		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: c.ConflictCount,
 		Checks: checkResults(s.env, s.outcomes), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {
@@ -241,7 +246,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 			Comment: e.Text, Digest: e.Digest, On: wirePlace(e.On)})
 	}
 	bytes := 0
-	for _, f := range c.Conflicts[:min(len(c.Conflicts), maxProposalConflicts)] {
+	for _, f := range c.Conflicts {
 		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Resolvable: f.Resolvable()}
 		var base, ours, theirs int
 		w.Base, base = image(f.Entity, f.Base)

@@ -34,14 +34,14 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 					continue
 				}
 			}
-			ids, err := changedIDs(ctx, part.before[i], t)
+			changed, err := changedEntities(ctx, part.before[i], t)
 			if err != nil {
 				return nil, err
 			}
-			for _, id := range ids {
-				was, is := entityOf(base, t.Type, id), entityOf(side, t.Type, id)
+			for _, c := range changed {
+				was, is := entityAt(base, t.Type, c.was), entityAt(side, t.Type, c.is)
 				if is.there && !(was.there && was.same(&is)) && lost(&is) {
-					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(id),
+					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(c.id),
 						Message: fmt.Sprintf("the %s changed the entity, but the %s's schema %s", changer, dropper, message)})
 				}
 			}

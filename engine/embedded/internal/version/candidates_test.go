@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +25,7 @@ func TestPagesInWindows(t *testing.T) {
 		row := anyRow(version)
 		tx.Put(typ, Row{ID: name, Vals: row})
 	}
-	for round := range 60 {
+	for round := range 16 {
 		tx := Begin(NewSnapshot(s, first))
 		for i := range 40 {
 			put(tx, fmt.Sprint("e", rng.IntN(60)), i)
@@ -52,33 +54,66 @@ func TestPagesInWindows(t *testing.T) {
 				want, counts.Updated = append(want, "updated "+name), counts.Updated+1
 			}
 		}
-		for _, window := range []int{1, 2, 7, 1000} {
-			for _, limit := range []int{1, 3, 0} {
-				d, r := Compare(was, is), engine.ChangeRange{Limit: limit}
-				var got []string
-				for more := true; more; {
-					var list []engine.EntityChange
-					var err error
-					if list, more, err = d.page(t.Context(), &r, window); err != nil {
-						t.Fatal(err)
-					}
-					for i := range list {
-						got = append(got, list[i].Kind.String()+" "+list[i].ID)
-						r.After = list[i].Position()
-					}
-					if n := d.Found(); n > window {
-						t.Fatalf("round %d: %d ids in memory with a window of %d", round, n, window)
-					}
+		for i := range 4 * 3 {
+			window, limit, counted := []int{1, 2, 7, 1000}[i%4], []int{1, 3, 0}[i/4], round%2 == 1
+			d, r := Compare(was, is), engine.ChangeRange{Limit: limit}
+			if counted { // the pages then skip and end early
+				if _, err := d.Counts(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("round %d, window %d, limit %d (-want +got):\n%s", round, window, limit, diff)
+			}
+			if diff := cmp.Diff(want, pagesOf(t, d, r, window)); diff != "" {
+				t.Fatalf("round %d, window %d, limit %d, counted %v (-want +got):\n%s", round, window, limit, counted, diff)
+			}
+			for _, kind := range []engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted} {
+				r.Kinds = []engine.ChangeKind{kind}
+				some := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return !strings.HasPrefix(line, kind.String()+" ") })
+				if got := pagesOf(t, d, r, window); !slices.Equal(got, some) {
+					t.Fatalf("round %d, window %d, limit %d, counted %v: the pages of %s entities are %v, want %v", round, window, limit, counted, kind, got, some)
 				}
-				if nodes, edges, err := d.Counts(t.Context()); err != nil || nodes != counts || edges != (engine.ChangeCounts{}) {
-					t.Fatalf("round %d: counts %+v %+v, %v; want %+v", round, nodes, edges, err, counts)
-				}
+			}
+			var h engine.ChangeHash
+			hashed, err := Compare(was, is).Digest(t.Context(), &h, window)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := d.Counts(t.Context())
+			if err != nil || !reflect.DeepEqual(found, hashed) || found.Nodes != counts || found.Edges != (engine.ChangeCounts{}) {
+				t.Fatalf("round %d: counts %+v and %+v, %v; want %+v", round, found, hashed, err, counts)
+			}
+			var whole engine.ChangeHash
+			list, _, err := Compare(was, is).Page(t.Context(), &engine.ChangeRange{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range list {
+				whole.Change(&list[i])
+			}
+			if a, b := h.Sum(), whole.Sum(); a != b {
+				t.Fatalf("round %d: the digest is %s, that of the list %s", round, a, b)
 			}
 		}
 	}
+}
+
+// pagesOf reads the changes in pages, and lists their kinds and ids.
+func pagesOf(t *testing.T, d *Difference, r engine.ChangeRange, window int) (all []string) {
+	t.Helper()
+	for more := true; more; {
+		var list []engine.EntityChange
+		var err error
+		if list, more, err = d.page(t.Context(), &r, window); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list {
+			all = append(all, list[i].Kind.String()+" "+list[i].ID)
+			r.After = list[i].Position()
+		}
+		if n := d.Found(); n > window {
+			t.Fatalf("%d candidates in memory with a window of %d", n, window)
+		}
+	}
+	return all
 }
 
 // names returns the names of the entities of TestPagesInWindows, in the order of ids.
@@ -102,7 +137,7 @@ func TestMergeHonoursContext(t *testing.T) {
 	source := tx.Commit(first)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Begin(base.Fork()).Merge(ctx, base, source, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Begin(base.Fork()).Merge(ctx, base, source, MergeOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a merge after the end of its context: %v", err)
 	}
 	// The context may also end after the search for the changes.
@@ -113,7 +148,7 @@ func TestMergeHonoursContext(t *testing.T) {
 	if err := m.apply(); !errors.Is(err, context.Canceled) || m.out.Nodes >= 1024 {
 		t.Errorf("%d nodes were put, %v", m.out.Nodes, err)
 	}
-	if _, _, err := Compare(base, source).Counts(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := Compare(base, source).Counts(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("counts after the end of the context: %v", err)
 	}
 	if _, _, err := Compare(base, source).Page(ctx, &engine.ChangeRange{}); !errors.Is(err, context.Canceled) {

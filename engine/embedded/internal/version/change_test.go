@@ -167,9 +167,9 @@ func TestOriginRoundTrip(t *testing.T) {
 			t.Errorf("%s: ancestors (-want +got):\n%s", m.Branches[i].Name, diff)
 		}
 	}
-	// The read table shares the stored rows, so changedIDs must find no candidates.
-	if ids, err := changedIDs(t.Context(), state.nodes[0], read.Branches[0].Head.nodes[0]); err != nil || len(ids) > 0 {
-		t.Errorf("entities %v may differ from the stored ones", ids)
+	// The read table shares the stored rows, so changedEntities must find no candidates.
+	if list, err := changedEntities(t.Context(), state.nodes[0], read.Branches[0].Head.nodes[0]); err != nil || len(list) > 0 {
+		t.Errorf("entities %v may differ from the stored ones", list)
 	}
 }
 

@@ -21,7 +21,51 @@ type Difference struct {
 	was, is *Snapshot                  // the earlier and the later state
 	types   []typeDifference           // the types of both schemas
 	recent  atomic.Pointer[candidates] // the candidates that Page found last; nil for none
+	tally   atomic.Pointer[Tally]      // nil until Counts, Digest or Know
 }
+
+// Tally is the numbers of changes in a difference. It does not change and holds no state.
+type Tally struct {
+	Nodes, Edges engine.ChangeCounts
+	types        []engine.ChangeCounts // in the order of Difference.types
+}
+
+// Total returns the number of all changes.
+func (t *Tally) Total() int64 {
+	n, e := &t.Nodes, &t.Edges
+	return n.Inserted + n.Updated + n.Deleted + e.Inserted + e.Updated + e.Deleted
+}
+
+// Bytes returns the approximate size of the tally in memory.
+func (t *Tally) Bytes() int { return 24 * (2 + len(t.types)) }
+
+// count adds a change of the type with the given index.
+func (t *Tally) count(d *Difference, typ int, kind engine.ChangeKind) {
+	all := &t.Nodes
+	if d.types[typ].of().Entity == plan.Edge {
+		all = &t.Edges
+	}
+	*ofKind(all, kind)++
+	*ofKind(&t.types[typ], kind)++
+}
+
+// ofKind returns the number of changes of a kind.
+func ofKind(c *engine.ChangeCounts, kind engine.ChangeKind) *int64 {
+	switch kind {
+	case engine.Inserted:
+		return &c.Inserted
+	case engine.Deleted:
+		return &c.Deleted
+	default:
+		return &c.Updated
+	}
+}
+
+// Tally returns the numbers of changes, or nil if they are not known yet.
+func (d *Difference) Tally() *Tally { return d.tally.Load() }
+
+// Know sets the numbers of changes. They must come from a difference between states of the same commits.
+func (d *Difference) Know(t *Tally) { d.tally.Store(t) }
 
 // typeDifference holds two types of the same name, one in each schema. One of the fields `was` and `is`
 // may be nil.
@@ -41,39 +85,53 @@ func (d *Difference) Between(was, is *Snapshot) bool { return d.was == was && d.
 // States returns the earlier and the later state.
 func (d *Difference) States() (was, is *Snapshot) { return d.was, d.is }
 
-// Counts counts the entities that differ. If the two states have one schema, it compares them page by
-// page and skips the pages that they share; otherwise it compares them entity by entity. The only
-// possible error is that of the context.
-func (d *Difference) Counts(ctx context.Context) (nodes, edges engine.ChangeCounts, err error) {
+// Counts counts the changes. If the two states have one schema, it compares them page by page and skips the
+// pages that they share; otherwise it compares them entity by entity. The only possible error is that of the
+// context.
+func (d *Difference) Counts(ctx context.Context) (*Tally, error) {
 	defer runtime.KeepAlive(d)
-	for _, t := range d.types {
-		counts := &nodes
-		if t.of().Entity == plan.Edge {
-			counts = &edges
-		}
-		err := d.eachCandidate(ctx, t, func(of *Table, ord, row uint32) {
-			id := of.idAt(row)
-			if t.is == nil || of != d.is.Table(t.is.Entity, t.is.Index) {
-				if _, there := lookup(d.is, t.is, id); !there {
-					counts.Deleted++
+	if t := d.tally.Load(); t != nil {
+		return t, nil
+	}
+	tally := &Tally{types: make([]engine.ChangeCounts, len(d.types))}
+	for i, t := range d.types {
+		err := d.eachCandidate(ctx, t, func(c candidate) {
+			// The two candidates of an entity whose ordinals differ count once, where the later state has it.
+			if c.is == NoOrd {
+				if _, there := lookup(d.is, t.is, c.id); there {
+					return
 				}
-				return // an entity that both states have is counted where the later state has it
+			} else if c.was == NoOrd {
+				if before, there := lookup(d.was, t.was, c.id); there {
+					c.was = before
+				}
 			}
-			before, there := lookup(d.was, t.was, id)
-			if !there {
-				counts.Inserted++
-				return
-			}
-			was, is := entityAt(d.was, t.was, before), entityAt(d.is, t.is, ord)
-			if !d.same(t, &was, &is) {
-				counts.Updated++
+			if kind, differs := d.kind(t, &c); differs {
+				tally.count(d, i, kind)
 			}
 		})
 		if err != nil {
-			return nodes, edges, err
+			return nil, err
 		}
 	}
-	return nodes, edges, nil
+	d.tally.Store(tally)
+	return tally, nil
+}
+
+// Separate reports whether each change is about one entity alone: there are no changed edges, no deleted nodes, and
+// no changes of types with unique rules. A merge of such changes into a state with the same schema has no
+// conflicts about rules or lost ends. REQUIRES: the numbers of changes are known.
+func (d *Difference) Separate() bool {
+	tally := d.tally.Load()
+	if tally.Edges != (engine.ChangeCounts{}) || tally.Nodes.Deleted > 0 {
+		return false
+	}
+	for i, t := range d.types {
+		if tally.types[i] != (engine.ChangeCounts{}) && t.of().Unique > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Page returns the changes that r selects, and reports whether more follow. The error is a
@@ -82,28 +140,41 @@ func (d *Difference) Page(ctx context.Context, r *engine.ChangeRange) (list []en
 	return d.page(ctx, r, windowIDs)
 }
 
-// Digest adds all changes to h, in order. It keeps at most `window` ids in memory at the same time, at
-// 16 bytes each; with fewer ids than changes it takes longer. The only possible error is that of the
-// context.
-func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window int) error {
-	const digestPage = 1000
-	r := engine.ChangeRange{Limit: digestPage}
-	for {
-		list, more, err := d.page(ctx, &r, max(window, windowIDs))
+// Digest adds all changes to h, in order, and counts them. It keeps at most `window` candidates in memory at the
+// same time, at [CandidateBytes] each; with fewer candidates than changes it takes longer. The only possible error
+// is that of the context.
+func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window int) (*Tally, error) {
+	defer runtime.KeepAlive(d) // the values alias memory of the states
+	tally := &Tally{types: make([]engine.ChangeCounts, len(d.types))}
+	var change engine.EntityChange
+	for i, t := range d.types {
+		entity, name := t.of().Entity.String(), t.of().Name
+		before, after := make([]value.Value, len(t.props(t.was))), make([]value.Value, len(t.props(t.is))) // used again for each entity
+		err := d.each(ctx, position{typ: i}, max(window, windowIDs), func(c *candidate) bool {
+			kind, differs := d.kind(t, c)
+			if !differs {
+				return true
+			}
+			tally.count(d, i, kind)
+			was, is := entityWith(d.was, t.was, c.was, before), entityWith(d.is, t.is, c.is, after)
+			change = engine.EntityChange{Kind: kind, Entity: entity, Type: name, ID: c.id, Properties: d.differing(change.Properties[:0], t, &was, &is)}
+			d.setEnds(t, &was, &is, &change)
+			h.Change(&change)
+			return true
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for i := range list {
-			h.Change(&list[i])
-		}
-		if !more {
-			return nil
-		}
-		r.After = list[len(list)-1].Position()
 	}
+	d.tally.Store(tally)
+	return tally, nil
 }
 
-// page does the work of Page. It keeps at most `window` ids in memory.
+// CandidateBytes is the memory for a candidate of [Difference.Digest]: twice its size, because a list grows by
+// copies.
+const CandidateBytes = 48
+
+// page does the work of Page. It keeps at most `window` candidates in memory.
 func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int) (list []engine.EntityChange, more bool, err error) {
 	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
 	from, after, bytes := 0, r.After, 0
@@ -118,7 +189,8 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 	for i := from; i < len(d.types); i++ {
 		t, typeID := d.types[i], ""
 		entity, name := t.of().Entity.String(), t.of().Name
-		if !slices.ContainsFunc([]engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted}, func(k engine.ChangeKind) bool { return r.Selects(entity, name, k) }) {
+		left := d.selected(r, i)
+		if left == 0 {
 			continue
 		}
 		start := position{typ: i}
@@ -126,10 +198,12 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 			start = position{i, true, after.ID}
 		}
 		full := false
-		err := d.each(ctx, start, window, func(id string) bool {
-			was, is := entityOf(d.was, t.was, id), entityOf(d.is, t.is, id)
-			kind, differs := d.kind(t, &was, &is)
-			if !differs || !r.Selects(entity, name, kind) {
+		err := d.each(ctx, start, window, func(c *candidate) bool {
+			if kind := c.kind(); !r.Selects(entity, name, kind) {
+				return true
+			}
+			kind, differs := d.kind(t, c)
+			if !differs {
 				return true
 			}
 			if full = r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes; full {
@@ -138,17 +212,40 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 			if typeID == "" {
 				typeID = d.typeID(t)
 			}
-			change := d.describe(t, kind, id, &was, &is, r.Images)
+			was, is := entityAt(d.was, t.was, c.was), entityAt(d.is, t.is, c.is)
+			change := d.describe(t, kind, c.id, &was, &is, r.Images)
 			change.TypeID = typeID
 			bytes += change.Bytes()
 			list = append(list, change)
-			return true
+			// A page that begins behind a change ends later than this, because `left` counts from the first one.
+			left--
+			return left != 0
 		})
 		if err != nil || full {
 			return list, full, err
 		}
 	}
 	return list, false, nil
+}
+
+// selected returns the number of changes of the type with the given index that r selects, without regard to its
+// first position. It returns -1 if there may be some and their number is not known.
+func (d *Difference) selected(r *engine.ChangeRange, typ int) int64 {
+	t, n, any := d.types[typ].of(), int64(0), false
+	tally := d.tally.Load()
+	for _, kind := range []engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted} {
+		if !r.Selects(t.Entity.String(), t.Name, kind) {
+			continue
+		}
+		any = true
+		if tally != nil {
+			n += *ofKind(&tally.types[typ], kind)
+		}
+	}
+	if any && tally == nil {
+		return -1
+	}
+	return n
 }
 
 // typeID returns the id of the current type, or that of the previous one if the current schema
@@ -160,36 +257,47 @@ func (d *Difference) typeID(t typeDifference) string {
 	return d.was.Schema.TypeID(t.was)
 }
 
-// kind returns how an entity differs between the two states, and whether it does.
-func (d *Difference) kind(t typeDifference, was, is *entityState) (kind engine.ChangeKind, differs bool) {
+// kind returns how a candidate differs, if it does.
+func (c *candidate) kind() engine.ChangeKind {
 	switch {
-	case !was.there:
-		return engine.Inserted, is.there
-	case !is.there:
-		return engine.Deleted, true
+	case c.was == NoOrd:
+		return engine.Inserted
+	case c.is == NoOrd:
+		return engine.Deleted
 	}
-	return engine.Updated, !d.same(t, was, is)
+	return engine.Updated
+}
+
+// kind returns how a candidate differs between the two states, and whether it does.
+func (d *Difference) kind(t typeDifference, c *candidate) (kind engine.ChangeKind, differs bool) {
+	kind = c.kind()
+	return kind, kind != engine.Updated || !d.same(t, c.was, c.is)
 }
 
 // describe returns the change of one entity, except for the id of its type. The result holds no
 // reference to a segment.
 func (d *Difference) describe(t typeDifference, kind engine.ChangeKind, id string, was, is *entityState, images bool) engine.EntityChange {
 	out := engine.EntityChange{Kind: kind, Entity: t.of().Entity.String(), Type: t.of().Name, ID: strings.Clone(id)}
-	state, snap, typ := is, d.is, t.is
-	if kind == engine.Deleted {
-		state, snap, typ = was, d.was, t.was
-	}
-	state.setEnds(snap.Schema, typ, &out.From, &out.FromType, &out.To, &out.ToType)
+	d.setEnds(t, was, is, &out)
 	if images {
 		out.Before, out.After = was.image(d.was.Schema, t.was), is.image(d.is.Schema, t.is)
 		return out
 	}
-	out.Properties = d.differing(t, was, is)
+	out.Properties = d.differing(nil, t, was, is)
 	for i := range out.Properties {
 		p := &out.Properties[i]
 		p.Old, p.New = Detached(p.Old), Detached(p.New)
 	}
 	return out
+}
+
+// setEnds sets the ends of a change: those of the later state, or of the earlier one if the entity was deleted.
+func (d *Difference) setEnds(t typeDifference, was, is *entityState, out *engine.EntityChange) {
+	state, snap, typ := is, d.is, t.is
+	if !is.there {
+		state, snap, typ = was, d.was, t.was
+	}
+	state.setEnds(snap.Schema, typ, &out.From, &out.FromType, &out.To, &out.ToType)
 }
 
 // image returns a copy of an entity of type t, or nil if the entity does not exist. The copy holds
@@ -243,16 +351,28 @@ func (t typeDifference) of() *Type {
 	return t.was
 }
 
-// same reports whether an entity that exists in both states is equal in them.
-func (d *Difference) same(t typeDifference, was, is *entityState) bool {
-	if t.was == t.is {
-		return was.same(is)
+// same reports whether an entity that exists in both states, with these ordinals, is equal in them.
+func (d *Difference) same(t typeDifference, was, is uint32) bool {
+	if t.was != t.is {
+		before, now := entityAt(d.was, t.was, was), entityAt(d.is, t.is, is)
+		return len(d.differing(nil, t, &before, &now)) == 0
 	}
-	return len(d.differing(t, was, is)) == 0
+	a, b := d.was.Table(t.is.Entity, t.is.Index), d.is.Table(t.is.Entity, t.is.Index)
+	for p := range t.is.Props {
+		if !value.Equal(a.Value(was, p), b.Value(is, p)) {
+			return false
+		}
+	}
+	if t.is.Entity != plan.Edge {
+		return true
+	}
+	from, to := d.was.ends(t.is, was)
+	nowFrom, nowTo := d.is.ends(t.is, is)
+	return from == nowFrom && to == nowTo
 }
 
-// differing lists the properties that differ between the two states of an entity.
-func (d *Difference) differing(t typeDifference, was, is *entityState) (list []engine.PropertyChange) {
+// differing appends the properties that differ between the two states of an entity to `list`.
+func (d *Difference) differing(list []engine.PropertyChange, t typeDifference, was, is *entityState) []engine.PropertyChange {
 	add := func(name string, old, now value.Value) {
 		if !value.Equal(old, now) {
 			list = append(list, engine.PropertyChange{Name: name, Old: old, New: now})
@@ -319,6 +439,15 @@ func entityOf(s *Snapshot, t *Type, id string) entityState {
 	return entityAt(s, t, ord)
 }
 
+// entityNear returns the entity of type t with the given id, like entityOf. In most states it has the ordinal
+// `near`, which may be NoOrd.
+func entityNear(s *Snapshot, t *Type, id string, near uint32) entityState {
+	if s.Table(t.Entity, t.Index).has(near, id) {
+		return entityAt(s, t, near)
+	}
+	return entityOf(s, t, id)
+}
+
 // lookup finds the live entity of type t with the given id. There is none if t is nil.
 func lookup(s *Snapshot, t *Type, id string) (ord uint32, ok bool) {
 	if t == nil {
@@ -327,15 +456,26 @@ func lookup(s *Snapshot, t *Type, id string) (ord uint32, ok bool) {
 	return s.Table(t.Entity, t.Index).Lookup(id)
 }
 
-// entityAt returns a live entity of type t.
-func entityAt(s *Snapshot, t *Type, ord uint32) entityState {
-	tab := s.Table(t.Entity, t.Index)
-	e := entityState{there: true, ord: ord, vals: tab.Values(ord)}
+// entityAt returns the live entity of type t with an ordinal. If the ordinal is NoOrd, the field `there` of the
+// result is false.
+func entityAt(s *Snapshot, t *Type, ord uint32) entityState { return entityWith(s, t, ord, nil) }
+
+// entityWith is entityAt with memory for the values, which it may use.
+func entityWith(s *Snapshot, t *Type, ord uint32, vals []value.Value) entityState {
+	if ord == NoOrd {
+		return entityState{}
+	}
+	e := entityState{there: true, ord: ord, vals: s.Table(t.Entity, t.Index).valuesWith(ord, vals)}
 	if t.Entity == plan.Edge {
-		src, dst := tab.Ends(ord)
-		e.from, e.to = s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
+		e.from, e.to = s.ends(t, ord)
 	}
 	return e
+}
+
+// ends returns the ids of the entities at the ends of a live edge of type t.
+func (s *Snapshot) ends(t *Type, ord uint32) (from, to string) {
+	src, dst := s.edges[t.Index].Ends(ord)
+	return s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
 }
 
 // endNames are the names of the ends of an edge as properties: of its target for true.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
@@ -16,19 +15,35 @@ import (
 
 // Merged is the result of a merge.
 type Merged struct {
-	Nodes, Edges int64                  // entities put or deleted
-	Conflicts    []engine.MergeConflict // why the merge is impossible; empty if it is possible
+	Nodes, Edges  int64                  // entities put or deleted
+	Conflicts     []engine.MergeConflict // why the merge is impossible; empty if it is possible
+	ConflictCount int                    // the number of all conflicts, also of those that are not listed
+	RuleConflicts int                    // those of them that are about a rule or a lost end and not about diverging changes
+	Changed       int64                  // entities that the source has changed since the base
+}
+
+// MergeOptions change how a merge works.
+type MergeOptions struct {
+	// Resolutions resolve conflicts. [Schema.CheckResolution] must have accepted them.
+	Resolutions []engine.Resolution
+	// MaxConflicts is the maximum number of conflicts to list; 0 for all.
+	MaxConflicts int
+	// Reversed says that the transaction is on the source of the merge that the caller wants to know
+	// about, and that the argument `source` is its target. If a merge has no conflicts, the same merge with its
+	// sides exchanged has none, and both lead to the same entities. Conflicts about diverging changes are the same
+	// too, and are reported as conflicts of the merge that the caller wants to know about; those about rules and
+	// lost ends may be others.
+	Reversed bool
 }
 
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
-// transaction. The three states must have the same schema. [Schema.CheckResolution] must have
-// accepted the resolutions. The only possible error is that of the context; the caller must then abandon
-// the transaction.
-func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, resolutions []engine.Resolution) (*Merged, error) {
-	m := &merge{ctx: ctx, tx: tx, base: base, source: source, resolutions: map[engine.ConflictPlace]*engine.Resolution{}}
-	for i := range resolutions {
-		m.resolutions[resolutions[i].ConflictPlace] = &resolutions[i]
+// transaction. The three states must have the same schema. The only possible error is that of the context;
+// the caller must then abandon the transaction.
+func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, opts MergeOptions) (*Merged, error) {
+	m := &merge{ctx: ctx, tx: tx, base: base, source: source, opts: opts, resolutions: map[engine.ConflictPlace]*engine.Resolution{}, diverged: map[divergence]int{}}
+	for i := range opts.Resolutions {
+		m.resolutions[opts.Resolutions[i].ConflictPlace] = &opts.Resolutions[i]
 	}
 	for _, list := range [][]*Type{tx.base.Schema.NodeTypes(), tx.base.Schema.Edges} {
 		for _, t := range list {
@@ -47,8 +62,17 @@ func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, resolutions []
 			return nil, err
 		}
 	}
-	sortConflicts(m.out.Conflicts)
+	m.out.Conflicts = FirstConflicts(m.out.Conflicts, opts.MaxConflicts)
 	return &m.out, nil
+}
+
+// FirstConflicts sorts conflicts and returns the first ones: at most `most` of them, or all if it is 0.
+func FirstConflicts(all []engine.MergeConflict, most int) []engine.MergeConflict {
+	sortConflicts(all)
+	if most > 0 && len(all) > most {
+		return slices.Clip(slices.Clone(all[:most]))
+	}
+	return all
 }
 
 // sortConflicts puts conflicts into a fixed order.
@@ -68,6 +92,7 @@ func sortConflicts(all []engine.MergeConflict) {
 type merge struct {
 	ctx          context.Context // ends the merge
 	steps        int             // the calls of `step`
+	opts         MergeOptions
 	tx           *Txn
 	base, source *Snapshot          // the common base and the state to merge
 	puts         []mergePut         // entities to insert or replace
@@ -75,7 +100,14 @@ type merge struct {
 	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
 	// resolutions has the resolutions by the place of their conflict.
 	resolutions map[engine.ConflictPlace]*engine.Resolution
-	out         Merged // the result so far
+	diverged    map[divergence]int // numbers of conflicts
+	out         Merged             // the result so far
+}
+
+// divergence is a kind of conflict about diverging changes of the entities of a type.
+type divergence struct {
+	kind engine.ConflictKind
+	t    *Type
 }
 
 // mergePut is an entity that the merge inserts or replaces. It contains the ends of an edge as ids.
@@ -109,10 +141,35 @@ func (e *entityState) end(to bool) string {
 	return e.from
 }
 
-// conflict notes a conflict about an entity or one of its properties.
+// conflict notes a conflict with a rule, or about a lost end of an edge.
 func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
-	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id),
-		Property: property, Message: fmt.Sprintf(format, args...)})
+	m.out.ConflictCount++
+	m.out.RuleConflicts++
+	m.list(kind, t, id, property, fmt.Sprintf(format, args...))
+}
+
+// list adds a conflict about an entity, or one of its properties, to the list.
+func (m *merge) list(kind engine.ConflictKind, t *Type, id, property, message string) *engine.MergeConflict {
+	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id), Property: property, Message: message})
+	return &m.out.Conflicts[len(m.out.Conflicts)-1]
+}
+
+// diverge counts a conflict about diverging changes of an entity, and reports whether to list it. The method decide
+// finds such conflicts in the order of the list, so that the later ones of a kind and a type are not listed.
+func (m *merge) diverge(kind engine.ConflictKind, t *Type) bool {
+	m.out.ConflictCount++
+	d := divergence{kind, t}
+	m.diverged[d]++
+	return m.opts.MaxConflicts == 0 || m.diverged[d] <= m.opts.MaxConflicts
+}
+
+// sides returns the states of an entity on the source and on the target of the merge that the caller wants to know
+// about.
+func (m *merge) sides(is, have *entityState) (theirs, ours *entityState) {
+	if m.opts.Reversed {
+		return have, is
+	}
+	return is, have
 }
 
 // step returns the error of the context. It looks at the context in one of 1,024 calls.
@@ -125,18 +182,22 @@ func (m *merge) step() error {
 
 // decide handles each entity of a type that the source changed.
 func (m *merge) decide(t *Type) error {
-	ids, err := changedIDs(m.ctx, m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index))
+	changed, err := changedEntities(m.ctx, m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index))
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
+	for _, c := range changed {
 		if err := m.step(); err != nil {
 			return err
 		}
-		was, is, have := entityOf(m.base, t, id), entityOf(m.source, t, id), entityOf(m.tx.base, t, id)
+		id := c.id
+		was, is := entityAt(m.base, t, c.was), entityAt(m.source, t, c.is)
+		if was.there && is.there && was.same(&is) {
+			continue // the two sides store different rows, but their values are equal
+		}
+		m.out.Changed++
+		have := entityNear(m.tx.base, t, id, c.was)
 		switch {
-		case !was.there && !is.there || was.there && is.there && was.same(&is):
-			// The two sides store different rows, but their values are equal.
 		case !was.there && !have.there:
 			m.put(t, id, is)
 		case !was.there:
@@ -158,22 +219,30 @@ func (m *merge) decide(t *Type) error {
 
 // deletedOrChanged handles an entity that one side deleted and the other changed.
 func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState) {
+	theirs, ours := m.sides(is, have)
+	take := ours
 	switch m.side(t, id, "") {
 	case engine.TakeOurs:
 	case engine.TakeTheirs:
-		if is.there {
-			m.put(t, id, *is)
-		} else {
-			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
-		}
+		take = theirs
 	default:
+		if !m.diverge(engine.DeleteVsUpdate, t) {
+			return
+		}
 		message := "the source changes the entity, but the target deleted it"
-		if !is.there {
+		if !theirs.there {
 			message = "the source deletes the entity, but the target changed it"
 		}
-		m.conflict(engine.DeleteVsUpdate, t, id, "", "%s", message)
-		c, s := &m.out.Conflicts[len(m.out.Conflicts)-1], m.tx.Schema()
-		c.Base, c.Ours, c.Theirs = was.image(s, t), have.image(s, t), is.image(s, t)
+		c, s := m.list(engine.DeleteVsUpdate, t, id, "", message), m.tx.Schema()
+		c.Base, c.Ours, c.Theirs = was.image(s, t), ours.image(s, t), theirs.image(s, t)
+		return
+	}
+	switch {
+	case take == have:
+	case is.there:
+		m.put(t, id, *is)
+	default:
+		m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 	}
 }
 
@@ -183,26 +252,38 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
 	pick := func(property string, w, s, h value.Value, show func(value.Value) string, set func(value.Value)) {
-		resolution := m.resolutions[place(t, id, property)]
 		switch {
 		case kind == engine.DivergentUpdate && value.Equal(w, s) || value.Equal(s, h):
-			if !fault.On(fault.TargetUndone) {
+			if fault.On(fault.TargetUndone) {
+				changed = true
+				set(s)
+			}
+			return
+		case kind == engine.DivergentUpdate && value.Equal(w, h):
+			changed = true
+			set(s)
+			return
+		}
+		resolution := m.resolutions[place(t, id, property)]
+		switch {
+		case resolution == nil:
+			if !m.diverge(kind, t) {
 				return
 			}
-			set(s)
-		case kind == engine.DivergentUpdate && value.Equal(w, h):
-			set(s)
-		case resolution == nil:
-			m.conflict(kind, t, id, property, "the source has %s, the target %s", show(s), show(h))
-			c, s := &m.out.Conflicts[len(m.out.Conflicts)-1], m.tx.Schema()
-			if kind == engine.DivergentUpdate {
-				c.Base = was.part(s, t, property)
+			theirs, ours := s, h
+			if m.opts.Reversed {
+				theirs, ours = h, s
 			}
-			c.Ours, c.Theirs = have.part(s, t, property), is.part(s, t, property)
+			c, schema := m.list(kind, t, id, property, fmt.Sprintf("the source has %s, the target %s", show(theirs), show(ours))), m.tx.Schema()
+			if kind == engine.DivergentUpdate {
+				c.Base = was.part(schema, t, property)
+			}
+			source, target := m.sides(is, have)
+			c.Ours, c.Theirs = target.part(schema, t, property), source.part(schema, t, property)
 			return
-		case resolution.Take == engine.TakeOurs:
+		case resolution.Take == engine.TakeOurs && !m.opts.Reversed, resolution.Take == engine.TakeTheirs && m.opts.Reversed:
 			return
-		case resolution.Take == engine.TakeTheirs:
+		case resolution.Take != engine.TakeValue:
 			set(s)
 		case value.Equal(resolution.Value, h):
 			return
@@ -443,99 +524,4 @@ func describe(v value.Value) string {
 		return "another value"
 	}
 	return value.Text(v)
-}
-
-// changedIDs lists, in order, the ids of entities that may differ between two tables of one
-// type. The only possible error is that of the context.
-func changedIDs(ctx context.Context, a, b *Table) ([]string, error) {
-	var ids []string
-	err := eachChanged(ctx, a, b, func(t *Table, _, row uint32) { ids = append(ids, t.idAt(row)) })
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
-}
-
-// eachChanged calls `yield` with the rows in two tables of one type that may differ. It skips the rows
-// that the tables share without comparing their values. It skips a page of row numbers that the tables
-// share only if they share the rows too: after schema changes, the same stored row may have other values
-// in the other table. The only possible error is that of the context.
-func eachChanged(ctx context.Context, a, b *Table, yield func(t *Table, ord, row uint32)) error {
-	if a == b {
-		return nil
-	}
-	shared := sharedRows(a, b)
-	complete := shared == min(a.base+uint32(len(a.tail)), b.base+uint32(len(b.tail)))
-	add := func(t *Table, ord uint32, row uint32) {
-		if ord < t.next && row != index.Dead {
-			yield(t, ord, row)
-		}
-	}
-	end := max(a.next, b.next)
-	for first := uint32(0); first < end; first += 256 {
-		if first%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		last := min(first+256, end)
-		x, y := a.rows.Page(first), b.rows.Page(first)
-		switch {
-		case x != y || last > min(a.next, b.next):
-		case x != nil && complete: // a shared page has only row numbers that both tables have
-			continue
-		case x == nil && last <= shared:
-			continue
-		}
-		for ord := first; ord < last; ord++ {
-			x, y := index.Dead, index.Dead
-			if ord < a.next {
-				x = a.rows.Get(ord)
-			}
-			if ord < b.next {
-				y = b.rows.Get(ord)
-			}
-			if x == y && (x == index.Dead || x < shared) || sameTailRow(a, x, b, y) {
-				continue
-			}
-			add(a, ord, x)
-			add(b, ord, y)
-		}
-	}
-	return nil
-}
-
-// sharedRows returns the number of rows at the start of both tables that the tables share: rows
-// in the same segment, read with the same columns, and rows of the tail with the same values.
-func sharedRows(a, b *Table) uint32 {
-	end := uint32(0)
-	for i := range min(len(a.Segs), len(b.Segs)) {
-		x, y := a.Segs[i], b.Segs[i]
-		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.equal(y.Origin)) {
-			return end
-		}
-		end = x.Start + x.N
-	}
-	if len(a.Segs) != len(b.Segs) {
-		return end
-	}
-	n := min(len(a.tail), len(b.tail))
-	if unsafe.SliceData(a.tail) == unsafe.SliceData(b.tail) {
-		return end + uint32(n) // a tail only grows, and one lineage appends to it
-	}
-	for range n {
-		if !sameTailRow(a, end, b, end) {
-			break
-		}
-		end++
-	}
-	return end
-}
-
-// sameTailRow reports whether two tail rows are the same row that a transaction put.
-func sameTailRow(a *Table, x uint32, b *Table, y uint32) bool {
-	if x == index.Dead || y == index.Dead || x < a.base || y < b.base {
-		return false
-	}
-	r, s := &a.tail[x-a.base], &b.tail[y-b.base]
-	return r.ID == s.ID && r.Src == s.Src && r.Dst == s.Dst && unsafe.SliceData(r.Vals) == unsafe.SliceData(s.Vals)
 }

@@ -135,12 +135,18 @@ func (t *Table) Ends(ord uint32) (src, dst uint32) { return t.endsAt(t.rows.Get(
 func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.Get(ord), p) }
 
 // Values returns all properties of a live entity.
-func (t *Table) Values(ord uint32) []value.Value {
+func (t *Table) Values(ord uint32) []value.Value { return t.valuesWith(ord, nil) }
+
+// valuesWith is Values with memory for the result, which may be nil. It does not use the memory if the row is in the
+// tail, so the caller must not change the result.
+func (t *Table) valuesWith(ord uint32, vals []value.Value) []value.Value {
 	row := t.rows.Get(ord)
 	if row >= t.base {
 		return t.tailRow(row).Vals
 	}
-	vals := make([]value.Value, len(t.Type.Props))
+	if vals == nil {
+		vals = make([]value.Value, len(t.Type.Props))
+	}
 	for p := range vals {
 		vals[p] = t.valueAt(row, p)
 	}

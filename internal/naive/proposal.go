@@ -54,6 +54,10 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err != nil {
 		return nil, err
 	}
+	// The merge finds them in the random order of maps, but the first ones must be the same in each comparison.
+	slices.SortFunc(m.conflicts, func(a, b engine.MergeConflict) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Property, b.Property))
+	})
 	out.Conflicts, out.ConflictCount = m.conflicts, len(m.conflicts)
 	if most := opts.MaxConflicts; most > 0 {
 		out.Conflicts = out.Conflicts[:min(len(out.Conflicts), most)]

@@ -305,7 +305,7 @@ func TestApproximateRecall(t *testing.T) {
 		centres int
 	}{{"clustered", 60}, {"random", 0}} {
 		t.Run(c.name, func(t *testing.T) {
-			n, dim := 20_000, 64
+			n, dim := 10_000, 64
 			if testing.Short() {
 				n, dim = 5_000, 32
 			}

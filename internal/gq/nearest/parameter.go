@@ -106,11 +106,10 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 func (r *rewriter) parametersApart() {
 	apart := map[string]string{} // by name of a variable: the new name of its parameter
 	for i, t := range r.tokens {
-		next := token{}
-		if i+1 < len(r.tokens) {
-			next = r.tokens[i+1]
+		if i == 0 || r.tokens[i-1].text != "(" || t.kind != word {
+			continue
 		}
-		if i > 0 && r.tokens[i-1].text == "(" && t.kind == word && (next.text == ":" || next.text == ")") {
+		if rest := tokens(r.tokens[i+1:]); rest.are(")") || rest.are(":") && r.nodeType(rest.at(1).text) != "" {
 			apart[t.text] = ""
 		}
 	}

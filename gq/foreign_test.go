@@ -112,24 +112,38 @@ const blindFloor = 100
 // TestForeignBlind checks the errors of texts by an author who did not know the language. The golden file has
 // each question, text and repaired text, so that a reader can compare their meanings.
 func TestForeignBlind(t *testing.T) {
-	if all, good := checkRepairs(t, "testdata/foreign/blind"); all != 100 || good < blindFloor {
+	if all, good := checkRepairs(t, "shop", "testdata/foreign/blind"); all != 100 || good < blindFloor {
 		t.Errorf("%d of %d texts are repaired or told what to use, want %d of 100", good, all, blindFloor)
+	}
+}
+
+// secondFloor is the number of the texts in testdata/foreign/blind2, of 100, that are valid as they are or whose
+// error leads to a valid query or says what to use instead. Another author who had never seen the language wrote
+// them, after the translation fitted the texts in testdata/foreign/blind. In the first run 2 were valid and 55 of
+// the other 98 were repaired: this is the estimate for texts to which the translation was not fitted. The
+// translation from before the first set repaired 22 of them.
+const secondFloor = 100
+
+// TestForeignSecond checks the errors of the second set of texts by an author who did not know the language.
+func TestForeignSecond(t *testing.T) {
+	if all, good := checkRepairs(t, "lab", "testdata/foreign/blind2"); all != 100 || good < secondFloor {
+		t.Errorf("%d of %d texts are valid, repaired or told what to use, want %d of 100", good, all, secondFloor)
 	}
 }
 
 // TestForeignShop checks the errors of texts whose author knew the translation.
 func TestForeignShop(t *testing.T) {
-	if all, good := checkRepairs(t, "testdata/foreign/shop"); all == 0 || good < all {
+	if all, good := checkRepairs(t, "shop", "testdata/foreign/shop"); all == 0 || good < all {
 		t.Errorf("%d of %d texts are repaired or told what to use", good, all)
 	}
 }
 
-// checkRepairs reads the texts of a folder, for the schema of testdata/corpus/shop. A text is good if its error
-// offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
+// checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
+// its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.
-func checkRepairs(t *testing.T, folder string) (all, good int) {
+func checkRepairs(t *testing.T, corpus, folder string) (all, good int) {
 	t.Helper()
-	s, faults := gq.CompileSchema(readFile(t, "testdata/corpus/shop/schema.pg"))
+	s, faults := gq.CompileSchema(readFile(t, "testdata/corpus/"+corpus+"/schema.pg"))
 	if s == nil {
 		t.Fatal(faults)
 	}
@@ -144,9 +158,14 @@ func checkRepairs(t *testing.T, folder string) (all, good int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fmt.Fprintf(&b, "%s: %s\n  %s\n", f.name, f.construct, strings.ReplaceAll(f.text, "\n", "\n  "))
+		if says == "" && !faults.HasErrors() {
+			good++
+			b.WriteString("  (valid)\n")
+			continue
+		}
 		message := faults.Error()
 		query := repair(message)
-		fmt.Fprintf(&b, "%s: %s\n  %s\n", f.name, f.construct, strings.ReplaceAll(f.text, "\n", "\n  "))
 		if says != "" {
 			if query == "" && strings.Contains(message, says) {
 				good++
@@ -206,6 +225,22 @@ func TestNoNearest(t *testing.T) {
 		`mutation { updatePerson(email: "a@x.org", level: lead, dryRun: true) { name } }`,
 		`mutation { deletePersons(where: { level: { near: lead } }) { count } }`,
 		`mutation { match { $p: Person } remove $p.name }`,
+		`MATCH (p:Person) WITH p LIMIT 3 MATCH (p)-[:KNOWS]->(q) RETURN q.name`,
+		`MATCH (p:Person) WITH p LIMIT 3 WHERE p.level = "lead" RETURN p.name`,
+		`MATCH (p:Person) WITH p LIMIT 3 RETURN count(p) AS n`,
+		`MATCH (p:Person)-[:KNOWS]->(q) WITH p MATCH (p)-[:KNOWS]->(q) RETURN q.name`,
+		`MATCH (p:Person)-[:KNOWS]->(q) WITH DISTINCT p MATCH (p)-[:MEMBER_OF]->(t) OPTIONAL MATCH (t)<-[:MEMBER_OF]-(q) RETURN p.name, q.name`,
+		`MATCH (p:Person) WITH DISTINCT p.name AS n RETURN n`,
+		`MATCH (p:Person) RETURN p.name LIMIT 3 NEXT ORDER BY p.name`,
+		`MATCH (p:Person) RETURN p.name AS n NEXT MATCH (q:Person) RETURN q.name`,
+		`MATCH (a:Person {email: $x}), (b:Person {email: $y}) MERGE (a)-[k:KNOWS]->(b) SET k.weight = 1`,
+		`MATCH (a:Person {email: $x}), (b:Person {email: $y}) MERGE (a)-[k:KNOWS]->(b) ON MATCH SET k.weight = 1`,
+		`MATCH ACYCLIC (p:Person)-[:KNOWS]->{1,3}(q) RETURN q.name`,
+		`query { match { $p: Person $p knows { weight } $q } return { $q.name } }`,
+		`query { match { $p: Person $p knows { weight: 1, unknown: 2 } $q } return { $q.name } }`,
+		`query { match { $p: Person } nearest: { face: $text, minScore: 0.5 } return { $p.name } }`,
+		`{ personAggregate { count max { unknown } } }`,
+		`{ personAggregate { count nodes { name } } }`,
 		`query q() { match { $p: Person } return { $p.nmae } }`,
 		`query q() { match { $p: Persn } return { $p.name } }`,
 		`query q() { match { $p: Person $p.born > 3 } return { $p.name } }`,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/nearest"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
@@ -16,7 +17,7 @@ const nearestIntro = "nearest query: "
 // withNearest adds a query to the help of the first error of a text with habits of another language.
 // The query says what the text says, and it makes the faults of the syntax after that error superfluous.
 // If there is no such query that compiles, withNearest adds what to use instead of the parts of the text
-// that have no counterpart.
+// that have no counterpart, or the fault of the type system that keeps the query from compiling.
 func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List) diag.List {
 	first := slices.IndexFunc(faults, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
 	if first < 0 {
@@ -26,19 +27,42 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 	if help := faults[first].Help; help != "" {
 		advice = append(advice, help)
 	}
-	if offer, ok := nearest.Rewrite(s, src.Text); ok && offer.Query != src.Text && compiles(m, s, Source{Name: src.Name, Text: offer.Query}) {
+	offer, ok := nearest.Rewrite(s, src.Text)
+	var lacks diag.List // the faults of the query
+	if ok = ok && offer.Query != src.Text; ok {
+		lacks = faultsOf(m, s, Source{Name: src.Name, Text: offer.Query})
+	}
+	if ok && len(lacks) == 0 {
 		advice = append(append(advice, offer.Notes...), nearestIntro+offer.Query)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
-		advice = append(advice, nearest.Instead(s, src.Text)...)
+		instead := nearest.Instead(s, src.Text)
+		if len(instead) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
+			instead = append(instead, lacks[0].Message)
+			if lacks[0].Help != "" {
+				instead = append(instead, lacks[0].Help)
+			}
+		}
+		for _, note := range instead {
+			advice = slices.DeleteFunc(advice, func(a string) bool { return strings.HasPrefix(note, a) })
+			advice = append(advice, note)
+		}
 	}
 	faults[first].Help = strings.Join(advice, "; ")
 	return faults
 }
 
-// compiles reports whether a source is one query without errors.
-func compiles(m *work.Meter, s *catalog.Schema, src Source) bool {
+// ownFaults are the faults of an offer that are faults of the text: they name its types and properties.
+var ownFaults = []diag.Code{check.UnknownNode, check.UnknownInline, check.BadValue, check.UnknownEdge, check.WrongEndpoint, check.Unbound,
+	check.UnknownTarget, check.UnknownAssigned, check.Missing}
+
+// faultsOf returns the errors of a source, which has to be one query.
+func faultsOf(m *work.Meter, s *catalog.Schema, src Source) diag.List {
 	queries, faults := compileQueries(m, s, []Source{src})
-	return !faults.HasErrors() && len(queries) == 1
+	faults = slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
+	if len(faults) == 0 && len(queries) != 1 {
+		return diag.List{{}}
+	}
+	return faults
 }

@@ -29,9 +29,10 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// DidYouMean returns the help line for a misspelt name, or "" if no candidate is close.
+// DidYouMean returns the help line for a misspelt name, or "" if no candidate is close or the
+// name is a candidate in a wrong place.
 func DidYouMean(name string, candidates []string) string {
-	if n := Nearest(name, candidates); n != "" {
+	if n := Nearest(name, candidates); n != "" && n != name {
 		return "did you mean " + n + "?"
 	}
 	return ""

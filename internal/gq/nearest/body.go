@@ -15,6 +15,11 @@ func (r *rewriter) body() {
 		case r.peek(0).kind == end, r.is("}"):
 			return
 		case r.accept(";"), r.accept(","):
+		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
+			r.next()
+		case r.is("next", "match"):
+			r.next()
+			r.nextStage()
 		case r.accept("match"):
 			r.matched()
 		case r.is("from", "{"):
@@ -31,7 +36,8 @@ func (r *rewriter) body() {
 		case r.is("optional"):
 			r.optionalMatch()
 		case r.isOne("where", "filter"):
-			r.next()
+			r.accept("filter")
+			r.accept("where") // ISO GQL allows both words
 			r.wherePart()
 		case r.is("select"):
 			r.selectRows()
@@ -49,12 +55,16 @@ func (r *rewriter) body() {
 			r.grouped()
 		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"), r.accept("sort", "by"), r.accept("sort"):
 			r.sorted()
+		case r.is("nearest", ":", "{"):
+			r.similar()
 		case r.is("fetch", "first"), r.is("fetch", "next"):
 			r.fetch()
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
+			r.early = r.early || len(r.columns) == 0
 			r.accept(":")
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
+			r.early = r.early || len(r.columns) == 0
 			r.accept(":")
 			r.skip = r.operand()
 			if !r.accept("rows") {
@@ -76,13 +86,24 @@ func (r *rewriter) body() {
 	}
 }
 
+// sorts reports whether a token begins a part that only orders or bounds the rows of the result.
+func sorts(t token) bool {
+	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
+}
+
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
 	if len(r.columns) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		panic(giveUp{})
 	}
+	r.checkStage()
 	switch {
+	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
+		r.skipTwo()
+		r.shortest = true
+		r.match = append(r.match, r.braced()...)
+		r.shortest = false
 	case r.is("{"):
 		r.match = append(r.match, r.braced()...)
 	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
@@ -174,6 +195,9 @@ func (r *rewriter) items() {
 
 // wherePart reads the conditions after WHERE outside of the braces of a match.
 func (r *rewriter) wherePart() {
+	if r.early && len(r.columns) == 0 {
+		panic(giveUp{}) // it tests the rows after the limit
+	}
 	c := cond{op: "all"}
 	if r.is("{") {
 		c.subs = r.braced()
@@ -190,43 +214,6 @@ func (r *rewriter) wherePart() {
 		}
 	}
 	r.match = append(r.match, c)
-}
-
-// with reads the values after WITH, which later parts use by their names.
-func (r *rewriter) with() {
-	r.accept("distinct")
-	for {
-		start := r.peek(0)
-		e := r.operand()
-		if r.accept("as") {
-			t := r.next()
-			alias := t.text
-			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
-				panic(giveUp{})
-			}
-			r.values[alias] = e
-			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
-		} else if start.kind != word && start.kind != dollar {
-			panic(giveUp{})
-		} else if strings.HasPrefix(e, "$") && r.schema.Node(r.vars[start.text]) != nil {
-			r.keys = append(r.keys, e)
-		}
-		if !r.accept(",") {
-			return
-		}
-	}
-}
-
-// groupKeys adds the ids of the nodes that WITH groups by, because their properties may be equal.
-func (r *rewriter) groupKeys() {
-	if !slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
-		return
-	}
-	for _, v := range r.keys {
-		if !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == v || c.text == v+".id" }) {
-			r.add(v[1:]+"_id", v+".id")
-		}
-	}
 }
 
 // havingPart reads the conditions after HAVING.
@@ -247,7 +234,7 @@ func (r *rewriter) havingPart() {
 func (r *rewriter) grouped() {
 	braces := r.accept("{") || r.accept("(")
 	for {
-		r.groups = append(r.groups, r.operandOrAlias())
+		r.groups = append(r.groups, r.position(r.operandOrAlias()))
 		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
 			break
 		}

@@ -14,7 +14,7 @@ func (r *rewriter) remove() {
 		v := r.variable()
 		r.expect(".")
 		p := r.property(r.vars[v], r.word())
-		if p == nil || r.schema.Node(r.vars[v]) == nil {
+		if p == nil {
 			panic(giveUp{})
 		}
 		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
@@ -195,10 +195,14 @@ func (r *rewriter) onlyNode() string {
 // values of its properties becomes the condition of the statement.
 func (r *rewriter) change(v, verb, assigned string) {
 	typ := r.vars[v]
+	name := "$" + lower(v)
+	if e := r.schema.Edge(typ); e != nil && len(r.match) > 0 {
+		r.emit(verb + " " + e.Name + assigned + " where id = " + name + ".id")
+		return
+	}
 	if r.schema.Node(typ) == nil {
 		panic(giveUp{})
 	}
-	name := "$" + lower(v)
 	if len(r.statements) == 0 && !strings.Contains(assigned, name+".") {
 		if where, ok := r.predicates(name, typ); ok {
 			r.match = nil
@@ -250,7 +254,7 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 
 // key returns the property that finds a node of a type: its only key, or its id.
 func (r *rewriter) key(typ string) string {
-	if n := r.schema.Node(typ); len(n.Key) == 1 {
+	if n := r.schema.Node(typ); n != nil && len(n.Key) == 1 {
 		return n.Key[0]
 	}
 	return "id"

@@ -19,6 +19,11 @@ func (r *rewriter) starts() bool {
 	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && r.peek(1).text != "." && (r.peek(1).text != ":" || r.isOne("orderby", "first", "limit"))
 }
 
+// startsPart reports whether a token is a word that starts another part of a query.
+func startsPart(t token) bool {
+	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text))
+}
+
 // item reads one clause of a match.
 func (r *rewriter) item() {
 	switch t := r.peek(0); {
@@ -30,7 +35,8 @@ func (r *rewriter) item() {
 	case r.is("left", "join"), r.is("left", "outer", "join"):
 		r.leftJoin()
 	case r.is("where"), r.is("filter"):
-		r.next()
+		r.accept("filter")
+		r.accept("where")
 		if r.is("{") {
 			r.match = append(r.match, r.braced()...)
 			return
@@ -46,6 +52,8 @@ func (r *rewriter) item() {
 			return
 		}
 		r.pattern(r.pathName())
+	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).text == "="):
+		r.next() // a walk lists each end once, so its mode makes no difference
 	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
 		r.pattern(r.pathName())
 	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
@@ -214,6 +222,7 @@ func (r *rewriter) pathName() string {
 // optionalMatch reads OPTIONAL MATCH … or optional { … }.
 func (r *rewriter) optionalMatch() {
 	r.expect("optional")
+	r.checkStage()
 	saved := r.match
 	r.match = nil
 	r.accept("match")
@@ -310,8 +319,11 @@ func (r *rewriter) traversal(shortest bool) {
 	if either {
 		edge = "<" + edge + ">"
 	}
-	walks := true
+	walks, braces := true, 0
 	switch {
+	case r.is("{") && r.peek(1).kind == word: // the properties of the edge
+		walks, braces = false, r.at
+		r.skipGroup()
 	case r.accept("*"):
 		edge += r.bounds("..")
 	case r.accept("+"):
@@ -322,7 +334,7 @@ func (r *rewriter) traversal(shortest bool) {
 	default:
 		walks = false
 	}
-	if shortest && walks && bound == "" {
+	if (shortest || r.shortest) && walks && bound == "" {
 		bound = r.newPath()
 	}
 	if k := r.peek(0).kind; k != dollar && k != word {
@@ -335,6 +347,9 @@ func (r *rewriter) traversal(shortest bool) {
 	}
 	if len(names) == 1 && !walks && bound == "" {
 		bound = r.edgeByType(names[0])
+	}
+	if braces > 0 && bound == "" {
+		bound = r.fresh(r.edgeType(names[0]).Name)
 	}
 	if len(names) > 1 || walks {
 		from, to = "", ""
@@ -352,4 +367,10 @@ func (r *rewriter) traversal(shortest bool) {
 		edge = "$" + lower(bound) + ":" + edge
 	}
 	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
+	if braces > 0 {
+		after := r.at
+		r.at = braces
+		r.match = append(r.match, r.filters(scope{node: bound})...)
+		r.at = after
+	}
 }

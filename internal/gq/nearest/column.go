@@ -26,7 +26,13 @@ func (r *rewriter) returned() {
 			r.distinct = true
 		}
 		for !r.accept("}") {
-			if !r.accept(",") && !r.accept(";") {
+			switch {
+			case r.accept(","), r.accept(";"):
+			case len(r.columns) > 0 && r.accept("group", "by"):
+				r.grouped()
+			case len(r.columns) > 0 && r.accept("order", "by"):
+				r.sorted()
+			default:
 				r.column()
 			}
 		}
@@ -115,7 +121,7 @@ func (r *rewriter) column() {
 			panic(giveUp{})
 		}
 		alias = next.text
-	case r.inSelect && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
+	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || startsPart(r.peek(1)))) && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
 		alias = r.word()
 	}
 	if alias == "" {
@@ -127,8 +133,12 @@ func (r *rewriter) column() {
 // include reads @include(if: $condition) after a column.
 func (r *rewriter) include(alias, e string) (newAlias, expr string) {
 	r.expect("@", "include", "(", "if", ":")
-	test := r.operand() + " = true"
+	condition := r.operand()
+	test := condition + " = true"
 	r.expect(")")
+	if condition == "true" {
+		return alias, e
+	}
 	if alias == "" {
 		alias = e[strings.LastIndexAny(e, "$.")+1:]
 	}

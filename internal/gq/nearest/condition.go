@@ -179,7 +179,11 @@ func (r *rewriter) test() cond {
 		}) {
 			return c
 		}
-		r.expect("exists", "(")
+		r.expect("exists")
+		if r.try(func() { c = r.traversalTest() }) {
+			return c
+		}
+		r.expect("(")
 		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
 			c = leaf(r.operand() + " is not null")
 		}
@@ -199,7 +203,7 @@ func (r *rewriter) test() cond {
 			if !strings.Contains(join(c.subs), " ") {
 				panic(giveUp{})
 			}
-		}) {
+		}) || r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
 		if r.try(func() {
@@ -216,8 +220,47 @@ func (r *rewriter) test() cond {
 		return r.overEdges(r.predicate)
 	case r.is("any", "("), r.is("none", "("):
 		return r.listMember()
+	case r.is("all_different", "("), r.is("same", "("):
+		return r.distinctFrom()
 	}
 	return r.overEdges(r.comparison)
+}
+
+// traversalTest reads ($a knows $b) as a condition.
+func (r *rewriter) traversalTest() cond {
+	r.expect("(")
+	if r.peek(0).kind != dollar || !r.edgeNext() {
+		panic(giveUp{})
+	}
+	saved := r.match
+	r.match = nil
+	r.traversal(false)
+	c := cond{op: "exists", subs: r.match}
+	r.match = saved
+	r.expect(")")
+	return c
+}
+
+// distinctFrom reads ALL_DIFFERENT($a, $b, $c) or SAME($a, $b) of ISO GQL.
+func (r *rewriter) distinctFrom() cond {
+	op := " != "
+	if strings.EqualFold(r.word(), "same") {
+		op = " = "
+	}
+	r.expect("(")
+	c, names := cond{op: "all"}, []string{"$" + lower(r.variable())}
+	for r.accept(",") {
+		name := "$" + lower(r.variable())
+		for _, other := range names {
+			c.subs = append(c.subs, leaf(other+op+name))
+		}
+		names = append(names, name)
+	}
+	r.expect(")")
+	if len(c.subs) == 0 {
+		panic(giveUp{})
+	}
+	return all(c.subs)
 }
 
 // truth reports whether IS TRUE, IS NOT FALSE or the like comes next.

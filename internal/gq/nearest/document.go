@@ -9,14 +9,18 @@ import (
 var openers = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "unwind", "for", "foreach", "call",
 	"from", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove"}
 
+// graphNote explains why a query has no graph.
+const graphNote = "a query names no graph: the call does"
+
 // document reads the whole text.
 func (r *rewriter) document() {
 	r.readFragments()
 	r.identifiers()
+	r.parametersApart()
 	for r.is("use") && (r.peek(1).kind == word || r.peek(1).kind == text) {
 		r.next()
 		r.next()
-		r.note("a query names no graph: the call does")
+		r.note(graphNote)
 	}
 	mutation := r.is("mutation")
 	switch {
@@ -107,66 +111,6 @@ func (r *rewriter) dropColons() {
 			r.tokens = slices.Delete(r.tokens, i+1, i+2)
 		}
 	}
-}
-
-// scalars maps the types of GraphQL and SQL to those of this language.
-var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", "bigint": "I64", "long": "I64", "float": "F64", "double": "F64", "number": "F64",
-	"boolean": "Bool", "bool": "Bool", "string": "String", "text": "String", "varchar": "String", "timestamp": "DateTime", "datetime": "DateTime", "date": "Date"}
-
-// parameters reads the parameters of a query.
-func (r *rewriter) parameters() {
-	r.expect("(")
-	for !r.accept(")") {
-		if len(r.params) > 0 {
-			r.accept(",")
-		}
-		t := r.next()
-		if t.kind != dollar && t.kind != word {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		open := r.accept("[")
-		typ := r.word()
-		if to, ok := scalars[strings.ToLower(typ)]; ok {
-			typ = to
-		}
-		if r.accept("(") {
-			typ += "(" + r.next().text + ")"
-			r.expect(")")
-		}
-		r.accept("!")
-		if open {
-			r.expect("]")
-			r.accept("!")
-			typ = "[" + typ + "]"
-		}
-		if r.accept("?") {
-			typ += "?"
-		}
-		if r.accept("=") {
-			typ += r.defaultOf(typ)
-		}
-		p := "$" + t.text + ": " + typ
-		for r.is("@") {
-			p += " " + r.annotation()
-		}
-		r.params = append(r.params, p)
-	}
-}
-
-// defaultOf reads the default of a parameter of a type and writes its annotation.
-func (r *rewriter) defaultOf(typ string) string {
-	if r.accept("null") {
-		return "?"
-	}
-	e := r.operand()
-	switch typ {
-	case "Date":
-		e = dateLiteral(e)
-	case "DateTime":
-		e = dateTimeLiteral(e)
-	}
-	return " @default(" + e + ")"
 }
 
 // annotations reads the annotations of a query.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // scope says what a name without a variable means in a selection or a filter.
@@ -35,6 +36,21 @@ func (r *rewriter) filters(sc scope) (out []cond) {
 			p := r.need(sc, r.word())
 			r.next()
 			out = append(out, leaf("$"+lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
+		case t.kind == word && r.isAt(1, "}", ",") && r.schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
+			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return t.kind == word && plain(t.text) == plain(name) }) {
+				panic(giveUp{})
+			}
+		case t.kind == word && r.peek(1).text != ":": // year between 1990 and 2000
+			p := r.need(sc, r.word())
+			if !r.operator() {
+				panic(giveUp{})
+			}
+			negated := r.notOperator() && r.accept("not")
+			c := r.compare("$" + lower(sc.node) + "." + p.Name)
+			if negated {
+				c = r.negated(c)
+			}
+			out = append(out, c)
 		default:
 			out = append(out, r.filterOf(sc, r.word())...)
 		}
@@ -94,15 +110,23 @@ func all(subs []cond) cond {
 // suffixes are the operators that GraphQL servers append to the name of a property.
 var suffixes = []string{"_not_in", "_in", "_not", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
 
+// suffixed returns the property and the operator that a name such as rows_gt means, or nil.
+func (r *rewriter) suffixed(typ, name string) (p *catalog.Property, op string) {
+	for _, s := range suffixes {
+		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
+			return r.property(typ, base), s[1:]
+		}
+	}
+	return nil, ""
+}
+
 // filterOf reads what follows the name of a property or of a relation in a filter.
 func (r *rewriter) filterOf(sc scope, name string) []cond {
 	r.expect(":")
 	typ := r.vars[sc.node]
 	if r.property(typ, name) == nil {
-		for _, s := range suffixes {
-			if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
-				return []cond{r.filter(sc, r.property(typ, base), s[1:])}
-			}
+		if p, op := r.suffixed(typ, name); p != nil {
+			return []cond{r.filter(sc, p, op)}
 		}
 		if rel := r.relation(typ, name); rel != nil && r.is("{") {
 			return []cond{r.neighbours(sc, rel)}
@@ -165,6 +189,31 @@ func (r *rewriter) neighbours(sc scope, rel *relation) cond {
 		return cond{op: "not", subs: subs}
 	}
 	panic(giveUp{})
+}
+
+// similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
+func (r *rewriter) similar() {
+	r.expect("nearest", ":", "{")
+	v := r.firstNode()
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := r.word()
+		r.expect(":")
+		p := r.property(r.vars[v], name)
+		switch {
+		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
+			if t := r.peek(0); t.kind == dollar && !r.known(t.text) {
+				r.declare(t.text, "String") // the text whose vector it is
+			}
+			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
+		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, plain(name)):
+			r.limit = r.operand()
+		default:
+			panic(giveUp{})
+		}
+	}
 }
 
 // comparisons maps the operators of GraphQL servers.

@@ -3,6 +3,8 @@ package nearest
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // foreign maps functions of other languages, in lower case, to those of this one.
@@ -155,6 +157,8 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			panic(giveUp{})
 		}
 		return unit + "(" + value + ")", true
+	case "duration_between":
+		return r.elapsed(r.callArguments(false), ""), true
 	case "datediff", "timestampdiff":
 		return r.difference(), true
 	}
@@ -170,6 +174,11 @@ func (r *rewriter) skipTwo() {
 // walked reads the variable of a walk and the closing parenthesis after length( or nodes(.
 func (r *rewriter) walked(name string) (out string, ok bool) {
 	t := r.peek(0)
+	if !r.paths[t.text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.text) && !r.declared(t.text) { // a path without a name in the match
+		for path := range r.paths {
+			t.text = path
+		}
+	}
 	if !r.paths[t.text] || r.peek(1).text != ")" {
 		return "", false
 	}
@@ -268,13 +277,51 @@ func (r *rewriter) between() string {
 	unit := strings.ToLower(r.word())
 	r.expect("(")
 	args := r.callArguments(false)
-	r.expect(".")
-	field := strings.ToLower(r.word())
+	field := ""
+	if r.accept(".") {
+		field = strings.ToLower(r.word())
+	}
 	switch {
 	case len(args) == 2 && unit == "indays" && field == "days":
 		return "days_between(" + strings.Join(args, ", ") + ")"
-	case len(args) == 2 && unit == "inseconds" && field == "seconds":
-		return "seconds_between(" + strings.Join(args, ", ") + ")"
+	case unit == "inseconds":
+		return r.elapsed(args, field)
+	case unit == "between" && field != "days":
+		if field != "" {
+			r.note("the " + field + " between two moments are all of them, also those of whole days")
+		}
+		return r.elapsed(args, field)
+	}
+	panic(giveUp{})
+}
+
+// elapsed writes the time from one value to another, in a unit or as a number of days or seconds.
+func (r *rewriter) elapsed(args []string, unit string) string {
+	if len(args) != 2 {
+		panic(giveUp{})
+	}
+	days := slices.ContainsFunc(args, func(a string) bool {
+		p := r.propertyOf(a)
+		return p != nil && p.Type.Kind == value.Date || strings.HasPrefix(a, "date(")
+	})
+	list := "(" + strings.Join(args, ", ") + ")"
+	if days {
+		if unit != "" {
+			panic(giveUp{})
+		}
+		r.note("the time between two days is a number of days")
+		return "days_between" + list
+	}
+	switch unit {
+	case "":
+		r.note("the time between two moments is a number of seconds")
+		return "seconds_between" + list
+	case "seconds":
+		return "seconds_between" + list
+	case "minutes":
+		return "int(seconds_between" + list + " / 60)"
+	case "hours":
+		return "int(seconds_between" + list + " / 3600)"
 	}
 	panic(giveUp{})
 }

@@ -64,6 +64,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	}
 	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, p.Type.Kind.String())
+		r.retype(name, p)
 		return e
 	}
 	switch p.Type.Kind {
@@ -75,9 +76,14 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	return e
 }
 
+// declared reports whether the query declares a parameter.
+func (r *rewriter) declared(name string) bool {
+	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+}
+
 // declare adds a parameter of a type unless the query declares it.
 func (r *rewriter) declare(name, typ string) {
-	if !slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") }) {
+	if !r.declared(name) {
 		r.params = append(r.params, "$"+name+": "+typ)
 	}
 }
@@ -118,6 +124,7 @@ func (r *rewriter) valueOf(p *catalog.Property) string {
 func (r *rewriter) fitList(p *catalog.Property, e string) string {
 	if name, ok := strings.CutPrefix(e, "$"); ok && p != nil && wordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, "["+p.Type.Kind.String()+"]")
+		r.retype(name, p)
 	}
 	return e
 }

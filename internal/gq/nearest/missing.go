@@ -42,6 +42,19 @@ func (t tokens) one(first []string, second ...string) bool {
 	return len(second) == 0 || slices.Contains(second, strings.ToLower(t.at(1).text))
 }
 
+// describes reports whether CALL names a procedure that lists parts of the schema, such as db.labels.
+func (t tokens) describes() bool {
+	for i := 1; t.at(i).kind == word; i += 2 {
+		if slices.Contains([]string{"schema", "labels", "relationshiptypes", "propertykeys", "indexes", "constraints"}, plain(t.at(i).text)) {
+			return true
+		}
+		if t.at(i+1).text != "." {
+			return false
+		}
+	}
+	return false
+}
+
 // atStart lists constructs with which a text begins.
 var atStart = []absent{
 	{func(t tokens) bool { return t.are("subscription") },
@@ -58,11 +71,15 @@ var atStart = []absent{
 		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
 	{func(t tokens) bool { return t.are("load", "csv") || t.one([]string{"copy"}) },
 		"load data with the tool graph_load or the command omnigraph load"},
+	{func(t tokens) bool { return t.are("with", "recursive") },
+		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
 	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
 		"permissions are declared in the policy of the graph"},
 }
 
 const (
+	pathNote   = "bind the walk: $a $w:knows{1,6} $b; $w.hops is its length and $w.nodes lists the ids of its nodes; read their properties with a second query, as in $p.id in $ids"
+	pageNote   = "there is no offset and no cursor: order by a key, and ask for the rows after the last key, as in $p.name > $last"
 	schemaNote = "a query reads no schema: the tool schema_get returns it, and type_describe describes one type"
 	unwindNote = "a read makes no rows from a list: return the list, as in return { $p.tags }, or test its members, as in $p.tags contains \"a\""
 )
@@ -76,12 +93,20 @@ var anywhere = []absent{
 		return t.one([]string{"union", "intersect", "except", "minus"}, "all", "distinct", "query", "select", "match", "(")
 	},
 		"there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
-	{func(t tokens) bool { return t.are("with", "recursive") || t.are("connect", "by") },
+	{func(t tokens) bool { return t.are("connect", "by") },
 		"a walk follows an edge again and again: $a knows{1,64} $b"},
 	{func(t tokens) bool {
-		return t.are("in", "nodes", "(") || t.are("in", "relationships", "(") || t.are("in", "edges", "(")
-	},
-		"bind the walk: $a $w:knows{1,6} $b; $w.hops is its length and $w.nodes lists the ids of its nodes; read their properties with a second query, as in $p.id in $ids"},
+		return t.are("in", "nodes", "(") || t.are("in", "relationships", "(") || t.are("in", "edges", "(") || t.are("elements", "(")
+	}, pathNote},
+	{func(t tokens) bool {
+		return t.one([]string{"offset", "skip"}) && (t.at(1).kind == number && t.at(1).text != "0" || t.at(1).kind == dollar || t.at(1).text == ":") || t.are("pageinfo", "{") || t.are("after", ":") || t.are("before", ":")
+	}, pageNote},
+	{func(t tokens) bool { return t.are("totalcount") },
+		"count all rows in a query of its own: return { count($p) as total }"},
+	{func(t tokens) bool { return t.are("search", "(") && t.at(2).kind == word && t.at(3).text == ":" },
+		"search($p.title, $words) finds words in one property of one type: write a query for each type, and send them together in queries"},
+	{func(t tokens) bool { return t.are("nulls") && t.one([]string{"nulls"}, "first", "last") },
+		"nulls come first in ascending order and last in descending order; order { ($p.year is null), $p.year } puts them last"},
 	{func(t tokens) bool {
 		return t.are("next") && t.at(1).kind == word && slices.Contains(starters, strings.ToLower(t.at(1).text))
 	},
@@ -105,13 +130,16 @@ var anywhere = []absent{
 		"the only percentile is the median: median($p.price)"},
 	{func(t tokens) bool { return t.one([]string{"stdev", "stddev", "variance", "var_pop", "stdevp"}) },
 		"the aggregates are count, sum, avg, min, max, median and collect"},
+	{func(t tokens) bool { return t.one([]string{"acyclic", "simple"}, "(", "path", "paths") },
+		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
 	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },
 		"there are no random values: order by a property, and write a limit"},
 	{func(t tokens) bool {
 		return t.one([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
 	},
 		"group in one query for each set of keys"},
-	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." },
+	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && t.describes() }, schemaNote},
+	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && !t.describes() },
 		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
 }
 

@@ -87,7 +87,7 @@ func (r *rewriter) propertyName(typ, name string) string {
 		return p.Name
 	}
 	if e := r.schema.Edge(typ); e != nil {
-		switch end := endOf(name); end {
+		switch end := r.endNamed(e, name); end {
 		case "from", "to":
 			return end
 		}
@@ -102,6 +102,22 @@ func endOf(column string) string {
 		return "from"
 	case "dst", "dstid", "target", "targetid", "to", "toid", "endid", "dest", "destination":
 		return "to"
+	}
+	return ""
+}
+
+// endNamed returns from or to for a column of a table of edges that refers to an end: one of endOf, or one
+// with the name of the type at that end, such as author, author_id or author_orcid.
+func (r *rewriter) endNamed(e *catalog.Edge, column string) string {
+	if end := endOf(column); end != "" || e.From == e.To || r.property(e.Name, column) != nil {
+		return end
+	}
+	for _, to := range []bool{false, true} {
+		typ := e.EndName(to)
+		rest, ok := strings.CutPrefix(plain(column), plain(typ))
+		if ok && (rest == "" || rest == "id" || rest == plain(r.key(typ))) {
+			return map[bool]string{false: "from", true: "to"}[to]
+		}
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	if !ok {
 		return Offer{}, false
 	}
-	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, values: map[string]string{}, name: "q"}
+	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 	defer func() {
 		if p := recover(); p != nil {
 			if _, gave := p.(giveUp); !gave {
@@ -86,10 +86,11 @@ type rewriter struct {
 	steps  int // tokens read, including those that were read again
 	depth  int
 
-	notes  []string // how the query differs from the text
-	name   string   // of the query
-	params []string // its parameters
-	head   []string // its annotations
+	notes  []string        // how the query differs from the text
+	name   string          // of the query
+	params []string        // its parameters
+	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
+	head   []string        // its annotations
 
 	fragments map[string]fragment // of GraphQL, by name
 
@@ -101,6 +102,8 @@ type rewriter struct {
 
 	aliases  []string // of the columns
 	computed []column // the columns, and the values of WITH
+	dropped  []string // the variables whose scope WITH or NEXT has ended
+	early    bool     // a limit or an offset comes before the columns
 	keys     []string // the nodes among the values of WITH
 	groups   []string // the keys after GROUP BY
 	nesting  int      // the levels of selections around the next token
@@ -111,6 +114,7 @@ type rewriter struct {
 	inSelect bool   // a column of SELECT may have an alias without AS
 	joins    bool   // || joins texts, and does not mean or
 	inTest   bool   // an expression may be a condition by itself
+	shortest bool   // each walk is a shortest path, and has a variable
 	inHaving bool   // conditions use the names of columns
 	inWhere  string // the type whose properties have no variable, in the where and the set of a mutation
 	whereVar string // the variable that stands for it in other languages
@@ -149,6 +153,9 @@ func (r *rewriter) render() string {
 			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
 		}
 	} else {
+		if r.early && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+			panic(giveUp{}) // the limit bounds the rows before the groups
+		}
 		r.page()
 		r.groupKeys()
 		r.checkGroups()
@@ -206,9 +213,25 @@ func (r *rewriter) page() {
 		op = " < "
 	}
 	r.note("there is no offset: pass the last " + property + " of the page before as $after")
+	if n := r.schema.Node(r.vars[v[1:]]); n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
+		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
+	}
 	r.params = append(r.params, "$after: "+p.Type.Kind.String())
 	r.match = append(r.match, leaf(key+op+"$after"))
+	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
+		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+	}
 	r.skip = ""
+}
+
+// uses counts the tokens of the text that name a variable or a parameter.
+func (r *rewriter) uses(name string) (n int) {
+	for _, t := range r.tokens {
+		if t.kind == dollar && t.text == name {
+			n++
+		}
+	}
+	return n
 }
 
 // note adds a note, once.
@@ -243,8 +266,12 @@ func (r *rewriter) boundLimit() {
 	}
 	r.declare(name, "I32")
 	for i, p := range r.params {
-		if rest, mine := strings.CutPrefix(p, r.limit+": I32"); mine && !strings.Contains(rest, "@range") {
-			r.params[i] = r.limit + ": I32 @range(0..10000)" + rest
+		rest, mine := strings.CutPrefix(p, r.limit+": ")
+		if n := wordLen(rest); mine && numbers[rest[:n]] {
+			if rest = rest[n:]; !strings.Contains(rest, "@range") {
+				rest = " @range(0..10000)" + rest
+			}
+			r.params[i] = r.limit + ": I32" + rest
 		}
 	}
 }

@@ -22,7 +22,7 @@ edge Knows: Person -> Person { weight: F64? }
 // FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
 	var files []string
-	for _, pattern := range []string{"*.txt", "blind/*.txt", "shop/*.txt"} {
+	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "shop/*.txt"} {
 		more, err := filepath.Glob("../../../gq/testdata/foreign/" + pattern)
 		if err != nil || len(more) == 0 {
 			f.Fatal("no texts", err)

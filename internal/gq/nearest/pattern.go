@@ -153,6 +153,9 @@ func (r *rewriter) props(typ string) (out []string) {
 			r.expect("=")
 		}
 		p := r.property(typ, name.text)
+		if filter, _ := r.suffixed(typ, name.text); p == nil && filter != nil { // rows_gt: 5 is no equality
+			panic(giveUp{})
+		}
 		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.valueOf(p)))
 	}
 	return out

@@ -55,6 +55,11 @@ func (r *rewriter) relation(typ, name string) *relation {
 		}
 		return nil
 	}
+	if base, ok := strings.CutSuffix(plain(name), "by"); ok { // producedBy is produced from its other end
+		if e := r.edgeType(base); e != nil && r.atEnd(e, true, typ) {
+			return &relation{e, false}
+		}
+	}
 	other := r.pluralType(name)
 	if other == "" {
 		return nil

@@ -87,8 +87,11 @@ func (r *rewriter) field(name string) {
 		r.intoBinding(v, typ)
 	}
 	if counted {
-		r.countOnly()
-		r.add("count", "count($"+v+")")
+		if !r.is("{") {
+			r.add("count", "count($"+v+")")
+			return
+		}
+		r.aggregates(v)
 		return
 	}
 	r.selected(scope{node: v})
@@ -273,6 +276,15 @@ func (r *rewriter) selection(sc scope) {
 	}
 }
 
+// clientDirectives skips the directives that name entries in the cache of a client.
+func (r *rewriter) clientDirectives() {
+	for r.is("@", "connection", "(") {
+		r.skipTwo()
+		r.skipGroup()
+		r.note("@connection is left out: it concerns only the cache of a client")
+	}
+}
+
 // included adds a column, perhaps with the condition of @include.
 func (r *rewriter) included(alias, e string) {
 	if r.is("@") {
@@ -324,6 +336,7 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	if r.is("(") {
 		r.arguments(&r.read, inner)
 	}
+	r.clientDirectives()
 	r.selected(inner)
 	traversal := leaf(rel.clause(sc.node, inner.edge.name, to))
 	block := r.recordBlock(append([]cond{traversal}, r.match...), rel.single())

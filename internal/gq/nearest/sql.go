@@ -36,7 +36,16 @@ func (r *rewriter) selectRows() {
 	}
 	r.skipTo("from")
 	r.expect("from")
-	if r.is("{") { // from { … } with the clauses of a match
+	if r.is("match") || r.peek(0).kind == word && r.peek(1).are("match") { // FROM lab MATCH (p)
+		if !r.is("match") {
+			r.next()
+			r.note(graphNote)
+		}
+		for r.accept("match") {
+			r.items()
+		}
+		r.tables = r.order
+	} else if r.is("{") { // from { … } with the clauses of a match
 		r.match = append(r.match, r.braced()...)
 	} else {
 		r.from()
@@ -137,7 +146,7 @@ func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional ma
 				if mine[0] != e.alias || r.vars[other[0]] == "" {
 					continue
 				}
-				switch endOf(mine[1]) {
+				switch r.endNamed(e.edge, mine[1]) {
 				case "from":
 					e.from = other[0]
 				case "to":
@@ -146,7 +155,7 @@ func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional ma
 					continue
 				}
 				e.conditions++
-				if _, shared := e.edge.End(endOf(mine[1]) == "to"); !shared {
+				if _, shared := e.edge.End(r.endNamed(e.edge, mine[1]) == "to"); !shared {
 					ends[other[0]] = true
 				}
 				used++

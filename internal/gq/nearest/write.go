@@ -188,6 +188,10 @@ func (r *rewriter) insertBound(verb string) {
 	if r.peek(0).kind != dollar {
 		panic(giveUp{})
 	}
+	if r.linkAt(1) { // $r -[:Produced]-> $d
+		r.create()
+		return
+	}
 	if r.isAt(1, ":") {
 		name := r.next().text
 		r.next()
@@ -384,7 +388,29 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
 		panic(giveUp{})
 	}
+	if l.name != "" {
+		r.bind(l.name, e.Name)
+	}
+	var props []string
+	for r.is("on", "create", "set") {
+		r.expect("on", "create", "set")
+		for {
+			if r.next().text != l.name {
+				panic(giveUp{})
+			}
+			r.expect(".")
+			name := r.propertyName(e.Name, r.word())
+			r.expect("=")
+			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
+			if !r.accept(",") {
+				break
+			}
+		}
+	}
+	if r.isOne("set", "on") {
+		panic(giveUp{}) // it concerns an edge that exists
+	}
 	a, b := "$"+lower(from.name), "$"+lower(to.name)
 	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
-	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + " }")
+	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
 }

@@ -1,0 +1,135 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+)
+
+// with reads the values after WITH, which later parts use by their names.
+func (r *rewriter) with() {
+	distinct := r.accept("distinct")
+	braces := r.accept("{")
+	var kept []string
+	values := 0 // that are no nodes or edges
+	for {
+		start := r.peek(0)
+		e := r.operand()
+		if r.accept("as") {
+			t := r.next()
+			alias := t.text
+			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
+				panic(giveUp{})
+			}
+			if r.known(start.text) && r.isAlone(e) {
+				kept = append(kept, start.text)
+			} else {
+				values++
+			}
+			r.values[alias] = e
+			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
+		} else if start.kind != word && start.kind != dollar {
+			panic(giveUp{})
+		} else {
+			kept = append(kept, start.text)
+			if strings.HasPrefix(e, "$") && r.schema.Node(r.vars[start.text]) != nil {
+				r.keys = append(r.keys, e)
+			}
+		}
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) })
+	if distinct && !grouped { // groups are distinct
+		if values > 0 {
+			panic(giveUp{})
+		}
+		r.keepDistinct(kept)
+	}
+	r.drop(kept)
+}
+
+// isAlone reports whether an expression is a variable.
+func (r *rewriter) isAlone(e string) bool { return strings.HasPrefix(e, "$") && r.bound(e[1:]) }
+
+// drop ends the scope of all variables but some.
+func (r *rewriter) drop(kept []string) {
+	for _, v := range r.order {
+		if !slices.Contains(kept, v) {
+			r.dropped = append(r.dropped, v)
+		}
+	}
+}
+
+// checkStage checks that another match can be one with those before it: they have no limit, and a name whose
+// scope has ended does not come again.
+func (r *rewriter) checkStage() {
+	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
+		panic(giveUp{})
+	}
+}
+
+// nextStage reads NEXT of ISO GQL between RETURN with variables and MATCH.
+func (r *rewriter) nextStage() {
+	var kept []string
+	for _, c := range r.computed {
+		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+lower(v) == c.text })
+		if i < 0 || c.alias != "" {
+			panic(giveUp{})
+		}
+		kept = append(kept, r.order[i])
+	}
+	if len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0 {
+		panic(giveUp{})
+	}
+	if r.distinct {
+		r.keepDistinct(kept)
+	}
+	r.drop(kept)
+	r.columns, r.computed, r.distinct, r.sort = nil, nil, false, nil
+}
+
+// keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
+// exist.
+func (r *rewriter) keepDistinct(kept []string) {
+	var mine, rest []cond
+	for _, c := range r.match {
+		others := slices.ContainsFunc(must(scan(c.render(false))), func(t token) bool {
+			return t.kind == mark && t.text == "$" || t.kind == dollar && !slices.ContainsFunc(kept, func(v string) bool { return lower(v) == t.text })
+		})
+		switch {
+		case !others:
+			mine = append(mine, c)
+		case c.op == "optional":
+			panic(giveUp{})
+		default:
+			rest = append(rest, c)
+		}
+	}
+	if len(rest) == 0 {
+		return
+	}
+	if len(kept) != 1 || r.schema.Node(r.vars[kept[0]]) == nil {
+		panic(giveUp{})
+	}
+	binding := "$" + lower(kept[0]) + ": " + r.vars[kept[0]]
+	if !slices.ContainsFunc(mine, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
+		mine = append([]cond{leaf(binding)}, mine...)
+	}
+	r.match = append(mine, cond{op: "exists", subs: rest})
+}
+
+// groupKeys adds the ids of the nodes that WITH groups by, because their properties may be equal.
+func (r *rewriter) groupKeys() {
+	if !slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		return
+	}
+	for _, v := range r.keys {
+		if !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == v || c.text == v+".id" }) {
+			r.add(v[1:]+"_id", v+".id")
+		}
+	}
+}

@@ -30,11 +30,13 @@ func (d *drawer) drawClash(p *pair) []step {
 	target := pick(d.rare, others)
 	var theirs, ours step
 	var ok bool
-	switch d.rare.IntN(3) {
+	switch d.rare.IntN(4) {
 	case 0:
 		theirs, ours, ok = d.drawDeletedEnd()
 	case 1:
 		theirs, ours, ok = d.drawGoneEnd()
+	case 2:
+		theirs, ours, ok = d.drawRenamed()
 	default:
 		theirs, ours, ok = d.drawTwoUpdates()
 	}
@@ -103,6 +105,21 @@ func (d *drawer) drawGoneEnd() (theirs, ours step, ok bool) {
 	n.Implements = slices.DeleteFunc(n.Implements, func(name string) bool { return name == face })
 	s.Index()
 	return step{migration: &migration{schema: s, allow: true}}, load, true
+}
+
+// drawRenamed draws a schema with another name for a node type, and a load of nodes of that type.
+func (d *drawer) drawRenamed() (theirs, ours step, ok bool) {
+	if !d.evolving {
+		return theirs, ours, false
+	}
+	s, err := catalog.Decode(catalog.Encode(d.schema))
+	must(err)
+	i := d.rare.IntN(len(s.Nodes))
+	d.rename(s, s.Nodes[i])
+	s.Index()
+	n := d.schema.Nodes[i]
+	lines := d.nodeLine(n) + "\n" + d.nodeLine(n)
+	return step{migration: &migration{schema: s, allow: true}}, step{load: lines, mode: engine.Merge}, true
 }
 
 // drawTwoUpdates draws two updates of one node, each of another property.

@@ -94,16 +94,7 @@ func (d *drawer) evolve(s *catalog.Schema) {
 func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 	switch draw := d.IntN(100); {
 	case draw < 14:
-		was := n.Name
-		n.Name, n.RenameFrom = d.fresh("Fruit"), was
-		for _, e := range s.Edges {
-			if e.From == was {
-				e.From = n.Name
-			}
-			if e.To == was {
-				e.To = n.Name
-			}
-		}
+		d.rename(s, n)
 	case draw < 18:
 		n.Ranges, n.Checks = nil, nil
 	case draw < 28:
@@ -150,6 +141,20 @@ func (d *drawer) evolveNode(s *catalog.Schema, n *catalog.Node) {
 			}
 		}
 		d.evolveProperties(n.Name, &n.Properties, &n.Unique, n.Key, drop, rename, widen)
+	}
+}
+
+// rename gives the node type n of schema s another name.
+func (d *drawer) rename(s *catalog.Schema, n *catalog.Node) {
+	was := n.Name
+	n.Name, n.RenameFrom = d.fresh("Fruit"), was
+	for _, e := range s.Edges {
+		if e.From == was {
+			e.From = n.Name
+		}
+		if e.To == was {
+			e.To = n.Name
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 			{"search", "/studio/brain/entity/Decision", []string{"price-by-invoice", "Charge by the invoice"}},
 			{"entity", "/studio/brain/entity/Decision?id=price-by-invoice", []string{"Customers can plan it", "RestsOn to Document", "pricing-study"}},
 			{"schema", "/studio/brain/schema", []string{"Someone of the team.", "RestsOn"}},
-			{"type", "/studio/brain/schema/edge/Replaces", []string{"@card(0..1)"}},
+			{"type", "/studio/brain/schema/edge/Replaces", []string{"@unique(src, dst)"}},
 			{"history", "/studio/brain/history", []string{"There is no other branch"}},
 			{"explained", "/studio/brain/access?actor=act-bot", []string{"rule bots-call-two-queries", "find_documents", "no rule allows it"}},
 		}},

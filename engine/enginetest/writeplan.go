@@ -480,6 +480,11 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		u.expr(vars, e.First)
 		u.expr(vars, e.Second)
 	case plan.Apply, plan.Test, plan.Member, plan.NodeRef:
+		if ref, ok := e.(plan.NodeRef); ok {
+			if typ, ok := ref.Type.(plan.Lit); ok {
+				u.entity(plan.Node, typ.Value.Str(), false)
+			}
+		}
 		for _, o := range plan.Operands(e) {
 			u.expr(vars, o)
 		}

@@ -170,7 +170,7 @@ func (c *checker) sameEnd(cmp *plan.Compare, l, r typed, at diag.Span) (done, ok
 		with = nodeEnd{other.node, other.shared}
 	case other.ref != "":
 		with = nodeEnd{name: other.ref}
-		other.expr = nodeRef(other.ref, other.expr)
+		other.expr = c.nodeRef(other.ref, other.expr)
 	default:
 		c.fault(Incomparable, at, "compare it with a node variable, or with a parameter that is a node, such as one of the type "+one.end, "%s is a %s, and cannot be compared with %s", edge, one.end, other)
 		return true, false

@@ -26,7 +26,7 @@ func (c *checker) endValue(o syntax.Operand, t target, name string, want nodeEnd
 	switch o := o.(type) {
 	case *syntax.NodeKey:
 		key, ok := c.nodeKey(o, want, name, t)
-		return nodeRef(o.Type.Value, key), ok
+		return c.nodeRef(o.Type.Value, key), ok
 	case *syntax.VarRef:
 		return c.endVariable(o, t, name, want)
 	case *syntax.PropRef:
@@ -81,11 +81,12 @@ func (c *checker) endVariable(o *syntax.VarRef, t target, name string, want node
 		})
 		return plan.NodeRef{Type: c.each.cell(typ.expr, tok.Value+"."+catalog.TypeProperty, typ.typ), ID: v.expr}, ok
 	}
-	return nodeRef(is.name, v.expr), true
+	return c.nodeRef(is.name, v.expr), true
 }
 
-// nodeRef returns the node with the given type and id.
-func nodeRef(typ string, id plan.Expr) plan.NodeRef {
+// nodeRef returns the node with the given type and id, and records that the query uses the type.
+func (c *checker) nodeRef(typ string, id plan.Expr) plan.NodeRef {
+	c.useType(plan.Node, typ, false)
 	return plan.NodeRef{Type: plan.Lit{Value: value.OfString(typ)}, ID: id}
 }
 

@@ -114,7 +114,7 @@ func (c *checker) sameAsRef(cmp *plan.Compare, l, r typed, at diag.Span) (done, 
 			c.fault(Incomparable, at, "", "a %s and a %s are never the same node", v.Type, ref.ref)
 			return true, false
 		}
-		cmp.Left, cmp.Right = whole, nodeRef(ref.ref, ref.expr)
+		cmp.Left, cmp.Right = whole, c.nodeRef(ref.ref, ref.expr)
 		return true, true
 	}
 	if ref.ref == "" || v.Entity != plan.Node {

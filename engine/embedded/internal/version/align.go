@@ -13,7 +13,8 @@ import (
 // Uncarried lists the entities that one side of a merge put or changed since the merge base, although the
 // schema of the other side takes no such entities over: entities of a dropped type, which is a type of the base that
 // has no entry in the carry, and edges at nodes of a type that has left the interface at their end. Such a change
-// conflicts with the schema change (DeleteVsUpdate). Both snapshots have the schema that the carry
+// conflicts with the schema change (DeleteVsUpdate), and has the name of the type in the new schema, or in the old one
+// if the type was dropped. Both snapshots have the schema that the carry
 // starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The only
 // possible error is that of the context.
 func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dropper string) (out []engine.MergeConflict, err error) {
@@ -27,12 +28,13 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 			if t.Type.Of != nil {
 				continue
 			}
-			message, lost := "dropped its type", func(*entityState) bool { return true }
+			name, message, lost := t.Type.Name, "dropped its type", func(*entityState) bool { return true }
 			if at := slices.IndexFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }); at >= 0 {
 				message, lost = "removed the type of a node at an end from the interface", ch.losesEnd(side.Schema, t.Type, at)
 				if lost == nil {
 					continue
 				}
+				name = ch.Schema.Edges[at].Name
 			}
 			changed, err := changedEntities(ctx, part.before[i], t)
 			if err != nil {
@@ -41,7 +43,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 			for _, c := range changed {
 				was, is := entityAt(base, t.Type, c.was), entityAt(side, t.Type, c.is)
 				if is.there && !(was.there && was.same(&is)) && lost(&is) {
-					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(c.id),
+					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(c.id),
 						Message: fmt.Sprintf("the %s changed the entity, but the %s's schema %s", changer, dropper, message)})
 				}
 			}

@@ -55,7 +55,8 @@ RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./inte
 # RACE_SKIPS take long and start no goroutines that other tests do not start too.
 RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall|$\
 	TestMergeBasesOfMany|TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
-	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph|TestShrinkKeepsADifference
+	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph|TestShrinkKeepsADifference|$\
+	TestCrash|TestCrashTwice|TestCrashSpilledLoad|TestDiskFaults|TestSharedPowerCut|TestFailedCleanup|TestPastAtRandom|TestRestoreScripts|TestConformanceShared|TestHostileBytes
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \
@@ -86,7 +87,8 @@ test-clock: ## run the tests of CLOCK_PACKAGES at another date: SHIFT=3653d or l
 
 # What test-clock-short skips takes long and has no date, expiry or time limit. TestIssuer
 # drives commands that the test builds.
-CLOCK_SKIPS := TestMemory|TestDiskFaults|TestLargerGraph|TestRandom|TestContention|TestCrashTwice|TestConcurrent
+CLOCK_SKIPS := TestMemory|TestDiskFaults|TestLargerGraph|TestRandom|TestContention|TestCrash|TestConcurrent|$\
+	TestConformance|TestFlippedByte|TestFailedCleanup|TestPastAtRandom|TestApproximate|TestHubs
 test-clock-short: ## run the tests with dates, expiries and time limits ten years ahead
 	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-short -skip '$(CLOCK_SKIPS)'" \
 		CLOCK_PACKAGES="./internal/... ./generated/... ./server/... ./engine/embedded"
@@ -279,7 +281,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	@for shift in $(NIGHTLY_SHIFTS); do for zone in $(NIGHTLY_ZONES); do \
 		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
 	done; done
-	$(MAKE) test-race RACE_FLAGS='-timeout 60m'
+	$(MAKE) test-race RACE_FLAGS='-timeout 120m'
 	$(GO) test ./engine/embedded -run '^Test(DiskFaults|Crash|FlippedByte|SharedPowerCut|SharedLostReplies)$$' -embedded.faults -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine

@@ -41,7 +41,7 @@ test: ## regenerate and fail on a difference, then run every test
 	$(GO) test -shuffle=on -timeout 30m ./test/e2e ./engine/embedded ./...
 
 # The build tag faults compiles the faults of the engine in, see engine/embedded/internal/fault.
-test-random: ## compare random statements with the model for a minute, and find every fault that is put into the engine
+test-random: ## compare random statements with the model for a minute, and find every third fault that is put into the engine
 	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
 	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v
 
@@ -285,6 +285,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(GO) test ./engine/embedded -run '^Test(DiskFaults|Crash|FlippedByte|SharedPowerCut|SharedLostReplies)$$' -embedded.faults -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
+	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v -args -embedded.faults
 	$(GO) test ./engine/enginetest -run '^Test(SuiteFindsSeededFaults|SeededFaultsAreFound)$$' -enginetest.faults -timeout 0
 	$(MAKE) simulate
 	$(MAKE) test-storage STORAGE_FLAGS='-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'

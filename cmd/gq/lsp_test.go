@@ -43,7 +43,7 @@ type editor struct {
 // startEditor starts a server and a client.
 func startEditor(t *testing.T) *editor {
 	t.Helper()
-	ours, theirs := net.Pipe()
+	ours, theirs := connect(t)
 	e := &editor{conn: jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(ours)), published: map[string]published{}, refreshed: make(chan struct{}, 100)}
 	done := make(chan error, 1)
 	go func() {
@@ -74,6 +74,24 @@ func startEditor(t *testing.T) *editor {
 	e.call(t, "initialize", map[string]any{"capabilities": map[string]any{"workspace": map[string]any{"codeLens": map[string]any{"refreshSupport": true}}}}, nil)
 	e.notify(t, "initialized", struct{}{})
 	return e
+}
+
+// connect returns the two ends of a connection. It has buffers, as the pipes of a real editor have: without them, the two
+// sides wait for each other if both answer a request at the same time.
+func connect(t *testing.T) (ours, theirs net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if ours, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if theirs, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	return ours, theirs
 }
 
 func (e *editor) call(t *testing.T, method string, params, result any) {

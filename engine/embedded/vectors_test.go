@@ -411,7 +411,7 @@ func TestApproximateBackground(t *testing.T) {
 		if nodes, _, _ := d.g.VectorIndex("main", 2); nodes > 5000 {
 			break
 		}
-		if i == 1000 {
+		if i == 3000 {
 			t.Error("no index with more than 5,000 nodes was built")
 			break
 		}

@@ -222,8 +222,8 @@ func FuzzReadChange(f *testing.F) {
 			content(tx.Commit(first))
 			return
 		}
-		if !errors.As(err, new(*engine.Corrupt)) {
-			t.Errorf("%v is not a *engine.Corrupt", err)
+		if !isBadData(err) {
+			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
 		}
 	})
 }

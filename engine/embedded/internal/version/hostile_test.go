@@ -221,7 +221,7 @@ func FuzzStored(f *testing.F) {
 			bad[a.segment][a.block] = b
 		}
 		if err := use(t, payload, bad); err != nil && !isBadData(err) {
-			t.Errorf("%v is not a *engine.Corrupt", err)
+			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
 		}
 	})
 }

@@ -287,8 +287,8 @@ func FuzzApplyOps(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		tx := Begin(NewSnapshot(s, first))
 		if err := tx.ApplyOps(ops); err != nil {
-			if !errors.As(err, new(*engine.Corrupt)) {
-				t.Fatalf("%v is not a *engine.Corrupt", err)
+			if !isBadData(err) {
+				t.Fatalf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
 			}
 			return
 		}
@@ -366,7 +366,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, err := ReadManifest(b, dec, memory{})
 		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%v is not a *engine.Corrupt", err)
+			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
 		}
 	})
 }

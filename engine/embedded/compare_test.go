@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -137,6 +138,54 @@ func TestKeptNodeLacksEdges(t *testing.T) {
 	c, err := g.Compare(ctx, engine.Target{Branch: "side"}, engine.Target{}, engine.CompareOptions{Resolutions: []engine.Resolution{keep}})
 	if err != nil || len(c.Conflicts) != 1 || c.Conflicts[0].Kind != engine.CardinalityViolation {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestSourceLacksEdges compares a source in which an earlier merge kept a node without its edges, so that it has fewer
+// edges than its type needs. A target that changed less than the source still has the edges.
+func TestSourceLacksEdges(t *testing.T) {
+	ctx := context.Background()
+	schema := people()
+	schema.Edges[0].Card = &catalog.Cardinality{Min: 1, Max: 4}
+	schema.Index()
+	g, err := Create(ctx, fs.NewMem(), dir, "// people", schema, Options{quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	load := func(branch, text string) {
+		t.Helper()
+		if _, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load("", `{"type":"Person","data":{"name":"p0","age":1}}
+{"type":"Person","data":{"name":"p1","age":1}}
+{"type":"Person","data":{"name":"p2","age":1}}
+{"edge":"Knows","from":"p0","to":"p1","data":{"id":"k0"}}
+`)
+	for _, name := range []string{"kept", "small"} {
+		if _, err := g.CreateBranch(ctx, name, engine.Target{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load("kept", `{"type":"Person","data":{"name":"p0","age":3}}`+"\n")
+	load("small", `{"type":"Person","data":{"name":"p1","city":"c"}}`+"\n")
+	if _, err := g.Mutate(ctx, deletePerson, engine.Args{str("p0")}, engine.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	keep := engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: "p0"}, Take: engine.TakeTheirs}
+	if _, err := g.Merge(ctx, "kept", "", engine.MergeOptions{Resolutions: []engine.Resolution{keep}}); err != nil {
+		t.Fatal(err)
+	}
+	load("", `{"type":"Person","data":{"name":"p2","age":5}}`+"\n"+`{"type":"Person","data":{"name":"p3","age":5}}`+"\n")
+	c, err := g.Compare(ctx, engine.Target{}, engine.Target{Branch: "small"}, engine.CompareOptions{})
+	if err != nil || len(c.Conflicts) != 1 || c.Conflicts[0].Kind != engine.CardinalityViolation {
+		t.Errorf("Compare: %+v, %v", c, err)
+	}
+	var refused *engine.MergeConflicts
+	if _, err := g.Preview(ctx, engine.Target{}, engine.Target{Branch: "small"}, nil); !errors.As(err, &refused) {
+		t.Errorf("Preview: %v, expected a *engine.MergeConflicts", err)
 	}
 }
 

@@ -30,7 +30,8 @@ type MergeOptions struct {
 	MaxConflicts int
 	// Reversed says that the transaction is on the source of the merge that the caller wants to know
 	// about, and that the argument `source` is its target. If a merge has no conflicts, the same merge with its
-	// sides exchanged has none, and both lead to the same entities. Conflicts about diverging changes are the same
+	// sides exchanged has none, and both lead to the same entities, unless the source has a node with fewer edges of a
+	// type than its minimum and has changed edges of this type. Conflicts about diverging changes are the same
 	// too, and are reported as conflicts of the merge that the caller wants to know about; those about rules and
 	// lost ends may be others.
 	Reversed bool

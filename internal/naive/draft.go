@@ -110,7 +110,7 @@ func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (*engine.Draft
 		return nil, false, &engine.TooLarge{Resource: "open drafts of one actor", Limit: int64(n.Max), Actual: int64(open) + 1}
 	}
 	if n.Commit != "" {
-		if g.gone[n.Commit] {
+		if g.gone[n.Commit] || g.goneBase(n.Commit) != "" {
 			return nil, false, missing
 		}
 		from = g.commits[n.Commit]

@@ -147,13 +147,21 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	if g.lines[name] != nil {
 		return engine.Branch{}, &engine.Conflict{Reason: "branch " + name + " exists already"}
 	}
-	for _, l := range g.lines {
-		if base := g.lowest(head.ID, l.head.ID); g.gone[base] {
-			return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base, Reclaimed: true}
-		}
+	if base := g.goneBase(head.ID); base != "" {
+		return engine.Branch{}, &engine.NotFound{What: "state of commit", Name: base, Reclaimed: true}
 	}
 	g.lines[name] = &line{name: name, head: head, state: s, outcomes: map[[2]string]outcome{}}
 	return engine.Branch{Name: name, Head: head}, nil
+}
+
+// goneBase returns a merge base of a commit and a branch that a cleanup has removed, or "" if there is none.
+func (g *Graph) goneBase(id string) string {
+	for _, l := range g.lines {
+		if base := g.lowest(id, l.head.ID); g.gone[base] {
+			return base
+		}
+	}
+	return ""
 }
 
 // DeleteBranch removes a branch.

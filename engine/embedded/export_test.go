@@ -20,6 +20,13 @@ func (at SharedPlace) Reloading(n uint64) SharedPlace {
 	return at
 }
 
+// Pieces returns the place, changed so that the cache fetches the pieces of segments when they are read, however small
+// the segments are.
+func (at SharedPlace) Pieces() SharedPlace {
+	at.whole = 1
+	return at
+}
+
 // Indexed returns the options, changed so that indexes are stored for tables of at least n
 // ordinals.
 func (o Options) Indexed(n uint32) Options {

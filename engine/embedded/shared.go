@@ -46,6 +46,7 @@ type SharedPlace struct {
 	Needed func(context.Context) (uint64, error)
 
 	reload uint64 // Reload of store.SharedOptions
+	whole  int64  // Whole of store.SharedOptions
 }
 
 // CacheBound bounds the caches of several graphs together.
@@ -181,7 +182,7 @@ func (at *SharedPlace) options(opts Options, a store.Applier) store.SharedOption
 	return store.SharedOptions{
 		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Bound: at.Bound,
 		Node: at.Node, Incarnation: at.Incarnation, Address: at.Address,
-		Patience: at.Patience, Retention: at.Retention, Needed: at.Needed, Reload: at.reload, Applier: a, Failed: opts.LogFailed,
+		Patience: at.Patience, Retention: at.Retention, Needed: at.Needed, Reload: at.reload, Whole: at.whole, Applier: a, Failed: opts.LogFailed,
 	}
 }
 

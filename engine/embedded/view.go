@@ -159,8 +159,11 @@ func (v *View) begin(ctx context.Context, opts Options, st store.Storage, found 
 // argument `commit` is the same as in the call that made the copy. The error is a *engine.Corrupt.
 func (v *View) Check(ctx context.Context, made *Graph, commit string) error {
 	for id := range made.store.Sizes() {
-		// In shared storage, this fetches and verifies the object of the segment.
-		if _, err := made.store.OpenSegment(ctx, id); err != nil {
+		seg, err := made.store.OpenSegment(ctx, id)
+		if err == nil {
+			err = seg.Complete(ctx) // in shared storage, this fetches and verifies the object
+		}
+		if err != nil {
 			return err
 		}
 	}

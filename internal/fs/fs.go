@@ -28,8 +28,8 @@ type FS interface {
 	// Open opens an existing file for reading.
 	Open(name string) (File, error)
 
-	// Map returns the current content of an existing file, for reading. The file must not
-	// be written while it is mapped. It may be renamed and removed.
+	// Map returns the current content of an existing file, for reading. After a write to the file
+	// while it is mapped, the writer must call Written of the mapping. The file may be renamed and removed.
 	Map(name string) (*Mapping, error)
 
 	// OpenWrite opens an existing file for reading and writing.

@@ -19,6 +19,14 @@ type Mapping struct {
 // change it, and must not use it once the Mapping is unreachable.
 func (m *Mapping) Bytes() []byte { return m.data }
 
+// Written must be called after p was written to the file at an offset, so that the mapping shows p. Nothing may read
+// these bytes of the mapping meanwhile.
+func (m *Mapping) Written(p []byte, offset int64) {
+	if !m.mapped {
+		copy(m.data[offset:], p)
+	}
+}
+
 // MappedFile takes an address in a live mapping. It returns the mapped file, and the offset in that
 // file. After a memory fault at an address, it identifies the file.
 func MappedFile(addr uintptr) (name string, offset int64, ok bool) {

@@ -62,7 +62,10 @@ type cachedFile struct {
 	size     int64         // bytes of the file that count towards the bound
 	users    int           // mappings of the file, and calls that need it
 	idle     *list.Element // place in CacheBound.idle; nil while the file has users
-	verified bool          // the file is a copy of the graph's segment; an earlier process may have left another one under its name
+	verified bool          // the file is a copy of the graph's segment, maybe with holes; an earlier process may have left another one under its name
+
+	writing sync.Mutex // guards `open`
+	open    fs.File    // to fill holes; nil until needed, and without users
 }
 
 // openCacheFolder locks the folder of a cache. The folder has no files until they are noted. If another
@@ -101,6 +104,9 @@ func (f *cacheFolder) scan(found listing) error {
 			return unavailable("reading the cache", err)
 		}
 		size, err := file.Size()
+		if n, ok := fs.Allocated(file); ok {
+			size = min(size, n) // the file may have holes
+		}
 		if err = errors.Join(err, file.Close()); err != nil {
 			return unavailable("reading the cache", err)
 		}
@@ -235,11 +241,48 @@ func (c *cachedFile) release() {
 	b := c.folder.bound
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c.users--; c.users > 0 || c.folder.files[c.id] != c {
+	if c.users--; c.users > 0 {
+		return
+	}
+	c.closeLocked()
+	if c.folder.files[c.id] != c {
 		return
 	}
 	c.idle = b.idle.PushBack(c)
 	b.shrinkLocked()
+}
+
+// openToWrite opens a file that may have holes, so that it can be written until it has no users any more. It does not
+// lock the file, as the folder would do: open results of a closed graph may still write it when the graph is open again.
+func (c *cachedFile) openToWrite() (err error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.open != nil {
+		return nil
+	}
+	if c.open, err = c.folder.fsys.OpenWrite(c.name()); err != nil {
+		c.open = nil
+		return unavailable("opening a segment in the cache", err)
+	}
+	return nil
+}
+
+// write writes to a file that openToWrite has opened, and counts the bytes.
+func (c *cachedFile) write(p []byte, at int64) error {
+	c.grow(int64(len(p)))
+	if _, err := c.open.WriteAt(p, at); err != nil {
+		return unavailable("writing a segment to the cache", err)
+	}
+	return nil
+}
+
+// closeLocked closes a file that openToWrite has opened. REQUIRES: the file has no users, and the mutex of the bound is
+// locked.
+func (c *cachedFile) closeLocked() {
+	if c.open != nil {
+		c.open.Close() // nothing is lost if that fails: checksums show what the file has
+		c.open = nil
+	}
 }
 
 // discard forgets a file that is not in the folder.

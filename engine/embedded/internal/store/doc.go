@@ -178,8 +178,12 @@
 //
 // Each server has a cache folder, which it locks with the file LOCK. The folder contains copies of
 // segments under the names that they have in the directory of a Store. A segment is uploaded before
-// a record or checkpoint can name it. A server fetches a segment whole when it first opens it, and
-// verifies all of it before the file gets its name. A server uses a file that an earlier process
+// a record or checkpoint can name it. A server fetches a small segment whole when it first opens it, and
+// verifies all of it before the file gets its name. Of a larger one it fetches the header and the footer; the rest of the
+// file is a hole. Each piece of 64 KiB is fetched, with those around it, when it is first read and does not match its
+// checksum. Nothing is read from a hole: the zeros do not match either, unless the piece consists of zeros. A server that
+// loads a later checkpoint fetches new segments whole, because reads that go on need them soon.
+// A server uses a file that an earlier process
 // left only if the checkpoint gives the same length and the same checksum of the footer.
 //
 // A server that follows the log applies each record in memory. It loads a checkpoint of [Store.Rewrite]

@@ -141,6 +141,9 @@ const copyPiece = 1 << 20
 // durable after the next SyncDir.
 func (s *Store) copySegment(ctx context.Context, from Segments, id SegmentID) (_ *segmentState, err error) {
 	seg, err := from.OpenSegment(ctx, id)
+	if err == nil {
+		err = seg.Complete(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -208,6 +211,9 @@ func CreateSharedFrom(ctx context.Context, opts SharedOptions, image *Image) (_ 
 func (s *Shared) fill(ctx context.Context, image *Image) error {
 	for _, id := range image.all() {
 		seg, err := image.From.OpenSegment(ctx, id)
+		if err == nil {
+			err = seg.Complete(ctx)
+		}
 		if err != nil {
 			return err
 		}

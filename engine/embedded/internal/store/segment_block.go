@@ -21,6 +21,9 @@ type block struct {
 	// chunks contains the decompressed bytes of each chunk that was read, if the block consists of
 	// chunks.
 	chunks []atomic.Pointer[[]byte]
+
+	fetched atomic.Int64 // the piece after the last one that the filler of the segment fetched
+	ahead   atomic.Int64 // number of units that it fetched last
 }
 
 // readThroughBytes is the length of the longest block that [Segment.Block] fetches in one request to
@@ -31,7 +34,8 @@ const readThroughBytes = 1 << 20
 // in a mapping: the caller must not change it, and must keep the segment while it uses the
 // data. The first use after opening verifies the checksums; if they are wrong, Block returns an
 // *engine.Corrupt that contains the names of the file and of the block. If the block does not
-// exist, it returns an *engine.NotFound.
+// exist, it returns an *engine.NotFound. If the block must be fetched from shared storage, and that fails, it
+// returns an *engine.Unavailable.
 func (g *Segment) Block(name string) ([]byte, error) {
 	b, err := g.block(name)
 	if err != nil {
@@ -45,6 +49,12 @@ func (g *Segment) Block(name string) ([]byte, error) {
 			g.mapping.ReadThrough(int(b.offset), int(b.offset+b.length))
 		} else {
 			g.mapping.Fetch(int(b.offset), int(b.offset+b.length))
+		}
+		if g.fill != nil {
+			b.prepare()
+			if err := b.fillAll(g); err != nil {
+				return nil, err
+			}
 		}
 		data, err := b.stored(g, 0, b.length)
 		if err != nil {
@@ -96,8 +106,8 @@ func (g *Segment) block(name string) (*block, error) {
 // Len returns the length of the block in bytes.
 func (p Pieces) Len() int { return int(p.b.unpacked) }
 
-// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). Any error is
-// an *engine.Corrupt.
+// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). The error is an
+// *engine.Corrupt, or an *engine.Unavailable if the bytes must be fetched from shared storage.
 func (p Pieces) Range(from, to int) ([]byte, error) {
 	b := p.b
 	if from < 0 || from > to || to > p.Len() {
@@ -161,16 +171,17 @@ func (p Pieces) Append(dst []byte, from, to int) ([]byte, error) {
 }
 
 // Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. It does
-// nothing for the pieces at the start of the range that are verified, or if the block is compressed.
+// nothing for the pieces at the start of the range that are verified, if the block is compressed, or if the file
+// may have holes.
 // For limits see Range.
 func (p Pieces) Prefetch(from, to int) {
 	b := p.b
-	if b.codec != codecNone || b.verified.Load() {
+	if b.codec != codecNone || b.verified.Load() || p.g.fill != nil {
 		return
 	}
 	b.prepare()
 	for i := from / pieceSize; i*pieceSize < to; i++ {
-		if b.parts[i/64].Load()&(1<<(i%64)) == 0 {
+		if !b.known(i) {
 			p.g.mapping.Fetch(int(b.offset)+i*pieceSize, int(b.offset)+to)
 			return
 		}
@@ -191,12 +202,17 @@ func (b *block) prepare() {
 func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 	b.prepare()
 	data := g.mapping.Bytes()[b.offset:]
-	if from < to && !b.verified.Load() {
+	switch {
+	case from == to || b.verified.Load():
+	case g.fill != nil:
+		if err := b.fill(g, int(from/pieceSize), int((to-1)/pieceSize)); err != nil {
+			return nil, err
+		}
+	default:
 		fetched := to-from == b.length // a read of the whole block has fetched it already
 		last := int((to - 1) / pieceSize)
 		for i := int(from / pieceSize); i <= last; i++ {
-			word, bit := &b.parts[i/64], uint64(1)<<(i%64)
-			if word.Load()&bit != 0 {
+			if b.known(i) {
 				continue
 			}
 			if !fetched {
@@ -206,7 +222,7 @@ func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 			if err := b.verifyPiece(data[:pad(b.length, blockAlign)], i, g.name); err != nil {
 				return nil, err
 			}
-			word.Or(bit)
+			b.note(i)
 		}
 	}
 	return data[from:to:to], nil

@@ -14,6 +14,7 @@ import (
 // Segment is an open segment, mapped into memory. Its methods may be called concurrently.
 type Segment struct {
 	mapping *fs.Mapping       // the mapped file
+	fill    *filler           // completes the file; nil if it has no holes
 	name    string            // path of the file, for errors
 	size    int64             // size of the file in bytes
 	crc     uint32            // checksum of the footer
@@ -72,6 +73,20 @@ func (b *blockEntry) read(f io.ReaderAt, file string) error {
 	}
 	_, err := b.unpack(data[:b.length], file)
 	return err
+}
+
+// readFilled reads and verifies the pieces of a block that are no holes of the file, which read as zeros.
+func (b *blockEntry) readFilled(f io.ReaderAt, file string) error {
+	data := make([]byte, pad(b.length, blockAlign))
+	if n, err := f.ReadAt(data, b.offset); n < len(data) {
+		return readFailure(file, err)
+	}
+	for i := range b.pieces {
+		if err := b.verifyPiece(data, i, file); err != nil && bytes.Trim(data[i*pieceSize:min((i+1)*pieceSize, len(data))], "\x00") != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verify checks the checksums of a block; data includes the padding.

@@ -36,6 +36,10 @@ type SharedOptions struct {
 	// the length of the history.
 	Reload uint64
 
+	// Whole is the size in bytes up to which a segment is fetched whole. Of a larger one, the pieces are fetched that are
+	// read. 0 means 8 MiB.
+	Whole int64
+
 	// Retention is how long condemned objects stay; see Retention of sharedlog.Options.
 	Retention time.Duration
 
@@ -80,6 +84,7 @@ type Shared struct {
 	follower  *sharedlog.Follower             // nil if the log must be opened again
 	broken    bool                            // the state or the follower cannot be used after an error
 	ctx       context.Context                 // of the call that follows the log
+	reloading atomic.Bool                     // the Applier loads a checkpoint, while readers see an earlier state
 	missed    atomic.Bool                     // an object that the state needs was not there
 	holds     *holds                          // the checkpoints whose states are in use
 	queue     atomic.Pointer[sharedlog.Queue] // the log of the writer; nil while the server only reads

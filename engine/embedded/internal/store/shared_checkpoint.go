@@ -70,7 +70,10 @@ func (s *Shared) load(checkpoint []byte, covered uint64) error {
 		rec.Segments = append(rec.Segments, e.id)
 	}
 	s.reached(m.upTo + uint64(len(records)))
-	if err := s.opts.Applier.Load(s.ctx, s, rec); err != nil {
+	s.reloading.Store(round > 1)
+	err = s.opts.Applier.Load(s.ctx, s, rec)
+	s.reloading.Store(false)
+	if err != nil {
 		return err
 	}
 	s.forget(func(state *sharedSegment) bool { return state.manifest != round && state.opened != round })

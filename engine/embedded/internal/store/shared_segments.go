@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 )
 
 const (
+	wholeBytes    = 8 << 20 // size up to which a segment is fetched whole; see SharedOptions
 	fetchPart     = 8 << 20 // bytes of a segment that one request reads
 	fetchRequests = 3       // requests at a time for one segment, so that it arrives sooner than over one connection
 )
@@ -29,6 +31,7 @@ const (
 type sharedSegment struct {
 	segmentState
 	opened   uint64        // the round in which the segment was last opened
+	whole    bool          // the file in the cache has no holes
 	fetching chan struct{} // closed when the fetch in progress ends; nil if there is none
 }
 
@@ -70,7 +73,7 @@ func (s *Shared) WriteSegment(ctx context.Context, write func(w *SegmentWriter) 
 		return 0, errors.Join(err, s.files.remove(id))
 	}
 	s.mu.Lock()
-	s.segments[id] = &sharedSegment{segmentState: *state}
+	s.segments[id] = &sharedSegment{segmentState: *state, whole: true}
 	s.mu.Unlock()
 	return id, nil
 }
@@ -96,14 +99,14 @@ func (s *Shared) upload(ctx context.Context, id SegmentID, size int64) error {
 	return s.mapped(err)
 }
 
-// OpenSegment implements [Storage]. If the cache does not have the file, OpenSegment fetches it.
-// Calls that need the same file at the same time share one fetch.
+// OpenSegment implements [Storage]. If the cache does not have the file, OpenSegment fetches it, or its ends only if
+// it is large. Calls that need the same file at the same time share one fetch.
 func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		file, err := s.claim(ctx, id)
+		file, whole, err := s.claim(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -111,12 +114,17 @@ func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error
 			continue // the fetch of another call has ended
 		}
 		seg, err := mapSegment(s.cache, s.file(id), id)
+		if err == nil && !whole {
+			seg.fill = s.newFiller(id, file)
+			err = file.openToWrite()
+		}
 		switch {
 		case err == nil:
 			runtime.AddCleanup(seg.mapping, (*cachedFile).release, file)
 			return seg, nil
 		case errors.Is(err, iofs.ErrNotExist):
 			file.discard() // another program has removed the file
+			file.release()
 			continue
 		}
 		file.release()
@@ -124,32 +132,33 @@ func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error
 	}
 }
 
-// claim returns the verified file of a segment in the cache. It fetches the file if it must. If
+// claim returns the file of a segment in the cache, and whether it has no holes. It fetches the file if it must. If
 // another call is fetching it, claim waits for that call and returns nil. The caller must release
 // the file.
-func (s *Shared) claim(ctx context.Context, id SegmentID) (*cachedFile, error) {
+func (s *Shared) claim(ctx context.Context, id SegmentID) (file *cachedFile, whole bool, err error) {
 	s.mu.Lock()
 	state := s.segments[id]
 	switch {
 	case s.closed:
 		s.mu.Unlock()
-		return nil, &engine.Unavailable{Reason: "it is closed"}
+		return nil, false, &engine.Unavailable{Reason: "it is closed"}
 	case state == nil:
 		state = &sharedSegment{segmentState: segmentState{recovered: true}}
 		s.segments[id] = state
 	}
 	state.opened = s.round
 	if file := s.files.use(id, true); file != nil {
+		whole := state.whole
 		s.mu.Unlock()
-		return file, nil
+		return file, whole, nil
 	}
 	if waiting := state.fetching; waiting != nil {
 		s.mu.Unlock()
 		select {
 		case <-waiting:
-			return nil, nil
+			return nil, false, nil
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	}
 	done := make(chan struct{})
@@ -157,29 +166,35 @@ func (s *Shared) claim(ctx context.Context, id SegmentID) (*cachedFile, error) {
 	want := state.segmentState
 	s.mu.Unlock()
 
-	file, crc, err := s.fetch(ctx, id, want)
+	file, crc, whole, err := s.fetch(ctx, id, want)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state.fetching = nil
 	close(done)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	state.known, state.size, state.crc = true, file.size, crc
-	return file, nil
+	if !want.known {
+		state.size = file.size // fetched whole
+	}
+	state.known, state.crc, state.whole = true, crc, whole
+	return file, whole, nil
 }
 
 // fetch makes sure that the cache has the file of a segment. It returns the file, which the caller
-// must release, and the checksum of the file's footer. It trusts a file that an earlier process
-// left only if `want` has the same size and checksum. It verifies a fetched file completely before
-// it gives the file its final name.
-func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (file *cachedFile, crc uint32, err error) {
+// must release, the checksum of the file's footer, and whether the file has no holes. It trusts a file that an earlier
+// process left only if `want` has the same size and checksum. If a checkpoint gives the size of the segment, and the
+// segment is large, fetch reads only its ends, unless reads of an earlier state go on: those will soon need the
+// segments of the new state, and should not wait for each piece. Otherwise it verifies the fetched file completely before it
+// gives the file its final name.
+func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (file *cachedFile, crc uint32, whole bool, err error) {
 	if file := s.files.use(id, false); file != nil {
 		if want.known {
 			if seg, err := mapSegment(s.cache, s.file(id), id); err == nil && seg.size == want.size && seg.crc == want.crc {
+				whole := s.withoutHoles(id, want.size)
 				file.verify()
-				return file, seg.crc, nil
+				return file, seg.crc, whole, nil
 			}
 		}
 		file.release()
@@ -188,12 +203,14 @@ func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (fi
 	temp := s.file(id) + tempExt
 	f, err := createTemp(s.cache, temp)
 	if err != nil {
-		return nil, 0, unavailable("making a file in the cache", err)
+		return nil, 0, false, unavailable("making a file in the cache", err)
 	}
 	file = s.files.add(id, 0, false)
-	size, err := s.download(ctx, id, f, file, want)
-	if err == nil {
-		crc, err = s.verifyFile(f, size, id, want)
+	whole = !want.known || want.size <= cmp.Or(s.opts.Whole, wholeBytes) || s.reloading.Load()
+	if whole {
+		crc, err = s.fetchWhole(ctx, id, f, file, want)
+	} else {
+		crc, err = s.fetchEnds(ctx, id, f, file, want)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -206,10 +223,31 @@ func (s *Shared) fetch(ctx context.Context, id SegmentID, want segmentState) (fi
 	}
 	if err != nil {
 		file.discard()
-		return nil, 0, errors.Join(err, removeIfThere(s.cache, temp))
+		return nil, 0, false, errors.Join(err, removeIfThere(s.cache, temp))
 	}
 	file.verify()
-	return file, crc, nil
+	return file, crc, whole, nil
+}
+
+// withoutHoles reports whether the disk has all bytes of a file in the cache. If the file system does not tell, the
+// result is false.
+func (s *Shared) withoutHoles(id SegmentID, size int64) bool {
+	f, err := s.cache.Open(s.file(id))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	n, ok := fs.Allocated(f)
+	return ok && n >= size
+}
+
+// fetchWhole writes the object of a segment to `f`, and verifies it. It returns the checksum of the footer.
+func (s *Shared) fetchWhole(ctx context.Context, id SegmentID, f fs.File, file *cachedFile, want segmentState) (crc uint32, err error) {
+	size, err := s.download(ctx, id, f, file, want)
+	if err != nil {
+		return 0, err
+	}
+	return s.verifyFile(f, size, id, want)
 }
 
 // download writes the object of a segment to `f`, and returns its size. If a checkpoint gives the size,
@@ -240,23 +278,46 @@ func (s *Shared) download(ctx context.Context, id SegmentID, f fs.File, file *ca
 // downloadPart writes `length` bytes of a segment's object, from an offset on, to the same place of `f`. It
 // returns the number of bytes, which is less than `length` if the object ends before.
 func (s *Shared) downloadPart(ctx context.Context, id SegmentID, f fs.File, file *cachedFile, at, length int64) (int64, error) {
-	name := s.opts.Prefix + objectName(id)
-	var part []byte
-	err := s.repeat(ctx, func() (err error) {
-		part, err = s.opts.Bucket.Read(ctx, name, at, length)
-		return err
-	})
-	switch {
-	case errors.Is(err, object.ErrNotFound):
-		return 0, s.missing(name)
-	case err != nil:
-		return 0, s.mapped(err)
+	part, err := s.readUpTo(ctx, id, at, length)
+	if err != nil {
+		return 0, err
 	}
 	file.grow(int64(len(part)))
 	if _, err := f.WriteAt(part, at); err != nil {
 		return 0, unavailable("writing a segment to the cache", err)
 	}
 	return int64(len(part)), nil
+}
+
+// readUpTo reads `length` bytes of a segment's object, or fewer if the object ends before.
+func (s *Shared) readUpTo(ctx context.Context, id SegmentID, at, length int64) (part []byte, err error) {
+	name := s.opts.Prefix + objectName(id)
+	err = s.repeat(ctx, func() (err error) {
+		part, err = s.opts.Bucket.Read(ctx, name, at, length)
+		return err
+	})
+	if errors.Is(err, object.ErrNotFound) {
+		return nil, s.missing(name)
+	}
+	return part, s.mapped(err)
+}
+
+// readPart reads `length` bytes of a segment's object. If the object ends before, the error is a *engine.Corrupt.
+func (s *Shared) readPart(ctx context.Context, id SegmentID, at, length int64) ([]byte, error) {
+	part, err := s.readUpTo(ctx, id, at, length)
+	if err == nil && int64(len(part)) < length {
+		return nil, &engine.Corrupt{Object: s.opts.Prefix + objectName(id), Detail: fmt.Sprintf("the object ends before offset %d", at+length)}
+	}
+	return part, err
+}
+
+// checkCopy returns an error unless a segment has the size and the checksum that a checkpoint gives.
+func (s *Shared) checkCopy(seg *Segment, id SegmentID, want segmentState) error {
+	if !want.known || want.size == seg.size && want.crc == seg.crc {
+		return nil
+	}
+	return &engine.Corrupt{Object: s.opts.Prefix + objectName(id), Detail: fmt.Sprintf(
+		"the segment has %d bytes and footer checksum %08x, but the checkpoint gives %d bytes and checksum %08x", seg.size, seg.crc, want.size, want.crc)}
 }
 
 // verifyFile reads a whole file of a segment and checks it. It returns the checksum of the footer.
@@ -266,9 +327,8 @@ func (s *Shared) verifyFile(f fs.File, size int64, id SegmentID, want segmentSta
 	if err != nil {
 		return 0, err
 	}
-	if want.known && (want.size != seg.size || want.crc != seg.crc) {
-		return 0, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
-			"the segment has %d bytes and footer checksum %08x, but the checkpoint gives %d bytes and checksum %08x", seg.size, seg.crc, want.size, want.crc)}
+	if err := s.checkCopy(seg, id, want); err != nil {
+		return 0, err
 	}
 	for _, block := range seg.names {
 		if err := seg.blocks[block].read(f, name); err != nil {
@@ -342,7 +402,7 @@ func (s *Shared) Sizes() map[SegmentID]int64 {
 }
 
 // Verify implements [Storage]. It checks that the shared storage has each segment with its size,
-// and reads the segments in the cache. It does not fetch the other segments, and does not read the
+// and reads the segments in the cache, except their holes. It does not fetch the other segments, and does not read the
 // log.
 func (s *Shared) Verify(ctx context.Context) error {
 	stored, err := s.storedSizes(ctx)
@@ -374,7 +434,7 @@ func (s *Shared) Verify(ctx context.Context) error {
 			continue
 		}
 		found := &faultList{}
-		err := found.segment(ctx, s.cache, s.opts.Cache, id, state.segmentState)
+		err := found.segment(ctx, s.cache, s.opts.Cache, id, state.segmentState, !state.whole)
 		file.release()
 		if err != nil {
 			return err

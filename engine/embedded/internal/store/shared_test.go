@@ -229,7 +229,15 @@ func TestSharedReloads(t *testing.T) {
 	}
 }
 
-// TestSharedCache damages the cache and the storage.
+// openWhole opens shared storage with a cache that fetches whole segments.
+func openWhole(t *testing.T, b object.Bucket, fsys *fs.Mem) server {
+	t.Helper()
+	s := openServer(t, b, fsys)
+	s.opts.Whole = 1 << 40
+	return s
+}
+
+// TestSharedCache damages the cache and the storage. The cache fetches whole segments.
 func TestSharedCache(t *testing.T) {
 	ctx := t.Context()
 	data := bytes.Repeat([]byte("segment "), (fetchPart+4096)/8) // two parts
@@ -249,15 +257,15 @@ func TestSharedCache(t *testing.T) {
 
 	t.Run("a file that a process left is used again", func(t *testing.T) {
 		b, id, name := begin(t)
-		f := openServer(t, b, nil)
+		f := openWhole(t, b, nil)
 		f.wantBlock(t, id, data)
 		must(t, f.Shared.Close())
 		must(t, b.Delete(ctx, name))
-		openServer(t, b, f.fsys).wantBlock(t, id, data)
+		openWhole(t, b, f.fsys).wantBlock(t, id, data)
 	})
 	t.Run("a file that does not match the checkpoint is fetched anew", func(t *testing.T) {
 		b, id, _ := begin(t)
-		f := openServer(t, b, nil)
+		f := openWhole(t, b, nil)
 		f.wantBlock(t, id, data)
 		must(t, f.Shared.Close())
 		path := filename("cache", uint64(id), segmentExt)
@@ -266,11 +274,11 @@ func TestSharedCache(t *testing.T) {
 		must(t, err)
 		_, err = file.WriteAt([]byte("this is no segment"), 0)
 		must(t, errors.Join(err, file.Close()))
-		openServer(t, b, f.fsys).wantBlock(t, id, data)
+		openWhole(t, b, f.fsys).wantBlock(t, id, data)
 	})
 	t.Run("an emptied cache is filled again", func(t *testing.T) {
 		b, id, _ := begin(t)
-		f := openServer(t, b, nil)
+		f := openWhole(t, b, nil)
 		f.wantBlock(t, id, data)
 		must(t, f.fsys.Remove(filename("cache", uint64(id), segmentExt)))
 		f.wantBlock(t, id, data)
@@ -279,7 +287,7 @@ func TestSharedCache(t *testing.T) {
 		for _, at := range []int{0, 70, len(data) / 2, len(data) + 80} {
 			b, id, name := begin(t)
 			replace(t, b, name, func(old []byte) []byte { old[at] ^= 1; return old })
-			f := openServer(t, b, nil)
+			f := openWhole(t, b, nil)
 			_, err := f.OpenSegment(ctx, id)
 			var corrupt *engine.Corrupt
 			if !errors.As(err, &corrupt) || corrupt.Object != name {
@@ -294,7 +302,7 @@ func TestSharedCache(t *testing.T) {
 	})
 	t.Run("another segment under the name", func(t *testing.T) {
 		b, id, name := begin(t)
-		w := openServer(t, b, nil)
+		w := openWhole(t, b, nil)
 		must(t, w.TakeOver(ctx))
 		replace(t, b, name, func([]byte) []byte {
 			other, err := b.Read(ctx, "g/"+objectName(w.segment(t, []byte("other"))), 0, object.Whole)
@@ -305,14 +313,14 @@ func TestSharedCache(t *testing.T) {
 		if err := w.Verify(ctx); !errors.As(err, &corrupt) || corrupt.Object != name {
 			t.Errorf("verify: %v, want a *engine.Corrupt that names %s", err, name)
 		}
-		if _, err := openServer(t, b, nil).OpenSegment(ctx, id); !errors.As(err, &corrupt) {
+		if _, err := openWhole(t, b, nil).OpenSegment(ctx, id); !errors.As(err, &corrupt) {
 			t.Errorf("open: %v", err)
 		}
 	})
 	t.Run("a missing object", func(t *testing.T) {
 		b, id, name := begin(t)
 		must(t, b.Delete(ctx, name))
-		f := openServer(t, b, nil)
+		f := openWhole(t, b, nil)
 		var missing *engine.Unavailable
 		if _, err := f.OpenSegment(ctx, id); !errors.As(err, &missing) || !strings.Contains(missing.Reason, name) {
 			t.Errorf("open: %v, want a *engine.Unavailable that names %s", err, name)
@@ -327,20 +335,20 @@ func TestSharedCache(t *testing.T) {
 			b, id, name := begin(t)
 			replace(t, b, name, func(old []byte) []byte { return old[:size] })
 			var corrupt *engine.Corrupt
-			if _, err := openServer(t, b, nil).OpenSegment(ctx, id); !errors.As(err, &corrupt) || corrupt.Object != name {
+			if _, err := openWhole(t, b, nil).OpenSegment(ctx, id); !errors.As(err, &corrupt) || corrupt.Object != name {
 				t.Errorf("%d bytes: %v, want a *engine.Corrupt that names %s", size, err, name)
 			}
 		}
 	})
 	t.Run("parts are read at the same time", func(t *testing.T) {
 		b, id, name := begin(t)
-		f := openServer(t, &meetingBucket{Bucket: b, name: name, both: make(chan struct{})}, nil)
+		f := openWhole(t, &meetingBucket{Bucket: b, name: name, both: make(chan struct{})}, nil)
 		f.wantBlock(t, id, data)
 	})
 	t.Run("callers share a fetch", func(t *testing.T) {
 		b, id, _ := begin(t)
 		reads := &countingBucket{Bucket: b}
-		f := openServer(t, reads, nil)
+		f := openWhole(t, reads, nil)
 		before := reads.reads.Load()
 		var callers sync.WaitGroup
 		for range 16 {

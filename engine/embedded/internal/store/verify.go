@@ -87,7 +87,7 @@ func (s *Store) verifySegment(ctx context.Context, faults *faultList, id Segment
 		return nil
 	}
 	found := &faultList{}
-	err := found.segment(ctx, s.fsys, s.dir, id, state)
+	err := found.segment(ctx, s.fsys, s.dir, id, state, false)
 	if _, there = s.segmentState(id); there {
 		for _, fault := range found.errs {
 			faults.add(fault)
@@ -130,7 +130,7 @@ func (s *Store) verifyAll(ctx context.Context) error {
 		segments[e.id] = segmentState{known: true, size: e.size, crc: e.crc}
 	}
 	for id, state := range segments {
-		if err := faults.segment(ctx, s.fsys, s.dir, id, state); err != nil {
+		if err := faults.segment(ctx, s.fsys, s.dir, id, state, false); err != nil {
 			return err
 		}
 	}
@@ -219,8 +219,9 @@ func (l *faultList) join() error {
 	return errors.Join(l.errs...)
 }
 
-// segment reads a whole segment, block by block. It returns only an error of the context.
-func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, want segmentState) error {
+// segment reads a whole segment, block by block. It returns only an error of the context. If the file may have holes, a
+// piece of zeros is no fault.
+func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id SegmentID, want segmentState, holes bool) error {
 	name := filename(dir, uint64(id), segmentExt)
 	f, g, err := openSegment(fsys, name, id)
 	if err != nil {
@@ -239,7 +240,13 @@ func (l *faultList) segment(ctx context.Context, fsys fs.FS, dir string, id Segm
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := g.blocks[block].read(f, name); err != nil {
+		b := g.blocks[block]
+		if holes {
+			err = b.readFilled(f, name)
+		} else {
+			err = b.read(f, name)
+		}
+		if err != nil {
 			l.add(err)
 		}
 	}

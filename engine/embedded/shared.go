@@ -199,6 +199,13 @@ func (a *applier) Load(ctx context.Context, st *store.Shared, found *store.Recov
 	g := newGraph(a.opts)
 	g.attachStore(st)
 	g.files.hold = found.Hold
+	var ids []store.SegmentID
+	for _, name := range version.TableFiles(found.Manifest, catalog.Decode) {
+		if id, err := segmentID(name); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	st.FetchAll(ctx, ids)
 	if err := g.recovery(ctx, found); err != nil {
 		return err
 	}

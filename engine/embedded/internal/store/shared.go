@@ -37,7 +37,7 @@ type SharedOptions struct {
 	Reload uint64
 
 	// Whole is the size in bytes up to which a segment is fetched whole. Of a larger one, the pieces are fetched that are
-	// read. 0 means 8 MiB.
+	// read. 0 means 2 MiB.
 	Whole int64
 
 	// Retention is how long condemned objects stay; see Retention of sharedlog.Options.

@@ -21,9 +21,10 @@ import (
 )
 
 const (
-	wholeBytes    = 8 << 20 // size up to which a segment is fetched whole; see SharedOptions
+	wholeBytes    = 2 << 20 // size up to which a segment is fetched whole; see SharedOptions
 	fetchPart     = 8 << 20 // bytes of a segment that one request reads
 	fetchRequests = 3       // requests at a time for one segment, so that it arrives sooner than over one connection
+	fetchSegments = 8       // segments that FetchAll fetches at a time
 )
 
 // sharedSegment is a segment of a shared graph. In its segmentState, `manifest` is the round of the
@@ -130,6 +131,26 @@ func (s *Shared) OpenSegment(ctx context.Context, id SegmentID) (*Segment, error
 		file.release()
 		return nil, err
 	}
+}
+
+// FetchAll makes sure that the cache has the files of segments that the checkpoint lists, as OpenSegment does. It
+// fetches several at a time. A segment that cannot be fetched is left out: OpenSegment then returns the error.
+func (s *Shared) FetchAll(ctx context.Context, ids []SegmentID) {
+	slices.Sort(ids)
+	var group errgroup.Group
+	group.SetLimit(fetchSegments)
+	for _, id := range slices.Compact(ids) {
+		group.Go(func() error {
+			if !s.knows(id) {
+				return nil
+			}
+			if file, _, err := s.claim(ctx, id); err == nil && file != nil {
+				file.release()
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
 }
 
 // claim returns the file of a segment in the cache, and whether it has no holes. It fetches the file if it must. If

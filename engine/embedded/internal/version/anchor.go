@@ -124,27 +124,34 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 
 // layouts reads the states that [layoutList.append] wrote.
 func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
-	var schemas []*Schema
+	schemas, tables, err := r.tables(decode, known, open)
+	if err != nil {
+		return nil, err
+	}
+	return r.states(schemas, tables, open)
+}
+
+// tables reads the schemas and the tables of layouts.
+func (r *reader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
 	for range r.count() {
 		s := readSchema(r, decode)
 		if r.err == nil && r.format > 2 {
 			s.Ancestors = r.ancestors(s)
 		}
 		if r.err != nil {
-			return nil, r.err
+			return nil, nil, r.err
 		}
 		if i := slices.IndexFunc(known, s.same); i >= 0 {
 			s = known[i]
 		}
 		schemas = append(schemas, s)
 	}
-	var tables []*Table
 	for range r.count() {
 		t, err := r.table(schemas, open)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		tables = append(tables, t)
 	}
-	return r.states(schemas, tables, open)
+	return schemas, tables, r.err
 }

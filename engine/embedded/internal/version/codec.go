@@ -97,6 +97,7 @@ type reader struct {
 	format  byte
 	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
 	bases   map[basesKey]*Table // indexes that several tables may share
+	dry     bool                // lists the segments of tables and opens none of them
 }
 
 // decoded names in errors what a reader decodes.

@@ -215,6 +215,34 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 	return m, r.err
 }
 
+// fileList is an Opener for a dry reader. It lists the segments and opens none.
+type fileList struct{ names []string }
+
+func (l *fileList) Segment(*Type, string) (*Segment, error) {
+	panic("version: a dry reader opens no rows")
+}
+
+func (l *fileList) Source(name string) (column.Source, error) {
+	l.names = append(l.names, name)
+	return nil, nil
+}
+
+// TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
+// together. A segment may be listed twice. If the manifest is not readable, or has an old format, the list is not
+// complete.
+func TableFiles(payload []byte, decode Decoder) []string {
+	r := &reader{b: payload, dry: true}
+	if r.format = r.formatOf(format.Manifest); r.err != nil || r.format == 1 {
+		return nil
+	}
+	l := &fileList{}
+	_, _, _ = r.tables(decode, nil, l) // ReadManifest reports the faults
+	for _, names := range r.indexes {
+		l.names = append(l.names, names...)
+	}
+	return l.names
+}
+
 // pairs reads the lowest common ancestors of all pairs of n branches, and returns each
 // state once.
 func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {

@@ -63,7 +63,13 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 		if r.err != nil {
 			return r.err
 		}
-		s, err := from.open(t.Type, name, open)
+		s := &Segment{Name: name, N: n}
+		var err error
+		if r.dry {
+			_, err = open.Source(name)
+		} else {
+			s, err = from.open(t.Type, name, open)
+		}
 		if err != nil {
 			return err
 		}

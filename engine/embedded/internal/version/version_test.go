@@ -216,6 +216,11 @@ func TestManifestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	listed := TableFiles(payload, decode(t))
+	slices.Sort(listed)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(files)), slices.Compact(listed)); diff != "" {
+		t.Errorf("files of the tables (-want +got):\n%s", diff)
+	}
 	if n := len(read.Branches); n != 2 || read.Branches[0].Head.nodes[1] != read.Branches[1].Head.nodes[1] {
 		t.Errorf("%d branches do not share their tables", n)
 	}
@@ -364,6 +369,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		TableFiles(b, dec)
 		_, err := ReadManifest(b, dec, memory{})
 		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)

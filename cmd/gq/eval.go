@@ -140,9 +140,24 @@ func (e *evaluator) print(reports []*evaluation.Report) error {
 
 // evaluate evaluates one graph.
 func (e *evaluator) evaluate(ctx context.Context, j *job, threshold int, outputSchemas bool) (_ *evaluation.Report, err error) {
-	pkg, schema, source, err := e.compile(j)
+	s, in, err := e.serve(ctx, j, threshold, outputSchemas)
 	if err != nil {
 		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	r, err := evaluation.Evaluate(ctx, in)
+	if err == nil && e.data == "" {
+		r.Empty = s.empty
+	}
+	return r, err
+}
+
+// serve serves one graph, and returns the server and its tools with their questions. The caller closes
+// the server.
+func (e *evaluator) serve(ctx context.Context, j *job, threshold int, outputSchemas bool) (_ *evalServer, in evaluation.Input, err error) {
+	pkg, schema, source, err := e.compile(j)
+	if err != nil {
+		return nil, in, err
 	}
 	var queries []tool.StoredQuery
 	questions := map[string]*model.Query{} // exposed queries by the name of the tool
@@ -154,16 +169,20 @@ func (e *evaluator) evaluate(ctx context.Context, j *job, threshold int, outputS
 	}
 	s := newEvalServer(j.graph, source, schema, queries)
 	s.config.MetaThreshold, s.config.OutputSchemas, s.data = threshold, outputSchemas, e.data
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
 	if _, err := s.Reset(ctx); err != nil {
-		return nil, fmt.Errorf("graph %s: %w", j.graph, err)
+		return nil, in, fmt.Errorf("graph %s: %w", j.graph, err)
 	}
-	in := evaluation.Input{Graph: j.graph, Server: s, Seed: e.seed}
+	in = evaluation.Input{Graph: j.graph, Server: s, Seed: e.seed}
 	if in.Instructions, err = s.instructions(); err != nil {
-		return nil, err
+		return nil, in, err
 	}
 	if in.Tools, in.ListBytes, err = s.tools(); err != nil {
-		return nil, err
+		return nil, in, err
 	}
 	for i := range in.Tools {
 		t := &in.Tools[i]
@@ -179,11 +198,7 @@ func (e *evaluator) evaluate(ctx context.Context, j *job, threshold int, outputS
 			in.Unlisted = append(in.Unlisted, evaluation.Tool{Descriptor: listedQuery{q}.Descriptor(), Stored: true, Questions: q.Questions})
 		}
 	}
-	r, err := evaluation.Evaluate(ctx, in)
-	if err == nil && e.data == "" {
-		r.Empty = s.empty
-	}
-	return r, err
+	return s, in, nil
 }
 
 // compile compiles the sources of a graph. If they have errors, it prints the errors.

@@ -43,7 +43,7 @@ var callersTool = tool.Compiled{
 		Name:        "callers",
 		Exposed:     true,
 		Description: "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.",
-		Instruction: "Use it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		Instruction: "Use it before you change a signature. Calls through an interface count for the interface's method: ask for its callers too.",
 		Questions:   []string{"who calls ParseConfig?", "I want to change the signature of Store.Put, which places call it and would break?"},
 		ParamDocs:   []string{"Path of the function or method, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/calls.gq",
@@ -51,7 +51,7 @@ var callersTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "callers",
 		Title:        "Callers",
-		Description:  "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface are counted for the interface's method: ask for its callers too.",
+		Description:  "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface count for the interface's method: ask for its callers too.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -183,7 +183,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.
+// List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
 	err = affectedByTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -194,7 +194,7 @@ var affectedByTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "affected_by",
 		Exposed:     true,
-		Description: "List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.",
+		Description: "List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.",
 		Questions:   []string{"What reaches db.Exec transitively, up to three hops?", "what breaks if i delete the function legacyHash"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
@@ -202,7 +202,7 @@ var affectedByTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "affected_by",
 		Title:        "Affected by",
-		Description:  "List every other function that reaches the given function or method, directly or transitively, in up to four hops, nearest first: the blast radius, which is the code that changing it may break.",
+		Description:  "List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"hops":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","hops","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -232,7 +232,7 @@ type ReachesRow struct {
 
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
-// List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.
+// List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.
 func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
 	err = reachesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -243,7 +243,7 @@ var reachesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "reaches",
 		Exposed:     true,
-		Description: "List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.",
+		Description: "List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.",
 		Questions:   []string{"What code might run when I call Open, several levels down?", "Does anything under handleLogin end up in the database layer?", "What does this function reach, directly or through others?", "What does main lead to within four calls?"},
 		ParamDocs:   []string{"Path of the function or method."},
 		File:        "queries/code/calls.gq",
@@ -251,7 +251,7 @@ var reachesTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "reaches",
 		Title:        "Reaches",
-		Description:  "List every other function that the given function calls, directly or through up to three others: all that a run of it may lead to or end up in.",
+		Description:  "List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"hops":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","hops","kind","signature"]}` + rowsTail),
 		ReadOnly:     true,
@@ -279,7 +279,7 @@ type MostCalledRow struct {
 
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
-// List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.
+// List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.
 func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
 	err = mostCalledTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -290,7 +290,7 @@ var mostCalledTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "most_called",
 		Exposed:     true,
-		Description: "List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.",
+		Description: "List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.",
 		Questions:   []string{"Which functions are used the most in this code base?", "What are the ten most popular functions?", "Which symbols are the hot spots that everything depends on?", "Which function has the most callers?"},
 		ParamDocs:   []string{"The maximum number of rows."},
 		File:        "queries/code/calls.gq",
@@ -298,7 +298,7 @@ var mostCalledTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "most_called",
 		Title:        "Most called",
-		Description:  "List the functions with the most callers, which the most other functions use or depend on: the hot spots of the code base.",
+		Description:  "List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"callers":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","callers"]}` + rowsTail),
 		ReadOnly:     true,

@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
-		SourceDigest: "sha256:61e45a7db6c116b749a36132421f50334b644a3072b6621d494f3c6d98052f41",
+		SourceDigest: "sha256:b975c5e8006d967090c8c628cf92780f3296ff992975246b5c14954dec4cf0e1",
 	}
 }
 

@@ -15,15 +15,15 @@ import (
 type AddNoteParams struct {
 	// A short name for the note; remove_note takes it.
 	Slug string `json:"slug" jsonschema_description:"A short name for the note; remove_note takes it."`
-	// Path of the symbol that the note is about.
-	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol that the note is about."`
+	// Path of the symbol.
+	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
 	// The text.
 	Text string `json:"text" jsonschema_description:"The text."`
 }
 
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
-// Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.
+// Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.
 func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return addNoteTool.Write(ctx, g, p, opts)
 }
@@ -33,17 +33,17 @@ var addNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "add_note",
 		Exposed:     true,
-		Description: "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.",
+		Description: "Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.",
 		Questions:   []string{"Remember that parseConfig is not safe for concurrent use.", "Write down a remark about this function.", "Attach a comment to (*Store).Wait: it holds the lock.", "Save what I found out about this type for the next reader."},
 		Mutation:    true,
-		ParamDocs:   []string{"A short name for the note; remove_note takes it.", "Path of the symbol that the note is about.", "The text."},
+		ParamDocs:   []string{"A short name for the note; remove_note takes it.", "Path of the symbol.", "The text."},
 		File:        "queries/code/notes.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "add_note",
 		Title:        "Add note",
-		Description:  "Attach a note to a symbol, such as a function: write down a remark or comment to remember for the next reader of the code.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note; remove_note takes it."},"symbol":{"type":"string","description":"Path of the symbol that the note is about."},"text":{"type":"string","description":"The text."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
+		Description:  "Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note; remove_note takes it."},"symbol":{"type":"string","description":"Path of the symbol."},"text":{"type":"string","description":"The text."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},
@@ -60,7 +60,7 @@ type RemoveNoteParams struct {
 
 // RemoveNote runs the query remove_note in queries/code/notes.gq.
 //
-// Throw away or forget a note: a remark or comment that is wrong or out of date.
+// Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.
 func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
 	return removeNoteTool.Write(ctx, g, p, opts)
 }
@@ -70,7 +70,7 @@ var removeNoteTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "remove_note",
 		Exposed:     true,
-		Description: "Throw away or forget a note: a remark or comment that is wrong or out of date.",
+		Description: "Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.",
 		Questions:   []string{"Remove the remark that is out of date.", "Throw away my comment about parseConfig.", "That annotation is wrong, get rid of it.", "Forget what we wrote about this function."},
 		Mutation:    true,
 		ParamDocs:   []string{"The note's name."},
@@ -79,7 +79,7 @@ var removeNoteTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "remove_note",
 		Title:        "Remove note",
-		Description:  "Throw away or forget a note: a remark or comment that is wrong or out of date.\n\nConstraints: deleting a Note also deletes its edges.",
+		Description:  "Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.\n\nConstraints: deleting a Note also deletes its edges.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"The note's name."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
@@ -104,7 +104,7 @@ type NotesAboutRow struct {
 
 // NotesAbout runs the query notes_about in queries/code/notes.gq.
 //
-// List the notes about a symbol, such as a function or method, newest first: the remarks and comments that colleagues wrote or left.
+// List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.
 func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
 	err = notesAboutTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -115,7 +115,7 @@ var notesAboutTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "notes_about",
 		Exposed:     true,
-		Description: "List the notes about a symbol, such as a function or method, newest first: the remarks and comments that colleagues wrote or left.",
+		Description: "List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.",
 		Questions:   []string{"What did colleagues write about this function?", "Has anybody left a remark on NewServer?", "Which comments are attached to this method?", "Are there any known pitfalls of this type that someone wrote down?"},
 		ParamDocs:   []string{"Path of the symbol."},
 		File:        "queries/code/notes.gq",
@@ -123,7 +123,7 @@ var notesAboutTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "notes_about",
 		Title:        "Notes about",
-		Description:  "List the notes about a symbol, such as a function or method, newest first: the remarks and comments that colleagues wrote or left.",
+		Description:  "List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"Path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
 		ReadOnly:     true,

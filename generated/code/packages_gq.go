@@ -13,8 +13,8 @@ import (
 
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
 type GetPackageParams struct {
-	// Import path, such as example.com/shop/stock.
-	Path string `json:"path" jsonschema_description:"Import path, such as example.com/shop/stock."`
+	// Import path.
+	Path string `json:"path" jsonschema_description:"Import path."`
 }
 
 // GetPackageRow is a row of the query get_package in queries/code/packages.gq.
@@ -33,7 +33,7 @@ type GetPackageRow struct {
 
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
-// Show one package: its documentation comment, which says what it is for, how many files and lines it has.
+// Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.
 func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
 	err = getPackageTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -44,16 +44,16 @@ var getPackageTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_package",
 		Exposed:     true,
-		Description: "Show one package: its documentation comment, which says what it is for, how many files and lines it has.",
+		Description: "Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.",
 		Questions:   []string{"What is the package net/http for?", "How many lines and files does this package have?", "What does the documentation comment of a package say?", "What does internal/store do?"},
-		ParamDocs:   []string{"Import path, such as example.com/shop/stock."},
+		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "get_package",
 		Title:        "Get package",
-		Description:  "Show one package: its documentation comment, which says what it is for, how many files and lines it has.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path, such as example.com/shop/stock."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
+		Description:  "Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,
@@ -132,7 +132,7 @@ type ImportersRow struct {
 
 // Importers runs the query importers in queries/code/packages.gq.
 //
-// List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.
+// List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.
 func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
 	err = importersTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -143,7 +143,7 @@ var importersTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "importers",
 		Exposed:     true,
-		Description: "List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.",
+		Description: "List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.",
 		Questions:   []string{"who imports internal/crypto", "Which packages would be affected if I moved pkg/metrics elsewhere?", "do we still use github.com/pkg/errors anywhere?"},
 		ParamDocs:   []string{"Import path."},
 		File:        "queries/code/packages.gq",
@@ -151,7 +151,7 @@ var importersTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "importers",
 		Title:        "Importers",
-		Description:  "List the packages that import or use a package directly: they show whether it is used anywhere, and what its changes may affect.",
+		Description:  "List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
 		ReadOnly:     true,
@@ -229,7 +229,7 @@ type HeaviestPackagesRow struct {
 
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
-// List the biggest packages by size, in lines of code, with how many symbols each declares.
+// List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.
 func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
 	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -240,7 +240,7 @@ var heaviestPackagesTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "heaviest_packages",
 		Exposed:     true,
-		Description: "List the biggest packages by size, in lines of code, with how many symbols each declares.",
+		Description: "List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.",
 		Questions:   []string{"Which packages are the biggest?", "Where is most of the code?", "Which packages have the most lines?", "What are the main parts of this repository by size?"},
 		ParamDocs:   []string{"The maximum number of rows."},
 		File:        "queries/code/packages.gq",
@@ -248,7 +248,7 @@ var heaviestPackagesTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "heaviest_packages",
 		Title:        "Heaviest packages",
-		Description:  "List the biggest packages by size, in lines of code, with how many symbols each declares.",
+		Description:  "List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]}` + rowsTail),
 		ReadOnly:     true,

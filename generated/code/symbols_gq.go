@@ -35,7 +35,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.
+// Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.
 func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
 	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -46,8 +46,8 @@ var findSymbolsTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "find_symbols",
 		Exposed:     true,
-		Description: "Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.",
-		Instruction: "Start here when you are looking for a thing and know what it does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		Description: "Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.",
+		Instruction: "Start here when you look for a thing and know what it does but not its name. Names are split at case changes, so `parse` finds ParseDate.",
 		Questions:   []string{"there's some function with \"backoff\" in the name, which one is it", "List every type whose name ends in Handler.", "where do we validate email addresses?", "Which part of the code is responsible for rate limiting incoming requests?", "i'm looking for the thing that retries failed uploads", "Is there already a helper for splitting a slice into chunks, before I write my own?"},
 		ParamDocs:   []string{"Words, such as: merge conflict. One is enough.", "The maximum number of rows."},
 		File:        "queries/code/symbols.gq",
@@ -55,7 +55,7 @@ var findSymbolsTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "find_symbols",
 		Title:        "Find symbols by words",
-		Description:  "Find the part of the code that is responsible for something or handles it: every function, method, type, interface, constant or variable whose name has one of the words, the best match first.\n\nStart here when you are looking for a thing and know what it does but not what it is called. Names are split at case changes, so `parse` finds ParseDate.",
+		Description:  "Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.\n\nStart here when you look for a thing and know what it does but not its name. Names are split at case changes, so `parse` finds ParseDate.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"Words, such as: merge conflict. One is enough."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
 		ReadOnly:     true,
@@ -98,7 +98,7 @@ type GetSymbolRow struct {
 
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
-// Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.
+// Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.
 func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
 	err = getSymbolTool.Read(ctx, g, p, at, &rows)
 	return rows, err
@@ -109,7 +109,7 @@ var getSymbolTool = tool.Compiled{
 	Query: tool.QueryInfo{
 		Name:        "get_symbol",
 		Exposed:     true,
-		Description: "Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.",
+		Description: "Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.",
 		Questions:   []string{"where is RetryPolicy defined", "what args does NewScheduler take?", "what does the doc say about Flush", "Tell me everything you know about the function mergeRecords.", "file and line of func decodeHeader", "Give me the exact signature of Cache.GetOrLoad including return values."},
 		ParamDocs:   []string{"Path of the symbol, such as example.com/shop/stock.Shelf.Find."},
 		File:        "queries/code/symbols.gq",
@@ -117,7 +117,7 @@ var getSymbolTool = tool.Compiled{
 	Tool: tool.Descriptor{
 		Name:         "get_symbol",
 		Title:        "Get symbol",
-		Description:  "Tell where one symbol, such as a function or struct, is defined, and what it is: the file and line of its definition, whether it is exported, its exact signature, which says what it takes and returns, and its doc comment, the documentation that explains what it is for.",
+		Description:  "Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.",
 		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the symbol, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
 		ReadOnly:     true,

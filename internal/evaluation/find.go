@@ -2,8 +2,10 @@ package evaluation
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
@@ -138,6 +140,18 @@ type Missed struct {
 	Reason   string   `json:"reason,omitempty"` // set if the question does not count because it has a fault
 }
 
+// String returns a line for the report.
+func (m Missed) String() string {
+	place := "no word of it is in the name or the description"
+	if m.Rank > 0 {
+		place = fmt.Sprintf("place %d after %s", m.Rank, strings.Join(m.First, ", "))
+	}
+	if m.Reason != "" {
+		place = m.Reason
+	}
+	return fmt.Sprintf("%s: %q: %s", m.Tool, m.Question, place)
+}
+
 // Pair is two tools that are easily confused.
 type Pair struct {
 	First  string  `json:"first"`
@@ -145,7 +159,14 @@ type Pair struct {
 	Alike  float64 `json:"alike"` // from 0.5 to 1, the likeness of names and descriptions
 }
 
-// find searches for each tool by its questions.
+// Search searches for each tool by its questions, and calls no tool.
+func Search(tools []Tool) Found {
+	f, _ := find(tools)
+	return f
+}
+
+// find searches for each tool by its questions. It also returns the pairs of tools that are easily
+// confused.
 func find(tools []Tool) (Found, []Pair) {
 	x := newIndex(tools)
 	f := Found{Missed: []Missed{}, Without: []string{}}

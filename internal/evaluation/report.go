@@ -40,14 +40,7 @@ func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "  of the stored queries %d of %d, of the built-in tools %d of %d\n",
 		r.Found.StoredFound, r.Found.StoredQuestions, r.Found.Found-r.Found.StoredFound, r.Found.Questions-r.Found.StoredQuestions)
 	for _, m := range r.Found.Missed {
-		place := "no word of it is in the name or the description"
-		if m.Rank > 0 {
-			place = fmt.Sprintf("place %d after %s", m.Rank, strings.Join(m.First, ", "))
-		}
-		if m.Reason != "" {
-			place = m.Reason
-		}
-		fmt.Fprintf(&b, "  %s: %q: %s\n", m.Tool, m.Question, place)
+		fmt.Fprintf(&b, "  %s\n", m)
 	}
 	if len(r.Found.Without) > 0 {
 		fmt.Fprintf(&b, "  without a @question: %s\n", strings.Join(r.Found.Without, ", "))

@@ -90,8 +90,8 @@ func branchCreate() tool.Tool {
 		desc: writer[branchCreateArgs, operations.BranchCreateResult](tool.Descriptor{
 			Name:  "branch_create",
 			Title: "Create a branch",
-			Description: "Makes a new branch at once at any size: a copy of main or of an earlier commit, on which you start to collect edits before you publish them with branch_merge. " +
-				"Others do not see them; branch_delete drops it.",
+			Description: "Makes a new branch: a copy of main or of an earlier commit, on which you start to collect edits before you publish them with branch_merge. " +
+				"Others do not see them.",
 		}),
 		gates: gate(tool.BranchCreate),
 		decode: func(args json.RawMessage) (tool.Call, error) {

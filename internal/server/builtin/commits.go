@@ -93,7 +93,7 @@ func commitList() tool.Tool {
 // commitGetArgs are the arguments of commit_get.
 type commitGetArgs struct {
 	Commit string  `json:"commit"`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit in its history; default main."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit; default main."`
 }
 
 // CommitDetail is the answer of commit_get.
@@ -116,7 +116,7 @@ func commitGet() tool.Tool {
 		desc: reader[commitGetArgs, CommitDetail](tool.Descriptor{
 			Name:        "commit_get",
 			Title:       "Get a commit",
-			Description: "Returns one commit, whose id is known: who made it and when, its parents, and how many nodes and edges it inserted, updated and deleted.",
+			Description: "Shows the details of one commit, whose id is known: the person or agent who made it, the date, its parents, and the number of nodes and edges that it inserted, updated and deleted.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

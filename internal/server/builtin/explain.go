@@ -10,11 +10,11 @@ import (
 
 // explainArgs are the arguments of query_explain.
 type explainArgs struct {
-	Query   string         `json:"query" jsonschema_description:"GQ text of a read or a mutation."`
-	Name    *string        `json:"name,omitempty" jsonschema_description:"Which query to explain, if the text has several."`
-	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name, without $; only for analyze."`
+	Query   string         `json:"query" jsonschema_description:"A read or mutation in GQ."`
+	Name    *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
+	Params  map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $; only for analyze."`
 	Branch  *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
-	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Also run the read, and report the rows and the time of each operator."`
+	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Also run the read; report rows and time of each operator."`
 }
 
 // explain returns the tool query_explain.
@@ -23,7 +23,7 @@ func explain() tool.Tool {
 		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
 			Name:        "query_explain",
 			Title:       "Explain a query",
-			Description: "Shows the plan of a query, for instance of a slow one: how a read would run, its operators, indexes and expected rows. It never runs a mutation.",
+			Description: "Shows the plan of a query, for instance of one that is slow or takes long: the steps that the engine would make, with indexes and expected rows, and with analyze where the time of a read goes. It never runs a mutation.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

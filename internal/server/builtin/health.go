@@ -27,7 +27,7 @@ func health(version string) tool.Tool {
 		desc: reader[noArgs, HealthAnswer](tool.Descriptor{
 			Name:        "graph_health",
 			Title:       "Graph health",
-			Description: "Reports whether the database is up, whether the graph takes writes at the moment or only reads, the version of the server, and the digest of the schema.",
+			Description: "Reports the health of the database (db): whether it is up, whether it currently saves writes or is read-only, the version of the server, and the digest of the schema.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			if err := arguments.Members(args).Done(); err != nil {

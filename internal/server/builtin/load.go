@@ -17,8 +17,8 @@ import (
 // loadArgs are the arguments of graph_load.
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"Lines of NDJSON."`
-	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"For entities that exist: merge replaces them, append fails. overwrite first removes all entities of the types in the data."`
-	From   *string `json:"from,omitempty" jsonschema_description:"If branch does not exist, create it from this branch."`
+	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"If entities exist: merge replaces them, append fails. overwrite first removes all entities of the types in the data."`
+	From   *string `json:"from,omitempty" jsonschema_description:"If branch does not exist, copy it from this one."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions
 }
@@ -32,8 +32,7 @@ func load() tool.Tool {
 			Description: "Loads or imports many records at once, nodes and edges as NDJSON, also into a new branch, as one commit or not at all. An example:\n\n" +
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
-				"from and to are node ids, or {type, id} at an interface; a node with a key has its key as id. " +
-				"Use it instead of many inserts.",
+				"from and to are node ids, or {type, id} at an interface; a node with a key has its key as id.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[loadArgs]()),
 			OutputSchema: jsonschema.Output(reflect.TypeFor[encoding.LoadResult]()),
 			Destructive:  true,

@@ -15,10 +15,10 @@ import (
 
 // proposalSubmitArgs are the arguments of proposal_submit.
 type proposalSubmitArgs struct {
-	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id of the proposal to change or close; left out, a new one is opened."`
+	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id, to change or close one; left out, a new one is opened."`
 	Source      *string `json:"source,omitempty" jsonschema_description:"New: branch with your changes."`
 	Target      *string `json:"target,omitempty" jsonschema_description:"New: branch that gets them; default main."`
-	Title       *string `json:"title,omitempty" jsonschema_description:"What the changes do, in one line; a new proposal needs it."`
+	Title       *string `json:"title,omitempty" jsonschema_description:"The changes in one line; a new proposal needs it."`
 	Description *string `json:"description,omitempty" jsonschema_description:"Why, for the reviewer."`
 	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed."`
 	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge, for good."`
@@ -102,7 +102,7 @@ func proposalSubmit() tool.Tool {
 
 // proposalGetArgs are the arguments of proposal_get.
 type proposalGetArgs struct {
-	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of one; left out, they are listed."`
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of one; default: list them."`
 	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed"`
 	Author    *string `json:"author,omitempty"`
 	Reviewer  *string `json:"reviewer,omitempty"`
@@ -256,7 +256,7 @@ func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, err
 type proposalResolveArgs struct {
 	Proposal    string           `json:"proposal" jsonschema_description:"Id of the proposal."`
 	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict."`
-	Digest      *string          `json:"digest,omitempty" jsonschema_description:"Resolve only if the proposal still has this digest."`
+	Digest      *string          `json:"digest,omitempty" jsonschema_description:"Fail unless the proposal has this digest."`
 	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
 }
 

@@ -26,7 +26,7 @@ type queryArgs struct {
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	readOptions
-	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead of the others: several reads, each answered at its index."`
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead: several reads, each answered at its index."`
 }
 
 // batchArgs is one element of the argument `queries`. Its members have no descriptions of their
@@ -55,7 +55,7 @@ type writeOptions struct {
 
 // mutateArgs are the arguments of graph_mutate.
 type mutateArgs struct {
-	Query  string         `json:"query" jsonschema_description:"GQ text of one mutation."`
+	Query  string         `json:"query" jsonschema_description:"One mutation in GQ."`
 	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`

@@ -22,7 +22,7 @@ func schemaGet() tool.Tool {
 		desc: reader[branchArgs, SchemaGetResult](tool.Descriptor{
 			Name:        "schema_get",
 			Title:       "Get the schema",
-			Description: "Returns the data model, the whole schema as .pg text: all node and edge types and the properties that you can store. It is long; type_describe shows one type.",
+			Description: "Returns the data model, the whole schema as .pg text: all entities (node types), edge types, and the properties, or attributes, that you can store. It is long; type_describe shows one type.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {

@@ -28,7 +28,7 @@ func snapshot() tool.Tool {
 		desc: reader[branchArgs, GraphSnapshotResult](tool.Descriptor{
 			Name:        "graph_snapshot",
 			Title:       "Graph snapshot",
-			Description: "Returns the current version of a branch, which is its last commit, to pin several reads to the same point in time; the digest of its schema; and its number of nodes and edges, or rows, of each type.",
+			Description: "Returns the current version of a branch, its last commit, to pin several reads to one point in time, so that results do not change while others write; and its number of nodes and edges, or rows, of each type right now.",
 		}),
 		gates: gate(tool.Read),
 		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {

@@ -20,7 +20,7 @@ import (
 
 // validateArgs are the arguments of query_validate.
 type validateArgs struct {
-	Query  string  `json:"query" jsonschema_description:"GQ text of one or more queries."`
+	Query  string  `json:"query" jsonschema_description:"One or more queries in GQ."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
@@ -73,8 +73,8 @@ func validate() tool.Tool {
 		desc: reader[validateArgs, ValidateAnswer](tool.Descriptor{
 			Name:  "query_validate",
 			Title: "Check a query",
-			Description: "Checks whether GQ text is correct and compiles against the schema, without running it. Returns each type error or mistake with a fix before you send it, " +
-				"and the parameters and columns of each correct query.",
+			Description: "Checks GQ text without running it: whether it parses, its syntax and names are correct, and it compiles against the schema. " +
+				"Returns each type error or mistake in a statement with a fix before you send it, and the parameters and columns of correct queries.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

@@ -159,6 +159,8 @@ func (b wholeBlock) Range(from, to int) ([]byte, error) { return b[from:to:to], 
 
 func (wholeBlock) Prefetch(int, int) {}
 
+func (wholeBlock) WorthWhole() bool { return true }
+
 func (b wholeBlock) Append(dst []byte, from, to int) ([]byte, error) {
 	return append(dst, b[from:to]...), nil
 }

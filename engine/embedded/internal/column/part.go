@@ -7,7 +7,22 @@ import (
 
 // byPieces reports whether a caller that needs n values must read them with the method `part`. If
 // it returns false, the whole column is in memory: if necessary, byPieces has just read it.
-func (c *Column) byPieces(n int) bool { return c.pending.ByPieces(n, c.storedBytes, c.read) }
+func (c *Column) byPieces(n int) bool {
+	return c.pending.ByPieces(n, c.storedBytes, c.worthWhole, c.read)
+}
+
+// worthWhole reports whether to read the whole column, after many values of it were used.
+func (c *Column) worthWhole() bool {
+	if c.typ.List && !c.elem.worthWhole() {
+		return false
+	}
+	for _, suffix := range []string{".v", ".x", ".o", ".d"} {
+		if p, err := c.stored.src.Pieces(c.stored.name + suffix); err == nil && !p.WorthWhole() {
+			return false
+		}
+	}
+	return true
+}
 
 // one returns a column that contains only value i, or nil if the whole column has been read.
 //

@@ -29,7 +29,10 @@ var wholeLock sync.Mutex
 // all the data: at once if the use is a bulk use or the data is smaller than PieceBytes, otherwise
 // in the background. If the read in the background fails, all further values are read range by
 // range, so that a fault affects only the uses of faulty values.
-func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
+//
+// The function `worth` reports whether to read all the data after so many uses; nil means yes. As long as it does not,
+// values are read by ranges.
+func (p *Pending) ByPieces(n int, size func() int, worth func() bool, read func()) bool {
 	if !p.Left() {
 		return false
 	}
@@ -39,6 +42,10 @@ func (p *Pending) ByPieces(n int, size func() int, read func()) bool {
 		p.limit.Store(limit)
 	}
 	used := p.used.Add(int64(n))
+	if worth != nil && limit > 1 && used > limit && !worth() {
+		p.used.Store(0) // look again after as many uses
+		return true
+	}
 	switch {
 	case limit == 1 || n >= bulkPoints && used > limit:
 		p.Resolve(read)

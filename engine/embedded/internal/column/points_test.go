@@ -154,15 +154,19 @@ func TestByPieces(t *testing.T) {
 		name       string
 		size, n    int  // of the data in bytes; values per use
 		fails      bool // whether reading everything fails
+		not        bool // whether reading everything is not worth it
 		uses, want int  // the number of uses; how many must read ranges
 		whole      bool // whether everything is read in the end
 	}{
-		{"small data", PieceBytes - 1, 1, false, 3, 0, true},
-		{"few uses", 10 * PieceBytes, 1, false, 10, 10, false},
-		{"many uses", 10 * PieceBytes, 1, false, 12, 12, true}, // in the background, after use 12
-		{"bulk", 10 * PieceBytes, bulkPoints, false, 2, 0, true},
-		{"large data and bulk", 100 * PieceBytes, bulkPoints, false, 3, 1, true},
-		{"a fault elsewhere", 10 * PieceBytes, 1, true, 40, 40, false},
+		{"small data", PieceBytes - 1, 1, false, false, 3, 0, true},
+		{"few uses", 10 * PieceBytes, 1, false, false, 10, 10, false},
+		{"many uses", 10 * PieceBytes, 1, false, false, 12, 12, true}, // in the background, after use 12
+		{"bulk", 10 * PieceBytes, bulkPoints, false, false, 2, 0, true},
+		{"large data and bulk", 100 * PieceBytes, bulkPoints, false, false, 3, 1, true},
+		{"a fault elsewhere", 10 * PieceBytes, 1, true, false, 40, 40, false},
+		{"small data is always read", PieceBytes - 1, 1, false, true, 3, 0, true},
+		{"not worth it", 10 * PieceBytes, 1, false, true, 100, 100, false},
+		{"bulk is not worth it", 10 * PieceBytes, bulkPoints, false, true, 100, 100, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p Pending
@@ -178,7 +182,7 @@ func TestByPieces(t *testing.T) {
 				}
 			}
 			for range c.uses {
-				if p.ByPieces(c.n, func() int { return c.size }, read) {
+				if p.ByPieces(c.n, func() int { return c.size }, func() bool { return !c.not }, read) {
 					ranges++
 				}
 			}

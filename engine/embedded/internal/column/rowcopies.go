@@ -95,7 +95,7 @@ func (c *Column) isCopied() bool {
 	}
 	switch c.typ.Kind.Storage() {
 	case value.InText:
-		return !c.pending.Left() || c.storedBytes() <= readText*c.n
+		return !c.pending.Left() || c.storedBytes() <= readText*c.n && c.worthWhole()
 	case value.InBits, value.InInt32, value.InUint32, value.InInt64, value.InUint64, value.InFloat32, value.InFloat64:
 		return true
 	case value.InBytes, value.InVector, value.InNone:

@@ -32,6 +32,9 @@ type Pieces interface {
 	// Append appends the bytes [from, to) to dst, with the same conditions as Range. It keeps nothing
 	// in memory that it decompresses, so it is for data that is read once.
 	Append(dst []byte, from, to int) ([]byte, error)
+	// WorthWhole reports whether a caller that has used many values should read the whole block. A compressed block
+	// must be small or have been decompressed several times, and memory must have room for it.
+	WorthWhole() bool
 	// Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. If
 	// the bytes have been read before, Prefetch does nothing.
 	Prefetch(from, to int)

@@ -79,7 +79,7 @@ func (b *adjacencyBase) load() { b.pending.Resolve(b.read) }
 //
 //go:noinline
 func (b *adjacencyBase) byPieces() bool {
-	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, b.readForLookups)
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nOff + 2*b.nEdge) }, nil, b.readForLookups)
 }
 
 // storedSpan returns the positions at which a node's edges start and end, in a base that has not

@@ -76,7 +76,7 @@ type storedGraph struct {
 // byPieces reports whether codes and links must be read from g.stored, which must not be nil. If it
 // returns false, g.codes and g.links contain them.
 func (g *VectorGraph) byPieces() bool {
-	return g.stored.unread.Left() && g.stored.unread.ByPieces(1, func() int { return g.stored.codes.Len() + 4*g.stored.links.Len() }, g.read)
+	return g.stored.unread.Left() && g.stored.unread.ByPieces(1, func() int { return g.stored.codes.Len() + 4*g.stored.links.Len() }, nil, g.read)
 }
 
 // load reads all codes and links of a stored graph into memory, unless that has been done.

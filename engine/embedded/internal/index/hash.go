@@ -282,7 +282,7 @@ func (b *hashBase) load() { b.pending.Resolve(b.read) }
 //
 //go:noinline
 func (b *hashBase) byPieces() bool {
-	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, b.readForLookups)
+	return b.pending.ByPieces(1, func() int { return 4 * (b.nHeads + b.nNext) }, nil, b.readForLookups)
 }
 
 // block opens a block of n numbers of a stored base; `suffix` ends the name of the block.

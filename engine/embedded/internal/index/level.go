@@ -135,7 +135,7 @@ func (l *level) storedList(first uint32) []uint32 {
 //
 //go:noinline
 func (l *level) byPieces() bool {
-	return l.pending.ByPieces(1, func() int { return 4 * (int(l.buckets()) + 1 + recordSize*l.n) }, l.read)
+	return l.pending.ByPieces(1, func() int { return 4 * (int(l.buckets()) + 1 + recordSize*l.n) }, nil, l.read)
 }
 
 // block opens a block of n numbers of a stored level; `suffix` ends the name of the block.

@@ -93,7 +93,7 @@ func (l *SortedLevel) at(i int) (ord, row uint32) {
 
 //go:noinline
 func (l *SortedLevel) byPieces() bool {
-	return l.unread.ByPieces(1, func() int { return 4 * (l.block.Len() + l.rowBlock.Len()) }, l.read)
+	return l.unread.ByPieces(1, func() int { return 4 * (l.block.Len() + l.rowBlock.Len()) }, nil, l.read)
 }
 
 //go:noinline

@@ -43,6 +43,8 @@ func (b whole) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
 
 func (whole) Prefetch(int, int) {}
 
+func (whole) WorthWhole() bool { return true }
+
 func (b whole) Append(dst []byte, from, to int) ([]byte, error) {
 	return append(dst, b[from:to]...), nil
 }

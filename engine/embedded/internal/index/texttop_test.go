@@ -215,6 +215,8 @@ func (p *countedPieces) Range(from, to int) ([]byte, error) {
 
 func (*countedPieces) Prefetch(int, int) {}
 
+func (*countedPieces) WorthWhole() bool { return true }
+
 func (p *countedPieces) Append(dst []byte, from, to int) ([]byte, error) {
 	b, err := p.Range(from, to)
 	return append(dst, b...), err

@@ -18,9 +18,11 @@ type block struct {
 	prepared sync.Once // makes the lists below
 	// parts contains one bit for each piece, which is set once the piece is verified.
 	parts []atomic.Uint64
-	// chunks contains the decompressed bytes of each chunk that was read, if the block consists of
-	// chunks.
-	chunks []atomic.Pointer[[]byte]
+	// chunks contains the decompressed bytes of chunks that were read lately, if the block consists of
+	// chunks; see chunkMemory.
+	chunks []atomic.Pointer[chunk]
+	// decompressed counts how often one of the chunks was decompressed to be kept.
+	decompressed atomic.Int64
 
 	fetched atomic.Int64 // the piece after the last one that the filler of the segment fetched
 	ahead   atomic.Int64 // number of units that it fetched last
@@ -64,6 +66,7 @@ func (g *Segment) Block(name string) ([]byte, error) {
 			if b.data, err = b.unpack(data, g.name); err != nil {
 				return nil, err
 			}
+			unpacked.add(g.mapping, b.unpacked)
 		}
 		b.verified.Store(true)
 	}
@@ -155,7 +158,7 @@ func (p Pieces) Append(dst []byte, from, to int) ([]byte, error) {
 		i := from / chunkSize
 		start, before := i*chunkSize, len(dst)
 		if known := b.chunks[i].Load(); known != nil {
-			dst = append(dst, *known...)
+			dst = append(dst, known.data...)
 		} else {
 			var err error
 			dst, err = b.appendChunk(dst, i, b.length, p.g.name, func(from, to int64) ([]byte, error) { return b.stored(p.g, from, to) })
@@ -168,6 +171,21 @@ func (p Pieces) Append(dst []byte, from, to int) ([]byte, error) {
 		dst, from = dst[:before+n], from+n
 	}
 	return dst, nil
+}
+
+// WorthWhole reports whether a caller that has used many values should read the whole block. The answer is no for a
+// compressed block if memory has no room for it. It is also no if the chunks in memory cannot be all of the block's and
+// fewer chunks were decompressed than two reads of the whole block do, because one read of all values in their order is
+// no reason to keep them in memory.
+func (p Pieces) WorthWhole() bool {
+	b := p.b
+	switch {
+	case b.codec == codecNone || b.verified.Load():
+		return true
+	case b.unpacked > recent.limit && b.decompressed.Load() < 2*int64(b.numChunks()):
+		return false
+	}
+	return unpacked.room(b.unpacked)
 }
 
 // Prefetch makes the kernel begin to read the bytes [from, to), without waiting for them. It does
@@ -193,7 +211,7 @@ func (b *block) prepare() {
 	b.prepared.Do(func() {
 		b.parts = make([]atomic.Uint64, (len(b.blockEntry.pieces)+63)/64)
 		if b.inChunks() {
-			b.chunks = make([]atomic.Pointer[[]byte], b.numChunks())
+			b.chunks = make([]atomic.Pointer[chunk], b.numChunks())
 		}
 	})
 }
@@ -232,12 +250,14 @@ func (b *block) stored(g *Segment, from, to int64) ([]byte, error) {
 func (b *block) chunk(g *Segment, i int) ([]byte, error) {
 	b.prepare()
 	if known := b.chunks[i].Load(); known != nil {
-		return *known, nil
+		known.use()
+		return known.data, nil
 	}
-	chunk, err := b.appendChunk(nil, i, b.length, g.name, func(from, to int64) ([]byte, error) { return b.stored(g, from, to) })
+	data, err := b.appendChunk(nil, i, b.length, g.name, func(from, to int64) ([]byte, error) { return b.stored(g, from, to) })
 	if err != nil {
 		return nil, err
 	}
-	b.chunks[i].Store(&chunk)
-	return chunk, nil
+	b.decompressed.Add(1)
+	recent.keep(b, i, data)
+	return data, nil
 }

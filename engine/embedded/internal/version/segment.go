@@ -180,7 +180,7 @@ func (s *Segment) endsOf(i uint32) (src, dst uint32) {
 	if e == nil {
 		return s.Src[i], s.Dst[i]
 	}
-	if e.pending.Left() && e.pending.ByPieces(1, func() int { return 8 * int(e.n) }, e.read) {
+	if e.pending.Left() && e.pending.ByPieces(1, func() int { return 8 * int(e.n) }, nil, e.read) {
 		at := func(block string) uint32 { return column.OpenBlockOf[uint32](e.source, block, int(e.n)).At(int(i)) }
 		return at("src"), at("dst")
 	}

@@ -193,6 +193,34 @@ func (r *readDraw) endFilter(end plan.EndNode, scope []plan.VarID) plan.Clause {
 	}
 }
 
+// aggregatedEnd draws an end of an edge variable, for an aggregate. It prefers an end at an interface. It takes its
+// random numbers from params, so that the rest of the statements of a seed does not depend on it.
+func (r *readDraw) aggregatedEnd(v plan.VarID) plan.Expr {
+	e, to := r.drawer.schema.Edge(r.q.Read.Vars[v].Type), r.params.percent(50)
+	if end := endExpr(e, v, to); isEndNode(end) {
+		return end
+	}
+	return endExpr(e, v, !to)
+}
+
+// overEnds draws an aggregate of the nodes at an end of edges at an interface.
+func (r *readDraw) overEnds(end plan.Expr) plan.Expr {
+	if r.params.percent(40) {
+		return r.perhapsDistinct(count(end))
+	}
+	list := r.perhapsDistinct(agg(plan.Collect, end))
+	if r.params.percent(20) {
+		return sizeOf(list)
+	}
+	return list
+}
+
+// isEndNode reports whether an end of an edge is at an interface.
+func isEndNode(end plan.Expr) bool {
+	_, ok := end.(plan.EndNode)
+	return ok
+}
+
 // endOf draws an end of an edge that a mutation inserts. The function `id` draws the id of a node of a type.
 func (w *writeDraw) endOf(e *catalog.Edge, to bool, id func(typ string) any) any {
 	name, isInterface := e.End(to)

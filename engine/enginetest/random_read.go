@@ -547,11 +547,10 @@ func (r *readDraw) aggregate() plan.Expr {
 	}
 	var arg plan.Expr = id(v)
 	if declared.Entity == plan.Edge && r.percent(40) {
-		e := r.drawer.schema.Edge(declared.Type)
-		for _, to := range []bool{false, true} {
-			if end, ok := endExpr(e, v, to).(plan.EndNode); ok {
-				return r.perhapsDistinct(count(end))
-			}
+		if end := r.aggregatedEnd(v); isEndNode(end) {
+			return r.overEnds(end)
+		} else {
+			arg = end
 		}
 	}
 	if declared.Entity.IsNode() {

@@ -43,8 +43,13 @@ func runEnds(s *session) {
 		`{"slug":"ann","to":` + ada + `,` + all, `{"slug":"ann","to":` + sea + `,` + all, `{"slug":"ann","to":` + bob + `,` + all,
 		`{"slug":"bob","to":null,"all":[]}`, `{"slug":"nova","to":null,"all":[]}`,
 	}, "\n"))(corpus.LikesOfAll(s.ctx, s.g, corpus.LikesOfAllParams{}, at))
+	found[corpus.LikesCollectedRow](s, "likes_collected", strings.Join([]string{
+		`{"slug":"ada","all":[],"of":[],"n":0}`, `{"slug":"ann","all":[` + ada + `,` + bob + `,` + sea + `],"of":["ann"],"n":3}`,
+		`{"slug":"bob","all":[],"of":[],"n":0}`, `{"slug":"nova","all":[],"of":[],"n":0}`,
+	}, "\n"))(corpus.LikesCollected(s.ctx, s.g, corpus.LikesCollectedParams{}, at))
 	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}, w))
 	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":"2"}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}, at))
+	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":"4","again":"4"}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}, at))
 	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.LikeParamsWhat{Type: "Place", ID: "ann"}}, w); err == nil {
 		s.t.Error("an edge leads to a place that does not exist")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -203,9 +204,52 @@ func (r *readDraw) aggregatedEnd(v plan.VarID) plan.Expr {
 	return endExpr(e, v, !to)
 }
 
+// drawEndLists draws a read of all edges of a type with an interface at an end, which gathers the nodes there. Few other
+// reads gather several edges at one node in a group. The result `ok` is false if the schema has no such edge type.
+func (d *drawer) drawEndLists() (q *plan.Query, args engine.Args, ok bool) {
+	var edges []*catalog.Edge
+	for _, e := range d.schema.Edges {
+		if e.HasInterfaceEnd() && d.populated(e, false) && d.populated(e, true) {
+			edges = append(edges, e)
+		}
+	}
+	if len(edges) == 0 {
+		return nil, nil, false
+	}
+	edge := pick(d, edges)
+	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
+	a, b := r.endVar(r.name(), edge, false), r.endVar(r.name(), edge, true)
+	e := r.edge(r.name(), edge.Name)
+	t := over(a, e, edge.Name, b)
+	r.product = len(d.ids[key(plan.Edge, edge.Name)])
+	r.outer = []plan.VarID{a, b, e}
+	if d.percent(20) {
+		r.q.Read.Vars[b].Optional, r.q.Read.Vars[e].Optional = true, true
+		r.match(plan.Bind{Var: a}, plan.Optional{Match: []plan.Clause{t}})
+	} else {
+		r.match(t)
+	}
+	if d.percent(25) {
+		r.match(r.filter(r.outer))
+	}
+	for range d.between(1, 2) {
+		r.ret(r.overEnds(r.aggregatedEnd(e)))
+	}
+	switch draw := d.IntN(100); {
+	case draw < 20:
+		r.ret(r.aggregatedEnd(e))
+	case draw < 40:
+		r.ret(r.sortable())
+	}
+	if d.percent(20) {
+		r.drawLimit()
+	}
+	return r.query(), r.args, true
+}
+
 // overEnds draws an aggregate of the nodes at an end of edges at an interface.
 func (r *readDraw) overEnds(end plan.Expr) plan.Expr {
-	if r.params.percent(40) {
+	if r.params.percent(25) {
 		return r.perhapsDistinct(count(end))
 	}
 	list := r.perhapsDistinct(agg(plan.Collect, end))

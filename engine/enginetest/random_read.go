@@ -31,6 +31,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	if d.percent(8) {
 		return d.drawCount()
 	}
+	if d.params.percent(4) {
+		if q, args, ok := d.drawEndLists(); ok {
+			return q, args
+		}
+	}
 	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
 	start := r.bound(r.start(d.schema.Nodes))
 	r.outer = []plan.VarID{start}

@@ -75,6 +75,7 @@ func TestInterfaceEndsOverREST(t *testing.T) {
 		{"like", `{"params":{"person":"ada","what":{"type":"Person","id":"ada"}}}`, `"rows":[{"to":{"type":"Person","id":"ada"}}]`, 200},
 		{"likes", `{"params":{"person":"ada"}}`, `"rows":[{"of":"ada","to":{"type":"Person","id":"ada"},"type":"Person"`, 200},
 		{"likes_of_all", `{}`, `"to":{"type":"Person","id":"ada"},"all":[{"to":{"type":"Person","id":"ada"},"since":null}]}`, 200},
+		{"likes_collected", `{}`, `"all":[{"type":"Person","id":"ada"}],"of":["ada"],"n":1}`, 200},
 		{"like", `{"params":{"person":"ada","what":{"type":"Sample","id":"ada"}}}`, `expected one of Person, Place`, 400},
 		{"like", `{"params":{"person":"ada","what":"ada"}}`, `expected an object such as { type: enum(Person, Place), id: String }`, 400},
 	} {
@@ -105,6 +106,7 @@ func TestInterfaceEndsThroughAClient(t *testing.T) {
 		{"likes_of_all", nil, `"to":null,"all":[]`},
 		{"like", map[string]any{"person": "ada", "what": map[string]any{"type": "Person", "id": "ada"}}, `"rows":[{"to":{"type":"Person","id":"ada"}}]`},
 		{"likes_of_all", nil, `"to":{"type":"Person","id":"ada"}`},
+		{"likes_collected", nil, `"all":[{"type":"Person","id":"ada"}],"of":["ada"],"n":1}`},
 	} {
 		arguments := map[string]any{}
 		if tt.params != nil {

@@ -123,6 +123,15 @@ func TestHostilePlans(t *testing.T) {
 		"list of nodes of no variable": read(func(r *plan.Read) {
 			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.Whole{Var: 9}}, Type: value.Type{List: true}, Fields: []plan.Field{{Name: "id"}}}
 		}),
+		"list of ends of a node": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.EndNode{}}, Type: value.Type{List: true}, Fields: plan.NodeFields(nil)}
+		}),
+		"list of ends of no variable": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.EndNode{Var: 9}}, Type: value.Type{List: true}, Fields: plan.NodeFields(nil)}
+		}),
+		"list of ends without fields": read(func(r *plan.Read) {
+			r.Grouped, r.Columns[1] = true, plan.Column{Name: "x", Expr: plan.Agg{Func: plan.Collect, Arg: plan.EndNode{}}, Type: value.Type{List: true}}
+		}),
 		"tie by no variable":                   read(func(r *plan.Read) { r.Ties = []plan.VarID{7} }),
 		"tie by an unbound variable":           read(func(r *plan.Read) { r.Vars, r.Ties = append(r.Vars, r.Vars[0]), []plan.VarID{1} }),
 		"column bound in a not block only":     read(func(r *plan.Read) { r.Match = []plan.Clause{plan.Not{Match: r.Match}} }),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -191,6 +192,77 @@ func (r *readDraw) endFilter(end plan.EndNode, scope []plan.VarID) plan.Clause {
 	} else {
 		return where(end, op, other)
 	}
+}
+
+// aggregatedEnd draws an end of an edge variable, for an aggregate. It prefers an end at an interface. It takes its
+// random numbers from params, so that the rest of the statements of a seed does not depend on it.
+func (r *readDraw) aggregatedEnd(v plan.VarID) plan.Expr {
+	e, to := r.drawer.schema.Edge(r.q.Read.Vars[v].Type), r.params.percent(50)
+	if end := endExpr(e, v, to); isEndNode(end) {
+		return end
+	}
+	return endExpr(e, v, !to)
+}
+
+// drawEndLists draws a read of all edges of a type with an interface at an end, which gathers the nodes there. Few other
+// reads gather several edges at one node in a group. The result `ok` is false if the schema has no such edge type.
+func (d *drawer) drawEndLists() (q *plan.Query, args engine.Args, ok bool) {
+	var edges []*catalog.Edge
+	for _, e := range d.schema.Edges {
+		if e.HasInterfaceEnd() && d.populated(e, false) && d.populated(e, true) {
+			edges = append(edges, e)
+		}
+	}
+	if len(edges) == 0 {
+		return nil, nil, false
+	}
+	edge := pick(d, edges)
+	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
+	a, b := r.endVar(r.name(), edge, false), r.endVar(r.name(), edge, true)
+	e := r.edge(r.name(), edge.Name)
+	t := over(a, e, edge.Name, b)
+	r.product = len(d.ids[key(plan.Edge, edge.Name)])
+	r.outer = []plan.VarID{a, b, e}
+	if d.percent(20) {
+		r.q.Read.Vars[b].Optional, r.q.Read.Vars[e].Optional = true, true
+		r.match(plan.Bind{Var: a}, plan.Optional{Match: []plan.Clause{t}})
+	} else {
+		r.match(t)
+	}
+	if d.percent(25) {
+		r.match(r.filter(r.outer))
+	}
+	for range d.between(1, 2) {
+		r.ret(r.overEnds(r.aggregatedEnd(e)))
+	}
+	switch draw := d.IntN(100); {
+	case draw < 20:
+		r.ret(r.aggregatedEnd(e))
+	case draw < 40:
+		r.ret(r.sortable())
+	}
+	if d.percent(20) {
+		r.drawLimit()
+	}
+	return r.query(), r.args, true
+}
+
+// overEnds draws an aggregate of the nodes at an end of edges at an interface.
+func (r *readDraw) overEnds(end plan.Expr) plan.Expr {
+	if r.params.percent(25) {
+		return r.perhapsDistinct(count(end))
+	}
+	list := r.perhapsDistinct(agg(plan.Collect, end))
+	if r.params.percent(20) {
+		return sizeOf(list)
+	}
+	return list
+}
+
+// isEndNode reports whether an end of an edge is at an interface.
+func isEndNode(end plan.Expr) bool {
+	_, ok := end.(plan.EndNode)
+	return ok
 }
 
 // endOf draws an end of an edge that a mutation inserts. The function `id` draws the id of a node of a type.

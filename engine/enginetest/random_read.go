@@ -31,6 +31,11 @@ func (d *drawer) drawRead() (*plan.Query, engine.Args) {
 	if d.percent(8) {
 		return d.drawCount()
 	}
+	if d.params.percent(4) {
+		if q, args, ok := d.drawEndLists(); ok {
+			return q, args
+		}
+	}
 	r := &readDraw{drawer: d, readPlan: newRead(d.schema), product: 1}
 	start := r.bound(r.start(d.schema.Nodes))
 	r.outer = []plan.VarID{start}
@@ -547,11 +552,10 @@ func (r *readDraw) aggregate() plan.Expr {
 	}
 	var arg plan.Expr = id(v)
 	if declared.Entity == plan.Edge && r.percent(40) {
-		e := r.drawer.schema.Edge(declared.Type)
-		for _, to := range []bool{false, true} {
-			if end, ok := endExpr(e, v, to).(plan.EndNode); ok {
-				return r.perhapsDistinct(count(end))
-			}
+		if end := r.aggregatedEnd(v); isEndNode(end) {
+			return r.overEnds(end)
+		} else {
+			arg = end
 		}
 	}
 	if declared.Entity.IsNode() {

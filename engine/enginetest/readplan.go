@@ -80,16 +80,19 @@ func (p *readPlan) columnOf(name string, e plan.Expr) plan.Column {
 		c.Type.Nullable = p.q.Read.Vars[w.Var].Optional
 	}
 	if end, ok := e.(plan.EndNode); ok {
-		c.Fields = plan.NodeFields(typesAt(p.schema, p.q.Read.Vars[end.Var].Type, end.To))
+		c.Fields = p.endFields(end)
 		c.Type.Nullable = p.q.Read.Vars[end.Var].Optional
 	}
 	if b, ok := e.(plan.BlockRows); ok {
 		c.Fields = b.Fields()
 	}
 	if a, ok := e.(plan.Agg); ok {
-		if w, ok := a.CollectedNodes(); ok {
-			v := p.q.Read.Vars[w.Var]
+		switch of, _ := a.CollectedNodes(); of := of.(type) {
+		case plan.Whole:
+			v := p.q.Read.Vars[of.Var]
 			c.Fields = wholeFields(properties(p.schema, v.Entity, v.Type))
+		case plan.EndNode:
+			c.Fields = p.endFields(of)
 		}
 	}
 	return c

@@ -45,6 +45,11 @@ func endExpr(edge *catalog.Edge, e plan.VarID, target bool) plan.Expr {
 	return plan.Endpoint{Var: e, To: target}
 }
 
+// endFields returns the fields of a column with the node at an end of an edge variable.
+func (p *readPlan) endFields(e plan.EndNode) []plan.Field {
+	return plan.NodeFields(typesAt(p.schema, p.q.Read.Vars[e.Var].Type, e.To))
+}
+
 // nodeRef returns a node at an end at an interface. The id is an expression or a text.
 func nodeRef(typ string, id any) plan.NodeRef {
 	return plan.NodeRef{Type: plan.Lit{Value: value.OfString(typ)}, ID: expression(id, nil)}

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // endWalkCases returns the cases of walks along edges with an interface at an end.
@@ -225,6 +226,45 @@ func endNodeCases() []readCase {
 		{name: "ends that may be null counted", want: "n1 | 2\nn2 | 2\nn3 | 1\nn4 | 0", build: func(p *readPlan) {
 			n, e, x := p.bind("n", "Note"), p.edge("e", "About"), p.shared("x")
 			p.match(p.maybe(over(n, e, "About", x))).ret(id(n), distinct(count(p.to(e))))
+		}},
+		{name: "ends collected", want: "n1 | [{Person, ann}, {City, ann}]\nn2 | [{City, c1}, {Team, ann}]\nn3 | [{Person, ann}]", build: func(p *readPlan) {
+			n, e, _ := about(p)
+			p.ret(id(n), agg(plan.Collect, p.to(e)))
+		}},
+		{name: "distinct ends collected", want: "[{Person, ann}, {City, ann}, {City, c1}, {Team, ann}] | [n1, n1, n2, n3, n2] | 5 | 4", build: func(p *readPlan) {
+			_, e, _ := about(p)
+			all := agg(plan.Collect, p.to(e))
+			p.ret(distinct(all), agg(plan.Collect, p.from(e)), sizeOf(all), sizeOf(distinct(all)))
+		}},
+		{name: "the first variable by name decides about ends", want: "[{City, ann}, {City, c1}, {Person, ann}, {Team, ann}] | [n1, n2, n1, n3, n2]", build: func(p *readPlan) {
+			n, e, x := p.node("z", "Note"), p.edge("y", "About"), p.shared("a")
+			p.match(over(n, e, "About", x)).ret(distinct(agg(plan.Collect, p.to(e))), agg(plan.Collect, p.from(e)))
+		}},
+		{name: "both ends collected", want: "[{City, ann}, {City, c1}, {Person, ann}, {Person, bob}] | [{City, ann}, {City, ann}, {City, c1}, {Person, ann}, {Person, bob}] | [{Person, bob}, {Team, ann}, {City, c1}, {City, ann}, {Person, ann}]", build: func(p *readPlan) {
+			a, e, b := p.shared("a"), p.edge("e", "Links"), p.shared("b")
+			p.match(over(a, e, "Links", b)).ret(distinct(agg(plan.Collect, p.from(e))), agg(plan.Collect, p.from(e)), agg(plan.Collect, p.to(e)))
+		}},
+		{name: "ends at a node type collected", want: "[bob, bob, cid] | [bob, cid]", build: func(p *readPlan) {
+			a, e, b := p.declare("a", plan.Interface, "Made"), p.edge("e", "By"), p.node("b", "Person")
+			p.match(over(a, e, "By", b)).ret(agg(plan.Collect, p.to(e)), distinct(agg(plan.Collect, p.to(e))))
+		}},
+		{name: "ends of optional edges collected", want: "n1 | [{Person, ann}, {City, ann}]\nn2 | [{City, c1}, {Team, ann}]\nn3 | [{Person, ann}]\nn4 | []", build: func(p *readPlan) {
+			n, e, x := p.bind("n", "Note"), p.edge("e", "About"), p.shared("x")
+			p.match(p.maybe(over(n, e, "About", x))).ret(id(n), distinct(agg(plan.Collect, p.to(e))))
+		}},
+		{name: "no ends collected", want: "[] | 0", build: func(p *readPlan) {
+			n, e, _ := about(p)
+			all := agg(plan.Collect, p.to(e))
+			p.match(where(id(n), plan.Eq, "n4")).ret(all, sizeOf(all))
+		}},
+		{name: "rows chosen by the size of a list of ends", want: "n1 | [{Person, ann}, {City, ann}]\nn2 | [{City, c1}, {Team, ann}]", build: func(p *readPlan) {
+			n, e, _ := about(p)
+			all := agg(plan.Collect, p.to(e))
+			p.ret(id(n), all).having(where(sizeOf(distinct(all)), plan.Gt, plan.Lit{Value: value.OfI32(1)}))
+		}},
+		{name: "ends collected by an end", want: "{City, ann} | [{Person, bob}, {Team, ann}]\n{City, c1} | [{City, c1}]\n{Person, ann} | [{City, ann}]\n{Person, bob} | [{Person, ann}]", build: func(p *readPlan) {
+			a, e, b := p.shared("a"), p.edge("e", "Links"), p.shared("b")
+			p.match(over(a, e, "Links", b)).ret(p.from(e), agg(plan.Collect, p.to(e)))
 		}},
 		{name: "comparison with an end as a value", args: []any{plan.OfNode("City", "ann")}, want: "a1 | false\na2 | true\na3 | false\na4 | false\na5 | false", build: func(p *readPlan) {
 			_, e, _ := about(p)

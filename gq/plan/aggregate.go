@@ -101,13 +101,15 @@ var Aggregates = []Aggregate{
 // and neither has a list of nodes.
 func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true} }
 
-// CollectedNodes returns the node of which the aggregate makes a list. It reports false for any other aggregate.
-func (a Agg) CollectedNodes() (Whole, bool) {
-	if a.Func != Collect {
-		return Whole{}, false
+// CollectedNodes returns the argument of an aggregate that makes a list of nodes: a Whole, or an EndNode for the nodes at
+// an end of edges. It reports false for any other aggregate.
+func (a Agg) CollectedNodes() (Expr, bool) {
+	_, whole := a.Arg.(Whole)
+	_, end := a.Arg.(EndNode)
+	if a.Func != Collect || !whole && !end {
+		return nil, false
 	}
-	w, ok := a.Arg.(Whole)
-	return w, ok
+	return a.Arg, true
 }
 
 // always returns a function that returns t for every argument.

@@ -315,7 +315,8 @@ type Endpoint struct {
 
 // EndNode is the node at an end of an edge whose type has an interface there: a record with the type and the
 // id of the node, like [OfNode]. A column of it has the Fields of [NodeFields], and each of its rows holds
-// the two values one after the other. Otherwise an EndNode is only an operand of a Compare with Eq or Ne and of a NullTest.
+// the two values one after the other. Otherwise an EndNode is only an operand of a Compare with Eq or Ne and of a NullTest,
+// and the argument of Count and Collect.
 type EndNode struct {
 	Var       VarID  // the edge variable
 	To        bool   // the target instead of the source

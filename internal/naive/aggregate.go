@@ -45,10 +45,12 @@ func (ev *evaluation) aggregate(a plan.Agg, members [][]*entity) value.Value {
 		}
 		return value.OfI64(int64(n))
 	}
-	if w, nodes := a.CollectedNodes(); nodes { // only its size is of interest
+	if of, nodes := a.CollectedNodes(); nodes { // only its size is of interest
 		var ids []value.Value
-		for _, m := range ev.collectedNodes(w, a.Distinct, members) {
-			ids = append(ids, idOf(m[w.Var]))
+		for _, m := range ev.collectedNodes(of, a.Distinct, members) {
+			ev.env = m
+			_, id := plan.NodeOf(ev.nodeValue(of))
+			ids = append(ids, value.OfString(id))
 		}
 		return value.OfList(value.String, ids)
 	}

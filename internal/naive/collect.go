@@ -24,16 +24,18 @@ func (ev *evaluation) inTieOrder(members [][]*entity) [][]*entity {
 	return sorted
 }
 
-// collectedNodes returns the matches whose nodes collect lists, in order.
-func (ev *evaluation) collectedNodes(w plan.Whole, distinct bool, members [][]*entity) [][]*entity {
+// collectedNodes returns the matches whose nodes collect lists, in order. It lists variables or ends of edges.
+func (ev *evaluation) collectedNodes(of plan.Expr, distinct bool, members [][]*entity) [][]*entity {
 	var list [][]*entity
+	var nodes []value.Value
 	for _, m := range ev.inTieOrder(members) {
-		node := m[w.Var]
-		again := func(o []*entity) bool { return ev.sameNode(plan.Eq, o[w.Var], node) }
-		if node == nothing || distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(list, again) {
+		ev.env = m
+		node := ev.nodeValue(of)
+		again := func(o value.Value) bool { return ev.equalNodes(o, node) }
+		if node.IsNull() || distinct && ev.g.fault != DistinctIgnored && slices.ContainsFunc(nodes, again) {
 			continue
 		}
-		list = append(list, m)
+		list, nodes = append(list, m), append(nodes, node)
 	}
 	ev.checkCollected(len(list))
 	return list
@@ -41,12 +43,12 @@ func (ev *evaluation) collectedNodes(w plan.Whole, distinct bool, members [][]*e
 
 // nodeRecords returns a list of nodes as a column of records.
 func (ev *evaluation) nodeRecords(a plan.Agg, of []plan.Field) cell {
-	w, _ := a.CollectedNodes()
+	nodes, _ := a.CollectedNodes()
 	env := ev.env
 	var out cell
-	for _, m := range ev.collectedNodes(w, a.Distinct, ev.members) {
+	for _, m := range ev.collectedNodes(nodes, a.Distinct, ev.members) {
 		ev.env = m
-		out.list = append(out.list, ev.whole(w, of))
+		out.list = append(out.list, ev.cell(plan.Column{Expr: nodes, Fields: of}))
 	}
 	ev.env = env
 	return out

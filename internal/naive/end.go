@@ -140,10 +140,14 @@ func (ev *evaluation) sameNodes(op plan.Op, a, b plan.Expr) bool {
 	if l.IsNull() || r.IsNull() {
 		return false
 	}
-	lt, lid := plan.NodeOf(l)
-	rt, rid := plan.NodeOf(r)
-	same := lid == rid && (lt == rt || ev.g.fault == TypesIgnored)
-	return same == (op == plan.Eq)
+	return ev.equalNodes(l, r) == (op == plan.Eq)
+}
+
+// equalNodes reports whether two records stand for the same node.
+func (ev *evaluation) equalNodes(a, b value.Value) bool {
+	at, aid := plan.NodeOf(a)
+	bt, bid := plan.NodeOf(b)
+	return aid == bid && (at == bt || ev.g.fault == TypesIgnored)
 }
 
 // nodeValue returns a node in a comparison of nodes as a record, or null.

@@ -34,12 +34,3 @@ func (ev *evaluation) tie(v plan.VarID, env []*entity) []value.Value {
 	}
 	return []value.Value{ev.typeName(env[v]), id}
 }
-
-// sameNode compares two nodes. The result is false if one of them is nothing.
-func (ev *evaluation) sameNode(op plan.Op, a, b *entity) bool {
-	if a == nothing || b == nothing {
-		return false
-	}
-	same := a == b || a.id == b.id && ev.g.fault == TypesIgnored
-	return same == (op == plan.Eq)
-}

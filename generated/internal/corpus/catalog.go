@@ -15,7 +15,7 @@ func Catalog() *tool.Catalog {
 		Graph:        "corpus",
 		Queries:      slices.Clone(queries),
 		SchemaDigest: "sha256:44304bdfb4e36bbc6f03b6056932dffd70d20a64663157463529080f63612591",
-		SourceDigest: "sha256:584b64df5562735d537614fd3918802d926078f185224d4abe5a7b8ebc71db3d",
+		SourceDigest: "sha256:4a24da0d8f7862fa76071bd23604444a9cdd4d4763738457d61d8e0d547d65ec",
 	}
 }
 
@@ -77,6 +77,8 @@ var queries = []tool.StoredQuery{
 	&likesTool,
 	&likedByTool,
 	&likesOfAllTool,
+	&likesCollectedTool,
+	&likedOnceTool,
 	&likedPlacesTool,
 	&likeTool,
 	&likePeopleTool,

@@ -73,6 +73,8 @@ var paramTypes = map[string]reflect.Type{
 	"likes":               reflect.TypeFor[corpus.LikesParams](),
 	"liked_by":            reflect.TypeFor[corpus.LikedByParams](),
 	"likes_of_all":        reflect.TypeFor[corpus.LikesOfAllParams](),
+	"likes_collected":     reflect.TypeFor[corpus.LikesCollectedParams](),
+	"liked_once":          reflect.TypeFor[corpus.LikedOnceParams](),
 	"liked_places":        reflect.TypeFor[corpus.LikedPlacesParams](),
 	"like":                reflect.TypeFor[corpus.LikeParams](),
 	"like_people":         reflect.TypeFor[corpus.LikePeopleParams](),
@@ -125,6 +127,8 @@ var rowTypes = map[string]reflect.Type{
 	"likes":           reflect.TypeFor[corpus.LikesRow](),
 	"liked_by":        reflect.TypeFor[corpus.LikedByRow](),
 	"likes_of_all":    reflect.TypeFor[corpus.LikesOfAllRow](),
+	"likes_collected": reflect.TypeFor[corpus.LikesCollectedRow](),
+	"liked_once":      reflect.TypeFor[corpus.LikedOnceRow](),
 	"liked_places":    reflect.TypeFor[corpus.LikedPlacesRow](),
 	"like":            reflect.TypeFor[corpus.LikeRow](),
 }

@@ -175,6 +175,96 @@ var likesOfAllTool = tool.Compiled{
 		"\x00\x03\x00\x0finterface Named\x00\x06\a\x12\x00\x12\x12\x00\x00\x03\n\b\x12\x12\x00\x02\x05\x10I\x12\x12\x00\x06\a\x11\b\x12\x12\x00",
 }
 
+// LikesCollectedParams are the parameters of the query likes_collected in codegen/testdata/corpus/ends.gq.
+type LikesCollectedParams struct{}
+
+// LikesCollectedRow is a row of the query likes_collected in codegen/testdata/corpus/ends.gq.
+type LikesCollectedRow struct {
+	// A short name that nobody else has.
+	Slug string                 `json:"slug"`
+	All  []LikesCollectedRowAll `json:"all"`
+	Of   []string               `json:"of"`
+	N    int32                  `json:"n"`
+}
+
+// LikesCollectedRowAll is a record of the list all in a row of the query likes_collected in codegen/testdata/corpus/ends.gq.
+type LikesCollectedRowAll struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// LikesCollected runs the query likes_collected in codegen/testdata/corpus/ends.gq.
+func LikesCollected(ctx context.Context, g tool.Graph, p LikesCollectedParams, at engine.Target) (rows []LikesCollectedRow, err error) {
+	err = likesCollectedTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// likesCollectedTool serves the query likes_collected in codegen/testdata/corpus/ends.gq as a tool.
+var likesCollectedTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:    "likes_collected",
+		Exposed: true,
+		File:    "codegen/testdata/corpus/ends.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "likes_collected",
+		Title:        "Likes collected",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"all":{"items":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"type":"array"},"of":{"items":{"type":"string"},"type":"array"},"n":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["slug","all","of","n"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x06\x00\x0flikes_collected\x00\x01\x04\x00\x01p\x00\x00\x06Person\x00\x00\x01w\x02\x00\x05Likes\x01\x00\x01n\x06\x00\x05Named\x01\x03\x01\x00\b\x02\x02\x00\x04\x05\x02\x00\x00\x02\x02\x05\x00\x04slug\x03" +
+		"\x00\b\b\b\x00\x00\x03all\b\f\x00\x13\x02\x01\a\x02\x03\x00\x04type\f\x03\x03\x00\x05Place\x00\x00\x02id\b\x00\x00\x02of\b\f\x01\x05\x02\x00\n\x00\x06\rB\x02\b\f\x00\x13\x02\x01\a\x18\x18\x00\x01\x00\x02\x03\x00\b\b\x00\x04\x04\x00\x02" +
+		"\x01\x00\x00\x05\x00\x03\x00\x00\x00\x0e\x0e\x00\x02\x05\x0e\x00\x03\x00\x0finterface Named\x00\x06\a\x0e\x00\x0e\x0e\x00\x00\x03\b\b\x0e\x0e\x00",
+}
+
+// LikedOnceParams are the parameters of the query liked_once in codegen/testdata/corpus/ends.gq.
+type LikedOnceParams struct{}
+
+// LikedOnceRow is a row of the query liked_once in codegen/testdata/corpus/ends.gq.
+type LikedOnceRow struct {
+	All   []LikedOnceRowAll `json:"all"`
+	N     value.BigInt      `json:"n"`
+	Again value.BigInt      `json:"again"`
+}
+
+// LikedOnceRowAll is a record of the list all in a row of the query liked_once in codegen/testdata/corpus/ends.gq.
+type LikedOnceRowAll struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// LikedOnce runs the query liked_once in codegen/testdata/corpus/ends.gq.
+func LikedOnce(ctx context.Context, g tool.Graph, p LikedOnceParams, at engine.Target) (rows []LikedOnceRow, err error) {
+	err = likedOnceTool.Read(ctx, g, p, at, &rows)
+	return rows, err
+}
+
+// likedOnceTool serves the query liked_once in codegen/testdata/corpus/ends.gq as a tool.
+var likedOnceTool = tool.Compiled{
+	Query: tool.QueryInfo{
+		Name:    "liked_once",
+		Exposed: true,
+		File:    "codegen/testdata/corpus/ends.gq",
+	},
+	Tool: tool.Descriptor{
+		Name:         "liked_once",
+		Title:        "Liked once",
+		Description:  "",
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
+		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"all":{"items":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"type":"array"},"n":{"type":["integer","string"]},"again":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["all","n","again"]}` + rowsTail),
+		ReadOnly:     true,
+		Idempotent:   true,
+	},
+	Encoded: "" +
+		"\x06\x00\nliked_once\x00\x01\a\x00\x01w\x02\x00\x05Likes\x00\x00\x01p\x00\x00\x06Person\x00\x00\x01n\x06\x00\x05Named\x00\x00\x01v\x02\x03\x00\x00\x01q\x00\x05\x00\x00\x01y\x06\a\x00\x02\x02\x02\x04\x03\x00\x00\x00\x02" +
+		"\x02\x04\x00\x03all\b\f\x01\x13\x00\x01\a\x02\x03\x00\x04type\f\x03\x05\x00\x05Place\x00\x00\x02id\b\x00\x06\b\x00\x01\x13\x00\x01\a \x00\x00\x05again\x10\x00\x01\x02\x02\b\n\x03\x06\x00\x00\x02\x02\x13\x06\x01\a\x00 \x00\x01\x00\x00\x04" +
+		"\x04\x02\x00\x01\x00\x00\x04\x02\x03\x00\x00\x00\x05\x00\x0finterface Named\x00\x00\x05\x10\x00\x10\x10\x00\x06\a\x10\x00\x10\x10\x00",
+}
+
 // LikedPlacesParams are the parameters of the query liked_places in codegen/testdata/corpus/ends.gq.
 type LikedPlacesParams struct{}
 

@@ -43,8 +43,13 @@ func runEnds(s *session) {
 		`{"slug":"ann","to":` + ada + `,` + all, `{"slug":"ann","to":` + sea + `,` + all, `{"slug":"ann","to":` + bob + `,` + all,
 		`{"slug":"bob","to":null,"all":[]}`, `{"slug":"nova","to":null,"all":[]}`,
 	}, "\n"))(corpus.LikesOfAll(s.ctx, s.g, corpus.LikesOfAllParams{}, at))
+	found[corpus.LikesCollectedRow](s, "likes_collected", strings.Join([]string{
+		`{"slug":"ada","all":[],"of":[],"n":0}`, `{"slug":"ann","all":[` + ada + `,` + bob + `,` + sea + `],"of":["ann"],"n":3}`,
+		`{"slug":"bob","all":[],"of":[],"n":0}`, `{"slug":"nova","all":[],"of":[],"n":0}`,
+	}, "\n"))(corpus.LikesCollected(s.ctx, s.g, corpus.LikesCollectedParams{}, at))
 	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}, w))
 	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":"2"}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}, at))
+	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":"4","again":"4"}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}, at))
 	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.LikeParamsWhat{Type: "Place", ID: "ann"}}, w); err == nil {
 		s.t.Error("an edge leads to a place that does not exist")
 	}
@@ -70,6 +75,7 @@ func TestInterfaceEndsOverREST(t *testing.T) {
 		{"like", `{"params":{"person":"ada","what":{"type":"Person","id":"ada"}}}`, `"rows":[{"to":{"type":"Person","id":"ada"}}]`, 200},
 		{"likes", `{"params":{"person":"ada"}}`, `"rows":[{"of":"ada","to":{"type":"Person","id":"ada"},"type":"Person"`, 200},
 		{"likes_of_all", `{}`, `"to":{"type":"Person","id":"ada"},"all":[{"to":{"type":"Person","id":"ada"},"since":null}]}`, 200},
+		{"likes_collected", `{}`, `"all":[{"type":"Person","id":"ada"}],"of":["ada"],"n":1}`, 200},
 		{"like", `{"params":{"person":"ada","what":{"type":"Sample","id":"ada"}}}`, `expected one of Person, Place`, 400},
 		{"like", `{"params":{"person":"ada","what":"ada"}}`, `expected an object such as { type: enum(Person, Place), id: String }`, 400},
 	} {
@@ -100,6 +106,7 @@ func TestInterfaceEndsThroughAClient(t *testing.T) {
 		{"likes_of_all", nil, `"to":null,"all":[]`},
 		{"like", map[string]any{"person": "ada", "what": map[string]any{"type": "Person", "id": "ada"}}, `"rows":[{"to":{"type":"Person","id":"ada"}}]`},
 		{"likes_of_all", nil, `"to":{"type":"Person","id":"ada"}`},
+		{"likes_collected", nil, `"all":[{"type":"Person","id":"ada"}],"of":["ada"],"n":1}`},
 	} {
 		arguments := map[string]any{}
 		if tt.params != nil {

@@ -420,18 +420,16 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 		case plan.Whole:
 			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, e)
 		case plan.Agg:
-			if w, ok := e.CollectedNodes(); ok {
-				f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, w)
-			} else {
+			switch nodes, _ := e.CollectedNodes(); of := nodes.(type) {
+			case plan.Whole:
+				f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, of)
+			case plan.EndNode:
+				f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, of)
+			default:
 				b.describe(q, &f, e)
 			}
 		case plan.EndNode:
-			f.Record = &Struct{GoName: goName + f.GoName, EndOf: e.Interface}
-			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
-			for _, pf := range c.Fields { // the type is any String, like that of a whole node, so that a new type breaks no caller
-				pf.Type.Enum = nil
-				f.Record.Fields = append(f.Record.Fields, Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type})
-			}
+			f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, e)
 		case plan.BlockRows:
 			f.Record = &Struct{GoName: goName + f.GoName}
 			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
@@ -457,6 +455,17 @@ func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
 		f.Doc = decl.Description
 	}
 	f.Enum = b.enums[propKey{v.Entity, v.Type, prop.Name}]
+}
+
+// nodeAtEnd returns the struct type for the node at an end of an edge in a column, or in a column of lists.
+func (b *builder) nodeAtEnd(q *Query, at diag.Span, what, goName string, c plan.Column, e plan.EndNode) *Struct {
+	s := &Struct{GoName: goName, EndOf: e.Interface}
+	b.declare(s.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at)})
+	for _, pf := range c.Fields { // the type is any String, like that of a whole node, so that a new type breaks no caller
+		pf.Type.Enum = nil
+		s.Fields = append(s.Fields, Field{Name: pf.Name, GoName: GoName(pf.Name), Type: pf.Type})
+	}
+	return s
 }
 
 // wholeNode returns the struct type for a whole node in a column, or in a column of lists.

@@ -327,8 +327,12 @@ func (c *checker) aggregate(call *syntax.Call, row *plan.Aggregate, sc *scope) (
 		return typed{}, false
 	}
 	t := typed{expr: plan.Agg{Func: row.Func, Distinct: call.Distinct != nil, Arg: arg.expr}, typ: row.Result(arg.typ)}
-	if row.Func == plan.Collect && arg.node != "" {
+	switch {
+	case row.Func != plan.Collect:
+	case arg.node != "":
 		t.fields = wholeFields(c.nodeType(arg.nodeVar()).props)
+	case arg.end != "":
+		t.fields = arg.fields
 	}
 	return t, c.accepts(row, arg, call.Distinct != nil, call.Args[0].Source().Span())
 }

@@ -368,7 +368,11 @@ func (c *checker) typeOf(o *syntax.Call, sc *scope) (typed, bool) {
 		return t, false
 	}
 	if t.node == "" {
-		c.fault(Incomparable, o.Args[0].Source().Span(), "write type($p)", "the argument of type is %s, want a node", t)
+		help := "write type($p)"
+		if t.end != "" {
+			help = "use the variable at the end of the traversal, as in type($x)"
+		}
+		c.fault(Incomparable, o.Args[0].Source().Span(), help, "the argument of type is %s, want a node", t)
 		return t, false
 	}
 	if t.shared {

@@ -72,7 +72,7 @@ func (c *checker) project(ps []*syntax.Projection, sc *scope) {
 			col.Fields = c.returnsNode(t.nodeVar())
 		}
 		if a, ok := t.expr.(plan.Agg); ok {
-			if w, ok := a.CollectedNodes(); ok {
+			if w, ok := a.Arg.(plan.Whole); ok && a.Func == plan.Collect {
 				col.Fields = c.returnsNode(c.read.Vars[w.Var])
 			}
 		}

@@ -120,10 +120,14 @@ func (c *checker) accepts(row *plan.Aggregate, arg typed, distinct bool, at diag
 		c.fault(BadAggregate, at, "", "the argument of %s is an aggregate", row.Name)
 	case isTruth(arg.expr) && !distinct && row.Func != plan.Collect:
 		c.fault(BadAggregate, at, "to count the rows for which it is true, write sum(if(…, 1, 0))", "the argument of %s is a condition", row.Name)
-	case arg.end != "" && row.Func == plan.Count:
+	case arg.end != "" && row.Arg.Nodes:
 		return true
 	case arg.end != "":
-		c.fault(BadAggregate, at, "use the variable at the end of the traversal, as in collect($x) or min($x.id)", "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
+		property := "size"
+		if row.Arg.Accepts(value.Of(value.String)) {
+			property = "id"
+		}
+		c.fault(BadAggregate, at, "use the variable at the end of the traversal, as in "+row.Name+"($x."+property+")", "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
 	case arg.fields != nil, arg.node != "" && !row.Arg.Nodes, arg.node == "" && !row.Arg.Accepts(arg.typ):
 		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 	default:
@@ -160,7 +164,11 @@ func (c *checker) field(o *syntax.FieldRef, sc *scope) (typed, bool) {
 		c.fault(Unbound, o.Span(), "write the name of the column: "+name, "the column %s is not a record, so it has no fields", name)
 		return typed{}, false
 	case col.Type.List:
-		c.fault(Unbound, o.Span(), "write first { … } instead of collect { … } to use the fields of one record", "the column %s is a list of records", name)
+		help := "write first { … } instead of collect { … } to use the fields of one record"
+		if _, aggregate := col.Expr.(plan.Agg); aggregate {
+			help = "list the values of one property, as in collect($x." + field + ")"
+		}
+		c.fault(Unbound, o.Span(), help, "the column %s is a list of records", name)
 		return typed{}, false
 	}
 	at := slices.IndexFunc(col.Fields, func(f plan.Field) bool { return f.Name == field })

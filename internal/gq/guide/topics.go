@@ -86,7 +86,8 @@ these rows. Bindings and traversals outside cannot use the variables of the bloc
 		text: "Use aggregates in return and order. Every other column is then a grouping key: there is no group by.\n" +
 			"return distinct { … } without an aggregate returns each combination of its columns once. count(distinct $p.x) counts equal values\n" +
 			"once; collect($p.x) lists the values without nulls, in the order in which ids break ties, and collect(distinct $p.x) lists equal\n" +
-			"values once, at most 10000 in a group. A column may use an earlier one by its name: count($p) as n, n * 2 as twice.\n" +
+			"values once, at most 10000 in a group. collect($p) lists nodes as objects, collect($m.to) the nodes at an end of an edge.\n" +
+			"A column may use an earlier one by its name: count($p) as n, n * 2 as twice.\n" +
 			"having { … } between return and order keeps rows: its conditions are comparisons of columns by their names, any and all.\n" +
 			"Aggregates ignore nulls. If nothing matches, a query with only aggregates returns one row: count is 0, the others are\n" +
 			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),

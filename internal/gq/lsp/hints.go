@@ -75,7 +75,7 @@ func shortType(r *plan.Read, column string) string {
 			return r.Vars[whole.Var].Type
 		}
 		if agg, ok := c.Expr.(plan.Agg); ok {
-			if whole, ok := agg.CollectedNodes(); ok {
+			if whole, ok := agg.Arg.(plan.Whole); ok && agg.Func == plan.Collect {
 				return "[" + r.Vars[whole.Var].Type + "]"
 			}
 		}

@@ -20,8 +20,8 @@ type aggregate struct {
 	ex    *expr      // the argument; nil if it counts rows
 	typ   value.Type // type of the result
 	slot  int        // the vector for its values
-	// nodes is the variable whose nodes a collect gathers for a column of records. In all other aggregates
-	// nodes is NoVar.
+	// nodes is the variable whose nodes a collect gathers for a column of records, or the variable of the edges if it
+	// gathers the nodes at an end of them. In all other aggregates nodes is NoVar.
 	nodes plan.VarID
 }
 
@@ -70,6 +70,9 @@ func newAccumulator(a *aggregate, texts bool) (out accumulator) {
 	switch make := newFold[a.src.Func]; {
 	case a.src.Func == plan.Collect:
 		out.list = &collected{distinct: a.src.Distinct, texts: texts, nodes: a.nodes}
+		if e, ok := a.src.Arg.(plan.EndNode); ok {
+			out.list.end = &e
+		}
 	case a.src.Distinct:
 		out.set = &distinctCounts{}
 	case make != nil:

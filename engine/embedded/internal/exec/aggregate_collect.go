@@ -17,9 +17,10 @@ import (
 // come from.
 type collected struct {
 	distinct bool
-	texts    bool       // the run makes the values, which are texts
-	nodes    plan.VarID // the variable whose nodes are gathered for records; NoVar if values are gathered
-	answer   int        // bytes that the run was charged for the lists of the latest result
+	texts    bool          // the run makes the values, which are texts
+	nodes    plan.VarID    // see aggregate.nodes; NoVar if values are gathered
+	end      *plan.EndNode // of the edges in nodes, the end whose nodes are gathered; nil if the variable binds the nodes
+	answer   int           // bytes that the run was charged for the lists of the latest result
 	groups   []gathering
 	places   map[string]uint32 // of distinct values: the number of the group and the bytes of the value; the position in the group
 	key      []byte            // memory for one key of places
@@ -28,7 +29,7 @@ type collected struct {
 // gathering is the values or the nodes of one group.
 type gathering struct {
 	values []value.Value
-	ords   []uint32 // the ordinals of the nodes
+	ords   []uint32 // the ordinals of the nodes, or of the edges that lead to them
 	ties   []uint32 // for each value or node: the ordinals of the variables that break ties, in its row
 }
 
@@ -56,7 +57,7 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 		}
 		to := &c.groups[g]
 		if c.distinct {
-			c.key = c.appendKey(binary.LittleEndian.AppendUint32(c.key[:0], g), f, values, i)
+			c.key = c.appendKey(co, binary.LittleEndian.AppendUint32(c.key[:0], g), f, values, i)
 			if at, again := c.places[string(c.key)]; again {
 				c.keepFirst(co, to, int(at), f, values, i)
 				continue
@@ -102,11 +103,18 @@ func (c *collected) isNull(f *frame, values *column.Vec, i int) bool {
 }
 
 // appendKey appends bytes to a key that identify the value or the node in row i of a frame.
-func (c *collected) appendKey(key []byte, f *frame, values *column.Vec, i int) []byte {
-	if c.nodes != plan.NoVar {
-		return binary.LittleEndian.AppendUint32(key, f.cols[c.nodes][i])
+func (c *collected) appendKey(co *collector, key []byte, f *frame, values *column.Vec, i int) []byte {
+	if c.nodes == plan.NoVar {
+		return appendGroupKey(key, values, i)
 	}
-	return appendGroupKey(key, values, i)
+	ord := f.cols[c.nodes][i]
+	if c.end != nil {
+		src, dst := co.table(c.nodes).Ends(ord)
+		if ord = src; c.end.To {
+			ord = dst
+		}
+	}
+	return binary.LittleEndian.AppendUint32(key, ord)
 }
 
 // keepFirst replaces a value of a group by an equal one in row i of the frame if that row comes first. Equal values may

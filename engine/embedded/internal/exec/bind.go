@@ -218,26 +218,28 @@ func (b *binder) groups(e plan.Expr) bool {
 
 // collectedNodes binds a column if it is a list of nodes. Any other column stays as it is.
 func (b *binder) collectedNodes(c projection, e plan.Agg) (projection, error) {
-	w, nodes := e.CollectedNodes()
+	of, nodes := e.CollectedNodes()
 	if nodes != (c.Fields != nil) {
 		return c, mismatch("the fields of %s do not fit its expression", c.Name)
 	}
 	if !nodes {
 		return c, nil
 	}
-	whole := c.Column
-	whole.Expr = w
-	record, err := b.recordColumn(whole, b.keepVar)
+	one := c.Column
+	one.Expr = of
+	record, err := b.recordColumn(one, b.keepVar)
 	if err != nil {
 		return c, err
 	}
 	c.fields = record.fields
-	c.agg, err = b.aggregate(e, w.Var)
+	v := plan.NoVar
+	uses(of, func(used plan.VarID) { v = used })
+	c.agg, err = b.aggregate(e, v)
 	return c, err
 }
 
 // aggregate binds an aggregate and returns its position in b.aggs. Equal aggregates share a
-// position. If the aggregate collects nodes for a column of records, `nodes` is their variable; else it is NoVar.
+// position. For `nodes` see the field of the aggregate.
 func (b *binder) aggregate(e plan.Agg, nodes plan.VarID) (int, error) {
 	for i := range b.aggs {
 		b.step(1)

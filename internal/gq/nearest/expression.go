@@ -121,19 +121,6 @@ func (r *rewriter) factor() string {
 	panic(giveUp{})
 }
 
-// list reads values between two marks as a list.
-func (r *rewriter) list(open, closing string) string {
-	r.expect(open)
-	var out []string
-	for !r.accept(closing) {
-		if len(out) > 0 {
-			r.expect(",")
-		}
-		out = append(out, r.operand())
-	}
-	return "[" + strings.Join(out, ", ") + "]"
-}
-
 // bracketed reads a list, or a pattern comprehension of Cypher.
 func (r *rewriter) bracketed() string {
 	var out string
@@ -154,7 +141,7 @@ func (r *rewriter) bracketed() string {
 	}) {
 		return out
 	}
-	return r.list("[", "]")
+	return r.listOf(nil)
 }
 
 // parenthesized reads an expression or a condition in parentheses.

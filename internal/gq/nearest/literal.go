@@ -119,12 +119,3 @@ func (r *rewriter) valueOf(p *catalog.Property) string {
 	}
 	return r.fit(p, r.operand())
 }
-
-// fitList is fit for a list of values.
-func (r *rewriter) fitList(p *catalog.Property, e string) string {
-	if name, ok := strings.CutPrefix(e, "$"); ok && p != nil && wordLen(name) == len(name) && !r.bound(name) {
-		r.declare(name, "["+p.Type.Kind.String()+"]")
-		r.retype(name, p)
-	}
-	return e
-}

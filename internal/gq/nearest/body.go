@@ -98,6 +98,9 @@ func (r *rewriter) matched() {
 		panic(giveUp{})
 	}
 	r.checkStage()
+	if len(r.match) == 0 {
+		r.beginBlock()
+	}
 	switch {
 	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
 		r.skipTwo()
@@ -105,7 +108,7 @@ func (r *rewriter) matched() {
 		r.match = append(r.match, r.braced()...)
 		r.shortest = false
 	case r.is("{"):
-		r.match = append(r.match, r.braced()...)
+		r.stages()
 	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
 		arguments := r.at
 		r.skipGroup()

@@ -17,11 +17,13 @@ func (r *rewriter) returned() {
 	if len(r.columns) > 0 {
 		panic(giveUp{})
 	}
+	r.accept("select")
 	r.distinct = r.accept("distinct")
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
 	if r.accept("{") {
+		r.accept("select")
 		if r.accept("distinct") {
 			r.distinct = true
 		}

@@ -452,6 +452,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	}
 	if p == nil {
 		left = r.fit(r.propertyOf(right), left)
+		right = spanOf(left, right)
 	}
 	c := leaf(left + " " + op + " " + r.optional(right))
 	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {

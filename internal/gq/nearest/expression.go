@@ -33,7 +33,12 @@ func (r *rewriter) operand() string {
 				return out
 			}
 			r.next()
-			out += " - " + moved(out, r.factor())
+			right := moved(out, r.factor())
+			if between := r.subtracted(right, out); between != "" {
+				out = between
+			} else {
+				out += " - " + right
+			}
 		case "?":
 			if !r.is("?", "?") {
 				return out

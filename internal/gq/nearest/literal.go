@@ -68,6 +68,14 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 		return e
 	}
 	switch p.Type.Kind {
+	case value.String:
+		if _, err := parseCount(e); err == nil && (p.Name == "from" || p.Name == "to") {
+			return quote(e) // the id of a node is a text, also if its key is a number
+		}
+	case value.Bool:
+		if e == "0" || e == "1" {
+			return map[string]string{"0": "false", "1": "true"}[e]
+		}
 	case value.Date:
 		return dateLiteral(e)
 	case value.DateTime:
@@ -93,17 +101,39 @@ func (r *rewriter) propertyOf(e string) *catalog.Property {
 	v, name, ok := strings.Cut(e, ".")
 	if !ok {
 		if r.inWhere != "" {
-			return r.property(r.inWhere, e)
+			return r.propertyOrEnd(r.inWhere, e)
 		}
 		return nil
 	}
 	name = strings.TrimSpace(name)
 	for _, variable := range r.order {
 		if "$"+lower(variable) == v {
-			return r.property(r.vars[variable], name)
+			return r.propertyOrEnd(r.vars[variable], name)
 		}
 	}
 	return nil
+}
+
+// propertyOrEnd is property for a name that may be an end of an edge: an end at a node type is a text.
+func (r *rewriter) propertyOrEnd(typ, name string) *catalog.Property {
+	p := r.property(typ, name)
+	if e := r.schema.Edge(typ); p == nil && e != nil && (name == "from" || name == "to") && r.schema.Node(e.EndName(name == "to")) != nil {
+		return &catalog.Property{Name: name, Type: value.Type{Kind: value.String}}
+	}
+	return p
+}
+
+// endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
+func (r *rewriter) endValue() string {
+	t := r.peek(0)
+	if n := slices.IndexFunc(r.params, func(p string) bool { return t.kind == dollar && strings.HasPrefix(p, "$"+t.text+": ") }); n >= 0 && !r.isAt(1, ".") {
+		typ := strings.TrimPrefix(r.params[n], "$"+t.text+": ")
+		if numbers[typ[:wordLen(typ)]] {
+			r.next()
+			return "string($" + t.text + ")"
+		}
+	}
+	return r.valueOf(&catalog.Property{Name: "from", Type: value.Type{Kind: value.String}})
 }
 
 // valueOf reads a value for a property. A bare word may be a value of an enum.

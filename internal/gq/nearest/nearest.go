@@ -120,8 +120,10 @@ type rewriter struct {
 	whereVar string // the variable that stands for it in other languages
 
 	read
-	statements []string        // of a mutation
-	inserted   map[string]bool // the variables of inserts outside of blocks
+	statements []string          // of a mutation
+	before     []string          // the statements before the block of the match
+	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool   // the variables of inserts outside of blocks
 }
 
 // read holds the parts of a read.
@@ -144,6 +146,7 @@ func (r *rewriter) render() string {
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
+		body = append(body, r.before...)
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" } { "+strings.Join(r.statements, " ")+" }")
 		} else {

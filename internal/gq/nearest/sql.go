@@ -82,7 +82,7 @@ func (r *rewriter) from() {
 		if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural") {
 			alias = r.word()
 		}
-		if typ := r.nodeType(name); typ != "" {
+		if typ := r.tableNode(name); typ != "" {
 			if alias == "" {
 				alias = r.fresh(typ)
 			} else {
@@ -269,9 +269,20 @@ func (r *rewriter) edgeSelect(left string) cond {
 	defer r.deeper()()
 	r.expect("(", "select")
 	r.accept("distinct")
+	alias := ""
+	if r.isAt(1, ".") {
+		alias = r.word()
+		r.next()
+	}
 	side := endOf(r.word())
 	r.expect("from")
 	e := r.edgeType(r.word())
+	r.accept("as")
+	if alias != "" && (e == nil || plain(alias) != plain(e.Name)) {
+		r.expect(alias)
+	} else if alias == "" && r.peek(0).kind == word && !r.is("where") {
+		alias = r.word()
+	}
 	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
 	if e == nil || side == "" || !r.bound(v) {
 		panic(giveUp{})
@@ -286,7 +297,11 @@ func (r *rewriter) edgeSelect(left string) cond {
 		return cond{op: "exists", subs: []cond{leaf(rel.clause(node, "", ""))}}
 	}
 	r.next()
-	edge := r.fresh(e.Name)
+	if alias == "" || r.known(alias) {
+		alias = r.fresh(e.Name)
+	}
+	edge := alias
+	r.bind(edge, e.Name)
 	tables := r.tables
 	r.tables = []string{edge}
 	c := r.condition()

@@ -5,6 +5,28 @@ import (
 	"strings"
 )
 
+// stages reads the clauses of a match in braces. WITH or LET, and a WHERE after it, may stand among them.
+func (r *rewriter) stages() {
+	defer r.deeper()()
+	r.expect("{")
+	for staged := false; !r.accept("}"); {
+		switch {
+		case r.accept("with"):
+			r.with()
+			staged = true
+		case r.accept("let"):
+			r.let()
+		case staged && (r.is("where") || r.is("filter")):
+			r.next()
+			r.wherePart()
+		case staged && r.is("match"):
+			panic(giveUp{})
+		default:
+			r.item()
+		}
+	}
+}
+
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
 	distinct := r.accept("distinct")

@@ -1,10 +1,7 @@
 package nearest
 
 import (
-	"slices"
 	"strings"
-
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // statement reads a statement of a mutation.
@@ -129,7 +126,7 @@ func (r *rewriter) each(list, name string) {
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
 	name := r.word()
-	if t := r.nodeType(name); r.schema.Node(t) != nil {
+	if t := r.tableNode(name); r.schema.Node(t) != nil {
 		return t
 	}
 	if e := r.edgeType(name); e != nil {
@@ -158,7 +155,7 @@ func (r *rewriter) assigned(verb, name string) {
 		if verb == "insert" && r.accept("null") {
 			continue
 		}
-		out = append(out, p+": "+r.valueOf(r.property(typ, p)))
+		out = append(out, p+": "+r.initial(typ, p))
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
 	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
@@ -168,6 +165,14 @@ func (r *rewriter) assigned(verb, name string) {
 		statement = r.insertAs(name, typ) + " = " + statement
 	}
 	r.emit(statement)
+}
+
+// initial reads the value of a property, or of an end of an edge, in an insert.
+func (r *rewriter) initial(typ, name string) string {
+	if r.schema.Edge(typ) != nil && r.property(typ, name) == nil && (name == "from" || name == "to") {
+		return r.endValue()
+	}
+	return r.valueOf(r.property(typ, name))
 }
 
 // insertAs binds the variable of an insert.
@@ -234,7 +239,7 @@ func (r *rewriter) insertInto() {
 			}
 			value := ""
 			if !r.accept("null") {
-				value = r.valueOf(r.property(typ, names[i]))
+				value = r.initial(typ, names[i])
 			}
 			if value != "" {
 				out = append(out, names[i]+": "+value)
@@ -331,86 +336,4 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	}
 	r.emit(statement)
 	return n
-}
-
-// merge reads the rest of MERGE (p:Person {…}) SET ….
-func (r *rewriter) merge() {
-	n := r.created(false, false)
-	if r.isOne("-", "<-", "~") {
-		l := r.link()
-		to := r.created(false, false)
-		if l.left {
-			n, to = to, n
-		}
-		if len(l.types) != 1 || l.bounds != "" || n.typ != "" || to.typ != "" {
-			panic(giveUp{})
-		}
-		e := l.types[0]
-		if !slices.ContainsFunc(e.Unique, func(names []string) bool {
-			return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-		}) {
-			r.insertMissing(n, e, to, l)
-			return
-		}
-		r.emit("upsert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(n, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
-		return
-	}
-	if n.typ == "" {
-		panic(giveUp{})
-	}
-	props := n.props
-	for {
-		create := r.accept("on", "create")
-		if match := r.accept("on", "match"); create || match {
-			panic(giveUp{}) // an upsert assigns the same in both cases
-		}
-		if !r.accept("set") {
-			break
-		}
-		for {
-			if r.next().text != n.name {
-				panic(giveUp{})
-			}
-			r.expect(".")
-			name := r.propertyName(n.typ, r.word())
-			r.expect("=")
-			props = append(props, name+": "+r.assignment(n.typ, name))
-			if !r.accept(",") {
-				break
-			}
-		}
-	}
-	r.emit("upsert " + n.typ + " { " + strings.Join(props, ", ") + " }")
-}
-
-// insertMissing writes the insert of an edge between two nodes of the match that have none.
-func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l link) {
-	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
-		panic(giveUp{})
-	}
-	if l.name != "" {
-		r.bind(l.name, e.Name)
-	}
-	var props []string
-	for r.is("on", "create", "set") {
-		r.expect("on", "create", "set")
-		for {
-			if r.next().text != l.name {
-				panic(giveUp{})
-			}
-			r.expect(".")
-			name := r.propertyName(e.Name, r.word())
-			r.expect("=")
-			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
-			if !r.accept(",") {
-				break
-			}
-		}
-	}
-	if r.isOne("set", "on") {
-		panic(giveUp{}) // it concerns an edge that exists
-	}
-	a, b := "$"+lower(from.name), "$"+lower(to.name)
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
-	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
 }

@@ -202,7 +202,7 @@ func TestNoNearest(t *testing.T) {
 		`MATCH (p:Person) RETURN p.salary`,
 		`MERGE (p:Person {email: "a@x.org"}) ON CREATE SET p.level = "lead"`,
 		`SELECT name FROM Person UNION SELECT name FROM Team`,
-		`SELECT name, ROW_NUMBER() OVER (ORDER BY name) FROM Person`,
+		`SELECT name, LAG(name) OVER (ORDER BY name) FROM Person`,
 		`SELECT name FROM Person ORDER BY born, name LIMIT 10 OFFSET 20`,
 		`SELECT level, COUNT(*) FROM Person GROUP BY name`,
 		`UPDATE Person SET level = 'lead'`,

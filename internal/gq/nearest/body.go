@@ -12,7 +12,7 @@ func (r *rewriter) body() {
 	defer r.deeper()()
 	for {
 		switch {
-		case r.peek(0).kind == end, r.is("}"):
+		case r.peek(0).kind == end, r.is("}"), r.subselects > 0 && r.is(")"):
 			return
 		case r.accept(";"), r.accept(","):
 		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
@@ -49,6 +49,8 @@ func (r *rewriter) body() {
 			r.let()
 		case r.is("call"):
 			r.callBlock()
+		case r.accept("qualify"):
+			r.wherePart()
 		case r.accept("having"):
 			r.havingPart()
 		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
@@ -264,7 +266,9 @@ func (r *rewriter) checkGroups() {
 	}
 	for _, key := range r.groups {
 		switch {
-		case slices.ContainsFunc(r.computed, func(c column) bool { return c.text == key || c.alias == key || c.text == key+".id" }):
+		case slices.ContainsFunc(r.computed, func(c column) bool {
+			return !c.fromWith && (c.text == key || c.alias == key || c.text == key+".id")
+		}):
 		case node(key):
 			r.add(key[1:]+"_id", key+".id")
 		default:

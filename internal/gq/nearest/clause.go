@@ -6,7 +6,7 @@ import (
 )
 
 // starters are the words that start another part of a query.
-var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "group", "order", "orderby", "order_by",
+var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
 	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort"}
 
 // starts reports whether another part of the query comes next, or its end.

@@ -71,6 +71,11 @@ func (r *rewriter) column() {
 		for _, v := range r.tables {
 			r.add("", "$"+lower(v))
 		}
+		for _, c := range r.computed {
+			if c.fromWith {
+				r.add(c.alias, c.text)
+			}
+		}
 		return
 	}
 	named := ""
@@ -128,6 +133,9 @@ func (r *rewriter) column() {
 	}
 	if alias == "" {
 		alias = named
+	}
+	if i := slices.IndexFunc(r.windows, func(w *window) bool { return w.mark == e }); i >= 0 && alias == "" {
+		alias = r.windows[i].name
 	}
 	r.add(alias, e)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // operand reads an expression without comparisons.
@@ -126,9 +127,33 @@ func (r *rewriter) factor() string {
 	panic(giveUp{})
 }
 
+// walkKeys reads [n IN nodes(path) | n.email] if the property is the key of all nodes of the walk, of which their ids
+// are the texts.
+func (r *rewriter) walkKeys() (out string, ok bool) {
+	name, path := r.peek(1).text, r.peek(5).text
+	typ := r.walks[path]
+	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
+		return "", false
+	}
+	key := r.property(typ, r.key(typ))
+	if key == nil || plain(key.Name) != plain(r.peek(10).text) {
+		return "", false
+	}
+	if key.Type.Kind != value.String {
+		r.note("a walk lists the keys as texts")
+	}
+	for range 12 {
+		r.next()
+	}
+	return "$" + lower(path) + ".nodes", true
+}
+
 // bracketed reads a list, or a pattern comprehension of Cypher.
 func (r *rewriter) bracketed() string {
-	var out string
+	out, ok := r.walkKeys()
+	if ok {
+		return out
+	}
 	if r.try(func() {
 		r.expect("[")
 		saved := r.match

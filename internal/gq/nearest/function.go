@@ -16,6 +16,9 @@ var foreign = map[string]string{
 // call reads the arguments of a function and writes the call.
 func (r *rewriter) call(name string) string {
 	name = strings.ToLower(name)
+	if r.overAhead() {
+		return r.over(name)
+	}
 	r.expect("(")
 	if out, ok := r.special(name); ok {
 		return r.inGroups(out)
@@ -45,6 +48,9 @@ func (r *rewriter) call(name string) string {
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
+	if r.staged && !r.inHaving && aggregated(e) {
+		panic(giveUp{})
+	}
 	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
 		return r.columnOf(e)
 	}
@@ -103,6 +109,8 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			return "count(" + r.first() + ")", true
 		}
 		return r.related()
+	case "collect", "collect_list":
+		return r.listed()
 	case "size":
 		if out, ok = r.related(); ok {
 			return out, true

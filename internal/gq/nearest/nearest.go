@@ -37,7 +37,7 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	if !ok {
 		return Offer{}, false
 	}
-	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 	defer func() {
 		if p := recover(); p != nil {
 			if _, gave := p.(giveUp); !gave {
@@ -97,6 +97,7 @@ type rewriter struct {
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound
 	paths  map[string]bool   // the variables of walks
+	walks  map[string]string // by name of the variable of a walk: the type of all its nodes
 	values map[string]string // by name: the expression that WITH or LET gives a name
 	tables []string          // the variables whose properties a bare name may mean
 
@@ -108,6 +109,12 @@ type rewriter struct {
 	groups   []string // the keys after GROUP BY
 	nesting  int      // the levels of selections around the next token
 	deepest  int      // the most levels so far
+
+	closed     *closure   // the table of WITH RECURSIVE, or nil
+	windows    []*window  // the calls of window functions
+	listings   []*listing // the calls of collect that become blocks
+	taken      int        // the first keys of the sort belong to these blocks
+	subselects int        // the subselects after FROM around the next token
 
 	hops     []cond // the traversals of the properties that the current expression reads over edges
 	hopLast  hop    // the last of them
@@ -135,6 +142,7 @@ type read struct {
 	sort     []string
 	limit    string
 	skip     string // the rows to leave out, or ""
+	staged   bool   // WITH or a subselect after FROM has made groups, over which no aggregate can compute
 }
 
 // render writes the query.
@@ -159,6 +167,8 @@ func (r *rewriter) render() string {
 		if r.early && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
+		r.expandListings()
+		r.expandWindows()
 		r.page()
 		r.groupKeys()
 		r.checkGroups()

@@ -47,6 +47,11 @@ func (r *rewriter) selectRows() {
 		r.tables = r.order
 	} else if r.is("{") { // from { … } with the clauses of a match
 		r.match = append(r.match, r.braced()...)
+	} else if r.closed != nil {
+		r.fromClosure(columns)
+	} else if r.is("(", "select") {
+		r.derived(columns)
+		r.inSelect = true
 	} else {
 		r.from()
 	}

@@ -64,7 +64,10 @@ func (r *rewriter) with() {
 	if braces {
 		r.expect("}")
 	}
-	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) })
+	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
+	if !grouped {
+		r.keys = nil
+	}
 	if distinct && !grouped { // groups are distinct
 		if values > 0 {
 			panic(giveUp{})
@@ -72,6 +75,7 @@ func (r *rewriter) with() {
 		r.keepDistinct(kept)
 	}
 	r.drop(kept)
+	r.staged = r.staged || grouped
 }
 
 // isAlone reports whether an expression is a variable.
@@ -144,10 +148,16 @@ func (r *rewriter) keepDistinct(kept []string) {
 	r.match = append(mine, cond{op: "exists", subs: rest})
 }
 
-// groupKeys adds the ids of the nodes that WITH groups by, because their properties may be equal.
+// groupKeys adds columns for the keys by which WITH groups, and of nodes their ids, because their properties may be
+// equal.
 func (r *rewriter) groupKeys() {
 	if !slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		return
+	}
+	for _, v := range slices.Clone(r.computed) {
+		if v.fromWith && !aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.text == v.text }) {
+			r.add(v.alias, v.text)
+		}
 	}
 	for _, v := range r.keys {
 		if !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == v || c.text == v+".id" }) {

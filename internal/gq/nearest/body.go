@@ -20,6 +20,11 @@ func (r *rewriter) body() {
 		case r.is("next", "match"):
 			r.next()
 			r.nextStage()
+		case r.is("next") && len(r.columns) > 0 && (r.peek(1).are("filter") || r.peek(1).are("where") || r.peek(1).are("return") || r.peek(1).are("let")):
+			r.next()
+			r.valueStage()
+		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
+			r.setOperation()
 		case r.accept("match"):
 			r.matched()
 		case r.is("from", "{"):

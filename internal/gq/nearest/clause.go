@@ -7,7 +7,8 @@ import (
 
 // starters are the words that start another part of a query.
 var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
-	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort"}
+	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
+	"union", "intersect", "except", "minus"}
 
 // starts reports whether another part of the query comes next, or its end.
 func (r *rewriter) starts() bool {
@@ -67,7 +68,7 @@ func (r *rewriter) item() {
 		v := r.variable()
 		r.next()
 		r.match = append(r.match, r.filters(scope{node: v})...)
-	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "":
+	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "", t.kind == dollar && r.peek(1).are("is") && r.nodeType(r.peek(2).text) != "":
 		r.binding()
 		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
 			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
@@ -309,7 +310,9 @@ func (r *rewriter) optionalMatch() {
 // binding reads $p: Person { … }, or $p: Person(level: lead).
 func (r *rewriter) binding() {
 	name := r.next().text
-	r.expect(":")
+	if !r.accept(":") {
+		r.expect("is")
+	}
 	typ := r.nodeType(r.word())
 	if typ == "" || r.is("|") {
 		panic(giveUp{})

@@ -112,7 +112,15 @@ func (r *rewriter) column() {
 		return
 	}
 	e := r.values[named]
-	if named == "" {
+	switch {
+	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
+		r.next()
+		e = "$" + lower(t.text) + ".nodes"
+		r.note("a walk is no value: $" + lower(t.text) + ".nodes lists the ids of its nodes")
+		if alias == "" {
+			alias = t.text
+		}
+	case named == "":
 		e = r.operand()
 	}
 	if r.operator() {

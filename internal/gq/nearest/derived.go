@@ -2,7 +2,6 @@ package nearest
 
 import (
 	"slices"
-	"strings"
 )
 
 // derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by
@@ -15,29 +14,13 @@ func (r *rewriter) derived(columns int) {
 	r.body()
 	r.subselects--
 	r.expect(")")
-	if r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0 {
-		panic(giveUp{})
-	}
 	alias := ""
 	r.accept("as")
 	if t := r.peek(0); t.kind == word && !r.starts() {
 		alias = r.word()
 	}
-	grouped := len(r.groups) > 0
-	for i, c := range r.computed {
-		name := c.alias
-		if name == "" {
-			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
-		}
-		if r.values[name] != "" || wordLen(name) != len(name) {
-			panic(giveUp{})
-		}
-		grouped = grouped || aggregated(c.text)
-		r.values[name] = c.text
-		r.computed[i].alias, r.computed[i].fromWith = name, true
-	}
-	r.staged = grouped
-	r.columns, r.sort, r.aliases, r.tables = nil, nil, nil, nil
+	r.valueStage()
+	r.tables = nil
 	r.unqualify(alias, columns)
 	if r.isOne(",", "join", "left", "inner", "cross") {
 		panic(giveUp{})

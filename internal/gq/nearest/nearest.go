@@ -110,6 +110,7 @@ type rewriter struct {
 	nesting  int      // the levels of selections around the next token
 	deepest  int      // the most levels so far
 
+	parts      []setPart  // the queries before UNION and the like
 	closed     *closure   // the table of WITH RECURSIVE, or nil
 	windows    []*window  // the calls of window functions
 	listings   []*listing // the calls of collect that become blocks
@@ -167,6 +168,7 @@ func (r *rewriter) render() string {
 		if r.early && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
+		r.combine()
 		r.expandListings()
 		r.expandWindows()
 		r.page()

@@ -118,6 +118,32 @@ func (r *rewriter) nextStage() {
 	r.columns, r.computed, r.distinct, r.sort = nil, nil, false, nil
 }
 
+// valueStage ends a stage of NEXT or of a subselect after FROM: its columns become values, which later parts use by their
+// names.
+func (r *rewriter) valueStage() {
+	if r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0 {
+		panic(giveUp{})
+	}
+	grouped := len(r.groups) > 0
+	for i, c := range r.computed {
+		if c.fromWith {
+			continue
+		}
+		name := c.alias
+		if name == "" {
+			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
+		}
+		if r.values[name] != "" || wordLen(name) != len(name) || r.lists(c.text) {
+			panic(giveUp{})
+		}
+		grouped = grouped || aggregated(c.text)
+		r.values[name] = c.text
+		r.computed[i].alias, r.computed[i].fromWith = name, true
+	}
+	r.staged = r.staged || grouped
+	r.columns, r.sort, r.aliases = nil, nil, nil
+}
+
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
 // exist.
 func (r *rewriter) keepDistinct(kept []string) {

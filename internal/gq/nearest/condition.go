@@ -389,10 +389,7 @@ func (r *rewriter) compare(left string) cond {
 		if r.is("(", "select") {
 			return r.edgeSelect(left)
 		}
-		if r.is("(") || r.is("[") {
-			return leaf(left + " in " + r.listOf(p))
-		}
-		return leaf(left + " in " + r.optional(r.fitList(p, r.operand())))
+		return r.isIn(left, p)
 	case "starts":
 		r.expect("starts", "with")
 		return leaf(left + " starts_with " + r.fit(p, r.operand()))

@@ -130,6 +130,12 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if rel := r.relation(typ, name); rel != nil && r.is("{") {
 			return []cond{r.neighbours(sc, rel)}
 		}
+		if sc.edge != nil && r.property(sc.edge.edge.Name, name) != nil {
+			if sc.edge.name == "" {
+				sc.edge.name = r.fresh(sc.edge.edge.Name)
+			}
+			sc = scope{node: sc.edge.name}
+		}
 	}
 	p := r.need(sc, name)
 	left := "$" + lower(sc.node) + "." + p.Name
@@ -224,9 +230,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	name := "$" + lower(sc.node) + "." + p.Name
 	switch op {
 	case "nin", "not_in", "notin":
-		return r.negated(leaf(name + " in " + r.listOf(p)))
+		return r.negated(r.isIn(name, p))
 	case "in":
-		return leaf(name + " in " + r.listOf(p))
+		return r.isIn(name, p)
 	case "is_null", "isnull":
 		if r.accept("false") {
 			return leaf(name + " is not null")

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -27,6 +28,32 @@ func (r *rewriter) listOf(p *catalog.Property) string {
 		return r.fitList(p, r.operand())
 	}
 	return "[" + strings.Join(r.elements(p), ", ") + "]"
+}
+
+// isIn reads a list of values, or a parameter that holds one, and writes the condition that a property has one of them.
+// Only literals may stand in a list.
+func (r *rewriter) isIn(left string, p *catalog.Property) cond {
+	if !r.is("[") && !r.is("(") {
+		return leaf(left + " in " + r.optional(r.listOf(p)))
+	}
+	start := r.at
+	list := r.elements(p)
+	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "$") }) {
+		return leaf(left + " in [" + strings.Join(list, ", ") + "]")
+	}
+	r.at = start
+	if p != nil && p.Type.List {
+		panic(giveUp{})
+	}
+	c := cond{op: "any"}
+	for _, e := range list {
+		c.subs = append(c.subs, leaf(left+" = "+e))
+	}
+	r.skipGroup()
+	if len(c.subs) == 1 {
+		return c.subs[0]
+	}
+	return c
 }
 
 // containsEach reads a list of values, and writes a condition on a list or a text: all or any of the values are in it.

@@ -117,8 +117,11 @@ type rewriter struct {
 	taken      int        // the first keys of the sort belong to these blocks
 	subselects int        // the subselects after FROM around the next token
 
-	hops     []cond // the traversals of the properties that the current expression reads over edges
-	hopLast  hop    // the last of them
+	hops    []cond   // the traversals of the properties that the current expression reads over edges
+	hopLast hop      // the last of them
+	after   string   // the parameter that is a cursor, or ""
+	by      []string // the properties by which an aggregate of GraphQL groups
+
 	inSelect bool   // a column of SELECT may have an alias without AS
 	joins    bool   // || joins texts, and does not mean or
 	inTest   bool   // an expression may be a condition by itself
@@ -209,34 +212,52 @@ func (q *read) render() string {
 // page replaces an offset: with one sort key that is a property, the rows after a value of this key
 // are the next page.
 func (r *rewriter) page() {
-	if r.skip == "" || r.skip == "0" {
+	if r.skip == "0" {
 		r.skip = ""
+	}
+	if r.skip == "" && r.after == "" {
 		return
 	}
-	if len(r.sort) != 1 {
-		panic(giveUp{})
-	}
-	key, descending := strings.CutSuffix(r.sort[0], " desc")
-	key = strings.TrimSuffix(key, " asc")
-	v, property, ok := strings.Cut(key, ".")
-	p := r.property(r.vars[strings.TrimPrefix(v, "$")], property)
-	if !ok || p == nil {
-		panic(giveUp{})
-	}
-	op := " > "
-	if descending {
-		op = " < "
-	}
-	r.note("there is no offset: pass the last " + property + " of the page before as $after")
+	key, op := r.pageKey()
+	v, property, _ := strings.Cut(key, ".")
+	p := r.property(r.vars[v[1:]], property)
 	if n := r.schema.Node(r.vars[v[1:]]); n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
+	if r.after != "" {
+		if r.skip != "" || p.Type.Nullable {
+			panic(giveUp{})
+		}
+		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
+		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
+		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
+		r.match = append(r.match, leaf(key+op+"$"+r.after+"?"))
+		return
+	}
+	r.note("there is no offset: pass the last " + property + " of the page before as $after")
 	r.params = append(r.params, "$after: "+p.Type.Kind.String())
 	r.match = append(r.match, leaf(key+op+"$after"))
 	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	}
 	r.skip = ""
+}
+
+// pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
+func (r *rewriter) pageKey() (key, relation string) {
+	if len(r.sort) != 1 {
+		panic(giveUp{})
+	}
+	key, descending := strings.CutSuffix(r.sort[0], " desc")
+	key = strings.TrimSuffix(key, " asc")
+	v, property, ok := strings.Cut(key, ".")
+	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
+		panic(giveUp{})
+	}
+	if descending {
+		return key, " < "
+	}
+	return key, " > "
 }
 
 // uses counts the tokens of the text that name a variable or a parameter.

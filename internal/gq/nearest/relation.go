@@ -56,8 +56,12 @@ func (r *rewriter) relation(typ, name string) *relation {
 		}
 		return nil
 	}
-	if base, ok := strings.CutSuffix(plain(name), "by"); ok { // producedBy is produced from its other end
-		if e := r.edgeType(base); e != nil && r.atEnd(e, true, typ) {
+	for _, inverse := range []string{"by", "inverse", "reverse", "incoming"} { // producedBy is produced from its other end
+		base, ok := strings.CutSuffix(plain(name), inverse)
+		if !ok && inverse != "by" {
+			base, ok = strings.CutPrefix(plain(name), inverse)
+		}
+		if e := r.edgeType(base); ok && e != nil && r.atEnd(e, true, typ) {
 			return &relation{e, false}
 		}
 	}
@@ -200,7 +204,8 @@ func (r *rewriter) related() (block string, ok bool) {
 func (r *rewriter) edgeByType(name string) string {
 	for i := r.at; i+1 < len(r.tokens); i++ {
 		t := r.tokens[i]
-		if t.kind == word && r.tokens[i+1].text == "." && plain(t.text) == plain(name) && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
+		selected := r.tokens[i+1].text == "{" && i > 0 && slices.Contains([]string{":", "{", ","}, r.tokens[i-1].text)
+		if t.kind == word && (selected || r.tokens[i+1].text == ".") && plain(t.text) == plain(name) && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
 			r.bind(t.text, r.edgeType(name).Name)
 			return t.text
 		}

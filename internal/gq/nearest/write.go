@@ -2,6 +2,8 @@ package nearest
 
 import (
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // statement reads a statement of a mutation.
@@ -74,6 +76,10 @@ func (r *rewriter) statement() {
 			r.change(r.onlyNode(), "delete", "")
 		}
 	case r.accept("update"):
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "update")
+			return
+		}
 		r.update()
 	case r.accept("set"):
 		r.set()
@@ -92,11 +98,29 @@ func (r *rewriter) statement() {
 			r.change(v, "delete", "")
 			return
 		}
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "delete")
+			return
+		}
 		typ := r.tableType()
 		r.where("delete "+typ, typ)
 	default:
 		panic(giveUp{})
 	}
+}
+
+// fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
+func (r *rewriter) fieldType() *catalog.Node {
+	n := r.schema.Node(r.tableNode(r.peek(0).text))
+	if n == nil || r.peek(0).kind != word || !r.isAt(1, "(") {
+		return nil
+	}
+	r.next()
+	if !r.writesFields() {
+		r.at--
+		return nil
+	}
+	return n
 }
 
 // emit appends a statement.
@@ -137,6 +161,10 @@ func (r *rewriter) tableType() string {
 
 // assigned reads insert Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
+	if n := r.fieldType(); n != nil && name == "" {
+		r.writeFields(n, verb)
+		return
+	}
 	typ := r.tableType()
 	open, closing := "{", "}"
 	if r.is("(") {

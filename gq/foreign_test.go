@@ -154,6 +154,13 @@ func TestForeignShop(t *testing.T) {
 	}
 }
 
+// TestForeignIncidents checks the errors of more texts whose author knew the translation, and of texts that get no query.
+func TestForeignIncidents(t *testing.T) {
+	if all, good := checkRepairs(t, "incidents", "testdata/foreign/incidents"); all == 0 || good < all {
+		t.Errorf("%d of %d texts are repaired or told what to use", good, all)
+	}
+}
+
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.

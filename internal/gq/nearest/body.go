@@ -67,11 +67,11 @@ func (r *rewriter) body() {
 		case r.is("fetch", "first"), r.is("fetch", "next"):
 			r.fetch()
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
-			r.early = r.early || len(r.columns) == 0
+			r.beforeColumns()
 			r.accept(":")
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
-			r.early = r.early || len(r.columns) == 0
+			r.beforeColumns()
 			r.accept(":")
 			r.skip = r.operand()
 			if !r.accept("rows") {
@@ -93,6 +93,14 @@ func (r *rewriter) body() {
 	}
 }
 
+// beforeColumns notes that a limit or an offset comes before the columns, if there are none yet.
+func (r *rewriter) beforeColumns() {
+	if len(r.columns) == 0 {
+		r.early = true
+		r.ungrouped = r.ungrouped || !r.staged
+	}
+}
+
 // sorts reports whether a token begins a part that only orders or bounds the rows of the result.
 func sorts(t token) bool {
 	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
@@ -101,7 +109,7 @@ func sorts(t token) bool {
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
-	if len(r.columns) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+	if len(r.columns) > 0 {
 		panic(giveUp{})
 	}
 	r.checkStage()
@@ -296,6 +304,9 @@ func (r *rewriter) operandOrAlias() string {
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
 	r.accept(":")
+	if len(r.columns) > 0 && r.early && len(r.sort) > 0 {
+		panic(giveUp{}) // the order before the limit chooses the rows, and this one orders them
+	}
 	r.sortKeys(scope{})
 }
 

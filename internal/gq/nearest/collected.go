@@ -103,29 +103,7 @@ func (r *rewriter) expandListings() {
 	if len(r.windows)+len(r.having)+len(r.groups) > 0 {
 		panic(giveUp{})
 	}
-	v := r.groupNode()
-	name := "$" + lower(v)
-	var outer, inner []cond
-	for _, c := range r.match {
-		text := c.render(false)
-		switch others := slices.ContainsFunc(must(scan(text)), func(t token) bool {
-			return t.kind == dollar && "$"+t.text != name && r.bound(t.text) || t.kind == mark && t.text == "$"
-		}); {
-		case c.op == "optional":
-			panic(giveUp{})
-		case others:
-			inner = append(inner, c)
-		default:
-			outer = append(outer, c)
-		}
-	}
-	if len(inner) == 0 {
-		panic(giveUp{})
-	}
-	binding := name + ": " + r.vars[v]
-	if !slices.ContainsFunc(outer, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
-		outer = append([]cond{leaf(binding)}, outer...)
-	}
+	outer, inner := r.aroundGroup(r.groupNode())
 	r.match = append(outer, cond{op: "exists", subs: inner})
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
@@ -154,6 +132,73 @@ func (r *rewriter) expandListings() {
 			r.computed[i].text = ""
 		}
 	}
+}
+
+// aroundGroup divides the match into what it says of the nodes by which a text groups, and the rest.
+func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
+	name := "$" + lower(v)
+	for _, c := range r.match {
+		text := c.render(false)
+		switch others := slices.ContainsFunc(must(scan(text)), func(t token) bool {
+			return t.kind == dollar && "$"+t.text != name && r.bound(t.text) || t.kind == mark && t.text == "$"
+		}); {
+		case c.op == "optional":
+			panic(giveUp{})
+		case others:
+			inner = append(inner, c)
+		default:
+			outer = append(outer, c)
+		}
+	}
+	if len(inner) == 0 {
+		panic(giveUp{})
+	}
+	binding := name + ": " + r.vars[v]
+	if !slices.ContainsFunc(outer, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
+		outer = append([]cond{leaf(binding)}, outer...)
+	}
+	return outer, inner
+}
+
+// groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
+// groups.
+func (r *rewriter) groupsBeforeMatch() {
+	if len(r.keys) > 1 || len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
+		panic(giveUp{})
+	}
+	var outer, inner []cond
+	if len(r.keys) == 0 { // one group of all rows
+		inner = r.match
+	} else {
+		// The match without the nodes of an OPTIONAL MATCH, which is the last clause, has the same groups.
+		clause := last(r.match)
+		if clause.op == "optional" {
+			r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
+		}
+		outer, inner = r.aroundGroup(r.groupNode())
+		if clause.op != "optional" {
+			outer = append(outer, cond{op: "exists", subs: inner})
+		} else if len(inner) != len(clause.subs) {
+			panic(giveUp{})
+		}
+	}
+	var blocks []column
+	for _, c := range r.computed {
+		if !aggregated(c.text) {
+			panic(giveUp{})
+		}
+		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+		r.values[c.alias] = last(blocks).text
+	}
+	for _, c := range r.having {
+		alias := c.text[:wordLen(c.text)]
+		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
+		if c.op != "" || i < 0 {
+			panic(giveUp{})
+		}
+		outer = append(outer, leaf(blocks[i].text+c.text[len(alias):]))
+	}
+	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
 }
 
 // groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the

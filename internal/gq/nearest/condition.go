@@ -164,8 +164,13 @@ func (r *rewriter) test() cond {
 		return r.block()
 	case r.is("exists", "(", "select"):
 		r.expect("exists", "(")
-		c := cond{op: "exists", subs: r.subselect()}
-		r.expect(")")
+		var c cond
+		if !r.try(func() {
+			c = cond{op: "exists", subs: r.subselect()}
+			r.expect(")")
+		}) {
+			c = r.inSelectOf("")
+		}
 		return c
 	case r.is("exists", "("):
 		var c cond
@@ -386,8 +391,9 @@ func (r *rewriter) compare(left string) cond {
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
 		r.next()
-		if r.is("(", "select") {
-			return r.edgeSelect(left)
+		var c cond
+		if r.is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
+			return c
 		}
 		return r.isIn(left, p)
 	case "starts":
@@ -446,6 +452,11 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	right := r.valueOf(p)
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
+	}
+	if r.isEnd(left) {
+		right = r.idOf(right)
+	} else if r.isEnd(right) {
+		left = r.idOf(left)
 	}
 	if p == nil {
 		left = r.fit(r.propertyOf(right), left)

@@ -290,8 +290,12 @@ func (r *rewriter) bare(name string) string {
 	}
 	found := ""
 	for _, v := range tables {
-		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil && len(tables) == 1 {
-			return "$" + lower(v) + "." + side
+		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil {
+			if found != "" {
+				panic(giveUp{})
+			}
+			found = "$" + lower(v) + "." + side
+			continue
 		}
 		if p := r.property(r.vars[v], name); p != nil {
 			if found != "" {

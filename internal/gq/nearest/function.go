@@ -48,7 +48,7 @@ func (r *rewriter) call(name string) string {
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
-	if r.staged && !r.inHaving && aggregated(e) {
+	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
 		panic(giveUp{})
 	}
 	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {

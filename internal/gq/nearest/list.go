@@ -33,6 +33,9 @@ func (r *rewriter) listOf(p *catalog.Property) string {
 // isIn reads a list of values, or a parameter that holds one, and writes the condition that a property has one of them.
 // Only literals may stand in a list.
 func (r *rewriter) isIn(left string, p *catalog.Property) cond {
+	if r.is("(", "select") {
+		return r.inSelectOf(left)
+	}
 	if !r.is("[") && !r.is("(") {
 		return leaf(left + " in " + r.optional(r.listOf(p)))
 	}

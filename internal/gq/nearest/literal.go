@@ -123,6 +123,25 @@ func (r *rewriter) propertyOrEnd(typ, name string) *catalog.Property {
 	return p
 }
 
+// isEnd reports whether an expression is the end of an edge, such as $k.from.
+func (r *rewriter) isEnd(e string) bool {
+	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
+	return strings.HasPrefix(e, "$") && (name == "from" || name == "to") && r.schema.Edge(r.typeOf(v)) != nil
+}
+
+// idOf writes the key of a node as its id, to which the end of an edge is compared. They differ if the key is no text.
+func (r *rewriter) idOf(e string) string {
+	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
+	n := r.schema.Node(r.typeOf(v))
+	if !strings.HasPrefix(e, "$") || n == nil || name != r.key(n.Name) {
+		return e
+	}
+	if p := r.property(n.Name, name); p == nil || p.Type.Kind == value.String {
+		return e
+	}
+	return "$" + v + ".id"
+}
+
 // endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
 func (r *rewriter) endValue() string {
 	t := r.peek(0)

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -179,8 +180,19 @@ func (r *rewriter) firstNode() string {
 			return v
 		}
 	}
+	for _, v := range r.order { // the edges alone
+		if slices.Contains(r.tables, v) {
+			return v
+		}
+	}
 	panic(giveUp{})
 }
 
 // first returns a variable that every match binds, for count(*).
-func (r *rewriter) first() string { return "$" + lower(r.firstNode()) }
+func (r *rewriter) first() string {
+	v := r.firstNode()
+	if r.schema.Edge(r.vars[v]) != nil {
+		return "$" + lower(v) + ".id"
+	}
+	return "$" + lower(v)
+}

@@ -101,14 +101,15 @@ type rewriter struct {
 	values map[string]string // by name: the expression that WITH or LET gives a name
 	tables []string          // the variables whose properties a bare name may mean
 
-	aliases  []string // of the columns
-	computed []column // the columns, and the values of WITH
-	dropped  []string // the variables whose scope WITH or NEXT has ended
-	early    bool     // a limit or an offset comes before the columns
-	keys     []string // the nodes among the values of WITH
-	groups   []string // the keys after GROUP BY
-	nesting  int      // the levels of selections around the next token
-	deepest  int      // the most levels so far
+	aliases   []string // of the columns
+	computed  []column // the columns, and the values of WITH
+	dropped   []string // the variables whose scope WITH or NEXT has ended
+	early     bool     // a limit or an offset comes before the columns
+	ungrouped bool     // that limit bounds rows, and not groups
+	keys      []string // the nodes among the values of WITH
+	groups    []string // the keys after GROUP BY
+	nesting   int      // the levels of selections around the next token
+	deepest   int      // the most levels so far
 
 	parts      []setPart  // the queries before UNION and the like
 	closed     *closure   // the table of WITH RECURSIVE, or nil
@@ -168,7 +169,7 @@ func (r *rewriter) render() string {
 			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
 		}
 	} else {
-		if r.early && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		if r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
 		r.combine()
@@ -177,6 +178,7 @@ func (r *rewriter) render() string {
 		r.page()
 		r.groupKeys()
 		r.checkGroups()
+		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())
 	}
@@ -258,6 +260,23 @@ func (r *rewriter) pageKey() (key, relation string) {
 		return key, " < "
 	}
 	return key, " > "
+}
+
+// sortByAlias writes the sort keys that are columns with their aliases.
+func (r *rewriter) sortByAlias() {
+	for i, key := range r.sort {
+		e, direction := key, ""
+		for _, d := range []string{" asc", " desc"} {
+			if cut, ok := strings.CutSuffix(key, d); ok {
+				e, direction = cut, d
+			}
+		}
+		for _, c := range r.columns {
+			if alias, ok := strings.CutPrefix(c, e+" as "); ok && !strings.HasPrefix(e, "$") {
+				r.sort[i] = alias + direction
+			}
+		}
+	}
 }
 
 // uses counts the tokens of the text that name a variable or a parameter.

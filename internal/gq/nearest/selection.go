@@ -107,9 +107,13 @@ func (r *rewriter) field(name string) {
 	r.selected(scope{node: v})
 	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
 		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
+		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
 		r.add("total", "count($"+v+")")
 	}
 }
+
+// totalNote explains the column with the number of all rows.
+const totalNote = "each row has the number of all rows"
 
 // total adds a column with the number of all rows.
 func (r *rewriter) total(name string) {
@@ -119,7 +123,7 @@ func (r *rewriter) total(name string) {
 	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
 	r.windows = append(r.windows, w)
 	r.add(name, w.mark)
-	r.note("each row has the number of all rows")
+	r.note(totalNote)
 }
 
 // intoBinding moves the equalities of a node into the braces of its binding, which is the first clause.

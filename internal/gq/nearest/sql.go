@@ -13,6 +13,7 @@ type joined struct {
 	alias    string
 	from, to string // names of variables, or ""
 	left     bool   // of a LEFT JOIN
+	bound    bool   // the edge has a variable
 
 	conditions int // the conditions that say what its ends are
 }
@@ -142,6 +143,13 @@ func (r *rewriter) pair() (out [2][2]string) {
 
 // joinTables writes the bindings and the traversals for the tables.
 func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional map[string]bool) {
+	for _, e := range edges {
+		if len(r.tables) == 0 && len(edges) == 1 || r.usesBare(e.edge) {
+			e.bound = true
+			r.bind(e.alias, e.edge.Name)
+			r.tables = append(r.tables, e.alias)
+		}
+	}
 	used := 0
 	ends := map[string]bool{} // the tables whose types the edges give
 	for _, e := range edges {
@@ -171,6 +179,9 @@ func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional ma
 		panic(giveUp{})
 	}
 	for _, v := range r.tables {
+		if r.schema.Edge(r.vars[v]) != nil {
+			continue
+		}
 		if !ends[v] && !optional[v] {
 			r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
 		} else if !ends[v] {
@@ -201,7 +212,7 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if r.usesEdge(e) {
+	if e.bound || r.usesEdge(e) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
@@ -217,6 +228,22 @@ func (r *rewriter) usesEdge(e *joined) bool {
 		}
 	}
 	return n > e.conditions
+}
+
+// usesBare reports whether the text uses a column of a table of edges without an alias, and no other table has it.
+func (r *rewriter) usesBare(e *catalog.Edge) bool {
+	for i, t := range r.tokens {
+		if t.kind != word || i == 0 || slices.Contains([]string{".", "as", "AS"}, r.tokens[i-1].text) || i+1 < len(r.tokens) && slices.Contains([]string{".", "("}, r.tokens[i+1].text) {
+			continue
+		}
+		if r.property(e.Name, t.text) == nil && (endOf(t.text) == "" || t.are("from") || t.are("to")) {
+			continue
+		}
+		if !slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], t.text) != nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 // subselect reads SELECT 1 FROM MemberOf WHERE src = $p.id in EXISTS, and returns the clauses.

@@ -93,6 +93,9 @@ func (r *rewriter) drop(kept []string) {
 // checkStage checks that another match can be one with those before it: they have no limit, and a name whose
 // scope has ended does not come again.
 func (r *rewriter) checkStage() {
+	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		r.groupsBeforeMatch()
+	}
 	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
@@ -133,7 +136,7 @@ func (r *rewriter) valueStage() {
 		if name == "" {
 			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
 		}
-		if r.values[name] != "" || wordLen(name) != len(name) || r.lists(c.text) {
+		if r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text) {
 			panic(giveUp{})
 		}
 		grouped = grouped || aggregated(c.text)

@@ -124,7 +124,7 @@ func (r *rewriter) expandListings() {
 		}
 		block += " limit " + l.limit + " }"
 		for i := range r.columns {
-			r.columns[i] = strings.ReplaceAll(r.columns[i], l.mark, block)
+			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
 	}
 	for i := range r.computed { // the blocks are no aggregates

@@ -176,7 +176,7 @@ var unitSeconds = map[string]int{"days": 86400, "hours": 3600, "minutes": 60, "s
 // that time.
 func spanOf(between, span string) string {
 	m := unitCall.FindStringSubmatch(moved(between, span))
-	if m == nil {
+	if m == nil || !strings.HasSuffix(between, ")") || strings.ContainsAny(between, "*/") {
 		return span
 	}
 	n, err := strconv.Atoi(m[2])

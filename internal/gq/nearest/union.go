@@ -26,7 +26,7 @@ func (r *rewriter) setOperation() {
 	}
 	r.parts = append(r.parts, setPart{operation, r.match, r.computed, r.vars, r.order})
 	r.read, r.computed, r.aliases, r.tables, r.dropped, r.keys = read{}, nil, nil, nil, nil, nil
-	r.vars, r.order, r.early = map[string]string{}, nil, false
+	r.vars, r.values, r.order, r.early = map[string]string{}, map[string]string{}, nil, false
 }
 
 // combine joins the parts of a set operation: rows of properties of one node, for which one part or the other one has

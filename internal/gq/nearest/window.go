@@ -118,10 +118,14 @@ func (c cond) replaced(old, text string) cond {
 	return c
 }
 
-// replaceOperand replaces an operand, by a text in parentheses if an operator of arithmetic is before or after it.
+// replaceOperand replaces an operand, by a text in parentheses if an operator of arithmetic is before or after it. An
+// operand within a block has other rows around it.
 func replaceOperand(in, old, text string) string {
 	for at := strings.Index(in, old); at >= 0; at = strings.Index(in, old) {
 		before, after := strings.TrimRight(in[:at], " "), strings.TrimLeft(in[at+len(old):], " ")
+		if strings.Count(before, "{") != strings.Count(before, "}") {
+			panic(giveUp{})
+		}
 		expr := text
 		if before != "" && strings.Contains("+-*/%", before[len(before)-1:]) || after != "" && strings.Contains("+-*/%", after[:1]) {
 			expr = "(" + text + ")"

@@ -78,6 +78,12 @@ func (r *rewriter) column() {
 		}
 		return
 	}
+	if v := r.byType(r.peek(0).text); v != "" && !r.known(r.peek(0).text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
+		r.skipTwo()
+		r.next()
+		r.add(alias, "$"+lower(v))
+		return
+	}
 	named := ""
 	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.values[t.text] != "" && (r.peek(1).kind != mark || r.isAt(1, ",", "}", ";")) {
 		r.next()

@@ -259,7 +259,7 @@ func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
 
 // byType returns the only variable of a node type, which a text may use by the name of the type, or "".
 func (r *rewriter) byType(name string) string {
-	typ, found := r.nodeType(name), ""
+	typ, found := r.tableNode(name), ""
 	if typ == "" {
 		return ""
 	}

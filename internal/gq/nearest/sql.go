@@ -98,7 +98,7 @@ func (r *rewriter) from() {
 			optional[alias] = left
 		} else if e := r.edgeType(name); e != nil {
 			if alias == "" {
-				alias = lower(e.Name)
+				alias = name
 			}
 			edges = append(edges, &joined{edge: e, alias: alias, left: left})
 		} else {
@@ -132,6 +132,9 @@ func (r *rewriter) pair() (out [2][2]string) {
 			r.expect("=")
 		}
 		out[i][0] = r.word()
+		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
+			out[i][0] = v
+		}
 		r.expect(".")
 		out[i][1] = r.word()
 	}

@@ -253,6 +253,10 @@ func (r *rewriter) insertInto() {
 		r.accept(",")
 		names = append(names, r.propertyName(typ, r.word()))
 	}
+	if r.is("select") {
+		r.insertSelect(typ, names)
+		return
+	}
 	r.expect("values")
 	var rows []string
 	for {
@@ -305,6 +309,33 @@ func (r *rewriter) insertInto() {
 	for _, row := range rows {
 		r.emit(verb + row)
 	}
+}
+
+// insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
+func (r *rewriter) insertSelect(typ string, names []string) {
+	if len(r.match)+len(r.statements) > 0 {
+		panic(giveUp{})
+	}
+	r.selectRows()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(names) {
+		panic(giveUp{})
+	}
+	var out []string
+	for i, c := range r.computed {
+		value := r.fit(r.property(typ, names[i]), c.text)
+		if r.schema.Edge(typ) != nil && (names[i] == "from" || names[i] == "to") {
+			value = r.idOf(value)
+		}
+		if aggregated(value) {
+			panic(giveUp{})
+		}
+		out = append(out, names[i]+": "+value)
+	}
+	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
+	r.emit("insert " + typ + " { " + strings.Join(out, ", ") + " }")
 }
 
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.

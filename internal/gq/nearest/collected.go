@@ -134,7 +134,7 @@ func (r *rewriter) expandListings() {
 	}
 }
 
-// aroundGroup divides the match into what it says of the nodes by which a text groups, and the rest.
+// aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
 func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
 	name := "$" + lower(v)
 	for _, c := range r.match {

@@ -118,6 +118,7 @@ func (r *rewriter) column() {
 		return
 	}
 	e := r.values[named]
+	r.spend(e)
 	switch {
 	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
 		r.next()

@@ -244,6 +244,7 @@ func (r *rewriter) named() string {
 // within returns an expression as a part of the one around the token before: in parentheses if that
 // token or the next one is an operator of arithmetic.
 func (r *rewriter) within(e string) string {
+	r.spend(e)
 	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
 	before := token{}
 	if r.at > 1 {
@@ -255,6 +256,13 @@ func (r *rewriter) within(e string) string {
 		}
 	}
 	return e
+}
+
+// spend counts the bytes of a value that stands in the place of its name.
+func (r *rewriter) spend(value string) {
+	if r.spent += len(value); r.spent > maxValues {
+		panic(giveUp{})
+	}
 }
 
 // bare returns what a name without a variable means: the value of WITH or LET, a variable, a column of

@@ -20,6 +20,13 @@ const maxSteps = 20_000
 // maxDepth bounds the nesting of expressions and blocks.
 const maxDepth = 50
 
+// maxValues bounds the bytes of values of WITH and LET that one rewriting writes in the place of their names: each value
+// may contain the one before it several times.
+const maxValues = 64 << 10
+
+// maxQuery bounds the bytes of an offer.
+const maxQuery = 16 << 10
+
 // maxVars bounds the variables of a text.
 const maxVars = 64
 
@@ -47,7 +54,11 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 		}
 	}()
 	r.document()
-	return Offer{Query: r.render(), Notes: r.notes}, true
+	query := r.render()
+	if len(query) > maxQuery {
+		return Offer{}, false
+	}
+	return Offer{Query: query, Notes: r.notes}, true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
@@ -84,6 +95,7 @@ type rewriter struct {
 	tokens []token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again
+	spent  int // bytes of values written in the place of names
 	depth  int
 
 	notes  []string        // how the query differs from the text
@@ -418,10 +430,10 @@ func (r *rewriter) try(f func()) (ok bool) {
 		if p == nil {
 			return
 		}
-		if _, gave := p.(giveUp); !gave || r.steps > maxSteps {
+		if _, gave := p.(giveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
 			panic(p)
 		}
-		saved.steps = r.steps
+		saved.steps, saved.spent = r.steps, r.spent
 		*r, ok = saved, false
 	}()
 	f()

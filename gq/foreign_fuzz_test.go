@@ -15,7 +15,8 @@ func FuzzNearest(f *testing.F) {
 	if schema == nil {
 		f.Fatal(faults)
 	}
-	for _, pattern := range []string{"testdata/foreign/*.txt", "testdata/foreign/blind/*.txt", "testdata/foreign/blind2/*.txt", "testdata/foreign/shop/*.txt"} {
+	for _, pattern := range []string{"testdata/foreign/*.txt", "testdata/foreign/blind/*.txt", "testdata/foreign/blind2/*.txt", "testdata/foreign/blind3/*.txt",
+		"testdata/foreign/shop/*.txt", "testdata/foreign/incidents/*.txt"} {
 		for _, text := range foreignTexts(f, pattern) {
 			f.Add([]byte(text.text))
 		}

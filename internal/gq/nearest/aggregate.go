@@ -22,6 +22,10 @@ func (r *rewriter) aggregates(v string) {
 			r.add(name, "count($"+lower(v)+")")
 		case p == nil && plain(name) == "aggregate":
 			r.aggregates(v)
+		case p == nil && slices.Contains([]string{"key", "keys", "group"}, plain(name)) && r.is("{"):
+			r.aggregates(v)
+		case p != nil && slices.Contains(r.by, p.Name) && !r.is("{"):
+			r.add("", "$"+lower(v)+"."+p.Name)
 		case p == nil && function == "" || !r.accept("{"):
 			panic(giveUp{})
 		default:

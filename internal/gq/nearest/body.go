@@ -12,7 +12,7 @@ func (r *rewriter) body() {
 	defer r.deeper()()
 	for {
 		switch {
-		case r.peek(0).kind == end, r.is("}"):
+		case r.peek(0).kind == end, r.is("}"), r.subselects > 0 && r.is(")"):
 			return
 		case r.accept(";"), r.accept(","):
 		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
@@ -20,6 +20,11 @@ func (r *rewriter) body() {
 		case r.is("next", "match"):
 			r.next()
 			r.nextStage()
+		case r.is("next") && len(r.columns) > 0 && (r.peek(1).are("filter") || r.peek(1).are("where") || r.peek(1).are("return") || r.peek(1).are("let")):
+			r.next()
+			r.valueStage()
+		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
+			r.setOperation()
 		case r.accept("match"):
 			r.matched()
 		case r.is("from", "{"):
@@ -49,6 +54,8 @@ func (r *rewriter) body() {
 			r.let()
 		case r.is("call"):
 			r.callBlock()
+		case r.accept("qualify"):
+			r.wherePart()
 		case r.accept("having"):
 			r.havingPart()
 		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
@@ -60,11 +67,11 @@ func (r *rewriter) body() {
 		case r.is("fetch", "first"), r.is("fetch", "next"):
 			r.fetch()
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
-			r.early = r.early || len(r.columns) == 0
+			r.beforeColumns()
 			r.accept(":")
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
-			r.early = r.early || len(r.columns) == 0
+			r.beforeColumns()
 			r.accept(":")
 			r.skip = r.operand()
 			if !r.accept("rows") {
@@ -86,6 +93,14 @@ func (r *rewriter) body() {
 	}
 }
 
+// beforeColumns notes that a limit or an offset comes before the columns, if there are none yet.
+func (r *rewriter) beforeColumns() {
+	if len(r.columns) == 0 {
+		r.early = true
+		r.ungrouped = r.ungrouped || !r.staged
+	}
+}
+
 // sorts reports whether a token begins a part that only orders or bounds the rows of the result.
 func sorts(t token) bool {
 	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
@@ -94,10 +109,13 @@ func sorts(t token) bool {
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
-	if len(r.columns) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+	if len(r.columns) > 0 {
 		panic(giveUp{})
 	}
 	r.checkStage()
+	if len(r.match) == 0 {
+		r.beginBlock()
+	}
 	switch {
 	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
 		r.skipTwo()
@@ -105,7 +123,7 @@ func (r *rewriter) matched() {
 		r.match = append(r.match, r.braced()...)
 		r.shortest = false
 	case r.is("{"):
-		r.match = append(r.match, r.braced()...)
+		r.stages()
 	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
 		arguments := r.at
 		r.skipGroup()
@@ -261,7 +279,9 @@ func (r *rewriter) checkGroups() {
 	}
 	for _, key := range r.groups {
 		switch {
-		case slices.ContainsFunc(r.computed, func(c column) bool { return c.text == key || c.alias == key || c.text == key+".id" }):
+		case slices.ContainsFunc(r.computed, func(c column) bool {
+			return !c.fromWith && (c.text == key || c.alias == key || c.text == key+".id")
+		}):
 		case node(key):
 			r.add(key[1:]+"_id", key+".id")
 		default:
@@ -284,6 +304,9 @@ func (r *rewriter) operandOrAlias() string {
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
 	r.accept(":")
+	if len(r.columns) > 0 && r.early && len(r.sort) > 0 {
+		panic(giveUp{}) // the order before the limit chooses the rows, and this one orders them
+	}
 	r.sortKeys(scope{})
 }
 

@@ -96,7 +96,7 @@ func (r *rewriter) update() {
 }
 
 // where reads the condition of a mutation and writes the statement. Only comparisons that all have to
-// hold can stand there.
+// hold can stand there; a match before the statement tests any other condition.
 func (r *rewriter) where(statement, typ string) {
 	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.is("{") { // delete Person { email: "x" }
 		r.inWhere = ""
@@ -111,22 +111,50 @@ func (r *rewriter) where(statement, typ string) {
 		r.emit(statement + " where " + strings.Join(where, " and "))
 		return
 	}
-	r.inWhere = typ
 	r.expect("where")
-	c := r.condition()
-	r.inWhere, r.whereVar = "", ""
-	parts := []cond{c}
-	if c.op == "all" {
-		parts = c.subs
-	}
+	named := r.whereVar
 	var out []string
-	for _, p := range parts {
-		if p.op != "" {
-			panic(giveUp{})
+	if !r.try(func() {
+		r.inWhere = typ
+		c := r.condition()
+		r.inWhere, r.whereVar = "", ""
+		parts := []cond{c}
+		if c.op == "all" {
+			parts = c.subs
 		}
-		out = append(out, p.text)
+		for _, p := range parts {
+			if p.op != "" || strings.Contains(p.text, "{") {
+				panic(giveUp{})
+			}
+			out = append(out, p.text)
+		}
+	}) {
+		r.whereMatch(statement, typ, named)
+		return
 	}
 	r.emit(statement + " where " + strings.Join(out, " and "))
+}
+
+// whereMatch reads the condition of a mutation as that of a match.
+func (r *rewriter) whereMatch(statement, typ, v string) {
+	r.inWhere, r.whereVar = "", ""
+	if len(r.match)+len(r.statements) > 0 {
+		panic(giveUp{})
+	}
+	if v == "" {
+		v = r.fresh(typ)
+	}
+	r.tables = []string{v}
+	key := "id"
+	if e := r.schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+lower(v)+":"+lower(e.Name)+" $_"))
+	} else {
+		key = r.key(typ)
+		r.match = append(r.match, leaf("$"+lower(v)+": "+typ))
+	}
+	r.match = append(r.match, r.condition())
+	r.tables = nil
+	r.emit(statement + " where " + key + " = $" + lower(v) + "." + key)
 }
 
 // set reads the rest of SET p.a = 1, p.b = 2 after a match, with or without braces.

@@ -6,8 +6,9 @@ import (
 )
 
 // starters are the words that start another part of a query.
-var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "group", "order", "orderby", "order_by",
-	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort"}
+var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
+	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
+	"union", "intersect", "except", "minus"}
 
 // starts reports whether another part of the query comes next, or its end.
 func (r *rewriter) starts() bool {
@@ -32,6 +33,8 @@ func (r *rewriter) item() {
 		r.match = append(r.match, r.braced()...)
 	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"), r.accept("on"):
 	case r.accept("join"), r.accept("inner", "join"):
+	case t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && (r.peek(1).are("on") || r.peek(1).kind == word && r.peek(2).are("on") || r.is(t.text, "as") && r.peek(3).are("on")):
+		r.joinEdge()
 	case r.is("left", "join"), r.is("left", "outer", "join"):
 		r.leftJoin()
 	case r.is("where"), r.is("filter"):
@@ -65,7 +68,7 @@ func (r *rewriter) item() {
 		v := r.variable()
 		r.next()
 		r.match = append(r.match, r.filters(scope{node: v})...)
-	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "":
+	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "", t.kind == dollar && r.peek(1).are("is") && r.nodeType(r.peek(2).text) != "":
 		r.binding()
 		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
 			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
@@ -144,6 +147,68 @@ func (r *rewriter) leftJoin() {
 		}
 	}
 	r.match = append(saved, cond{op: "optional", subs: r.match})
+}
+
+// joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
+func (r *rewriter) joinEdge() {
+	e := r.edgeType(r.word())
+	j := &joined{edge: e, alias: lower(e.Name)}
+	r.accept("as")
+	if !r.is("on") {
+		j.alias = r.word()
+	}
+	r.expect("on")
+	for {
+		paren := r.accept("(")
+		var sides [2][2]string
+		for i := range sides {
+			if i > 0 && !r.accept("==") {
+				r.expect("=")
+			}
+			if t := r.next(); t.kind == word || t.kind == dollar {
+				sides[i][0] = t.text
+			}
+			if r.accept(".") {
+				sides[i][1] = r.word()
+			}
+		}
+		if paren {
+			r.expect(")")
+		}
+		mine, other := sides[0], sides[1]
+		if mine[0] != j.alias {
+			mine, other = other, mine
+		}
+		end := r.endNamed(e, mine[1])
+		if !r.known(other[0]) && other[1] == "" && end != "" {
+			r.bind(other[0], e.EndName(end == "to"))
+		}
+		if mine[0] != j.alias || !r.known(other[0]) {
+			panic(giveUp{})
+		}
+		j.conditions++
+		switch end {
+		case "from":
+			j.from = other[0]
+		case "to":
+			j.to = other[0]
+		default:
+			panic(giveUp{})
+		}
+		if other[1] != "" && !r.names(r.vars[other[0]], other[1]) {
+			panic(giveUp{})
+		}
+		if !r.is("and", j.alias, ".") || r.endNamed(e, r.peek(3).text) == "" {
+			break
+		}
+		r.next()
+	}
+	r.match = append(r.match, leaf(r.edgeClause(j)))
+}
+
+// names reports whether a column refers to the nodes of a type: its key or its id.
+func (r *rewriter) names(typ, column string) bool {
+	return plain(column) == plain(r.key(typ)) || plain(column) == "id"
 }
 
 // alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.
@@ -245,7 +310,9 @@ func (r *rewriter) optionalMatch() {
 // binding reads $p: Person { … }, or $p: Person(level: lead).
 func (r *rewriter) binding() {
 	name := r.next().text
-	r.expect(":")
+	if !r.accept(":") {
+		r.expect("is")
+	}
 	typ := r.nodeType(r.word())
 	if typ == "" || r.is("|") {
 		panic(giveUp{})

@@ -17,11 +17,13 @@ func (r *rewriter) returned() {
 	if len(r.columns) > 0 {
 		panic(giveUp{})
 	}
+	r.accept("select")
 	r.distinct = r.accept("distinct")
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
 	if r.accept("{") {
+		r.accept("select")
 		if r.accept("distinct") {
 			r.distinct = true
 		}
@@ -69,6 +71,17 @@ func (r *rewriter) column() {
 		for _, v := range r.tables {
 			r.add("", "$"+lower(v))
 		}
+		for _, c := range r.computed {
+			if c.fromWith {
+				r.add(c.alias, c.text)
+			}
+		}
+		return
+	}
+	if v := r.byType(r.peek(0).text); v != "" && !r.known(r.peek(0).text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
+		r.skipTwo()
+		r.next()
+		r.add(alias, "$"+lower(v))
 		return
 	}
 	named := ""
@@ -105,7 +118,16 @@ func (r *rewriter) column() {
 		return
 	}
 	e := r.values[named]
-	if named == "" {
+	r.spend(e)
+	switch {
+	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
+		r.next()
+		e = "$" + lower(t.text) + ".nodes"
+		r.note("a walk is no value: $" + lower(t.text) + ".nodes lists the ids of its nodes")
+		if alias == "" {
+			alias = t.text
+		}
+	case named == "":
 		e = r.operand()
 	}
 	if r.operator() {
@@ -126,6 +148,9 @@ func (r *rewriter) column() {
 	}
 	if alias == "" {
 		alias = named
+	}
+	if i := slices.IndexFunc(r.windows, func(w *window) bool { return w.mark == e }); i >= 0 && alias == "" {
+		alias = r.windows[i].name
 	}
 	r.add(alias, e)
 }

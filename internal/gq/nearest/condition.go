@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -165,8 +164,13 @@ func (r *rewriter) test() cond {
 		return r.block()
 	case r.is("exists", "(", "select"):
 		r.expect("exists", "(")
-		c := cond{op: "exists", subs: r.subselect()}
-		r.expect(")")
+		var c cond
+		if !r.try(func() {
+			c = cond{op: "exists", subs: r.subselect()}
+			r.expect(")")
+		}) {
+			c = r.inSelectOf("")
+		}
 		return c
 	case r.is("exists", "("):
 		var c cond
@@ -280,50 +284,14 @@ func (r *rewriter) predicate() cond {
 	r.expect(",")
 	var c cond
 	switch op {
-	case "ends", "like":
-		t := r.next()
-		if t.kind != text {
-			panic(giveUp{})
-		}
-		if op == "like" {
-			c = leaf(left + like(t.text, false))
-		} else {
-			c = leaf(left + " matches " + quote(regexp.QuoteMeta(t.text)+"$"))
-		}
+	case "like":
+		c = leaf(left + like(r.literal(), false))
+	case "ends":
+		c = leaf(left + suffix(r.literal()))
 	default:
 		c = leaf(left + " " + op + " " + r.fit(r.propertyOf(left), r.operand()))
 	}
 	r.expect(")")
-	return c
-}
-
-// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
-func (r *rewriter) listMember() cond {
-	none := strings.EqualFold(r.word(), "none")
-	r.expect("(")
-	name := r.word()
-	r.expect("in")
-	list := r.operand()
-	r.expect("where")
-	r.expect(name)
-	c := cond{}
-	if r.accept("in") {
-		r.expect("[")
-		c.op = "any"
-		for !r.accept("]") {
-			if len(c.subs) > 0 {
-				r.expect(",")
-			}
-			c.subs = append(c.subs, leaf(list+" contains "+r.operand()))
-		}
-	} else {
-		r.expect("=")
-		c = leaf(list + " contains " + r.operand())
-	}
-	r.expect(")")
-	if none {
-		return cond{op: "not", subs: []cond{c}}
-	}
 	return c
 }
 
@@ -397,18 +365,7 @@ func (r *rewriter) compare(left string) cond {
 			op = "contains"
 		}
 		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
-			c := cond{op: strings.ToLower(r.word())}
-			r.next()
-			for !r.accept("]") {
-				if len(c.subs) > 0 {
-					r.expect(",")
-				}
-				c.subs = append(c.subs, leaf(left+" contains "+r.operand()))
-			}
-			if len(c.subs) == 0 {
-				panic(giveUp{})
-			}
-			return c
+			return r.containsEach(left, strings.ToLower(r.word()), p)
 		}
 		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
 	case "=~":
@@ -423,16 +380,10 @@ func (r *rewriter) compare(left string) cond {
 		if op == "~" && r.accept("*") {
 			anyCase = "(?i)"
 		}
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(left + " matches " + quote(anyCase+r.next().text))
+		return leaf(left + " matches " + quote(anyCase+r.literal()))
 	case "like", "ilike":
 		r.next()
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(left + like(r.next().text, op == "ilike"))
+		return leaf(left + like(r.literal(), op == "ilike"))
 	case "between":
 		r.next()
 		low := r.valueOf(p)
@@ -440,13 +391,11 @@ func (r *rewriter) compare(left string) cond {
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
 		r.next()
-		if r.is("(", "select") {
-			return r.edgeSelect(left)
+		var c cond
+		if r.is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
+			return c
 		}
-		if r.is("(") || r.is("[") {
-			return leaf(left + " in " + r.listOf(p))
-		}
-		return leaf(left + " in " + r.optional(r.fitList(p, r.operand())))
+		return r.isIn(left, p)
 	case "starts":
 		r.expect("starts", "with")
 		return leaf(left + " starts_with " + r.fit(p, r.operand()))
@@ -454,10 +403,7 @@ func (r *rewriter) compare(left string) cond {
 		if r.next(); op == "ends" {
 			r.expect("with")
 		}
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(left + " matches " + quote(regexp.QuoteMeta(r.next().text)+"$"))
+		return leaf(left + suffix(r.literal()))
 	case "is":
 		if r.truth() {
 			return r.alreadyTrue(left)
@@ -507,8 +453,14 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
 	}
+	if r.isEnd(left) {
+		right = r.idOf(right)
+	} else if r.isEnd(right) {
+		left = r.idOf(left)
+	}
 	if p == nil {
 		left = r.fit(r.propertyOf(right), left)
+		right = spanOf(left, right)
 	}
 	c := leaf(left + " " + op + " " + r.optional(right))
 	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
@@ -534,62 +486,4 @@ func (r *rewriter) optional(operand string) string {
 		return operand + "?"
 	}
 	return operand
-}
-
-// like returns the operator and the operand for a pattern of LIKE, in which % stands for any text and
-// _ for any character.
-func like(pattern string, anyCase bool) string {
-	inner := strings.Trim(pattern, "%")
-	head, tail := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%")
-	if !anyCase && !strings.ContainsAny(inner, `%_\`) {
-		switch {
-		case head && tail:
-			return " contains " + quote(inner)
-		case tail:
-			return " starts_with " + quote(inner)
-		case !head:
-			return " = " + quote(inner)
-		}
-	}
-	var b strings.Builder
-	if anyCase {
-		b.WriteString("(?i)")
-	}
-	if !head {
-		b.WriteByte('^')
-	}
-	for _, c := range inner {
-		switch c {
-		case '%':
-			b.WriteString(".*")
-		case '_':
-			b.WriteByte('.')
-		default:
-			b.WriteString(regexp.QuoteMeta(string(c)))
-		}
-	}
-	if !tail {
-		b.WriteByte('$')
-	}
-	return " matches " + quote(b.String())
-}
-
-// whole returns a regular expression that matches in a part of a text exactly if the pattern matches
-// the whole text.
-func whole(pattern string) string {
-	if strings.Contains(pattern, "|") {
-		return "^(?:" + pattern + ")$"
-	}
-	flags := ""
-	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
-		flags, pattern = "(?i)", rest
-	}
-	if !strings.HasPrefix(pattern, "^") {
-		pattern = "^" + pattern
-	}
-	pattern = flags + pattern
-	if !strings.HasSuffix(pattern, "$") {
-		pattern += "$"
-	}
-	return pattern
 }

@@ -16,6 +16,10 @@ const graphNote = "a query names no graph: the call does"
 func (r *rewriter) document() {
 	r.readFragments()
 	r.identifiers()
+	r.inlineTables()
+	if r.is("with", "recursive") {
+		r.recursive()
+	}
 	r.parametersApart()
 	for r.is("use") && (r.peek(1).kind == word || r.peek(1).kind == text) {
 		r.next()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // operand reads an expression without comparisons.
@@ -33,7 +34,12 @@ func (r *rewriter) operand() string {
 				return out
 			}
 			r.next()
-			out += " - " + moved(out, r.factor())
+			right := moved(out, r.factor())
+			if between := r.subtracted(right, out); between != "" {
+				out = between
+			} else {
+				out += " - " + right
+			}
 		case "?":
 			if !r.is("?", "?") {
 				return out
@@ -121,22 +127,33 @@ func (r *rewriter) factor() string {
 	panic(giveUp{})
 }
 
-// list reads values between two marks as a list.
-func (r *rewriter) list(open, closing string) string {
-	r.expect(open)
-	var out []string
-	for !r.accept(closing) {
-		if len(out) > 0 {
-			r.expect(",")
-		}
-		out = append(out, r.operand())
+// walkKeys reads [n IN nodes(path) | n.email] if the property is the key of all nodes of the walk, of which their ids
+// are the texts.
+func (r *rewriter) walkKeys() (out string, ok bool) {
+	name, path := r.peek(1).text, r.peek(5).text
+	typ := r.walks[path]
+	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
+		return "", false
 	}
-	return "[" + strings.Join(out, ", ") + "]"
+	key := r.property(typ, r.key(typ))
+	if key == nil || plain(key.Name) != plain(r.peek(10).text) {
+		return "", false
+	}
+	if key.Type.Kind != value.String {
+		r.note("a walk lists the keys as texts")
+	}
+	for range 12 {
+		r.next()
+	}
+	return "$" + lower(path) + ".nodes", true
 }
 
 // bracketed reads a list, or a pattern comprehension of Cypher.
 func (r *rewriter) bracketed() string {
-	var out string
+	out, ok := r.walkKeys()
+	if ok {
+		return out
+	}
 	if r.try(func() {
 		r.expect("[")
 		saved := r.match
@@ -154,7 +171,7 @@ func (r *rewriter) bracketed() string {
 	}) {
 		return out
 	}
-	return r.list("[", "]")
+	return r.listOf(nil)
 }
 
 // parenthesized reads an expression or a condition in parentheses.
@@ -227,6 +244,7 @@ func (r *rewriter) named() string {
 // within returns an expression as a part of the one around the token before: in parentheses if that
 // token or the next one is an operator of arithmetic.
 func (r *rewriter) within(e string) string {
+	r.spend(e)
 	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
 	before := token{}
 	if r.at > 1 {
@@ -238,6 +256,13 @@ func (r *rewriter) within(e string) string {
 		}
 	}
 	return e
+}
+
+// spend counts the bytes of a value that stands in the place of its name.
+func (r *rewriter) spend(value string) {
+	if r.spent += len(value); r.spent > maxValues {
+		panic(giveUp{})
+	}
 }
 
 // bare returns what a name without a variable means: the value of WITH or LET, a variable, a column of
@@ -273,8 +298,12 @@ func (r *rewriter) bare(name string) string {
 	}
 	found := ""
 	for _, v := range tables {
-		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil && len(tables) == 1 {
-			return "$" + lower(v) + "." + side
+		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil {
+			if found != "" {
+				panic(giveUp{})
+			}
+			found = "$" + lower(v) + "." + side
+			continue
 		}
 		if p := r.property(r.vars[v], name); p != nil {
 			if found != "" {

@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -131,6 +130,12 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if rel := r.relation(typ, name); rel != nil && r.is("{") {
 			return []cond{r.neighbours(sc, rel)}
 		}
+		if sc.edge != nil && r.property(sc.edge.edge.Name, name) != nil {
+			if sc.edge.name == "" {
+				sc.edge.name = r.fresh(sc.edge.edge.Name)
+			}
+			sc = scope{node: sc.edge.name}
+		}
 	}
 	p := r.need(sc, name)
 	left := "$" + lower(sc.node) + "." + p.Name
@@ -225,9 +230,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	name := "$" + lower(sc.node) + "." + p.Name
 	switch op {
 	case "nin", "not_in", "notin":
-		return r.negated(leaf(name + " in " + r.listOf(p)))
+		return r.negated(r.isIn(name, p))
 	case "in":
-		return leaf(name + " in " + r.listOf(p))
+		return r.isIn(name, p)
 	case "is_null", "isnull":
 		if r.accept("false") {
 			return leaf(name + " is not null")
@@ -241,15 +246,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		r.expect("false")
 		return leaf(name + " is null")
 	case "like", "ilike":
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(name + like(r.next().text, op == "ilike"))
+		return leaf(name + like(r.literal(), op == "ilike"))
 	case "ends_with", "endswith":
-		if r.peek(0).kind != text {
-			panic(giveUp{})
-		}
-		return leaf(name + " matches " + quote(regexp.QuoteMeta(r.next().text)+"$"))
+		return leaf(name + suffix(r.literal()))
 	case "between":
 		r.expect("[")
 		low := r.valueOf(p)
@@ -258,21 +257,10 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		r.expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
 	case "haseveryof", "hasevery", "has_every", "contains_all", "hassome", "has_some", "contains_any":
-		c := cond{op: "all"}
 		if op == "hassome" || op == "has_some" || op == "contains_any" {
-			c.op = "any"
+			return r.containsEach(name, "any", p)
 		}
-		r.expect("[")
-		for !r.accept("]") {
-			if len(c.subs) > 0 {
-				r.accept(",")
-			}
-			c.subs = append(c.subs, leaf(name+" contains "+r.operand()))
-		}
-		if len(c.subs) == 0 {
-			panic(giveUp{})
-		}
-		return c
+		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]
 	if to == "" {
@@ -288,20 +276,4 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		panic(giveUp{})
 	}
 	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
-}
-
-// listOf reads a list of values for a property, or a parameter that holds one.
-func (r *rewriter) listOf(p *catalog.Property) string {
-	if !r.is("[") && !r.is("(") {
-		return r.fitList(p, r.operand())
-	}
-	closing := map[string]string{"[": "]", "(": ")"}[r.next().text]
-	var out []string
-	for !r.accept(closing) {
-		if len(out) > 0 {
-			r.expect(",")
-		}
-		out = append(out, r.valueOf(p))
-	}
-	return "[" + strings.Join(out, ", ") + "]"
 }

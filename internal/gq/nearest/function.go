@@ -3,8 +3,6 @@ package nearest
 import (
 	"slices"
 	"strings"
-
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // foreign maps functions of other languages, in lower case, to those of this one.
@@ -18,6 +16,9 @@ var foreign = map[string]string{
 // call reads the arguments of a function and writes the call.
 func (r *rewriter) call(name string) string {
 	name = strings.ToLower(name)
+	if r.overAhead() {
+		return r.over(name)
+	}
 	r.expect("(")
 	if out, ok := r.special(name); ok {
 		return r.inGroups(out)
@@ -47,6 +48,9 @@ func (r *rewriter) call(name string) string {
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
+	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
+		panic(giveUp{})
+	}
 	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
 		return r.columnOf(e)
 	}
@@ -78,9 +82,18 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "extract":
 		part := strings.ToLower(r.word())
 		r.expect("from")
-		out = part + "(" + r.operand() + ")"
+		value := r.operand()
 		r.expect(")")
-		return out, true
+		if part != "epoch" {
+			return part + "(" + value + ")", true
+		}
+		if inner, ok := strings.CutPrefix(value, "("); ok {
+			value = strings.TrimSuffix(inner, ")")
+		}
+		if !strings.HasPrefix(value, "seconds_between(") {
+			panic(giveUp{})
+		}
+		return value, true
 	case "cast":
 		value := r.operand()
 		r.expect("as")
@@ -96,6 +109,8 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			return "count(" + r.first() + ")", true
 		}
 		return r.related()
+	case "collect", "collect_list":
+		return r.listed()
 	case "size":
 		if out, ok = r.related(); ok {
 			return out, true
@@ -239,106 +254,6 @@ func lessOne(e string) string {
 	return tight(e) + " - 1"
 }
 
-// truncated writes the first day of the period of a unit in which a time lies.
-func truncated(unit, value string) string {
-	switch strings.TrimSuffix(unit, "s") {
-	case "day":
-		return "date(" + value + ")"
-	case "week":
-		return "date(" + value + ") - days(weekday(" + value + ") - 1)"
-	case "month":
-		return "date(" + value + ") - days(day(" + value + ") - 1)"
-	case "year":
-		return "date(string(year(" + value + ")) + \"-01-01\")"
-	}
-	panic(giveUp{})
-}
-
-// difference reads the arguments of DATEDIFF(day, a, b).
-func (r *rewriter) difference() string {
-	unit := strings.ToLower(r.next().text)
-	r.expect(",")
-	from := r.operand()
-	r.expect(",")
-	to := r.operand()
-	r.expect(")")
-	switch strings.TrimSuffix(unit, "s") {
-	case "day":
-		return "days_between(" + from + ", " + to + ")"
-	case "second":
-		return "seconds_between(" + from + ", " + to + ")"
-	}
-	panic(giveUp{})
-}
-
-// between reads duration.inDays(a, b).days of Cypher.
-func (r *rewriter) between() string {
-	r.expect("duration", ".")
-	unit := strings.ToLower(r.word())
-	r.expect("(")
-	args := r.callArguments(false)
-	field := ""
-	if r.accept(".") {
-		field = strings.ToLower(r.word())
-	}
-	switch {
-	case len(args) == 2 && unit == "indays" && field == "days":
-		return "days_between(" + strings.Join(args, ", ") + ")"
-	case unit == "inseconds":
-		return r.elapsed(args, field)
-	case unit == "between" && field != "days":
-		if field != "" {
-			r.note("the " + field + " between two moments are all of them, also those of whole days")
-		}
-		return r.elapsed(args, field)
-	}
-	panic(giveUp{})
-}
-
-// elapsed writes the time from one value to another, in a unit or as a number of days or seconds.
-func (r *rewriter) elapsed(args []string, unit string) string {
-	if len(args) != 2 {
-		panic(giveUp{})
-	}
-	days := slices.ContainsFunc(args, func(a string) bool {
-		p := r.propertyOf(a)
-		return p != nil && p.Type.Kind == value.Date || strings.HasPrefix(a, "date(")
-	})
-	list := "(" + strings.Join(args, ", ") + ")"
-	if days {
-		if unit != "" {
-			panic(giveUp{})
-		}
-		r.note("the time between two days is a number of days")
-		return "days_between" + list
-	}
-	switch unit {
-	case "":
-		r.note("the time between two moments is a number of seconds")
-		return "seconds_between" + list
-	case "seconds":
-		return "seconds_between" + list
-	case "minutes":
-		return "int(seconds_between" + list + " / 60)"
-	case "hours":
-		return "int(seconds_between" + list + " / 3600)"
-	}
-	panic(giveUp{})
-}
-
-// durationMap reads duration({ days: 30 }).
-func (r *rewriter) durationMap() string {
-	r.expect("{")
-	unit := strings.ToLower(r.word())
-	r.expect(":")
-	n := r.operand()
-	r.expect("}", ")")
-	if !slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
-		panic(giveUp{})
-	}
-	return unit + "(" + n + ")"
-}
-
 // filtered reads FILTER (WHERE …) after an aggregate.
 func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 	r.expect("filter", "(", "where")
@@ -372,32 +287,4 @@ func (r *rewriter) cast(value, typ string) string {
 		panic(giveUp{})
 	}
 	return to + "(" + value + ")"
-}
-
-// interval reads INTERVAL '30 days' or INTERVAL 30 DAY.
-func (r *rewriter) interval() string {
-	r.expect("interval")
-	t := r.next()
-	count, unit := t.text, ""
-	if t.kind == text {
-		count, unit, _ = strings.Cut(strings.TrimSpace(t.text), " ")
-	}
-	if unit == "" {
-		unit = r.word()
-	}
-	n, err := parseCount(count)
-	if err != nil {
-		panic(giveUp{})
-	}
-	switch strings.TrimSuffix(strings.ToLower(strings.TrimSpace(unit)), "s") {
-	case "day":
-		return "days(" + n + ")"
-	case "hour":
-		return "hours(" + n + ")"
-	case "minute":
-		return "minutes(" + n + ")"
-	case "second":
-		return "seconds(" + n + ")"
-	}
-	panic(giveUp{})
 }

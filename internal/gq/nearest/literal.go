@@ -68,6 +68,14 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 		return e
 	}
 	switch p.Type.Kind {
+	case value.String:
+		if _, err := parseCount(e); err == nil && (p.Name == "from" || p.Name == "to") {
+			return quote(e) // the id of a node is a text, also if its key is a number
+		}
+	case value.Bool:
+		if e == "0" || e == "1" {
+			return map[string]string{"0": "false", "1": "true"}[e]
+		}
 	case value.Date:
 		return dateLiteral(e)
 	case value.DateTime:
@@ -93,17 +101,58 @@ func (r *rewriter) propertyOf(e string) *catalog.Property {
 	v, name, ok := strings.Cut(e, ".")
 	if !ok {
 		if r.inWhere != "" {
-			return r.property(r.inWhere, e)
+			return r.propertyOrEnd(r.inWhere, e)
 		}
 		return nil
 	}
 	name = strings.TrimSpace(name)
 	for _, variable := range r.order {
 		if "$"+lower(variable) == v {
-			return r.property(r.vars[variable], name)
+			return r.propertyOrEnd(r.vars[variable], name)
 		}
 	}
 	return nil
+}
+
+// propertyOrEnd is property for a name that may be an end of an edge: an end at a node type is a text.
+func (r *rewriter) propertyOrEnd(typ, name string) *catalog.Property {
+	p := r.property(typ, name)
+	if e := r.schema.Edge(typ); p == nil && e != nil && (name == "from" || name == "to") && r.schema.Node(e.EndName(name == "to")) != nil {
+		return &catalog.Property{Name: name, Type: value.Type{Kind: value.String}}
+	}
+	return p
+}
+
+// isEnd reports whether an expression is the end of an edge, such as $k.from.
+func (r *rewriter) isEnd(e string) bool {
+	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
+	return strings.HasPrefix(e, "$") && (name == "from" || name == "to") && r.schema.Edge(r.typeOf(v)) != nil
+}
+
+// idOf writes the key of a node as its id, to which the end of an edge is compared. They differ if the key is no text.
+func (r *rewriter) idOf(e string) string {
+	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
+	n := r.schema.Node(r.typeOf(v))
+	if !strings.HasPrefix(e, "$") || n == nil || name != r.key(n.Name) {
+		return e
+	}
+	if p := r.property(n.Name, name); p == nil || p.Type.Kind == value.String {
+		return e
+	}
+	return "$" + v + ".id"
+}
+
+// endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
+func (r *rewriter) endValue() string {
+	t := r.peek(0)
+	if n := slices.IndexFunc(r.params, func(p string) bool { return t.kind == dollar && strings.HasPrefix(p, "$"+t.text+": ") }); n >= 0 && !r.isAt(1, ".") {
+		typ := strings.TrimPrefix(r.params[n], "$"+t.text+": ")
+		if numbers[typ[:wordLen(typ)]] {
+			r.next()
+			return "string($" + t.text + ")"
+		}
+	}
+	return r.valueOf(&catalog.Property{Name: "from", Type: value.Type{Kind: value.String}})
 }
 
 // valueOf reads a value for a property. A bare word may be a value of an enum.
@@ -118,13 +167,4 @@ func (r *rewriter) valueOf(p *catalog.Property) string {
 		}
 	}
 	return r.fit(p, r.operand())
-}
-
-// fitList is fit for a list of values.
-func (r *rewriter) fitList(p *catalog.Property, e string) string {
-	if name, ok := strings.CutPrefix(e, "$"); ok && p != nil && wordLen(name) == len(name) && !r.bound(name) {
-		r.declare(name, "["+p.Type.Kind.String()+"]")
-		r.retype(name, p)
-	}
-	return e
 }

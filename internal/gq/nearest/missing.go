@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -116,7 +117,7 @@ var anywhere = []absent{
 	},
 		"a query has one match: write the parts of WITH into it"},
 	{func(t tokens) bool {
-		return t.are("interval") && (periods(t.at(1).text) || periods(t.at(2).text))
+		return t.are("interval") && (periods(t.at(1).text) || periods(t.at(2).text)) || t.are("duration") && (monthly.MatchString(t.at(1).text) || monthly.MatchString(t.at(2).text) || t.at(1).text == "(" && t.at(2).text == "{" && periods(t.at(3).text))
 	}, "months and years have different lengths: write days, as in now() - days(365)"},
 	{func(t tokens) bool {
 		return t.are("match", "(") && t.at(2).kind == word && t.at(3).text == ")" && t.at(4).kind == word
@@ -142,6 +143,9 @@ var anywhere = []absent{
 	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && !t.describes() },
 		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
 }
+
+// monthly matches a duration of ISO 8601 with years or months.
+var monthly = regexp.MustCompile(`^P(\d+Y|\d+M)`)
 
 // periods reports whether a text names months or years.
 func periods(text string) bool {

@@ -14,6 +14,27 @@ var verbs = []struct{ prefix, statement string }{{"create", "insert"}, {"insert"
 // write reads a field such as createPerson(…) { id } or update_person(where: { … }, _set: { … }) { ok }.
 func (r *rewriter) write(field string) {
 	n, verb := r.written(field)
+	r.writeFields(n, verb)
+}
+
+// writesFields reports whether the arguments of a field of GraphQL come next, as in insert Person(input: { … }).
+func (r *rewriter) writesFields() bool {
+	return r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") && (r.isAt(3, "{", "[") || r.peek(3).kind == dollar) && wraps(r.peek(1).text)
+}
+
+// wraps reports whether an argument of a field that writes holds a condition or values.
+func wraps(name string) bool {
+	return slices.Contains(conditionNames, plain(name)) || slices.Contains(valueNames, plain(name))
+}
+
+// conditionNames and valueNames are arguments of fields that write.
+var (
+	conditionNames = []string{"where", "filter", "pkcolumns", "by", "key"}
+	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields"}
+)
+
+// writeFields reads the arguments and the selection of a field that writes nodes.
+func (r *rewriter) writeFields(n *catalog.Node, verb string) {
 	v := r.fresh(n.Name)
 	w := &writing{node: n, variable: v, changes: verb == "update" || verb == "delete"}
 	r.expect("(")
@@ -31,18 +52,24 @@ func (r *rewriter) write(field string) {
 		if len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: v}) }) {
 			name = r.insertAs(v, n.Name) + " = "
 		}
+		if len(w.links) > 0 && name == "" {
+			name = r.insertAs(v, n.Name) + " = "
+		}
 		for _, row := range w.rows {
-			if len(w.where) > 0 || len(row) == 0 {
+			if len(w.where) > 0 || len(row) == 0 || len(w.links) > 0 && len(w.rows) > 1 {
 				panic(giveUp{})
 			}
 			r.emit(name + verb + " " + n.Name + " { " + strings.Join(row, ", ") + " }")
+		}
+		for _, l := range w.links {
+			r.emit(l)
 		}
 	default:
 		assigned := ""
 		if verb == "update" {
 			assigned = " set { " + strings.Join(w.rows[0], ", ") + " }"
 		}
-		if len(w.where) == 0 || len(w.rows) != 1 || (len(w.rows[0]) > 0) != (verb == "update") {
+		if len(w.where) == 0 || len(w.links) > 0 || len(w.rows) != 1 || (len(w.rows[0]) > 0) != (verb == "update") {
 			panic(giveUp{})
 		}
 		r.match = append([]cond{leaf("$" + lower(v) + ": " + n.Name)}, w.where...)
@@ -61,6 +88,7 @@ type writing struct {
 	changes  bool       // an update or a delete, whose keys are conditions
 	rows     [][]string // the assignments
 	where    []cond
+	links    []string // the statements that connect the node with others
 }
 
 // written returns the node type and the statement that the name of a field means.
@@ -87,9 +115,11 @@ func (r *rewriter) writeArgument(w *writing) {
 	r.expect(":")
 	property := r.property(w.node.Name, name) != nil
 	switch {
-	case !property && r.is("{") && slices.Contains([]string{"where", "filter", "pkcolumns", "by", "key"}, plain(name)):
+	case !property && r.is("{") && slices.Contains(conditionNames, plain(name)):
 		w.where = append(w.where, r.filters(scope{node: w.variable})...)
-	case !property && (r.is("{") || r.is("[", "{")) && slices.Contains([]string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields"}, plain(name)):
+	case !property && r.peek(0).kind == dollar && slices.Contains(valueNames, plain(name)):
+		r.inputObject(w)
+	case !property && (r.is("{") || r.is("[", "{")) && slices.Contains(valueNames, plain(name)):
 		list := r.accept("[")
 		for {
 			r.expect("{")
@@ -101,6 +131,10 @@ func (r *rewriter) writeArgument(w *writing) {
 				if !r.accept(",") {
 					name := r.word()
 					r.expect(":")
+					if rel := r.relation(w.node.Name, name); rel != nil && r.is("{") && r.property(w.node.Name, name) == nil {
+						r.connect(w, rel)
+						continue
+					}
 					r.writeValue(w, name)
 				}
 			}
@@ -136,4 +170,62 @@ func (r *rewriter) writeValue(w *writing, name string) {
 	if wrapped {
 		r.expect("}")
 	}
+}
+
+// inputObject replaces a parameter that holds all values of an insert by a parameter for each property.
+func (r *rewriter) inputObject(w *writing) {
+	name := r.next().text
+	if w.changes || len(w.rows) > 0 || !r.declared(name) || r.uses(name) != 2 { // its declaration and this place
+		panic(giveUp{})
+	}
+	r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+	var row []string
+	for _, p := range w.node.Properties {
+		if p.Embed != nil {
+			continue
+		}
+		if r.declared(p.Name) {
+			panic(giveUp{})
+		}
+		typ := p.Type
+		typ.Enum = nil
+		r.declare(p.Name, typ.String())
+		row = append(row, p.Name+": $"+p.Name)
+	}
+	w.rows = [][]string{row}
+	r.note("the object $" + name + " becomes a parameter for each property")
+}
+
+// connect reads { connect: { email: "x" } } or { create: { … } } in the place of a value: an edge to a node that exists,
+// or to a new one.
+func (r *rewriter) connect(w *writing, rel *relation) {
+	r.expect("{")
+	other := ""
+	n := r.schema.Node(rel.other())
+	switch {
+	case n == nil:
+		panic(giveUp{})
+	case r.accept("connect", ":", "{"):
+		where := r.accept("where", ":", "{")
+		if r.propertyName(n.Name, r.word()) != r.key(n.Name) {
+			panic(giveUp{})
+		}
+		r.expect(":")
+		other = r.endValue()
+		if where {
+			r.expect("}")
+		}
+		r.expect("}")
+	case r.accept("create", ":"):
+		other = "$" + r.fresh(n.Name)
+		w.links = append(w.links, r.insertAs(other[1:], n.Name)+" = insert "+n.Name+" { "+strings.Join(r.props(n.Name), ", ")+" }")
+	default:
+		panic(giveUp{})
+	}
+	r.expect("}")
+	from, to := "$"+lower(w.variable), other
+	if !rel.forward {
+		from, to = to, from
+	}
+	w.links = append(w.links, "insert "+rel.edge.Name+" { from: "+from+", to: "+to+" }")
 }

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,15 +42,36 @@ func (r *rewriter) pluralType(name string) string {
 		if !ok {
 			continue
 		}
-		for _, end := range []string{"", "s", "es"} {
-			if single, ok := strings.CutSuffix(rest, end); ok {
-				if t := r.nodeType(single); t != "" {
-					return t
-				}
-			}
+		if t := r.tableNode(rest); t != "" {
+			return t
 		}
 	}
 	return ""
+}
+
+// tableNode is nodeType for the name of a table, which may be a plural.
+func (r *rewriter) tableNode(name string) string {
+	for _, single := range singulars(plain(name)) {
+		if t := r.nodeType(single); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// plurals maps the ends of plurals to those of singulars, in the order in which singulars tries them.
+var plurals = []struct{ many, one string }{{"", ""}, {"s", ""}, {"es", ""}, {"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"ses", "sis"}, {"ices", "ex"}, {"ices", "ix"},
+	{"people", "person"}, {"children", "child"}, {"men", "man"}, {"mice", "mouse"}, {"geese", "goose"}, {"feet", "foot"}, {"teeth", "tooth"},
+	{"criteria", "criterion"}, {"phenomena", "phenomenon"}, {"data", "datum"}, {"media", "medium"}, {"zes", ""}}
+
+// singulars returns the words of which a word in lower case may be the plural, and first the word itself.
+func singulars(word string) (out []string) {
+	for _, p := range plurals {
+		if stem, ok := strings.CutSuffix(word, p.many); ok {
+			out = append(out, stem+p.one)
+		}
+	}
+	return out
 }
 
 // edgeType returns the edge type that a label means, or nil.
@@ -158,8 +180,19 @@ func (r *rewriter) firstNode() string {
 			return v
 		}
 	}
+	for _, v := range r.order { // the edges alone
+		if slices.Contains(r.tables, v) {
+			return v
+		}
+	}
 	panic(giveUp{})
 }
 
 // first returns a variable that every match binds, for count(*).
-func (r *rewriter) first() string { return "$" + lower(r.firstNode()) }
+func (r *rewriter) first() string {
+	v := r.firstNode()
+	if r.schema.Edge(r.vars[v]) != nil {
+		return "$" + lower(v) + ".id"
+	}
+	return "$" + lower(v)
+}

@@ -20,6 +20,13 @@ const maxSteps = 20_000
 // maxDepth bounds the nesting of expressions and blocks.
 const maxDepth = 50
 
+// maxValues bounds the bytes of values of WITH and LET that one rewriting writes in the place of their names: each value
+// may contain the one before it several times.
+const maxValues = 64 << 10
+
+// maxQuery bounds the bytes of an offer.
+const maxQuery = 16 << 10
+
 // maxVars bounds the variables of a text.
 const maxVars = 64
 
@@ -37,7 +44,7 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	if !ok {
 		return Offer{}, false
 	}
-	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 	defer func() {
 		if p := recover(); p != nil {
 			if _, gave := p.(giveUp); !gave {
@@ -47,7 +54,11 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 		}
 	}()
 	r.document()
-	return Offer{Query: r.render(), Notes: r.notes}, true
+	query := r.render()
+	if len(query) > maxQuery {
+		return Offer{}, false
+	}
+	return Offer{Query: query, Notes: r.notes}, true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
@@ -84,6 +95,7 @@ type rewriter struct {
 	tokens []token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again
+	spent  int // bytes of values written in the place of names
 	depth  int
 
 	notes  []string        // how the query differs from the text
@@ -97,20 +109,32 @@ type rewriter struct {
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound
 	paths  map[string]bool   // the variables of walks
+	walks  map[string]string // by name of the variable of a walk: the type of all its nodes
 	values map[string]string // by name: the expression that WITH or LET gives a name
 	tables []string          // the variables whose properties a bare name may mean
 
-	aliases  []string // of the columns
-	computed []column // the columns, and the values of WITH
-	dropped  []string // the variables whose scope WITH or NEXT has ended
-	early    bool     // a limit or an offset comes before the columns
-	keys     []string // the nodes among the values of WITH
-	groups   []string // the keys after GROUP BY
-	nesting  int      // the levels of selections around the next token
-	deepest  int      // the most levels so far
+	aliases   []string // of the columns
+	computed  []column // the columns, and the values of WITH
+	dropped   []string // the variables whose scope WITH or NEXT has ended
+	early     bool     // a limit or an offset comes before the columns
+	ungrouped bool     // that limit bounds rows, and not groups
+	keys      []string // the nodes among the values of WITH
+	groups    []string // the keys after GROUP BY
+	nesting   int      // the levels of selections around the next token
+	deepest   int      // the most levels so far
 
-	hops     []cond // the traversals of the properties that the current expression reads over edges
-	hopLast  hop    // the last of them
+	parts      []setPart  // the queries before UNION and the like
+	closed     *closure   // the table of WITH RECURSIVE, or nil
+	windows    []*window  // the calls of window functions
+	listings   []*listing // the calls of collect that become blocks
+	taken      int        // the first keys of the sort belong to these blocks
+	subselects int        // the subselects after FROM around the next token
+
+	hops    []cond   // the traversals of the properties that the current expression reads over edges
+	hopLast hop      // the last of them
+	after   string   // the parameter that is a cursor, or ""
+	by      []string // the properties by which an aggregate of GraphQL groups
+
 	inSelect bool   // a column of SELECT may have an alias without AS
 	joins    bool   // || joins texts, and does not mean or
 	inTest   bool   // an expression may be a condition by itself
@@ -120,8 +144,10 @@ type rewriter struct {
 	whereVar string // the variable that stands for it in other languages
 
 	read
-	statements []string        // of a mutation
-	inserted   map[string]bool // the variables of inserts outside of blocks
+	statements []string          // of a mutation
+	before     []string          // the statements before the block of the match
+	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool   // the variables of inserts outside of blocks
 }
 
 // read holds the parts of a read.
@@ -133,6 +159,7 @@ type read struct {
 	sort     []string
 	limit    string
 	skip     string // the rows to leave out, or ""
+	staged   bool   // WITH or a subselect after FROM has made groups, over which no aggregate can compute
 }
 
 // render writes the query.
@@ -144,6 +171,7 @@ func (r *rewriter) render() string {
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
+		body = append(body, r.before...)
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" } { "+strings.Join(r.statements, " ")+" }")
 		} else {
@@ -153,12 +181,16 @@ func (r *rewriter) render() string {
 			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
 		}
 	} else {
-		if r.early && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		if r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
+		r.combine()
+		r.expandListings()
+		r.expandWindows()
 		r.page()
 		r.groupKeys()
 		r.checkGroups()
+		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())
 	}
@@ -194,34 +226,69 @@ func (q *read) render() string {
 // page replaces an offset: with one sort key that is a property, the rows after a value of this key
 // are the next page.
 func (r *rewriter) page() {
-	if r.skip == "" || r.skip == "0" {
+	if r.skip == "0" {
 		r.skip = ""
+	}
+	if r.skip == "" && r.after == "" {
 		return
 	}
-	if len(r.sort) != 1 {
-		panic(giveUp{})
-	}
-	key, descending := strings.CutSuffix(r.sort[0], " desc")
-	key = strings.TrimSuffix(key, " asc")
-	v, property, ok := strings.Cut(key, ".")
-	p := r.property(r.vars[strings.TrimPrefix(v, "$")], property)
-	if !ok || p == nil {
-		panic(giveUp{})
-	}
-	op := " > "
-	if descending {
-		op = " < "
-	}
-	r.note("there is no offset: pass the last " + property + " of the page before as $after")
+	key, op := r.pageKey()
+	v, property, _ := strings.Cut(key, ".")
+	p := r.property(r.vars[v[1:]], property)
 	if n := r.schema.Node(r.vars[v[1:]]); n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
+	if r.after != "" {
+		if r.skip != "" || p.Type.Nullable {
+			panic(giveUp{})
+		}
+		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
+		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
+		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
+		r.match = append(r.match, leaf(key+op+"$"+r.after+"?"))
+		return
+	}
+	r.note("there is no offset: pass the last " + property + " of the page before as $after")
 	r.params = append(r.params, "$after: "+p.Type.Kind.String())
 	r.match = append(r.match, leaf(key+op+"$after"))
 	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	}
 	r.skip = ""
+}
+
+// pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
+func (r *rewriter) pageKey() (key, relation string) {
+	if len(r.sort) != 1 {
+		panic(giveUp{})
+	}
+	key, descending := strings.CutSuffix(r.sort[0], " desc")
+	key = strings.TrimSuffix(key, " asc")
+	v, property, ok := strings.Cut(key, ".")
+	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
+		panic(giveUp{})
+	}
+	if descending {
+		return key, " < "
+	}
+	return key, " > "
+}
+
+// sortByAlias writes the sort keys that are columns with their aliases.
+func (r *rewriter) sortByAlias() {
+	for i, key := range r.sort {
+		e, direction := key, ""
+		for _, d := range []string{" asc", " desc"} {
+			if cut, ok := strings.CutSuffix(key, d); ok {
+				e, direction = cut, d
+			}
+		}
+		for _, c := range r.columns {
+			if alias, ok := strings.CutPrefix(c, e+" as "); ok && !strings.HasPrefix(e, "$") {
+				r.sort[i] = alias + direction
+			}
+		}
+	}
 }
 
 // uses counts the tokens of the text that name a variable or a parameter.
@@ -363,10 +430,10 @@ func (r *rewriter) try(f func()) (ok bool) {
 		if p == nil {
 			return
 		}
-		if _, gave := p.(giveUp); !gave || r.steps > maxSteps {
+		if _, gave := p.(giveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
 			panic(p)
 		}
-		saved.steps = r.steps
+		saved.steps, saved.spent = r.steps, r.spent
 		*r, ok = saved, false
 	}()
 	f()

@@ -1,11 +1,13 @@
 package nearest_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/nearest"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -19,10 +21,36 @@ edge MemberOf: Person -> Team { since: Date? }
 edge Knows: Person -> Person { weight: F64? }
 `
 
+// schema compiles schemaText.
+func schema(t testing.TB) *catalog.Schema {
+	t.Helper()
+	tree, faults := syntax.ParseSchema("schema.pg", schemaText)
+	s, more := resolve.Schema(tree)
+	if len(faults) > 0 || len(more) > 0 {
+		t.Fatal(faults, more)
+	}
+	return s
+}
+
+// TestRewriteOfNestedValues checks that values which use each other twice do not double the query again and again.
+func TestRewriteOfNestedValues(t *testing.T) {
+	s := schema(t)
+	for n, want := range map[int]bool{3: true, 12: false, 60: false} {
+		text := "MATCH (t:Team) LET v0 = t.size + t.size"
+		for i := 1; i < n; i++ {
+			text += fmt.Sprintf(", v%d = v%d + v%d", i, i-1, i-1)
+		}
+		offer, ok := nearest.Rewrite(s, text+fmt.Sprintf(" RETURN v%d AS v", n-1))
+		if ok != want {
+			t.Errorf("%d values: got %v, want %v: %d bytes", n, ok, want, len(offer.Query))
+		}
+	}
+}
+
 // FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
 	var files []string
-	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "shop/*.txt"} {
+	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt"} {
 		more, err := filepath.Glob("../../../gq/testdata/foreign/" + pattern)
 		if err != nil || len(more) == 0 {
 			f.Fatal("no texts", err)
@@ -42,11 +70,7 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(strings.Repeat("(p WHERE ", 400))
 	f.Add("MATCH (p:Person) WHERE " + strings.Repeat("(", 400))
 	f.Add("SELECT " + strings.Repeat("CASE WHEN ", 300))
-	tree, faults := syntax.ParseSchema("schema.pg", schemaText)
-	s, more := resolve.Schema(tree)
-	if len(faults) > 0 || len(more) > 0 {
-		f.Fatal(faults, more)
-	}
+	s := schema(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		offer, ok := nearest.Rewrite(s, text)
 		if !ok && offer.Query != "" {

@@ -366,6 +366,9 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	edge += l.bounds
 	if path != "" {
 		r.paths[path] = true
+		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {
+			r.walks[path] = e.From
+		}
 		edge = "$" + lower(path) + ":" + edge
 	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -55,8 +56,12 @@ func (r *rewriter) relation(typ, name string) *relation {
 		}
 		return nil
 	}
-	if base, ok := strings.CutSuffix(plain(name), "by"); ok { // producedBy is produced from its other end
-		if e := r.edgeType(base); e != nil && r.atEnd(e, true, typ) {
+	for _, inverse := range []string{"by", "inverse", "reverse", "incoming"} { // producedBy is produced from its other end
+		base, ok := strings.CutSuffix(plain(name), inverse)
+		if !ok && inverse != "by" {
+			base, ok = strings.CutPrefix(plain(name), inverse)
+		}
+		if e := r.edgeType(base); ok && e != nil && r.atEnd(e, true, typ) {
 			return &relation{e, false}
 		}
 	}
@@ -199,17 +204,62 @@ func (r *rewriter) related() (block string, ok bool) {
 func (r *rewriter) edgeByType(name string) string {
 	for i := r.at; i+1 < len(r.tokens); i++ {
 		t := r.tokens[i]
-		if t.kind == word && r.tokens[i+1].text == "." && plain(t.text) == plain(name) && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
+		selected := r.tokens[i+1].text == "{" && i > 0 && slices.Contains([]string{":", "{", ","}, r.tokens[i-1].text)
+		if t.kind == word && (selected || r.tokens[i+1].text == ".") && plain(t.text) == plain(name) && !r.known(t.text) && r.nodeType(t.text) == "" && (i == 0 || r.tokens[i-1].text != ".") {
 			r.bind(t.text, r.edgeType(name).Name)
 			return t.text
 		}
 	}
-	return ""
+	return r.edgeByProperty(r.edgeType(name))
+}
+
+// edgeByProperty binds an edge that has no variable to a name that nothing declares: the text reads only
+// properties of this edge by the name, and no other edge of the text has all of them.
+func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
+	used := map[string][]string{} // by name that nothing declares: the properties that the text reads
+	declared := map[string]bool{}
+	named := map[*catalog.Edge]int{}
+	for i, t := range r.tokens {
+		if t.kind != word && t.kind != dollar || i > 0 && (r.tokens[i-1].text == "." || r.tokens[i-1].are("query") || r.tokens[i-1].are("mutation")) {
+			continue
+		}
+		if other := r.edgeType(t.text); other != nil && t.kind == word {
+			named[other]++
+		}
+		if next := tokens(r.tokens[i+1:]); next.at(0).text == "." && next.at(1).kind == word {
+			used[t.text] = append(used[t.text], next.at(1).text)
+		} else {
+			declared[t.text] = true
+		}
+	}
+	reads := func(e *catalog.Edge, properties []string) bool {
+		return !slices.ContainsFunc(properties, func(p string) bool { return r.property(e.Name, p) == nil })
+	}
+	found := ""
+	for _, t := range r.tokens {
+		if properties := used[t.text]; len(properties) == 0 || t.text == found || declared[t.text] || r.known(t.text) || r.declared(t.text) || r.nodeType(t.text) != "" || !reads(e, properties) {
+			continue
+		}
+		if found != "" || named[e] > 1 {
+			return ""
+		}
+		for other := range named {
+			if other != e && reads(other, used[t.text]) {
+				return ""
+			}
+		}
+		found = t.text
+	}
+	if found != "" {
+		r.bind(found, e.Name)
+		r.note(found + " is the edge " + lower(e.Name) + ", which has no variable in the text")
+	}
+	return found
 }
 
 // byType returns the only variable of a node type, which a text may use by the name of the type, or "".
 func (r *rewriter) byType(name string) string {
-	typ, found := r.nodeType(name), ""
+	typ, found := r.tableNode(name), ""
 	if typ == "" {
 		return ""
 	}

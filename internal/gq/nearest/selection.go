@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -86,15 +87,43 @@ func (r *rewriter) field(name string) {
 		r.arguments(&r.read, scope{node: v})
 		r.intoBinding(v, typ)
 	}
+	if len(r.by) > 0 && !counted {
+		panic(giveUp{})
+	}
+	if r.after != "" && len(r.sort) == 0 {
+		r.sort = []string{"$" + v + "." + r.key(typ)}
+	}
 	if counted {
 		if !r.is("{") {
 			r.add("count", "count($"+v+")")
 			return
 		}
 		r.aggregates(v)
+		for _, key := range r.by {
+			r.add("", "$"+v+"."+key)
+		}
 		return
 	}
 	r.selected(scope{node: v})
+	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
+		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
+		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
+		r.add("total", "count($"+v+")")
+	}
+}
+
+// totalNote explains the column with the number of all rows.
+const totalNote = "each row has the number of all rows"
+
+// total adds a column with the number of all rows.
+func (r *rewriter) total(name string) {
+	if r.nesting > 0 {
+		panic(giveUp{})
+	}
+	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
+	r.windows = append(r.windows, w)
+	r.add(name, w.mark)
+	r.note(totalNote)
 }
 
 // intoBinding moves the equalities of a node into the braces of its binding, which is the first clause.
@@ -127,7 +156,7 @@ func (r *rewriter) countOnly() {
 
 // argument reports whether a name is that of an argument that arguments reads, apart from properties.
 func argument(name string) bool {
-	return slices.Contains([]string{"first", "limit", "take", "where", "filter", "orderby", "sort", "offset", "skip", "options"}, plain(name))
+	return slices.Contains([]string{"first", "limit", "take", "where", "filter", "orderby", "sort", "offset", "skip", "options", "after", "groupby"}, plain(name))
 }
 
 // arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
@@ -159,6 +188,23 @@ func (r *rewriter) arguments(q *read, sc scope) {
 			r.sortKeys(sc)
 		case "options":
 			r.arguments(q, sc)
+		case "after":
+			if t := r.next(); t.kind == dollar && r.nesting == 0 && r.after == "" {
+				r.after = t.text
+			} else {
+				panic(giveUp{}) // the cursor of another server
+			}
+		case "groupby":
+			list := r.accept("[")
+			for {
+				r.by = append(r.by, r.need(sc, r.word()).Name)
+				if r.accept(","); !list || r.is("]") {
+					break
+				}
+			}
+			if list {
+				r.expect("]")
+			}
 		default:
 			panic(giveUp{})
 		}
@@ -261,12 +307,18 @@ func (r *rewriter) selection(sc scope) {
 	typ := r.vars[sc.node]
 	rel := r.relation(typ, name)
 	switch {
-	case r.is("{") && rel == nil && slices.Contains(wrappers, plain(name)):
+	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
 		r.selected(sc)
+	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
+		r.total(name)
 	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
 		r.skipGroup()
 		r.note("an answer that has more rows says so by itself")
 	case plain(name) == "cursor" && r.property(typ, name) == nil:
+		if r.after != "" && r.nesting == 0 {
+			key, _ := r.pageKey()
+			r.add(name, key)
+		}
 	case rel != nil && (r.is("{") || r.is("(")):
 		r.nested(sc, rel, alias, name)
 	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:

@@ -13,6 +13,7 @@ type joined struct {
 	alias    string
 	from, to string // names of variables, or ""
 	left     bool   // of a LEFT JOIN
+	bound    bool   // the edge has a variable
 
 	conditions int // the conditions that say what its ends are
 }
@@ -47,6 +48,11 @@ func (r *rewriter) selectRows() {
 		r.tables = r.order
 	} else if r.is("{") { // from { … } with the clauses of a match
 		r.match = append(r.match, r.braced()...)
+	} else if r.closed != nil {
+		r.fromClosure(columns)
+	} else if r.is("(", "select") {
+		r.derived(columns)
+		r.inSelect = true
 	} else {
 		r.from()
 	}
@@ -82,7 +88,7 @@ func (r *rewriter) from() {
 		if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural") {
 			alias = r.word()
 		}
-		if typ := r.nodeType(name); typ != "" {
+		if typ := r.tableNode(name); typ != "" {
 			if alias == "" {
 				alias = r.fresh(typ)
 			} else {
@@ -92,7 +98,7 @@ func (r *rewriter) from() {
 			optional[alias] = left
 		} else if e := r.edgeType(name); e != nil {
 			if alias == "" {
-				alias = lower(e.Name)
+				alias = name
 			}
 			edges = append(edges, &joined{edge: e, alias: alias, left: left})
 		} else {
@@ -126,6 +132,9 @@ func (r *rewriter) pair() (out [2][2]string) {
 			r.expect("=")
 		}
 		out[i][0] = r.word()
+		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
+			out[i][0] = v
+		}
 		r.expect(".")
 		out[i][1] = r.word()
 	}
@@ -137,6 +146,13 @@ func (r *rewriter) pair() (out [2][2]string) {
 
 // joinTables writes the bindings and the traversals for the tables.
 func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional map[string]bool) {
+	for _, e := range edges {
+		if len(r.tables) == 0 && len(edges) == 1 || r.usesBare(e.edge) {
+			e.bound = true
+			r.bind(e.alias, e.edge.Name)
+			r.tables = append(r.tables, e.alias)
+		}
+	}
 	used := 0
 	ends := map[string]bool{} // the tables whose types the edges give
 	for _, e := range edges {
@@ -166,6 +182,9 @@ func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional ma
 		panic(giveUp{})
 	}
 	for _, v := range r.tables {
+		if r.schema.Edge(r.vars[v]) != nil {
+			continue
+		}
 		if !ends[v] && !optional[v] {
 			r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
 		} else if !ends[v] {
@@ -196,7 +215,7 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if r.usesEdge(e) {
+	if e.bound || r.usesEdge(e) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
@@ -212,6 +231,22 @@ func (r *rewriter) usesEdge(e *joined) bool {
 		}
 	}
 	return n > e.conditions
+}
+
+// usesBare reports whether the text uses a column of a table of edges without an alias, and no other table has it.
+func (r *rewriter) usesBare(e *catalog.Edge) bool {
+	for i, t := range r.tokens {
+		if t.kind != word || i == 0 || slices.Contains([]string{".", "as", "AS"}, r.tokens[i-1].text) || i+1 < len(r.tokens) && slices.Contains([]string{".", "("}, r.tokens[i+1].text) {
+			continue
+		}
+		if r.property(e.Name, t.text) == nil && (endOf(t.text) == "" || t.are("from") || t.are("to")) {
+			continue
+		}
+		if !slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], t.text) != nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 // subselect reads SELECT 1 FROM MemberOf WHERE src = $p.id in EXISTS, and returns the clauses.
@@ -269,9 +304,20 @@ func (r *rewriter) edgeSelect(left string) cond {
 	defer r.deeper()()
 	r.expect("(", "select")
 	r.accept("distinct")
+	alias := ""
+	if r.isAt(1, ".") {
+		alias = r.word()
+		r.next()
+	}
 	side := endOf(r.word())
 	r.expect("from")
 	e := r.edgeType(r.word())
+	r.accept("as")
+	if alias != "" && (e == nil || plain(alias) != plain(e.Name)) {
+		r.expect(alias)
+	} else if alias == "" && r.peek(0).kind == word && !r.is("where") {
+		alias = r.word()
+	}
 	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
 	if e == nil || side == "" || !r.bound(v) {
 		panic(giveUp{})
@@ -286,7 +332,11 @@ func (r *rewriter) edgeSelect(left string) cond {
 		return cond{op: "exists", subs: []cond{leaf(rel.clause(node, "", ""))}}
 	}
 	r.next()
-	edge := r.fresh(e.Name)
+	if alias == "" || r.known(alias) {
+		alias = r.fresh(e.Name)
+	}
+	edge := alias
+	r.bind(edge, e.Name)
 	tables := r.tables
 	r.tables = []string{edge}
 	c := r.condition()

@@ -5,6 +5,28 @@ import (
 	"strings"
 )
 
+// stages reads the clauses of a match in braces. WITH or LET, and a WHERE after it, may stand among them.
+func (r *rewriter) stages() {
+	defer r.deeper()()
+	r.expect("{")
+	for staged := false; !r.accept("}"); {
+		switch {
+		case r.accept("with"):
+			r.with()
+			staged = true
+		case r.accept("let"):
+			r.let()
+		case staged && (r.is("where") || r.is("filter")):
+			r.next()
+			r.wherePart()
+		case staged && r.is("match"):
+			panic(giveUp{})
+		default:
+			r.item()
+		}
+	}
+}
+
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
 	distinct := r.accept("distinct")
@@ -42,7 +64,10 @@ func (r *rewriter) with() {
 	if braces {
 		r.expect("}")
 	}
-	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) })
+	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
+	if !grouped {
+		r.keys = nil
+	}
 	if distinct && !grouped { // groups are distinct
 		if values > 0 {
 			panic(giveUp{})
@@ -50,6 +75,7 @@ func (r *rewriter) with() {
 		r.keepDistinct(kept)
 	}
 	r.drop(kept)
+	r.staged = r.staged || grouped
 }
 
 // isAlone reports whether an expression is a variable.
@@ -67,6 +93,9 @@ func (r *rewriter) drop(kept []string) {
 // checkStage checks that another match can be one with those before it: they have no limit, and a name whose
 // scope has ended does not come again.
 func (r *rewriter) checkStage() {
+	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		r.groupsBeforeMatch()
+	}
 	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
@@ -90,6 +119,32 @@ func (r *rewriter) nextStage() {
 	}
 	r.drop(kept)
 	r.columns, r.computed, r.distinct, r.sort = nil, nil, false, nil
+}
+
+// valueStage ends a stage of NEXT or of a subselect after FROM: its columns become values, which later parts use by their
+// names.
+func (r *rewriter) valueStage() {
+	if r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0 {
+		panic(giveUp{})
+	}
+	grouped := len(r.groups) > 0
+	for i, c := range r.computed {
+		if c.fromWith {
+			continue
+		}
+		name := c.alias
+		if name == "" {
+			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
+		}
+		if r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text) {
+			panic(giveUp{})
+		}
+		grouped = grouped || aggregated(c.text)
+		r.values[name] = c.text
+		r.computed[i].alias, r.computed[i].fromWith = name, true
+	}
+	r.staged = r.staged || grouped
+	r.columns, r.sort, r.aliases = nil, nil, nil
 }
 
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
@@ -122,10 +177,16 @@ func (r *rewriter) keepDistinct(kept []string) {
 	r.match = append(mine, cond{op: "exists", subs: rest})
 }
 
-// groupKeys adds the ids of the nodes that WITH groups by, because their properties may be equal.
+// groupKeys adds columns for the keys by which WITH groups, and of nodes their ids, because their properties may be
+// equal.
 func (r *rewriter) groupKeys() {
 	if !slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		return
+	}
+	for _, v := range slices.Clone(r.computed) {
+		if v.fromWith && !aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.text == v.text }) {
+			r.add(v.alias, v.text)
+		}
 	}
 	for _, v := range r.keys {
 		if !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == v || c.text == v+".id" }) {

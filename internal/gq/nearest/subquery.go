@@ -153,3 +153,39 @@ func (r *rewriter) scalarSelect() string {
 	}
 	return blockOf(join(inner.match), columns[0].text)
 }
+
+// inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
+// is such a row, whose only column is equal to an expression unless that is "".
+func (r *rewriter) inSelectOf(left string) cond {
+	defer r.deeper()()
+	r.accept("(")
+	r.expect("select")
+	r.accept("distinct")
+	columns := r.at
+	outer, tables := r.match, r.tables
+	r.match, r.tables = nil, nil
+	r.skipTo("from")
+	r.expect("from")
+	r.from()
+	if left != "" {
+		after := r.at
+		r.at = columns
+		column := r.operand()
+		r.expect("from")
+		r.at = after
+		if aggregated(column) {
+			panic(giveUp{})
+		}
+		if r.isEnd(column) {
+			left = r.idOf(left)
+		}
+		r.match = append(r.match, leaf(column+" = "+left))
+	}
+	if r.accept("where") {
+		r.match = append(r.match, r.condition())
+	}
+	r.expect(")")
+	c := cond{op: "exists", subs: r.match}
+	r.match, r.tables = outer, tables
+	return c
+}

@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -77,6 +76,10 @@ func (r *rewriter) statement() {
 			r.change(r.onlyNode(), "delete", "")
 		}
 	case r.accept("update"):
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "update")
+			return
+		}
 		r.update()
 	case r.accept("set"):
 		r.set()
@@ -95,11 +98,29 @@ func (r *rewriter) statement() {
 			r.change(v, "delete", "")
 			return
 		}
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "delete")
+			return
+		}
 		typ := r.tableType()
 		r.where("delete "+typ, typ)
 	default:
 		panic(giveUp{})
 	}
+}
+
+// fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
+func (r *rewriter) fieldType() *catalog.Node {
+	n := r.schema.Node(r.tableNode(r.peek(0).text))
+	if n == nil || r.peek(0).kind != word || !r.isAt(1, "(") {
+		return nil
+	}
+	r.next()
+	if !r.writesFields() {
+		r.at--
+		return nil
+	}
+	return n
 }
 
 // emit appends a statement.
@@ -129,7 +150,7 @@ func (r *rewriter) each(list, name string) {
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
 	name := r.word()
-	if t := r.nodeType(name); r.schema.Node(t) != nil {
+	if t := r.tableNode(name); r.schema.Node(t) != nil {
 		return t
 	}
 	if e := r.edgeType(name); e != nil {
@@ -140,6 +161,10 @@ func (r *rewriter) tableType() string {
 
 // assigned reads insert Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
+	if n := r.fieldType(); n != nil && name == "" {
+		r.writeFields(n, verb)
+		return
+	}
 	typ := r.tableType()
 	open, closing := "{", "}"
 	if r.is("(") {
@@ -158,7 +183,7 @@ func (r *rewriter) assigned(verb, name string) {
 		if verb == "insert" && r.accept("null") {
 			continue
 		}
-		out = append(out, p+": "+r.valueOf(r.property(typ, p)))
+		out = append(out, p+": "+r.initial(typ, p))
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
 	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
@@ -168,6 +193,14 @@ func (r *rewriter) assigned(verb, name string) {
 		statement = r.insertAs(name, typ) + " = " + statement
 	}
 	r.emit(statement)
+}
+
+// initial reads the value of a property, or of an end of an edge, in an insert.
+func (r *rewriter) initial(typ, name string) string {
+	if r.schema.Edge(typ) != nil && r.property(typ, name) == nil && (name == "from" || name == "to") {
+		return r.endValue()
+	}
+	return r.valueOf(r.property(typ, name))
 }
 
 // insertAs binds the variable of an insert.
@@ -220,6 +253,10 @@ func (r *rewriter) insertInto() {
 		r.accept(",")
 		names = append(names, r.propertyName(typ, r.word()))
 	}
+	if r.is("select") {
+		r.insertSelect(typ, names)
+		return
+	}
 	r.expect("values")
 	var rows []string
 	for {
@@ -234,7 +271,7 @@ func (r *rewriter) insertInto() {
 			}
 			value := ""
 			if !r.accept("null") {
-				value = r.valueOf(r.property(typ, names[i]))
+				value = r.initial(typ, names[i])
 			}
 			if value != "" {
 				out = append(out, names[i]+": "+value)
@@ -272,6 +309,33 @@ func (r *rewriter) insertInto() {
 	for _, row := range rows {
 		r.emit(verb + row)
 	}
+}
+
+// insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
+func (r *rewriter) insertSelect(typ string, names []string) {
+	if len(r.match)+len(r.statements) > 0 {
+		panic(giveUp{})
+	}
+	r.selectRows()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(names) {
+		panic(giveUp{})
+	}
+	var out []string
+	for i, c := range r.computed {
+		value := r.fit(r.property(typ, names[i]), c.text)
+		if r.schema.Edge(typ) != nil && (names[i] == "from" || names[i] == "to") {
+			value = r.idOf(value)
+		}
+		if aggregated(value) {
+			panic(giveUp{})
+		}
+		out = append(out, names[i]+": "+value)
+	}
+	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
+	r.emit("insert " + typ + " { " + strings.Join(out, ", ") + " }")
 }
 
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.
@@ -331,86 +395,4 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	}
 	r.emit(statement)
 	return n
-}
-
-// merge reads the rest of MERGE (p:Person {…}) SET ….
-func (r *rewriter) merge() {
-	n := r.created(false, false)
-	if r.isOne("-", "<-", "~") {
-		l := r.link()
-		to := r.created(false, false)
-		if l.left {
-			n, to = to, n
-		}
-		if len(l.types) != 1 || l.bounds != "" || n.typ != "" || to.typ != "" {
-			panic(giveUp{})
-		}
-		e := l.types[0]
-		if !slices.ContainsFunc(e.Unique, func(names []string) bool {
-			return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-		}) {
-			r.insertMissing(n, e, to, l)
-			return
-		}
-		r.emit("upsert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(n, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
-		return
-	}
-	if n.typ == "" {
-		panic(giveUp{})
-	}
-	props := n.props
-	for {
-		create := r.accept("on", "create")
-		if match := r.accept("on", "match"); create || match {
-			panic(giveUp{}) // an upsert assigns the same in both cases
-		}
-		if !r.accept("set") {
-			break
-		}
-		for {
-			if r.next().text != n.name {
-				panic(giveUp{})
-			}
-			r.expect(".")
-			name := r.propertyName(n.typ, r.word())
-			r.expect("=")
-			props = append(props, name+": "+r.assignment(n.typ, name))
-			if !r.accept(",") {
-				break
-			}
-		}
-	}
-	r.emit("upsert " + n.typ + " { " + strings.Join(props, ", ") + " }")
-}
-
-// insertMissing writes the insert of an edge between two nodes of the match that have none.
-func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l link) {
-	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
-		panic(giveUp{})
-	}
-	if l.name != "" {
-		r.bind(l.name, e.Name)
-	}
-	var props []string
-	for r.is("on", "create", "set") {
-		r.expect("on", "create", "set")
-		for {
-			if r.next().text != l.name {
-				panic(giveUp{})
-			}
-			r.expect(".")
-			name := r.propertyName(e.Name, r.word())
-			r.expect("=")
-			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
-			if !r.accept(",") {
-				break
-			}
-		}
-	}
-	if r.isOne("set", "on") {
-		panic(giveUp{}) // it concerns an edge that exists
-	}
-	a, b := "$"+lower(from.name), "$"+lower(to.name)
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
-	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
 }

@@ -1,0 +1,286 @@
+package nearest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
+type closure struct {
+	name    string
+	edge    *catalog.Edge
+	forward bool   // the walks run from the sources of the edges to the targets
+	start   string // the key of the first node
+	low     int    // the least number of edges
+	high    int    // the greatest number of edges
+	node    string // the column with the key of the last node
+	depth   string // the column with the length, or ""
+	first   int    // the value of that column for walks of the least length
+	all     bool   // UNION ALL
+}
+
+// maxHops is the greatest number of edges of a walk.
+const maxHops = 64
+
+// recursive reads WITH RECURSIVE x(node, depth) AS (SELECT … UNION SELECT …).
+func (r *rewriter) recursive() {
+	r.expect("with", "recursive")
+	c := &closure{name: r.word(), high: maxHops}
+	var columns []string
+	if r.accept("(") {
+		for !r.accept(")") {
+			columns = append(columns, r.word())
+			r.accept(",")
+		}
+	}
+	r.expect("as", "(", "select")
+	r.closureStart(c, columns)
+	r.expect("union")
+	c.all = r.accept("all")
+	r.expect("select")
+	r.closureStep(c)
+	r.expect(")")
+	r.closed = c
+}
+
+// closureStart reads the columns, the table and the condition of the first SELECT of a recursive table.
+func (r *rewriter) closureStart(c *closure, columns []string) {
+	side, place := "", -1
+	for i := 0; !r.accept("from"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		t, name := r.next(), ""
+		switch {
+		case t.kind == number && c.depth == "":
+			n, err := strconv.Atoi(t.text)
+			if err != nil || n > maxHops {
+				panic(giveUp{})
+			}
+			c.first, name = n, "depth"
+		case t.kind == word && place < 0:
+			if r.accept(".") {
+				t = r.next()
+			}
+			side, name, place = t.text, t.text, i
+		default:
+			panic(giveUp{})
+		}
+		if r.accept("as") {
+			name = r.word()
+		}
+		if i < len(columns) {
+			name = columns[i]
+		}
+		if t.kind == number {
+			c.depth = name
+		} else {
+			c.node = name
+		}
+	}
+	table := r.word()
+	r.tableAlias()
+	r.expect("where")
+	if r.isAt(1, ".") {
+		r.skipTwo()
+	}
+	key := r.word()
+	r.expect("=")
+	if typ := r.tableNode(table); typ != "" { // the first node itself
+		if r.key(typ) != r.propertyName(typ, key) || !r.names(typ, side) {
+			panic(giveUp{})
+		}
+		c.start = r.valueOf(r.property(typ, r.key(typ)))
+		return
+	}
+	e := r.edgeType(table)
+	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil {
+		panic(giveUp{})
+	}
+	ends := [2]string{endOf(key), endOf(side)}
+	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
+		panic(giveUp{})
+	}
+	c.edge, c.forward, c.low = e, ends[0] == "from", 1
+	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
+}
+
+// tableAlias reads the alias of a table, or returns "".
+func (r *rewriter) tableAlias() string {
+	r.accept("as")
+	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union") {
+		return r.word()
+	}
+	return ""
+}
+
+// qualified reads a column with the alias of its table, which may be missing.
+func (r *rewriter) qualified() (table, column string) {
+	column = r.word()
+	if r.accept(".") {
+		table, column = column, r.word()
+	}
+	return table, column
+}
+
+// closureStep reads the second SELECT of a recursive table: one more edge.
+func (r *rewriter) closureStep(c *closure) {
+	side := ""
+	for i := 0; !r.accept("from"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		_, column := r.qualified()
+		switch {
+		case r.accept("+"):
+			if column != c.depth || r.next().text != "1" {
+				panic(giveUp{})
+			}
+		case side == "":
+			side = endOf(column)
+		default:
+			panic(giveUp{})
+		}
+		if r.accept("as") {
+			r.word()
+		}
+	}
+	var edge *catalog.Edge
+	mine := []string{c.name} // the names of the recursive table
+	for i := range 2 {
+		if i > 0 && !r.accept(",") {
+			r.accept("inner")
+			r.expect("join")
+		}
+		name := r.word()
+		alias := r.tableAlias()
+		if name == c.name {
+			mine = append(mine, alias)
+		} else if edge = r.edgeType(name); edge == nil {
+			panic(giveUp{})
+		}
+	}
+	from := "" // the end of the edge at which the step begins
+	for r.isOne("on", "where", "and") {
+		r.next()
+		table, column := r.qualified()
+		switch {
+		case r.accept("="):
+			other, key := r.qualified()
+			if slices.Contains(mine, table) {
+				other, key, column = table, column, key
+			}
+			if !slices.Contains(mine, other) || key != c.node || from != "" {
+				panic(giveUp{})
+			}
+			from = endOf(column)
+		case column == c.depth && (r.is("<") || r.is("<=")):
+			high := c.low - c.first
+			if r.next().text == "<=" {
+				high++
+			}
+			n, err := strconv.Atoi(r.next().text)
+			if high += n; err != nil || high < 1 {
+				panic(giveUp{})
+			}
+			c.high = min(high, maxHops)
+		default:
+			panic(giveUp{})
+		}
+	}
+	if edge == nil || from == "" || side == "" || from == side || edge.From != edge.To {
+		panic(giveUp{})
+	}
+	if c.edge == nil {
+		c.edge, c.forward = edge, from == "from"
+	}
+	if edge != c.edge || c.forward != (from == "from") {
+		panic(giveUp{})
+	}
+}
+
+// fromClosure reads the tables after FROM if the text defines a recursive one, and writes its walk. The columns begin at
+// an index.
+func (r *rewriter) fromClosure(columns int) {
+	c := r.closed
+	last, mine, used := "", []string{c.name}, false
+	typ := c.edge.From
+	for i := 0; i == 0 || r.accept("join") || r.accept("inner", "join"); i++ {
+		name := r.word()
+		alias := r.tableAlias()
+		switch {
+		case name == c.name && !used:
+			used = true
+			mine = append(mine, alias)
+		case r.tableNode(name) == typ && last == "":
+			if last = alias; last == "" {
+				last = lower(name)
+			}
+		default:
+			panic(giveUp{})
+		}
+		switch {
+		case i == 0:
+		case r.accept("on"):
+			pair := r.pair()
+			if slices.Contains(mine, pair[0][0]) {
+				pair[0], pair[1] = pair[1], pair[0]
+			}
+			if pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node {
+				panic(giveUp{})
+			}
+		default:
+			r.expect("using", "(", c.node, ")")
+			if !r.names(typ, c.node) {
+				panic(giveUp{})
+			}
+		}
+	}
+	if !used {
+		panic(giveUp{})
+	}
+	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
+		rest := tokens(r.tokens[i:])
+		if name := aggregateName(rest.at(0).text); name != "" && name != "min" && rest.at(1).text == "(" && !rest.at(2).are("distinct") {
+			panic(giveUp{})
+		}
+	}
+	if last != "" {
+		r.bind(last, typ)
+		r.tables = []string{last}
+	}
+	start := r.fresh(typ)
+	if last == "" {
+		last = r.fresh(typ)
+	}
+	key := r.key(typ)
+	if key == "id" {
+		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
+	} else {
+		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
+	}
+	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
+	edge := lower(c.edge.Name)
+	bounded := edge + "{" + strconv.Itoa(c.low) + "," + strconv.Itoa(c.high) + "}"
+	r.values[c.node] = "$" + lower(last) + "." + key
+	if c.depth != "" {
+		path := r.newPath()
+		bounded = "$" + path + ":" + bounded
+		r.values[c.depth] = "$" + path + ".hops"
+		if n := c.first - c.low; n != 0 {
+			r.values[c.depth] = "($" + path + ".hops + " + strconv.Itoa(n) + ")"
+		}
+	}
+	r.match = append(r.match, leaf(strings.Replace(walk, " "+edge+" ", " "+bounded+" ", 1)))
+	if c.all || c.depth != "" {
+		r.note("a walk lists each node once, by the shortest way")
+	}
+	for _, alias := range mine {
+		if alias != "" {
+			r.unqualify(alias, columns)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package nearest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// window is a call of a window function. It counts or aggregates over the rows of the match, which are complete only
+// at the end of the text: until then, a mark stands for the call.
+type window struct {
+	mark      string // such as rank0()
+	name      string
+	value     string // the argument, or ""
+	partition []string
+	keys      []string // the expressions after ORDER BY
+	down      []bool   // by key: whether the order descends
+}
+
+// ranks are the window functions that number the rows.
+var ranks = []string{"rank", "row_number", "dense_rank"}
+
+// overAhead reports whether OVER comes after the parentheses that come next.
+func (r *rewriter) overAhead() bool {
+	depth := 0
+	for i := 0; ; i++ {
+		switch t := r.peek(i); {
+		case t.kind == end:
+			return false
+		case t.kind == mark && t.text == "(":
+			depth++
+		case t.kind == mark && t.text == ")":
+			if depth--; depth == 0 {
+				return r.peek(i+1).are("over") && r.isAt(i+2, "(")
+			}
+		}
+	}
+}
+
+// over reads the arguments of a window function and what follows OVER, and returns the mark.
+func (r *rewriter) over(name string) string {
+	w := &window{name: name, mark: name + strconv.Itoa(len(r.windows)) + "()"}
+	r.expect("(")
+	switch {
+	case slices.Contains(ranks, name):
+	case name == "count" && r.accept("*"):
+	case slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name):
+		w.value = r.operand()
+	default:
+		panic(giveUp{})
+	}
+	r.expect(")", "over", "(")
+	if r.accept("partition", "by") {
+		for {
+			w.partition = append(w.partition, r.alone(r.operand()))
+			if !r.accept(",") {
+				break
+			}
+		}
+	}
+	if r.accept("order", "by") {
+		for {
+			w.keys = append(w.keys, r.alone(r.operand()))
+			w.down = append(w.down, r.accept("desc"))
+			r.accept("asc")
+			if !r.accept(",") {
+				break
+			}
+		}
+	}
+	r.expect(")")
+	if slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1 {
+		panic(giveUp{}) // a running total depends on the frame
+	}
+	r.windows = append(r.windows, w)
+	return w.mark
+}
+
+// expandWindows writes blocks in the place of the marks of window functions.
+func (r *rewriter) expandWindows() {
+	if len(r.windows) == 0 {
+		return
+	}
+	if len(r.groups)+len(r.having) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		panic(giveUp{})
+	}
+	marked := func(text string) bool {
+		return slices.ContainsFunc(r.windows, func(w *window) bool { return strings.Contains(text, w.mark) })
+	}
+	var rows []cond // the rows of which the functions see all
+	for _, c := range r.match {
+		if !marked(c.render(false)) {
+			rows = append(rows, c)
+		}
+	}
+	others := r.otherNames(join(rows))
+	for _, w := range r.windows {
+		block := r.windowBlock(w, rows, others)
+		for i := range r.match {
+			r.match[i] = r.match[i].replaced(w.mark, block)
+		}
+		for i := range r.columns {
+			r.columns[i] = replaceOperand(r.columns[i], w.mark, block)
+		}
+		for i := range r.sort {
+			r.sort[i] = replaceOperand(r.sort[i], w.mark, block)
+		}
+	}
+}
+
+// replaced returns a condition with a text in the place of another one.
+func (c cond) replaced(old, text string) cond {
+	c.text = replaceOperand(c.text, old, text)
+	c.subs = slices.Clone(c.subs)
+	for i := range c.subs {
+		c.subs[i] = c.subs[i].replaced(old, text)
+	}
+	return c
+}
+
+// replaceOperand replaces an operand, by a text in parentheses if an operator of arithmetic is before or after it. An
+// operand within a block has other rows around it.
+func replaceOperand(in, old, text string) string {
+	for at := strings.Index(in, old); at >= 0; at = strings.Index(in, old) {
+		before, after := strings.TrimRight(in[:at], " "), strings.TrimLeft(in[at+len(old):], " ")
+		if strings.Count(before, "{") != strings.Count(before, "}") {
+			panic(giveUp{})
+		}
+		expr := text
+		if before != "" && strings.Contains("+-*/%", before[len(before)-1:]) || after != "" && strings.Contains("+-*/%", after[:1]) {
+			expr = "(" + text + ")"
+		}
+		in = in[:at] + expr + in[at+len(old):]
+	}
+	return in
+}
+
+// otherNames returns new names for the variables that clauses bind.
+func (r *rewriter) otherNames(clauses string) map[string]string {
+	out := map[string]string{}
+	for _, v := range r.order {
+		if !mentionsVar(clauses, "$"+lower(v)) {
+			continue
+		}
+		name := lower(v) + "2"
+		for r.known(name) || r.declared(name) {
+			name += "2"
+		}
+		r.bind(name, r.vars[v])
+		out[lower(v)] = name
+	}
+	return out
+}
+
+// renamed returns an expression or clauses with other variables.
+func renamed(text string, names map[string]string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			_, n := quoted(text[i:])
+			n = max(n, 1)
+			b.WriteString(text[i : i+n])
+			i += n
+		case c == '$':
+			n := wordLen(text[i+1:])
+			name := text[i+1 : i+1+n]
+			if other, ok := names[name]; ok {
+				name = other
+			}
+			b.WriteString("$" + name)
+			i += 1 + n
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String()
+}
+
+// windowBlock writes the block that counts or aggregates the rows of the group of a row, or those before it.
+func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) string {
+	match := renamed(join(rows), names)
+	for _, p := range w.partition {
+		same := renamed(p, names) + " = " + p
+		if r.mayBeNull(p, rows) {
+			same = "any { " + same + " all { " + renamed(p, names) + " is null " + p + " is null } }"
+		}
+		match += " " + same
+	}
+	if !slices.Contains(ranks, w.name) {
+		call := w.name + "(" + renamed(w.value, names) + ")"
+		return blockOf(match, call)
+	}
+	before := cond{op: "any"}
+	for i, key := range w.keys {
+		if r.mayBeNull(key, rows) {
+			r.note("a row without " + key + " has the number 1")
+		}
+		sub := cond{op: "all"}
+		for _, equal := range w.keys[:i] {
+			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))
+		}
+		relation := " < "
+		if w.down[i] {
+			relation = " > "
+		}
+		sub.subs = append(sub.subs, leaf(renamed(key, names)+relation+key))
+		before.subs = append(before.subs, all(sub.subs))
+	}
+	if len(before.subs) == 1 {
+		before = before.subs[0]
+	}
+	match += " " + before.render(false)
+	switch w.name {
+	case "dense_rank":
+		return "count { " + match + " return distinct " + renamed(w.keys[0], names) + " } + 1"
+	case "row_number":
+		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same number")
+	}
+	return "count { " + match + " } + 1"
+}
+
+// mayBeNull reports whether an expression may be null in rows. It is certain only for properties.
+func (r *rewriter) mayBeNull(e string, rows []cond) bool {
+	if p := r.propertyOf(e); p != nil && !p.Type.Nullable {
+		return false
+	}
+	return !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && c.text == e+" is not null" })
+}

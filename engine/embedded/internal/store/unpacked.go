@@ -18,12 +18,16 @@ type unpackedMemory struct {
 	used  atomic.Int64 // bytes of the blocks whose mapping is reachable
 }
 
-// unpacked counts the blocks of all segments of the process. The limit is 256 MiB, or a sixteenth of the memory limit
-// of the Go runtime if that is less.
-var unpacked = unpackedMemory{limit: sync.OnceValue(func() int64 { return min(256<<20, debug.SetMemoryLimit(-1)/16) })}
+// unpacked counts the blocks of all segments of the process. The limit is 1 GiB, or a quarter of the memory limit of
+// the Go runtime if that is less.
+var unpacked = unpackedMemory{limit: sync.OnceValue(func() int64 { return min(1<<30, debug.SetMemoryLimit(-1)/4) })}
+
+// smallBlock is the size in bytes up to which blocks are decompressed whole beyond the limit, too: they are few next
+// to the large blocks that reach it, and are read more often.
+const smallBlock = 4 << 20
 
 // room reports whether a block of n bytes fits.
-func (m *unpackedMemory) room(n int64) bool { return m.used.Load()+n <= m.limit() }
+func (m *unpackedMemory) room(n int64) bool { return n <= smallBlock || m.used.Load()+n <= m.limit() }
 
 // add counts n bytes of a block of a mapping, until the mapping is unreachable.
 func (m *unpackedMemory) add(mapping *fs.Mapping, n int64) {

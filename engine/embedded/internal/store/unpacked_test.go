@@ -99,22 +99,21 @@ func TestUnpackedRoom(t *testing.T) {
 	}
 	collect(func() bool { return unpacked.used.Load() == 0 }) // the segments of other tests
 	before := unpacked.limit
-	unpacked.limit = func() int64 { return 10 * chunkSize }
+	unpacked.limit = func() int64 { return 1000 * chunkSize }
 	t.Cleanup(func() { unpacked.limit = before })
 	room := func(seg *Segment) bool {
-		p, err := seg.Pieces("text")
-		must(t, err)
-		return p.WorthWhole()
+		return unpacked.room(seg.blocks["text"].unpacked) || seg.blocks["text"].verified.Load()
 	}
-	first, data := packedSegment(t, 8)
-	second, _ := packedSegment(t, 4)
-	if large, _ := packedSegment(t, 11); room(large) || !room(first) || !room(second) {
-		t.Error("there is room for 10 chunks")
+	first, data := packedSegment(t, 800)
+	second, _ := packedSegment(t, 400)
+	small, _ := packedSegment(t, 4)
+	if large, _ := packedSegment(t, 1100); room(large) || !room(first) || !room(second) {
+		t.Error("there is room for 1,000 chunks")
 	}
 	_, err := first.Block("text")
 	must(t, err)
-	if room(second) || !room(first) {
-		t.Error("8 of 10 chunks are used")
+	if room(second) || !room(first) || !room(small) {
+		t.Error("800 of 1,000 chunks are used, and a small block has room in any case")
 	}
 	if whole, err := first.Block("text"); err != nil || !bytes.Equal(whole, data) {
 		t.Errorf("%d bytes, error %v", len(whole), err)

@@ -106,20 +106,7 @@ func TestReversedMerge(t *testing.T) {
 // a resolution that keeps the node. The node then has fewer edges than its type needs.
 func TestKeptNodeLacksEdges(t *testing.T) {
 	ctx := context.Background()
-	schema := people()
-	schema.Edges[0].Card = &catalog.Cardinality{Min: 1, Max: 2}
-	schema.Index()
-	g, err := Create(ctx, fs.NewMem(), dir, "// people", schema, Options{quiet: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	load := func(branch, text string) {
-		t.Helper()
-		if _, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	g, load := acquainted(t, 2)
 	var base, many strings.Builder
 	for i := range 8 {
 		fmt.Fprintf(&base, `{"type":"Person","data":{"name":"p%d","age":1}}`+"\n"+`{"edge":"Knows","from":"p%d","to":"p%d","data":{"id":"k%d"}}`+"\n", i, i, max(1, (i+1)%8), i)
@@ -145,20 +132,7 @@ func TestKeptNodeLacksEdges(t *testing.T) {
 // edges than its type needs. A target that changed less than the source still has the edges.
 func TestSourceLacksEdges(t *testing.T) {
 	ctx := context.Background()
-	schema := people()
-	schema.Edges[0].Card = &catalog.Cardinality{Min: 1, Max: 4}
-	schema.Index()
-	g, err := Create(ctx, fs.NewMem(), dir, "// people", schema, Options{quiet: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	load := func(branch, text string) {
-		t.Helper()
-		if _, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	g, load := acquainted(t, 4)
 	load("", `{"type":"Person","data":{"name":"p0","age":1}}
 {"type":"Person","data":{"name":"p1","age":1}}
 {"type":"Person","data":{"name":"p2","age":1}}
@@ -186,6 +160,27 @@ func TestSourceLacksEdges(t *testing.T) {
 	var refused *engine.MergeConflicts
 	if _, err := g.Preview(ctx, engine.Target{}, engine.Target{Branch: "small"}, nil); !errors.As(err, &refused) {
 		t.Errorf("Preview: %v, expected a *engine.MergeConflicts", err)
+	}
+}
+
+// acquainted makes a graph in which each person knows one to `most` persons, and a function that loads lines into a
+// branch.
+func acquainted(t *testing.T, most int) (g *Graph, load func(branch, text string)) {
+	t.Helper()
+	ctx := context.Background()
+	schema := people()
+	schema.Edges[0].Card = &catalog.Cardinality{Min: 1, Max: most}
+	schema.Index()
+	g, err := Create(ctx, fs.NewMem(), dir, "// people", schema, Options{quiet: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g, func(branch, text string) {
+		t.Helper()
+		if _, err := g.Load(ctx, strings.NewReader(text), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

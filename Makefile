@@ -56,7 +56,7 @@ RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./inte
 RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall|$\
 	TestMergeBasesOfMany|TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
 	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph|TestShrinkKeepsADifference|$\
-	TestCrash|TestCrashTwice|TestCrashSpilledLoad|TestDiskFaults|TestSharedPowerCut|TestFailedCleanup|TestPastAtRandom|TestRestoreScripts|TestConformanceShared|TestHostileBytes
+	TestFill|TestFillAgain|TestFillDamaged|TestFillCopies|TestSharedCache|TestCrash|TestCrashTwice|TestCrashSpilledLoad|TestDiskFaults|TestSharedPowerCut|TestFailedCleanup|TestPastAtRandom|TestRestoreScripts|TestConformanceShared|TestHostileBytes
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // put applies a schema to a branch. It leaves the session's schema as it is.
@@ -193,6 +194,18 @@ func schemaMergeCases() []testCase {
 				unique_violation node Person "cid" about
 				unique_violation node Person "fay" about
 				value_constraint_violation node Person "fay" age`)
+		},
+		"every value that breaks a rule is a conflict": func(s *session) {
+			s.fork("side", "")
+			s.mutate(s.change().insert("Person", set{"name": "fay", "age": 200, "ratio": 7.5}))
+			s.on("side", s.change().update("Person", set{"age": 1}, "name", plan.Eq, "dan"))
+			age, ratio := value.OfI32(100), value.OfF32(1)
+			s.apply("side", person(func(n *catalog.Node) {
+				n.Ranges = append(n.Ranges, catalog.Range{Property: "age", Max: &age}, catalog.Range{Property: "ratio", Max: &ratio})
+			}))
+			s.expectConflicts(`
+				value_constraint_violation node Person "fay" age
+				value_constraint_violation node Person "fay" ratio`)
 		},
 		"changes to dropped types are conflicts": func(s *session) {
 			s.fork("side", "")

@@ -324,9 +324,11 @@ func (m *merge) apply() error {
 		if err := m.step(); err != nil {
 			return err
 		}
-		if err := p.t.CheckRow(p.id, p.vals); err != nil {
-			v := err.(*engine.ConstraintViolation)
-			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
+		for prop, val := range p.vals {
+			if err := p.t.CheckValue(prop, val); err != nil {
+				v := err.(*engine.ConstraintViolation)
+				m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
+			}
 		}
 		row := Row{ID: p.id, Vals: p.vals}
 		if p.t.Entity == plan.Node {

@@ -47,7 +47,7 @@ var imports = []struct {
 	{"internal/fs/faultfs", []string{"internal/fs"}}, // for tests only
 	{"internal/fs", nil},
 	{"engine/embedded/internal/format", []string{"engine"}},
-	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/format", "internal/clock", "internal/fs", "internal/object", "internal/sharedlog"}},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/fs", "internal/object", "internal/sharedlog"}},
 	{"internal/server/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},

@@ -88,27 +88,32 @@ func TestLoadDuringTakeover(t *testing.T) {
 		}
 	}
 
-	// The new writer looks for orphans after its first checkpoint, and condemns them with its second one.
-	const checkpoint = 1040 // a writer makes a checkpoint after 1,024 commits
-	for i := range 2 * checkpoint {
-		if err := insert(two, add, fmt.Sprint("p", i)); err != nil {
-			t.Fatal(err)
-		}
-		if i == checkpoint {
-			time.Sleep(2 * two.storage.collectEvery())
-		}
-	}
-	eventually(t, "without the segments of the load", func() bool {
+	// The new writer looks for orphans after its first checkpoint, and condemns them with the checkpoint after that.
+	const checkpoint, most = 1040, 10 // a writer makes a checkpoint after 1,024 commits
+	deleted := func() bool {
 		for name := range segments() {
 			if orphans[name] {
 				return false
 			}
 		}
 		return true
-	})
+	}
+	inserted := 0
+	for round := 0; !deleted(); round++ {
+		if round == most {
+			t.Fatalf("the segments of the load are still there after %d checkpoints", most)
+		}
+		for range checkpoint {
+			if err := insert(two, add, fmt.Sprint("p", inserted)); err != nil {
+				t.Fatal(err)
+			}
+			inserted++
+		}
+		time.Sleep(2 * two.storage.collectEvery())
+	}
 	for _, s := range []*server{one, two, serveWith(t, b, "three", quick)} {
-		if n := s.count(t); n != 2*checkpoint {
-			t.Errorf("server %s has %d persons, want %d", s.node.ID(), n, 2*checkpoint)
+		if n := s.count(t); n != int64(inserted) {
+			t.Errorf("server %s has %d persons, want %d", s.node.ID(), n, inserted)
 		}
 	}
 }

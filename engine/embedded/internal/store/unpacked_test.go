@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -91,36 +92,45 @@ func TestChunkMemory(t *testing.T) {
 
 // TestUnpackedRoom fills the memory for whole blocks.
 func TestUnpackedRoom(t *testing.T) {
-	collect := func(done func() bool) {
-		for wait := 0; !done() && wait < 1000; wait++ {
-			runtime.GC()
-			time.Sleep(time.Millisecond)
-		}
-	}
-	collect(func() bool { return unpacked.used.Load() == 0 }) // the segments of other tests
-	before := unpacked.limit
-	unpacked.limit = func() int64 { return 1000 * chunkSize }
-	t.Cleanup(func() { unpacked.limit = before })
-	room := func(seg *Segment) bool {
-		return unpacked.room(seg.blocks["text"].unpacked) || seg.blocks["text"].verified.Load()
-	}
-	first, data := packedSegment(t, 800)
-	second, _ := packedSegment(t, 400)
-	small, _ := packedSegment(t, 4)
-	if large, _ := packedSegment(t, 1100); room(large) || !room(first) || !room(second) {
-		t.Error("there is room for 1,000 chunks")
-	}
-	_, err := first.Block("text")
+	m := &unpackedMemory{limit: func() int64 { return 10 * smallBlock }}
+	fsys := fs.NewMem()
+	must(t, fsys.MkdirAll("/d"))
+	file, err := fsys.Create("/d/file")
 	must(t, err)
-	if room(second) || !room(first) || !room(small) {
-		t.Error("800 of 1,000 chunks are used, and a small block has room in any case")
+	_, err = file.WriteAt([]byte("content"), 0)
+	must(t, errors.Join(err, file.Close()))
+	mapping, err := fsys.Map("/d/file")
+	must(t, err)
+	if m.room(11*smallBlock) || !m.room(10*smallBlock) {
+		t.Error("there is room for 10 small blocks")
 	}
-	if whole, err := first.Block("text"); err != nil || !bytes.Equal(whole, data) {
-		t.Errorf("%d bytes, error %v", len(whole), err)
+	m.add(mapping, 8*smallBlock)
+	if m.room(3*smallBlock) || !m.room(2*smallBlock) {
+		t.Error("there is room for 2 small blocks")
 	}
-	runtime.KeepAlive(first)
-	first = nil
-	if collect(func() bool { return room(second) }); !room(second) {
+	if m.add(mapping, 4*smallBlock); m.room(smallBlock+1) || !m.room(smallBlock) {
+		t.Error("there is room only for a small block")
+	}
+	runtime.KeepAlive(mapping)
+	mapping = nil
+	for wait := 0; !m.room(10*smallBlock) && wait < 1000; wait++ {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if !m.room(10 * smallBlock) {
 		t.Error("a block that is not reachable still counts")
 	}
+}
+
+// TestUnpackedBlock counts a block that is decompressed whole.
+func TestUnpackedBlock(t *testing.T) {
+	seg, data := packedSegment(t, 4)
+	whole, err := seg.Block("text")
+	if err != nil || !bytes.Equal(whole, data) {
+		t.Errorf("%d bytes, error %v", len(whole), err)
+	}
+	if n := unpacked.used.Load(); n < int64(len(data)) {
+		t.Errorf("%d bytes of decompressed blocks count, want at least %d", n, len(data))
+	}
+	runtime.KeepAlive(seg)
 }

@@ -54,7 +54,7 @@ test-storage: ## run the suite of the engine, and compare random statements, on 
 RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/object/... ./internal/sharedlog/... ./internal/replica
 # RACE_SKIPS take long and start no goroutines that other tests do not start too.
 RACE_SKIPS := TestConformanceReopened|TestConformanceSpilled|TestSeededFaultsAreFound|TestVectorGraphRecall|$\
-	TestMergeBasesOfMany|TestMore|TestTopMatchesScan|TestFlippedByte|TestLargePlans|TestDense|$\
+	TestMergeBasesOfMany|TestMore|TestTopMatchesScan|TestFlippedByte|TestFlippedBytes|TestCold|TestLargePlans|TestDense|$\
 	TestNothingNamesWhatIsHidden|TestNoTokenShows|TestListAgreesWithCall|TestFindSymbolsRanks|TestNotesOfCodeGraph|TestShrinkKeepsADifference|$\
 	TestFill|TestFillAgain|TestFillDamaged|TestFillCopies|TestSharedCache|TestCrash|TestCrashTwice|TestCrashSpilledLoad|TestDiskFaults|TestSharedPowerCut|TestFailedCleanup|TestPastAtRandom|TestRestoreScripts|TestConformanceShared|TestHostileBytes
 RACE_FLAGS ?= -short -timeout 30m -skip '^($(RACE_SKIPS))$$'

@@ -286,8 +286,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		}
 		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
 	}
-	t.errs = nil
-	t.touched = nil
+	t.errs, t.touched, t.lost = nil, nil, nil // the merge has checked the rules that it must keep
 	if g.fault != MergeOneParent {
 		t.parents = []string{from.head.ID}
 	}

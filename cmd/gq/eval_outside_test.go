@@ -13,9 +13,8 @@ import (
 )
 
 // TestEvalOutside records how many questions from outside find their tools in the graph of this
-// repository. They do not count in the report of gq eval: one half of them is held out when
-// descriptions are reworded, and is an estimate only as long as no description is reworded for it.
-// docs/evaluation.md has the rates.
+// repository. They do not count in the report of gq eval. The second half is an estimate as long as no description
+// is reworded for it. docs/evaluation.md has the rates.
 func TestEvalOutside(t *testing.T) {
 	want, err := filepath.Abs("testdata/eval/outside-report.txt")
 	if err != nil {
@@ -24,7 +23,7 @@ func TestEvalOutside(t *testing.T) {
 	halves := outsideQuestions(t)
 	t.Chdir(checkout(t))
 	var b strings.Builder
-	for i, title := range []string{"the half in view", "the half held out"} {
+	for i, title := range []string{"first half", "second half, held out"} {
 		tools := codeTools(t)
 		n := 0
 		for j := range tools {
@@ -33,7 +32,7 @@ func TestEvalOutside(t *testing.T) {
 			n += len(tools[j].Questions)
 		}
 		if len(halves[i]) > 0 {
-			t.Fatalf("there are no such tools: %v", halves[i])
+			t.Fatalf("outside.txt names unknown tools: %v", halves[i])
 		}
 		f := evaluation.Search(tools)
 		if f.Questions != n || n == 0 {

@@ -30,8 +30,8 @@ var wholeLock sync.Mutex
 // in the background. If the read in the background fails, all further values are read range by
 // range, so that a fault affects only the uses of faulty values.
 //
-// The function `worth` reports whether to read all the data after so many uses; nil means yes. As long as it does not,
-// values are read by ranges.
+// After that many uses, the function `worth` decides whether ByPieces reads all the data; nil means yes. If it reports
+// false, the caller reads ranges, and ByPieces asks again after as many further uses.
 func (p *Pending) ByPieces(n int, size func() int, worth func() bool, read func()) bool {
 	if !p.Left() {
 		return false

@@ -15,7 +15,7 @@ type Source interface {
 	// Name returns the name of the segment's file.
 	Name() string
 	// Block returns a verified block. It returns an *engine.NotFound if the block does not exist;
-	// any other error is an *engine.Corrupt.
+	// any other error is an *engine.Corrupt, or an *engine.Unavailable if the block cannot be fetched.
 	Block(name string) ([]byte, error)
 	// Pieces returns a block that is verified piece by piece. It returns the same errors as Block.
 	Pieces(name string) (Pieces, error)
@@ -27,7 +27,7 @@ type Pieces interface {
 	// Len returns the length of the block in bytes.
 	Len() int
 	// Range returns the bytes [from, to) after verifying them; 0 <= from <= to <= Len(). The result
-	// aliases the block. Any error is an *engine.Corrupt.
+	// aliases the block. The error is an *engine.Corrupt, or an *engine.Unavailable if the bytes cannot be fetched.
 	Range(from, to int) ([]byte, error)
 	// Append appends the bytes [from, to) to dst, with the same conditions as Range. It keeps nothing
 	// in memory that it decompresses, so it is for data that is read once.

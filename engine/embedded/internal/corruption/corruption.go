@@ -6,8 +6,8 @@
 //
 //	defer corruption.Catch(corruption.Watch(), &err)
 //
-// The deferred call turns the panic into the method's error, which is an *engine.Corrupt.
-// Every other panic continues.
+// The deferred call turns the panic into the method's error, which is an *engine.Corrupt, or an *engine.Unavailable
+// if data in shared storage cannot be fetched. Every other panic continues.
 package corruption
 
 import (

@@ -34,7 +34,7 @@ type filler struct {
 // claimed is the claim of some units.
 type claimed struct {
 	done chan struct{} // closed when the claim ends
-	err  error         // valid then: the storage did not answer, so that others need not ask it again at once
+	err  error         // valid then: the error of the request, so that waiting goroutines do not repeat it at once
 }
 
 // unit is a run of unitPieces pieces of a block.
@@ -88,7 +88,7 @@ func (b *block) fill(g *Segment, first, last int) error {
 		if n == 0 {
 			continue
 		}
-		if i, err = b.fillUnits(g, c, i, n); err != nil {
+		if err := b.fillUnits(g, c, i, n); err != nil {
 			return err
 		}
 	}
@@ -96,8 +96,7 @@ func (b *block) fill(g *Segment, first, last int) error {
 }
 
 // unitsToRead returns how many units to read if piece i is missing and the caller needs the pieces up to `last`. If
-// piece i follows the piece that was fetched last, it is twice the number of last time, because the caller seems to
-// read on.
+// piece i follows the piece that was fetched last, the caller probably reads in order, and the number doubles.
 func (b *block) unitsToRead(i, last int) int {
 	n := int64(1)
 	if b.fetched.Load() == int64(i) {
@@ -109,45 +108,47 @@ func (b *block) unitsToRead(i, last int) int {
 }
 
 // fillUnits verifies piece i. If the file does not have it, fillUnits fetches it together with the pieces around it
-// that are not verified, in n units, the first of which contains piece i. It releases the units, and returns the piece
-// after the last one that it verified. REQUIRES: the caller has claimed the units.
-func (b *block) fillUnits(g *Segment, c *claimed, i, n int) (next int, err error) {
+// that are not verified, in n units, the first of which contains piece i. It then releases the units. A fault in one of
+// the other pieces is no error: a read of that piece finds it again. REQUIRES: the caller has claimed the units.
+func (b *block) fillUnits(g *Segment, c *claimed, i, n int) error {
 	at := i / unitPieces
 	defer g.fill.release(c, b, at, n) // deferred, so that it also runs if reading the mapping faults
 	defer runtime.KeepAlive(g)
 	data := g.mapping.Bytes()[b.offset:][:pad(b.length, blockAlign)]
 	if b.known(i) {
-		return i + 1, nil
+		return nil
 	}
 	if b.verifyPiece(data, i, g.name) == nil {
 		b.note(i)
-		return i + 1, nil
+		return nil
 	}
-	stop, end := i+1, min((at+n)*unitPieces, len(b.blockEntry.pieces))
+	first, stop, end := i, i+1, min((at+n)*unitPieces, len(b.blockEntry.pieces))
 	for stop < end && !b.known(stop) {
 		stop++
 	}
-	for i > at*unitPieces && !b.known(i-1) {
-		i--
+	for first > at*unitPieces && !b.known(first-1) {
+		first--
 	}
-	from, to := int64(i)*pieceSize, min(int64(stop)*pieceSize, int64(len(data)))
+	from, to := int64(first)*pieceSize, min(int64(stop)*pieceSize, int64(len(data)))
 	fetched, err := g.fill.read(b.offset+from, to-from)
 	if err != nil {
 		c.err = err
-		return i, err
+		return err
 	}
 	if err := g.fill.file.write(fetched, b.offset+from); err != nil {
-		return i, err
+		return err
 	}
 	g.mapping.Written(fetched, b.offset+from)
-	for ; i < stop; i++ {
-		if err := b.verifyPiece(data, i, g.name); err != nil {
-			return i, err
+	for k := first; k < stop; k++ {
+		switch fault := b.verifyPiece(data, k, g.name); {
+		case fault == nil:
+			b.note(k)
+		case k == i:
+			err = fault
 		}
-		b.note(i)
 	}
 	b.fetched.Store(int64(stop))
-	return stop, nil
+	return err
 }
 
 // note remembers that piece i is verified.

@@ -80,51 +80,54 @@ func (f *filled) want(t *testing.T, seg *Segment, block string, from, to int) {
 	}
 }
 
-// TestFill reads parts of a segment, in memory and in mapped files.
-func TestFill(t *testing.T) {
+// fillOn runs a test with a cache in memory, and with one of mapped files.
+func fillOn(t *testing.T, test func(t *testing.T, f *filled, fsys fs.FS, dir string)) {
 	for name, fsys := range map[string]fs.FS{"memory": fs.NewMem(), "files": fs.OS()} {
-		t.Run(name, func(t *testing.T) {
-			f := newFilled(t)
-			dir := t.TempDir()
-			s, seg := f.open(t, fsys, dir)
-			for _, step := range []struct {
-				what     string
-				from, to int
-				reads    int64 // requests so far
-			}{
-				{"the first piece comes with its unit", 0, 1000, 3},
-				{"which is there", 100_000, mb, 3},
-				{"a piece comes with those before and after it", 5*mb + 200_000, 5*mb + 200_010, 4},
-				{"which are there", 5 * mb, 6 * mb, 4},
-				{"reading on reads twice as much", 6 * mb, 6*mb + 1, 5},
-				{"which is two units", 7 * mb, 8 * mb, 5},
-				{"zeros are no holes", 3 * mb, 4 * mb, 5},
-				{"a long range is one request", 9 * mb, 12*mb + 10, 6},
-			} {
-				f.want(t, seg, "long", step.from, step.to)
-				if n := f.bucket.reads.Load(); n != step.reads {
-					t.Errorf("%s: %d requests so far, want %d", step.what, n, step.reads)
-				}
-			}
-			f.want(t, seg, "packed", 500_000, 600_000)
-			f.want(t, seg, "short", 0, 5)
-			if size := s.Sizes()[f.id]; s.CacheBytes() > size*4/5 {
-				t.Errorf("the cache has %d of %d bytes", s.CacheBytes(), size)
-			}
-			must(t, s.Verify(t.Context()))
-			for block, want := range f.blocks {
-				if got, err := seg.Block(block); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("block %s: %d bytes, error %v", block, len(got), err)
-				}
-			}
-			must(t, s.Verify(t.Context()))
-			f.bucket.reads.Store(0)
-			must(t, seg.Complete(t.Context()))
-			if n := f.bucket.reads.Load(); n != 0 {
-				t.Errorf("%d requests for a file without holes", n)
-			}
-		})
+		t.Run(name, func(t *testing.T) { test(t, newFilled(t), fsys, t.TempDir()) })
 	}
+}
+
+// TestFill reads parts of a segment.
+func TestFill(t *testing.T) {
+	fillOn(t, func(t *testing.T, f *filled, fsys fs.FS, dir string) {
+		s, seg := f.open(t, fsys, dir)
+		for _, step := range []struct {
+			what     string
+			from, to int
+			reads    int64 // requests so far
+		}{
+			{"the first piece is fetched with its unit", 0, 1000, 3},
+			{"the unit is in the file", 100_000, mb, 3},
+			{"a piece is fetched with the pieces before and after it", 5*mb + 200_000, 5*mb + 200_010, 4},
+			{"these pieces are in the file", 5 * mb, 6 * mb, 4},
+			{"a read of the next piece fetches two units", 6 * mb, 6*mb + 1, 5},
+			{"both units are in the file", 7 * mb, 8 * mb, 5},
+			{"zeros are no holes", 3 * mb, 4 * mb, 5},
+			{"a long range is one request", 9 * mb, 12*mb + 10, 6},
+		} {
+			f.want(t, seg, "long", step.from, step.to)
+			if n := f.bucket.reads.Load(); n != step.reads {
+				t.Errorf("%s: %d requests so far, want %d", step.what, n, step.reads)
+			}
+		}
+		f.want(t, seg, "packed", 500_000, 600_000)
+		f.want(t, seg, "short", 0, 5)
+		if size := s.Sizes()[f.id]; s.CacheBytes() > size*4/5 {
+			t.Errorf("the cache has %d of %d bytes", s.CacheBytes(), size)
+		}
+		must(t, s.Verify(t.Context()))
+		for block, want := range f.blocks {
+			if got, err := seg.Block(block); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("block %s: %d bytes, error %v", block, len(got), err)
+			}
+		}
+		must(t, s.Verify(t.Context()))
+		f.bucket.reads.Store(0)
+		must(t, seg.Complete(t.Context()))
+		if n := f.bucket.reads.Load(); n != 0 {
+			t.Errorf("%d requests for a file without holes", n)
+		}
+	})
 }
 
 // TestFillAtOnce reads random ranges in many goroutines.
@@ -157,42 +160,38 @@ func TestFillAtOnce(t *testing.T) {
 
 // TestFillAgain opens a cache whose files have holes.
 func TestFillAgain(t *testing.T) {
-	for name, fsys := range map[string]fs.FS{"memory": fs.NewMem(), "files": fs.OS()} {
-		t.Run(name, func(t *testing.T) {
-			f := newFilled(t)
-			dir := t.TempDir()
-			s, seg := f.open(t, fsys, dir)
-			f.want(t, seg, "long", 5*mb, 6*mb)
-			must(t, s.Close())
-			f.want(t, seg, "long", 7*mb, 8*mb) // an open result reads on after Close
+	fillOn(t, func(t *testing.T, f *filled, fsys fs.FS, dir string) {
+		s, seg := f.open(t, fsys, dir)
+		f.want(t, seg, "long", 5*mb, 6*mb)
+		must(t, s.Close())
+		f.want(t, seg, "long", 7*mb, 8*mb) // an open result reads on after Close
 
-			// The process ends here, and a fault of the disk damages a piece.
-			file, err := fsys.OpenWrite(filename(dir, uint64(f.id), segmentExt))
-			must(t, err)
-			_, err = file.WriteAt([]byte("damage"), segmentHeaderSize+5*mb+100_000)
-			must(t, errors.Join(err, file.Close()))
-			s, seg = f.open(t, fsys, dir)
-			if n := f.bucket.reads.Load(); n != 0 {
-				t.Errorf("%d requests to open the segment, want 0", n)
-			}
-			if err := s.Verify(t.Context()); err == nil {
-				t.Error("Verify does not find the damaged piece")
-			}
-			f.want(t, seg, "long", 5*mb, 6*mb)
-			f.want(t, seg, "long", 11*mb, 12*mb)
-			must(t, s.Verify(t.Context()))
+		// The process ends here, and a fault of the disk damages a piece.
+		file, err := fsys.OpenWrite(filename(dir, uint64(f.id), segmentExt))
+		must(t, err)
+		_, err = file.WriteAt([]byte("damage"), segmentHeaderSize+5*mb+100_000)
+		must(t, errors.Join(err, file.Close()))
+		s, seg = f.open(t, fsys, dir)
+		if n := f.bucket.reads.Load(); n != 0 {
+			t.Errorf("%d requests to open the segment, want 0", n)
+		}
+		if err := s.Verify(t.Context()); err == nil {
+			t.Error("Verify does not find the damaged piece")
+		}
+		f.want(t, seg, "long", 5*mb, 6*mb)
+		f.want(t, seg, "long", 11*mb, 12*mb)
+		must(t, s.Verify(t.Context()))
 
-			// The object is gone: what was read stays readable.
-			must(t, f.bucket.Delete(t.Context(), f.object))
-			f.want(t, seg, "long", 11*mb, 12*mb)
-			p, err := seg.Pieces("long")
-			must(t, err)
-			var missing *engine.Unavailable
-			if _, err := p.Range(9*mb, 10*mb); !errors.As(err, &missing) || !strings.Contains(missing.Reason, f.object) {
-				t.Errorf("a missing object: %v, want a *engine.Unavailable that names %s", err, f.object)
-			}
-		})
-	}
+		// The object is gone: what was read stays readable.
+		must(t, f.bucket.Delete(t.Context(), f.object))
+		f.want(t, seg, "long", 11*mb, 12*mb)
+		p, err := seg.Pieces("long")
+		must(t, err)
+		var missing *engine.Unavailable
+		if _, err := p.Range(9*mb, 10*mb); !errors.As(err, &missing) || !strings.Contains(missing.Reason, f.object) {
+			t.Errorf("a missing object: %v, want a *engine.Unavailable that names %s", err, f.object)
+		}
+	})
 }
 
 // TestFillDamaged reads an object that is damaged.
@@ -203,6 +202,7 @@ func TestFillDamaged(t *testing.T) {
 	_, seg := f.open(t, fs.NewMem(), "cache")
 	p, err := seg.Pieces("long")
 	must(t, err)
+	f.want(t, seg, "long", 10*mb+pieceSize, 11*mb) // the damaged piece is fetched with these, and is no fault of theirs
 	var corrupt *engine.Corrupt
 	for range 2 { // the second read asks the storage again
 		if _, err := p.Range(10*mb, 10*mb+1); !errors.As(err, &corrupt) {

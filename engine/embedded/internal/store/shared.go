@@ -36,8 +36,8 @@ type SharedOptions struct {
 	// the length of the history.
 	Reload uint64
 
-	// Whole is the size in bytes up to which a segment is fetched whole. Of a larger one, the pieces are fetched that are
-	// read. 0 means 2 MiB.
+	// Whole is the maximum size in bytes of a segment that is fetched whole. Pieces of a larger one are fetched when they
+	// are read. 0 means 2 MiB.
 	Whole int64
 
 	// Retention is how long condemned objects stay; see Retention of sharedlog.Options.

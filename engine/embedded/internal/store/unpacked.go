@@ -20,7 +20,7 @@ type unpackedMemory struct {
 
 // unpacked counts the blocks of all segments of the process. The limit is 1 GiB, or a quarter of the memory limit of
 // the Go runtime if that is less.
-var unpacked = unpackedMemory{limit: sync.OnceValue(func() int64 { return min(1<<30, debug.SetMemoryLimit(-1)/4) })}
+var unpacked = &unpackedMemory{limit: sync.OnceValue(func() int64 { return min(1<<30, debug.SetMemoryLimit(-1)/4) })}
 
 // smallBlock is the size in bytes up to which blocks are decompressed whole beyond the limit, too: they are few next
 // to the large blocks that reach it, and are read more often.

@@ -124,13 +124,16 @@ func TestUnpackedRoom(t *testing.T) {
 
 // TestUnpackedBlock counts a block that is decompressed whole.
 func TestUnpackedBlock(t *testing.T) {
+	before := unpacked
+	unpacked = &unpackedMemory{limit: before.limit}
+	t.Cleanup(func() { unpacked = before })
 	seg, data := packedSegment(t, 4)
 	whole, err := seg.Block("text")
 	if err != nil || !bytes.Equal(whole, data) {
 		t.Errorf("%d bytes, error %v", len(whole), err)
 	}
-	if n := unpacked.used.Load(); n < int64(len(data)) {
-		t.Errorf("%d bytes of decompressed blocks count, want at least %d", n, len(data))
+	if n := unpacked.used.Load(); n != int64(len(data)) {
+		t.Errorf("%d bytes of decompressed blocks count, want %d", n, len(data))
 	}
 	runtime.KeepAlive(seg)
 }

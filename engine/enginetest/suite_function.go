@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"math"
+
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -59,6 +61,11 @@ func functionCases() []testCase {
 		}),
 		of("trim, and positions outside of a text", "x | a | .\nx | b | .\nx | c | .\nx | d | .\nx | e | .", func(get func(string) plan.Prop) []plan.Expr {
 			return []plan.Expr{call(plan.Trim, stringType, " x\t"), call(plan.Substring, stringType, get("name"), -2, 3), call(plan.Concat, stringType, call(plan.Substring, stringType, get("name"), 3, 9), ".")}
+		}),
+		of("positions at the ends of their ranges", "ann |  | nn\nbob |  | ob\ncid |  | id\ndan |  | an\neve |  | ve", func(get func(string) plan.Prop) []plan.Expr {
+			least, most := value.OfI64(math.MinInt64), value.OfU64(math.MaxUint64)
+			return []plan.Expr{call(plan.Substring, stringType, get("name"), least, most), call(plan.Substring, stringType, get("name"), least, value.OfI64(math.MaxInt64)),
+				call(plan.Substring, stringType, get("name"), 1, most)}
 		}),
 		of("coalesce and if", "glad | old\nsad | young\nnone | old\nnone | young\ncalm | old", func(get func(string) plan.Prop) []plan.Expr {
 			return []plan.Expr{call(plan.Coalesce, stringType, get("mood"), "none"), call(plan.If, stringType, test(get("age"), plan.Gt, 28), "old", "young")}

@@ -47,21 +47,24 @@ func size(_ value.Type, args []value.Value) (value.Value, error) {
 // substring returns the code points of a text at the positions from `start` to `start` + `count` -
 // 1.
 func substring(_ value.Type, args []value.Value) (value.Value, error) {
-	s, start, count := args[0].Str(), position(args[1]), position(args[2])
-	if count <= 0 {
+	s, start, count := args[0].Str(), position(args[1]), uint64(0)
+	if v := args[2]; v.Kind() == value.U64 {
+		count = v.Uint()
+	} else {
+		count = uint64(max(position(v), 0))
+	}
+	if start < 0 { // the positions before 0 have no code points
+		count -= min(count, uint64(-start)) // uint64 of the least I64, which is its own negation, is 1<<63
+		start = 0
+	}
+	if count == 0 {
 		return value.OfString(""), nil
 	}
-	end := start + count
-	if end < start { // the sum overflows, because both are large
-		end = math.MaxInt64
+	end := int64(math.MaxInt64)
+	if count < uint64(end-start) {
+		end = start + int64(count)
 	}
 	from, to := len(s), len(s)
-	if start <= 0 {
-		from = 0
-	}
-	if end <= 0 {
-		return value.OfString(""), nil
-	}
 	at := int64(0)
 	for i := range s {
 		if fault.On(fault.BytesCounted) {

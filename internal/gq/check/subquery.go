@@ -129,11 +129,29 @@ func (c *checker) accepts(row *plan.Aggregate, arg typed, distinct bool, at diag
 		}
 		c.fault(BadAggregate, at, "use the variable at the end of the traversal, as in "+row.Name+"($x."+property+")", "the argument of %s is the end of an edge, want %s", row.Name, row.Arg.Text)
 	case arg.fields != nil, arg.node != "" && !row.Arg.Nodes, arg.node == "" && !row.Arg.Accepts(arg.typ):
-		c.fault(BadAggregate, at, "", "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
+		c.fault(BadAggregate, at, c.aggregateHelp(row, arg), "the argument of %s is %s, want %s", row.Name, arg, row.Arg.Text)
 	default:
 		return true
 	}
 	return false
+}
+
+// aggregateHelp names an argument that an aggregate accepts instead of `arg`. It is empty if there is none.
+func (c *checker) aggregateHelp(row *plan.Aggregate, arg typed) string {
+	whole, ok := arg.expr.(plan.Whole)
+	if !ok {
+		if arg.fields == nil && arg.typ.Required().Equal(value.Of(value.String)) {
+			return "make a number of a text that contains one, as in " + row.Name + "(float($p.size)), or count the values"
+		}
+		return ""
+	}
+	v := c.read.Vars[whole.Var]
+	for _, p := range c.nodeType(v).props {
+		if row.Arg.Accepts(p.Type) {
+			return "name a property of it: " + row.Name + "($" + v.Name + "." + p.Name + ")"
+		}
+	}
+	return "count the nodes: count($" + v.Name + ")"
 }
 
 // inSubquery reports a call that a subquery must not contain.

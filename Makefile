@@ -34,11 +34,12 @@ generate: ## write the generated packages from queries/
 build: generate ## build the three commands into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
-# The two packages that take longest come first, so that they do not run alone at the end.
+# The two packages that take longest come first, so that they do not run alone at the end. The first waits for
+# servers most of the time, so three packages run at once on two processors.
 test: ## regenerate and fail on a difference, then run every test
 	$(GO) run ./cmd/gq generate --check
 	$(GO) vet ./...
-	$(GO) test -shuffle=on -timeout 30m ./test/e2e ./engine/embedded ./...
+	$(GO) test -shuffle=on -p 3 -timeout 30m ./test/e2e ./engine/embedded ./...
 
 # The build tag faults compiles the faults of the engine in, see engine/embedded/internal/fault.
 test-random: ## compare random statements with the model for a minute, and find every third fault that is put into the engine
@@ -282,10 +283,10 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 		$(MAKE) --no-print-directory test-clock SHIFT=$$shift ZONE=$$zone || exit 1; \
 	done; done
 	$(MAKE) test-race RACE_FLAGS='-timeout 120m'
-	$(GO) test ./engine/embedded -run '^Test(DiskFaults|Crash|FlippedByte|SharedPowerCut|SharedLostReplies)$$' -embedded.faults -timeout 60m
+	$(GO) test ./engine/embedded -run '^Test(DiskFaults|Crash|FlippedByte|SharedPowerCut|SharedLostReplies|Memory|ApproximateRecall)$$' -embedded.long -timeout 60m
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
-	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v -args -embedded.faults
+	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v -args -embedded.long
 	$(GO) test ./engine/enginetest -run '^Test(SuiteFindsSeededFaults|SeededFaultsAreFound)$$' -enginetest.faults -timeout 0
 	$(MAKE) simulate
 	$(MAKE) test-storage STORAGE_FLAGS='-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'

@@ -88,7 +88,7 @@ func (s script) runIn(g *Graph) (acked int) {
 }
 
 // TestCrash cuts the power at every sixth durable operation of the scripts, or at every one with
-// -embedded.faults. After a reopen, the change of every acknowledged call must be there. The change of the interrupted call must be there
+// -embedded.long. After a reopen, the change of every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
 	some := sampleOperations()
@@ -116,7 +116,7 @@ func TestCrash(t *testing.T) {
 // on.
 type sample struct{ step, first int }
 
-// sampleOperations selects every sixth operation, or every one with -embedded.faults. The first is
+// sampleOperations selects every sixth operation, or every one with -embedded.long. The first is
 // drawn at random. The race detector and -short make the steps longer.
 func sampleOperations() sample {
 	s := sample{step: 6}
@@ -125,7 +125,7 @@ func sampleOperations() sample {
 		s.step = 23
 	case testing.Short():
 		s.step = 11
-	case *everyFault:
+	case *longForms:
 		s.step = 1
 	}
 	s.first = rand.IntN(s.step)

@@ -57,13 +57,13 @@ var diskFaults = []struct {
 	}},
 }
 
-var everyFault = flag.Bool("embedded.faults", false, "let each operation of the disk fail in every way, and damage every byte")
+var longForms = flag.Bool("embedded.long", false, "run the long forms of the tests: let each operation of the disk fail in every way, damage every byte, and run the suite for every way to store rows")
 
 // TestDiskFaults makes the disk fail at half of the operations of the scripts. A call that fails must
 // leave nothing behind, unless its error says that the outcome is unknown. Readers must continue to
 // see the durable data. A later Open, with or without a power failure before it, must find one of
 // the states that the replies allow. Each of these operations fails in one way only; with
-// -embedded.faults, every operation fails in every way. With the race detector or -short, fewer fail.
+// -embedded.long, every operation fails in every way. With the race detector or -short, fewer fail.
 func TestDiskFaults(t *testing.T) {
 	half := rand.IntN(2)
 	t.Logf("operations n with n/%d%%2 = %d fail, unless all do", len(diskFaults), half)
@@ -75,13 +75,13 @@ func TestDiskFaults(t *testing.T) {
 				t.Parallel()
 				for _, op := range ops {
 					n := op.N
-					if fault.inject(op, n) == nil || !*everyFault && n%len(diskFaults) != k {
+					if fault.inject(op, n) == nil || !*longForms && n%len(diskFaults) != k {
 						continue
 					}
 					if raced && n%23 != 0 || !raced && testing.Short() && n%11 != 0 {
 						continue
 					}
-					if !raced && !testing.Short() && !*everyFault && n/len(diskFaults)%2 != half {
+					if !raced && !testing.Short() && !*longForms && n/len(diskFaults)%2 != half {
 						continue
 					}
 					mem := fs.NewMem()

@@ -3,7 +3,6 @@
 package embedded_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +33,7 @@ func (o *overheard) Errorf(format string, args ...any) {
 }
 
 // TestFaultsAreFound expects the random comparison to find faults of the engine, and nothing in the same
-// statements without a fault. It looks for every third fault, or for all with -embedded.faults. Only one fault can be on
+// statements without a fault. It looks for every third fault, or for all with -embedded.long. Only one fault can be on
 // in a process, so each is searched for in a process of its own.
 func TestFaultsAreFound(t *testing.T) {
 	if name := os.Getenv(faultName); name != "" {
@@ -45,7 +44,7 @@ func TestFaultsAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	every := flag.Lookup("embedded.faults").Value.String() == "true"
+	every := long()
 	var most atomic.Int64 // the largest number of statements until a fault was found
 	t.Run("faults", func(t *testing.T) {
 		for i, f := range fault.All() {

@@ -185,7 +185,7 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 }
 
 // TestFlippedByte flips a bit of every fifth byte of a small graph, or of every byte with
-// -embedded.faults, and of some bytes of each block of a larger one. It opens the graph again and
+// -embedded.long, and of some bytes of each block of a larger one. It opens the graph again and
 // runs all probes. Each answer must be the original one or a *engine.Corrupt that contains the name
 // of the file, and Verify must find the corruption. This applies to the last record too, because the
 // graph was closed. The rest of a log file is not tested, because it has no content.
@@ -201,7 +201,7 @@ func TestFlippedByte(t *testing.T) {
 			switch {
 			case testing.Short() || raced:
 				step *= 17
-			case step == 1 && !*everyFault:
+			case step == 1 && !*longForms:
 				step = 5
 			}
 			flips := 0

@@ -298,16 +298,16 @@ func (d *docs) check(when, branch string, least float64) {
 }
 
 // TestApproximateRecall compares answers from an approximate index with a scan of a model, in every
-// state that an index can be in.
+// state that an index can be in. With -embedded.long there are more and longer vectors.
 func TestApproximateRecall(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		centres int
 	}{{"clustered", 60}, {"random", 0}} {
 		t.Run(c.name, func(t *testing.T) {
-			n, dim := 10_000, 64
-			if testing.Short() {
-				n, dim = 5_000, 32
+			n, dim := 5_000, 32
+			if long() {
+				n, dim = 10_000, 64
 			}
 			d := newDocs(t, dim, c.centres)
 			d.insert("main", n)

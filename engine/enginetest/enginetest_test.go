@@ -128,14 +128,14 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(stop{})
 }
 
-// TestSuiteFindsSeededFaults runs the suite with every fourth fault, others than TestSeededFaultsAreFound; with all of
+// TestSuiteFindsSeededFaults runs the suite with every eighth fault, others than TestSeededFaultsAreFound; with all of
 // them with -enginetest.faults.
 func TestSuiteFindsSeededFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the suite once for each fault")
 	}
 	for i, fault := range naive.Faults() {
-		if !*everyFault && i%4 != 1 {
+		if !*everyFault && i%8 != 1 {
 			continue
 		}
 		t.Run(fault.String(), func(t *testing.T) {

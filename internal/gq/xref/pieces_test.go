@@ -87,7 +87,7 @@ func TestUpdate(t *testing.T) {
 	full := manyQueries(12)
 	text := full
 	src := xref.Read(schema, "x.gq", text)
-	edits := 800
+	edits := 400
 	if testing.Short() {
 		edits = 200
 	}

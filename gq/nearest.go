@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/nearest"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
@@ -37,6 +38,7 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
+		advice = withFrame(m, s, src, faults[first:], advice)
 		instead := nearest.Instead(s, src.Text)
 		if len(instead) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
 			instead = append(instead, lacks[0].Message)
@@ -51,6 +53,33 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 	}
 	faults[first].Help = strings.Join(advice, "; ")
 	return faults
+}
+
+// withFrame adds a query over the types that the text names, and constructs for its words, to the help of the first of
+// some faults. This query replaces the example in the help of a text that does not begin as a query. A text that begins as one
+// gets it if it has several faults of the syntax.
+func withFrame(m *work.Meter, s *catalog.Schema, src Source, faults diag.List, advice []string) []string {
+	intro := "a query over these types: "
+	more := "" // what the help says after its example
+	switch {
+	case len(advice) > 0 && strings.HasPrefix(advice[0], syntax.FormIntro):
+		intro = syntax.FormIntro
+		_, more, _ = strings.Cut(advice[0], "; ")
+	case !strings.HasPrefix(strings.TrimSpace(src.Text), "query") || len(faults) < 2 || faults[0].Code[0] != 'P' || faults[1].Code[0] != 'P':
+		return advice
+	}
+	frame := nearest.Frame(s, src.Text)
+	if frame == "" || len(faultsOf(m, s, Source{Name: src.Name, Text: frame})) > 0 {
+		return advice
+	}
+	if intro == syntax.FormIntro {
+		advice = nil
+	}
+	advice = append(advice, intro+frame)
+	if more != "" {
+		advice = append(advice, more)
+	}
+	return append(advice, nearest.Constructs(src.Text)...)
 }
 
 // ownFaults are the faults of an offer that are faults of the text: they name its types and properties.

@@ -77,6 +77,8 @@ func FuzzRewrite(f *testing.F) {
 			t.Errorf("a query without ok: %q", offer.Query)
 		}
 		nearest.Instead(s, text)
+		nearest.Frame(s, text)
+		nearest.Constructs(text)
 		if len(offer.Query) > 64*nearest.MaxText {
 			t.Errorf("the query has %d bytes", len(offer.Query))
 		}

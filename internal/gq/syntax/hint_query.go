@@ -7,10 +7,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// FormIntro begins the help of a text that does not start with query. An example of a query follows, and perhaps more
+// help after a semicolon.
+const FormIntro = "write it as a query: "
+
 // Help texts that several rows share.
 const (
-	queryForm    = "write it as a query: query people() { match { $p: Person } return { $p.name } }"
-	mutationForm = "write it as a query: query add($name: String) { insert Person { name: $name } }"
+	queryForm    = FormIntro + "query people() { match { $p: Person } return { $p.name } }"
+	mutationForm = FormIntro + "query add($name: String) { insert Person { name: $name } }"
 	commentForm  = "write a comment after // or between /* and */"
 	orderForm    = "write order { $p.name desc }, after return { … }"
 	offsetForm   = "the language has no offset: order by a key, and ask for the rows after the last key, as in $p.name > $last"
@@ -32,7 +36,7 @@ var queryHints = []hint{
 	{in: inQueries, text: "^mutation <name> (", help: "write a mutation as a query: query %2(…) { insert … }"},
 	{in: inQueries, text: "^mutation|insert|update|delete|create|merge|upsert|remove", help: mutationForm},
 	{in: inQueries, text: "^with recursive", help: queryForm + "; in match, $p knows{1,64} $q follows an edge again and again"},
-	{in: inQueries, text: "^match|select|return|with|find|get|from|optional", help: queryForm},
+	{in: inQueries, text: "^match|select|return|with|find|get|from|optional|unwind|for|call|let|filter|use", help: queryForm},
 	{in: inQueries, text: "^node|edge|interface|type|enum <word>", help: "types are declared in the schema, a .pg file"},
 	{in: inSchema, text: "^query|mutation|match|select|insert|update|delete", help: "write queries in .gq files"},
 	{in: inQueries, text: "^query <word>", help: "keywords are lower case: %l1"},

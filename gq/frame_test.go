@@ -1,0 +1,49 @@
+package gq_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+)
+
+// TestFrame checks the help of texts without a nearest query: a query over the types that the text names, and constructs
+// for its words.
+func TestFrame(t *testing.T) {
+	s, faults := gq.CompileSchema(readFile(t, "testdata/corpus/library/schema.pg"))
+	if s == nil {
+		t.Fatal(faults)
+	}
+	for _, tt := range []struct{ name, text, help string }{
+		{"types and properties", "SELECT w.title, w.year FROM Work w JOIN Wrote r ON ??? LEFT JOIN Author a",
+			"write it as a query: query q() { match { $a wrote $w } return { $w.title, $w.year } }; optional { … } keeps a row although the block has no match"},
+		{"an edge between two of a type", "MATCH (a:Work)-[:CITES]->(b:Work ???) RETURN count(b)", "query q() { match { $w cites $w2 } return { $w } }; a column such as count($q) as n groups by the other columns"},
+		{"an insert", "UNWIND $rows AS row ??? CREATE (b:Branch {code: row.code})",
+			"query q($code: String, $name: String, $city: String, $open_sunday: Bool) { insert Branch { code: $code, name: $name, city: $city, open_sunday: $open_sunday } }; for $row in $rows { insert … }"},
+		{"an enum", "INSERT INTO works (language) ???", "query q($title: String, $isbn: String, $year: I32, $language: String) { insert Work {"},
+		{"an update", "UPDATE works SET pages = ???", "query q($isbn: String, $pages: I32) { update Work set { pages: $pages } where isbn = $isbn }"},
+		{"a type without a key", "UPDATE review SET stars = ???", "query q($stars: I32, $id: String) { update Review set { stars: $stars } where id = $id }"},
+		{"a delete", "mutation { delete_reader_by_pk(card: ???) }", "query q($card: String) { delete Reader where card = $card }"},
+		{"an insert of an edge", "INSERT INTO follows ???", "query q($from: Reader, $to: Author) { insert Follows { from: $from, to: $to } }"},
+		{"an update of an edge", "UPDATE wrote SET role = ???", "query q($from: Author, $to: Work, $role: String) { update Wrote set { role: $role } where from = $from and to = $to }"},
+		{"another end", "UPDATE kept_at SET branch_code = ???", "query q($from: Copy, $to: Branch) { delete KeptAt where from = $from insert KeptAt { from: $from, to: $to } }"},
+		{"a delete of an edge", "DELETE FROM reserved ???", "query q($from: Reader, $to: Work) { delete Reserved where from = $from and to = $to }"},
+		{"a query with several faults", "query q() { match { $a Wrote $w } where $w.title ~ 'x' ??? }", "a query over these types: query q() { match { $a wrote $w } return { $w.title } }"},
+		{"no type", "SELECT a FROM b ???", "write it as a query: query people()"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, faults, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, s, gq.Source{Name: "query", Text: tt.text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !faults.HasErrors() || !strings.Contains(faults.Error(), tt.help) {
+				t.Errorf("got %v\nwant %s", faults, tt.help)
+			}
+		})
+	}
+	text := "query q() { match { $a: Author } return { $a.name }"
+	if _, faults, err := gq.CompileQueriesWithin(context.Background(), gq.Limits{}, s, gq.Source{Name: "query", Text: text}); err != nil || !faults.HasErrors() || strings.Contains(faults.Error(), "over these types") {
+		t.Errorf("a query with one fault: %v %v", faults, err)
+	}
+}

@@ -1,0 +1,217 @@
+package nearest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// A frame has at most this many types of nodes, types of edges, and properties.
+const maxFrame = 4
+
+// changing maps the words that begin a change in any of the languages to the statement of this language.
+var changing = map[string]string{"insert": "insert", "create": "insert", "add": "insert", "merge": "upsert", "upsert": "upsert",
+	"update": "update", "set": "update", "delete": "delete", "remove": "delete", "detach": "delete"}
+
+// Frame returns a query over the types of the schema that a text names: it has their traversals, and the properties that
+// the text names. It shows the form of a query and has none of the conditions of the text. Frame returns "" if the
+// text names no type. It may have faults: offer it only if it compiles.
+func Frame(s *catalog.Schema, text string) string {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return ""
+	}
+	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
+	statement := ""
+	for _, t := range tokens {
+		if t.kind != word {
+			continue
+		}
+		f.named[plain(t.text)] = true
+		for i, name := range append([]string{t.text}, parts(t.text)...) {
+			if statement == "" {
+				statement = changing[strings.ToLower(name)]
+			}
+			if f.add(name) && i == 0 {
+				break
+			}
+		}
+	}
+	switch e, n := f.edgeType(f.first), s.Node(f.first); {
+	case f.first == "":
+		return ""
+	case statement != "" && e != nil:
+		return f.changeEdge(statement, e)
+	case statement != "" && n != nil:
+		return f.changeNode(statement, n)
+	}
+	return f.read()
+}
+
+// frame has the types that a text names.
+type frame struct {
+	*rewriter
+	first string   // the type that the text names first, or ""
+	nodes []string // node types and interfaces
+	edges []*catalog.Edge
+	named map[string]bool   // the plain words of the text
+	vars  map[string]string // by type: its variable
+}
+
+// add adds the type that a name means. It reports false if there is none.
+func (f *frame) add(name string) bool {
+	typ := ""
+	if e := f.edgeType(name); e != nil {
+		typ = e.Name
+		if !slices.Contains(f.edges, e) && len(f.edges) < maxFrame {
+			f.edges = append(f.edges, e)
+		}
+	} else if typ = f.pluralType(name); typ != "" && !slices.Contains(f.nodes, typ) && len(f.nodes) < maxFrame {
+		f.nodes = append(f.nodes, typ)
+	}
+	f.first = cmp.Or(f.first, typ)
+	return typ != ""
+}
+
+// parts splits a name such as insert_person_one or createPersons.
+func parts(name string) (out []string) {
+	start := 0
+	for i, c := range name + "_" {
+		if c == '_' || i > start && unicode.IsUpper(c) && !unicode.IsUpper(rune(name[i-1])) {
+			if i > start {
+				out = append(out, name[start:i])
+			}
+			start = i
+			if c == '_' {
+				start++
+			}
+		}
+	}
+	return out
+}
+
+// read returns a query with a traversal or a binding for each type.
+func (f *frame) read() string {
+	var match []string
+	for _, e := range f.edges {
+		from, to := f.variable(e.From), f.variable(e.To)
+		if from == to {
+			to += "2"
+		}
+		match = append(match, from+" "+lower(e.Name)+" "+to)
+	}
+	for _, typ := range f.nodes {
+		if f.vars[typ] == "" {
+			match = append(match, f.variable(typ)+": "+typ)
+		}
+	}
+	candidates := slices.Clone(f.nodes)
+	for _, e := range f.edges {
+		candidates = append(candidates, e.From, e.To)
+	}
+	columns := []string{f.variable(candidates[0])}
+	for _, typ := range candidates {
+		if named := f.properties(typ); len(named) > 0 {
+			for i, p := range named {
+				named[i] = f.variable(typ) + "." + p
+			}
+			columns = named
+			break
+		}
+	}
+	return "query q() { match { " + strings.Join(match, " ") + " } return { " + strings.Join(columns, ", ") + " } }"
+}
+
+// changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,
+// and the key selects the node.
+func (f *frame) changeNode(statement string, n *catalog.Node) string {
+	var params, sets, wheres []string
+	adds := statement == "insert" || statement == "upsert"
+	for _, p := range n.Properties {
+		isKey, named := slices.Contains(n.Key, p.Name), f.named[plain(p.Name)]
+		switch {
+		case isKey && !adds:
+			wheres = append(wheres, p.Name+" = $"+p.Name)
+		case statement != "delete" && named, adds && !p.Type.Nullable && p.Embed == nil:
+			sets = append(sets, p.Name+": $"+p.Name)
+		default:
+			continue
+		}
+		params = append(params, "$"+p.Name+": "+parameterType(p))
+	}
+	if len(n.Key) == 0 && !adds {
+		params, wheres = append(params, "$id: String"), append(wheres, "id = $id")
+	}
+	body := statement + " " + n.Name
+	if statement == "update" {
+		body += " set"
+	}
+	if statement != "delete" {
+		body += " { " + strings.Join(sets, ", ") + " }"
+	}
+	if !adds {
+		body += " where " + strings.Join(wheres, " and ")
+	}
+	return "query q(" + strings.Join(params, ", ") + ") { " + body + " }"
+}
+
+// changeEdge returns a mutation of the edges of one type between two nodes that are parameters.
+func (f *frame) changeEdge(statement string, e *catalog.Edge) string {
+	params, sets := []string{"$from: " + e.From, "$to: " + e.To}, []string{}
+	for _, p := range e.Properties {
+		if statement != "delete" && (f.named[plain(p.Name)] || statement != "update" && !p.Type.Nullable) {
+			params, sets = append(params, "$"+p.Name+": "+parameterType(p)), append(sets, p.Name+": $"+p.Name)
+		}
+	}
+	head := "query q(" + strings.Join(params, ", ") + ") { "
+	switch {
+	case statement == "delete":
+		return head + "delete " + e.Name + " where from = $from and to = $to }"
+	case statement == "update" && len(sets) == 0: // the ends of an edge do not change
+		return head + "delete " + e.Name + " where from = $from insert " + e.Name + " { from: $from, to: $to } }"
+	case statement == "update":
+		return head + "update " + e.Name + " set { " + strings.Join(sets, ", ") + " } where from = $from and to = $to }"
+	}
+	return head + "insert " + e.Name + " { " + strings.Join(append([]string{"from: $from", "to: $to"}, sets...), ", ") + " } }"
+}
+
+// parameterType returns the type of a parameter for the values of a property.
+func parameterType(p *catalog.Property) string {
+	if len(p.Type.Enum) > 0 {
+		return "String"
+	}
+	return p.Type.Required().String()
+}
+
+// properties returns the properties of a type that the text names, in the order of the schema.
+func (f *frame) properties(typ string) (out []string) {
+	list := []*catalog.Property{}
+	if n := f.schema.Node(typ); n != nil {
+		list = n.Properties
+	} else if i := f.schema.Interface(typ); i != nil {
+		list = i.Common()
+	}
+	for _, p := range list {
+		if f.named[plain(p.Name)] && len(out) < maxFrame {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// variable returns the variable of a type: its first letter, repeated until no other type has it.
+func (f *frame) variable(typ string) string {
+	if v := f.vars[typ]; v != "" {
+		return v
+	}
+	v := "$" + lower(typ[:1])
+	for slices.Contains(slices.Collect(maps.Values(f.vars)), v) {
+		v += lower(typ[:1])
+	}
+	f.vars[typ] = v
+	return v
+}

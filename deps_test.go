@@ -123,9 +123,9 @@ var imports = []struct {
 	{"test/outside", nil},
 	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/azure", "internal/object/gcs", "internal/object/postgres", "internal/object/s3"}},
 	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/object", "internal/object/address", "internal/sharedlog"}},
-	{"internal/object/objecttest", []string{"internal/object"}},                     // for tests only
-	{"internal/object/postgres/postgrestest", []string{"internal/object/postgres"}}, // for tests only
-	{"internal/object/s3/s3test", []string{"internal/object/s3"}},                   // for tests only
+	{"internal/object/objecttest", []string{"internal/object"}},              // for tests only
+	{"internal/object/postgres/postgrestest", []string{"internal/pgserver"}}, // for tests only
+	{"internal/object/s3/s3test", []string{"internal/object/s3"}},            // for tests only
 	{"internal/object/azure", []string{"internal/object"}},
 	{"internal/object/azure/azuretest", []string{"internal/object/azure"}}, // for tests only
 	{"internal/object/gcs", []string{"internal/object"}},
@@ -143,9 +143,9 @@ var imports = []struct {
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},
-	{"bench/internal/pgserver", nil},
-	{"bench/cmd/shared", []string{"bench/internal/pgserver", "engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/fs", "internal/object", "internal/object/address"}},
-	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
+	{"internal/pgserver", nil}, // for tests and benchmarks
+	{"bench/cmd/shared", []string{"internal/pgserver", "engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/fs", "internal/object", "internal/object/address"}},
+	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "internal/pgserver", "engine/**", "internal/fs", "internal/text", "internal/clock"}},
 	{"bench", []string{"engine/**", "internal/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only
 	{"internal/jsonschema", []string{"gq/value"}},

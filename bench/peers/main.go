@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/pgserver"
 )
 
 func main() {
@@ -102,8 +103,8 @@ type bench struct {
 	file  string        // the graph as an NDJSON file
 	rng   *rand.Rand    // draws the arguments
 
-	peers  []peer    // the engine comes first
-	server *pgServer // the server, if PostgreSQL is measured
+	peers  []peer           // the engine comes first
+	server *pgserver.Server // the server, if PostgreSQL is measured
 }
 
 // run measures the databases, or only the code of this repository, and prints the report.
@@ -131,7 +132,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	if b.server != nil {
-		defer func() { err = errors.Join(err, b.server.stop()) }()
+		defer func() { err = errors.Join(err, b.server.Stop(os.Interrupt)) }()
 	}
 	if err := b.head(ctx); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,7 +25,7 @@ func (n *network) openPostgres(ctx context.Context, data *snb.Network) (_ *netwo
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, server.stop())
+			err = errors.Join(err, server.Stop(os.Interrupt))
 		}
 	}()
 	conn, err := pgConn(ctx, dir)
@@ -58,6 +59,6 @@ func (n *network) openPostgres(ctx context.Context, data *snb.Network) (_ *netwo
 			}, nil
 		},
 		convert: sqlArgs,
-		close:   func() error { return errors.Join(conn.Close(context.Background()), server.stop()) },
+		close:   func() error { return errors.Join(conn.Close(context.Background()), server.Stop(os.Interrupt)) },
 	}, nil
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
+	"github.com/omnigraph-go/omnigraph/internal/pgserver"
 )
 
 // postgres is PostgreSQL over a Unix socket, with a server that the benchmark starts; see
@@ -77,7 +77,7 @@ var pgReads = map[string]string{
 
 // pgConn connects to the server in a folder.
 func pgConn(ctx context.Context, dir string) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, fmt.Sprintf("host=%s user=%s dbname=postgres sslmode=disable", filepath.Join(dir, socketDir), pgUser))
+	return pgx.Connect(ctx, pgserver.SocketURL(dir))
 }
 
 // pgExec runs the statements of an SQL script.

@@ -52,7 +52,7 @@ func (b *bench) loads(ctx context.Context) error {
 		watch := func() memory { return memory{} }
 		_, served := p.(postgres)
 		if served {
-			watch = watchMemory(func() (memory, error) { return treeMemory(b.server.pid()) })
+			watch = watchMemory(func() (memory, error) { return treeMemory(b.server.PID()) })
 		}
 		o, err := b.child(ctx, child{task: "load", peer: p.name(), dir: dir, profile: profile})
 		if m := watch(); served {

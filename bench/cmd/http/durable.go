@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/omnigraph-go/omnigraph/bench/internal/pgserver"
 	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/bench/serverproc"
+	"github.com/omnigraph-go/omnigraph/internal/pgserver"
 )
 
 const (
@@ -119,11 +119,11 @@ func postgresWriter(ctx context.Context) (_ *writer, stop func() error, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	server, err := pgserver.Start(ctx, dir, true)
+	server, err := pgserver.New(ctx, dir, true)
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	stop = func() error { return errors.Join(server.Stop(), os.RemoveAll(dir)) }
+	stop = func() error { return errors.Join(server.Stop(os.Interrupt), os.RemoveAll(dir)) }
 	var conns []*pgconn.PgConn
 	w := &writer{hangUp: func() {
 		for _, c := range conns {

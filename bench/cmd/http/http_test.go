@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/internal/pgserver"
+	"github.com/omnigraph-go/omnigraph/internal/pgserver"
 )
 
 // TestBare starts the bare server and measures one round of it with the client of the benchmark.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/bench/internal/pgserver"
 	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/pgserver"
 )
 
 // storage is shared storage for a run.
@@ -97,11 +97,11 @@ func startS3(ctx context.Context, dir string, o options) (*storage, error) {
 
 // startPostgres starts a PostgreSQL server, which accepts connections over a Unix socket.
 func startPostgres(ctx context.Context, dir string) (*storage, error) {
-	server, err := pgserver.Start(ctx, dir, false)
+	server, err := pgserver.New(ctx, dir, false)
 	if err != nil {
 		return nil, err
 	}
-	stop := func() { _ = server.Stop() }
+	stop := func() { _ = server.Stop(os.Interrupt) }
 	if err := answers(ctx, func() error {
 		_, done, err := address.Open(ctx, server.URL)
 		if err == nil {

@@ -38,7 +38,7 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
-		advice = withFrame(m, s, src, faults[first:], advice)
+		advice = withFrame(m, s, src, faults[first], advice)
 		instead := nearest.Instead(s, src.Text)
 		if len(instead) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
 			instead = append(instead, lacks[0].Message)
@@ -57,15 +57,15 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 
 // withFrame adds a query over the types that the text names, and constructs for its words, to the help of the first of
 // some faults. This query replaces the example in the help of a text that does not begin as a query. A text that begins as one
-// gets it if it has several faults of the syntax.
-func withFrame(m *work.Meter, s *catalog.Schema, src Source, faults diag.List, advice []string) []string {
+// gets it if that fault is one of the syntax.
+func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnostic, advice []string) []string {
 	intro := "a query over these types: "
 	more := "" // what the help says after its example
 	switch {
 	case len(advice) > 0 && strings.HasPrefix(advice[0], syntax.FormIntro):
 		intro = syntax.FormIntro
 		_, more, _ = strings.Cut(advice[0], "; ")
-	case !strings.HasPrefix(strings.TrimSpace(src.Text), "query") || len(faults) < 2 || faults[0].Code[0] != 'P' || faults[1].Code[0] != 'P':
+	case !strings.HasPrefix(strings.TrimSpace(src.Text), "query") || fault.Code[0] != 'P':
 		return advice
 	}
 	frame := nearest.Frame(s, src.Text)

@@ -23,7 +23,7 @@ func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 		e := c.schema.Edge(name.Value)
 		switch {
 		case e == nil:
-			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggest(name.Value, func() []string { return edgeNames(c.schema) }), "unknown edge %s", name.Value)
+			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggestEdge(name.Value), "unknown edge %s", name.Value)
 			known = false
 			continue
 		case seen[e]:
@@ -152,4 +152,16 @@ func (c *checker) chain(edges []*catalog.Edge, types map[string]bool, back bool)
 			}
 		}
 	}
+}
+
+// maxEdgeNames bounds the number of edges that a help line lists.
+const maxEdgeNames = 8
+
+// suggestEdge returns help for the name of an edge that does not exist: the nearest name, or the names of all edges if
+// they are few.
+func (c *checker) suggestEdge(name string) string {
+	if help := c.suggest(name, func() []string { return edgeNames(c.schema) }); help != "" || len(c.schema.Edges) == 0 || len(c.schema.Edges) > maxEdgeNames {
+		return help
+	}
+	return "the edges are called " + strings.Join(edgeNames(c.schema), ", ")
 }

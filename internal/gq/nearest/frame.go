@@ -96,34 +96,58 @@ func parts(name string) (out []string) {
 
 // read returns a query with a traversal or a binding for each type.
 func (f *frame) read() string {
-	var match []string
+	f.connect()
+	var match, candidates, columns []string
 	for _, e := range f.edges {
 		from, to := f.variable(e.From), f.variable(e.To)
 		if from == to {
 			to += "2"
 		}
-		match = append(match, from+" "+lower(e.Name)+" "+to)
+		binding := ""
+		if len(f.properties(e.Name)) > 0 {
+			binding = f.variable(e.Name) + ":"
+		}
+		match = append(match, from+" "+binding+lower(e.Name)+" "+to)
+		candidates = append(candidates, e.From, e.To, e.Name)
 	}
 	for _, typ := range f.nodes {
 		if f.vars[typ] == "" {
 			match = append(match, f.variable(typ)+": "+typ)
 		}
 	}
-	candidates := slices.Clone(f.nodes)
-	for _, e := range f.edges {
-		candidates = append(candidates, e.From, e.To)
-	}
-	columns := []string{f.variable(candidates[0])}
+	candidates = slices.Concat(f.nodes, candidates)
 	for _, typ := range candidates {
-		if named := f.properties(typ); len(named) > 0 {
-			for i, p := range named {
-				named[i] = f.variable(typ) + "." + p
+		for _, p := range f.properties(typ) {
+			if column := f.variable(typ) + "." + p; len(columns) < maxFrame && !slices.Contains(columns, column) {
+				columns = append(columns, column)
 			}
-			columns = named
-			break
 		}
 	}
+	if len(columns) == 0 {
+		columns = []string{f.variable(candidates[0])}
+	}
 	return "query q() { match { " + strings.Join(match, " ") + " } return { " + strings.Join(columns, ", ") + " } }"
+}
+
+// connect adds the edge between two of the nodes if the text names none between them, and the schema has one.
+func (f *frame) connect() {
+	between := func(e *catalog.Edge, a, b string) bool { return e.From == a && e.To == b || e.From == b && e.To == a }
+	for i, a := range f.nodes {
+		for _, b := range f.nodes[:i] {
+			if slices.ContainsFunc(f.edges, func(e *catalog.Edge) bool { return between(e, a, b) }) || len(f.edges) >= maxFrame {
+				continue
+			}
+			var found []*catalog.Edge
+			for _, e := range f.schema.Edges {
+				if between(e, a, b) {
+					found = append(found, e)
+				}
+			}
+			if len(found) == 1 {
+				f.edges = append(f.edges, found[0])
+			}
+		}
+	}
 }
 
 // changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,
@@ -194,6 +218,8 @@ func (f *frame) properties(typ string) (out []string) {
 		list = n.Properties
 	} else if i := f.schema.Interface(typ); i != nil {
 		list = i.Common()
+	} else if e := f.schema.Edge(typ); e != nil {
+		list = e.Properties
 	}
 	for _, p := range list {
 		if f.named[plain(p.Name)] && len(out) < maxFrame {

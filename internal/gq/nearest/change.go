@@ -123,7 +123,7 @@ func (r *rewriter) where(statement, typ string) {
 			parts = c.subs
 		}
 		for _, p := range parts {
-			if p.op != "" || strings.Contains(p.text, "{") {
+			if p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text) {
 				panic(giveUp{})
 			}
 			out = append(out, p.text)
@@ -133,6 +133,14 @@ func (r *rewriter) where(statement, typ string) {
 		return
 	}
 	r.emit(statement + " where " + strings.Join(out, " and "))
+}
+
+// comparesOnly reports whether a condition has an operator that may stand in the where of a statement.
+func comparesOnly(text string) bool {
+	tokens, ok := scan(text)
+	return ok && !slices.ContainsFunc(tokens, func(t token) bool {
+		return t.kind == word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.text)
+	})
 }
 
 // whereMatch reads the condition of a mutation as that of a match.

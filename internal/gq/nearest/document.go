@@ -16,6 +16,7 @@ const graphNote = "a query names no graph: the call does"
 func (r *rewriter) document() {
 	r.readFragments()
 	r.identifiers()
+	r.dialect()
 	r.inlineTables()
 	if r.is("with", "recursive") {
 		r.recursive()

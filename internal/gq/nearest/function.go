@@ -1,9 +1,6 @@
 package nearest
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // foreign maps functions of other languages, in lower case, to those of this one.
 var foreign = map[string]string{
@@ -82,24 +79,13 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "extract":
 		part := strings.ToLower(r.word())
 		r.expect("from")
-		value := r.operand()
-		r.expect(")")
-		if part != "epoch" {
-			return part + "(" + value + ")", true
-		}
-		if inner, ok := strings.CutPrefix(value, "("); ok {
-			value = strings.TrimSuffix(inner, ")")
-		}
-		if !strings.HasPrefix(value, "seconds_between(") {
-			panic(giveUp{})
-		}
-		return value, true
+		return r.part(part), true
 	case "cast":
 		value := r.operand()
 		r.expect("as")
-		typ := r.word()
+		out = r.castTo(value)
 		r.expect(")")
-		return r.cast(value, typ), true
+		return out, true
 	case "count":
 		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
 			r.skipTwo()
@@ -166,18 +152,13 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "date_part", "datepart":
 		unit := strings.ToLower(r.next().text)
 		r.expect(",")
-		value := r.operand()
-		r.expect(")")
-		if !slices.Contains([]string{"year", "month", "day", "hour"}, unit) {
-			panic(giveUp{})
-		}
-		return unit + "(" + value + ")", true
+		return r.part(unit), true
 	case "duration_between":
 		return r.elapsed(r.callArguments(false), ""), true
 	case "datediff", "timestampdiff":
-		return r.difference(), true
+		return r.difference(name == "timestampdiff"), true
 	}
-	return "", false
+	return r.timeCall(name)
 }
 
 // skipTwo reads two tokens.
@@ -269,22 +250,4 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 		return "count(if(" + test + ", 1))"
 	}
 	return name + "(if(" + test + ", " + args[0] + "))"
-}
-
-// cast writes a conversion to a type of SQL.
-func (r *rewriter) cast(value, typ string) string {
-	to := ""
-	switch plain(typ) {
-	case "text", "varchar", "char", "string", "nvarchar":
-		to = "string"
-	case "int", "integer", "bigint", "smallint", "int64", "int32":
-		to = "int"
-	case "float", "real", "double", "numeric", "decimal", "float64":
-		to = "float"
-	case "date":
-		to = "date"
-	default:
-		panic(giveUp{})
-	}
-	return to + "(" + value + ")"
 }

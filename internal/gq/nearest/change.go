@@ -63,6 +63,7 @@ func (r *rewriter) update() {
 	}
 	typ := r.tableType()
 	r.inWhere = typ
+	r.accept("as")
 	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
 		named = r.word()
 	}
@@ -74,6 +75,15 @@ func (r *rewriter) update() {
 	if !braces {
 		r.expect("set")
 		braces = r.accept("{")
+	}
+	if !braces && r.fromAhead() {
+		r.updateFrom(named, typ)
+		return
+	}
+	if e := r.schema.Edge(typ); e != nil && !braces {
+		if r.try(func() { r.updateEnds(named, e) }) {
+			return
+		}
 	}
 	var out []string
 	for {

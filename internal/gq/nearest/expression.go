@@ -231,6 +231,9 @@ func (r *rewriter) named() string {
 	if r.is("exists", "(", "select") {
 		return r.test().render(true)
 	}
+	if value, ok := r.ofExcluded(); ok {
+		return value
+	}
 	name := r.word()
 	if r.is("(") {
 		return r.call(name)

@@ -111,7 +111,7 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 // tableAlias reads the alias of a table, or returns "".
 func (r *rewriter) tableAlias() string {
 	r.accept("as")
-	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union") {
+	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
 		return r.word()
 	}
 	return ""

@@ -1,0 +1,210 @@
+package nearest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// fromAhead reports whether UPDATE … SET … FROM has tables before its condition.
+func (r *rewriter) fromAhead() bool {
+	depth := 0
+	for i := 0; ; i++ {
+		switch t := r.peek(i); {
+		case t.kind == end, t.are("where") && depth == 0, t.are("returning") && depth == 0:
+			return false
+		case t.are("from") && depth == 0:
+			return true
+		case t.kind == mark && (t.text == "(" || t.text == "{"):
+			depth++
+		case t.kind == mark && (t.text == ")" || t.text == "}"):
+			depth--
+		}
+	}
+}
+
+// changedTable binds the table that UPDATE or DELETE changes, beside other tables, and returns its variable.
+func (r *rewriter) changedTable(v, typ string) string {
+	if len(r.match)+len(r.statements) > 0 {
+		panic(giveUp{})
+	}
+	if v == "" {
+		v = r.fresh(typ)
+	} else {
+		r.bind(v, typ)
+	}
+	if e := r.schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+lower(v)+":"+lower(e.Name)+" $_"))
+	}
+	r.tables = []string{v}
+	return v
+}
+
+// otherTables reads the tables after FROM or USING, and the condition.
+func (r *rewriter) otherTables() {
+	r.from()
+	r.expect("where")
+	r.wherePart()
+}
+
+// updateFrom reads the assignments, FROM and WHERE of an UPDATE that reads other tables.
+func (r *rewriter) updateFrom(v, typ string) {
+	r.inWhere, r.whereVar = "", ""
+	v = r.changedTable(v, typ)
+	start := r.at
+	r.skipTo("from")
+	r.expect("from")
+	if r.isAt(1, "(") && (r.peek(0).are("unnest") || slices.Contains(recordFunctions, strings.ToLower(r.peek(0).text))) {
+		r.updateList(v, typ, start)
+		return
+	}
+	r.otherTables()
+	after := r.at
+	r.at = start
+	names, values := r.tableAssignments(v, typ)
+	r.expect("from")
+	r.at = after
+	r.tables = nil
+	r.changeRows(v, typ, names, values)
+}
+
+// tableAssignments reads a = 1, b = 2 after SET.
+func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
+	for {
+		if r.is(v, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(typ, r.word())
+		r.expect("=")
+		value := r.assignment(typ, name)
+		if r.property(typ, name) == nil { // an end of an edge
+			value = r.idOf(value)
+		}
+		names, values = append(names, name), append(values, value)
+		if !r.accept(",") {
+			return names, values
+		}
+	}
+}
+
+// changeRows writes the change of each entity of the match. An edge with another end is another edge.
+func (r *rewriter) changeRows(v, typ string, names, values []string) {
+	var set []string
+	moves := false
+	for i, name := range names {
+		set = append(set, name+": "+values[i])
+		moves = moves || r.schema.Edge(typ) != nil && (name == "from" || name == "to")
+	}
+	if moves {
+		r.moveEdge(v, r.schema.Edge(typ), names, values)
+		return
+	}
+	key := r.key(typ)
+	r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = $" + lower(v) + "." + key)
+}
+
+// moveEdge writes the statements that replace an edge of the match by one with other ends and the same properties.
+func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
+	var out []string
+	value := func(name string) string {
+		if i := slices.Index(names, name); i >= 0 {
+			return values[i]
+		}
+		return "$" + lower(v) + "." + name
+	}
+	for _, end := range []string{"from", "to"} {
+		out = append(out, end+": "+value(end))
+	}
+	for _, p := range e.Properties {
+		out = append(out, p.Name+": "+value(p.Name))
+	}
+	r.note("the ends of an edge do not change: the query deletes the edge and inserts another one")
+	r.emit("delete " + e.Name + " where id = $" + lower(v) + ".id")
+	r.emit("insert " + e.Name + " { " + strings.Join(out, ", ") + " }")
+}
+
+// updateList reads a list after FROM, and the condition: an update for each element.
+func (r *rewriter) updateList(v, typ string, start int) {
+	s := r.recordset()
+	r.match, r.tables = nil, nil
+	key := r.key(typ)
+	r.expect("where")
+	value, found := "", -1
+	for range 2 {
+		if r.is(v, ".") {
+			r.skipTwo()
+			if r.propertyName(typ, r.word()) != key {
+				panic(giveUp{})
+			}
+		} else {
+			if r.is(s.element, ".") {
+				r.skipTwo()
+			}
+			name := r.word()
+			found = slices.IndexFunc(s.fields, func(f recordField) bool { return f.name == name })
+		}
+		r.accept("=")
+	}
+	if found < 0 || r.schema.Node(typ) == nil {
+		panic(giveUp{})
+	}
+	value = s.field(found)
+	s.fields[found].typ = r.typeOfField(typ, key)
+	after := r.at
+	r.at = start
+	var set []string
+	for {
+		if r.is(v, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(typ, r.word())
+		r.expect("=")
+		r.inWhere, r.whereVar = typ, v
+		out, field := s.value(r, func() string { return r.assignment(typ, name) })
+		if field >= 0 {
+			s.fields[field].typ = r.typeOfField(typ, name)
+		}
+		set = append(set, name+": "+out)
+		if !r.accept(",") {
+			break
+		}
+	}
+	r.inWhere, r.whereVar = "", ""
+	r.expect("from")
+	r.at = after
+	r.forEach(s, "update "+typ+" set { "+strings.Join(set, ", ")+" } where "+key+" = "+value)
+}
+
+// deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
+func (r *rewriter) deleteFrom() {
+	typ := r.tableType()
+	v := r.tableAlias()
+	if r.accept("using") {
+		v = r.changedTable(v, typ)
+		r.otherTables()
+		r.tables = nil
+		key := r.key(typ)
+		r.emit("delete " + typ + " where " + key + " = $" + lower(v) + "." + key)
+		return
+	}
+	if v != "" {
+		r.whereVar = v
+		r.bind(v, typ)
+	}
+	r.where("delete "+typ, typ)
+}
+
+// updateEnds reads the assignments to the ends of an edge, and the condition.
+func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
+	r.inWhere, r.whereVar = "", ""
+	v = r.changedTable(v, e.Name)
+	names, values := r.tableAssignments(v, e.Name)
+	if !slices.Contains(names, "from") && !slices.Contains(names, "to") {
+		panic(giveUp{})
+	}
+	r.expect("where")
+	r.wherePart()
+	r.tables = nil
+	r.changeRows(v, e.Name, names, values)
+}

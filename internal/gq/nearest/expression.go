@@ -302,8 +302,8 @@ func (r *rewriter) bare(name string) string {
 		if p := r.property(r.inWhere, name); p != nil {
 			return p.Name
 		}
-		if e := endOf(name); e != "" && r.schema.Edge(r.inWhere) != nil {
-			return e
+		if e := r.schema.Edge(r.inWhere); e != nil && r.endNamed(e, name) != "" {
+			return r.endNamed(e, name)
 		}
 		if name == "id" {
 			return name
@@ -316,7 +316,7 @@ func (r *rewriter) bare(name string) string {
 	}
 	found := ""
 	for _, v := range tables {
-		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil {
+		if side := r.endOfTable(v, name); side != "" {
 			if found != "" {
 				panic(giveUp{})
 			}
@@ -336,6 +336,14 @@ func (r *rewriter) bare(name string) string {
 		panic(giveUp{})
 	}
 	return found
+}
+
+// endOfTable returns the end of a table of edges that a column means, or "".
+func (r *rewriter) endOfTable(v, column string) string {
+	if e := r.schema.Edge(r.vars[v]); e != nil {
+		return r.endNamed(e, column)
+	}
+	return ""
 }
 
 // member returns a property of a variable.

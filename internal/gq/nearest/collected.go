@@ -100,10 +100,11 @@ func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	if len(r.windows)+len(r.having)+len(r.groups) > 0 {
+	if len(r.windows) > 0 {
 		panic(giveUp{})
 	}
-	outer, inner := r.aroundGroup(r.groupNode())
+	v := r.groupNode()
+	outer, inner := r.aroundGroup(v)
 	r.match = append(outer, cond{op: "exists", subs: inner})
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
@@ -119,7 +120,7 @@ func (r *rewriter) expandListings() {
 	}
 	for _, l := range r.listings {
 		block := "collect { " + join(inner) + " return { " + strings.Join(l.columns, ", ") + " }"
-		if len(order) > 0 {
+		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
 			block += " order { " + strings.Join(l.sort, ", ") + " }"
 		}
 		block += " limit " + l.limit + " }"
@@ -127,11 +128,7 @@ func (r *rewriter) expandListings() {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
 	}
-	for i := range r.computed { // the blocks are no aggregates
-		if aggregated(r.computed[i].text) {
-			r.computed[i].text = ""
-		}
-	}
+	r.groupedLists(v) // the blocks are no aggregates
 }
 
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
@@ -215,6 +212,14 @@ func (r *rewriter) groupNode() string {
 				continue
 			}
 			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
+				names = append(names, owner)
+			}
+		}
+	}
+	if len(names) == 0 {
+		for _, key := range r.groups {
+			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
+			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.key(r.typeOf(owner))) {
 				names = append(names, owner)
 			}
 		}

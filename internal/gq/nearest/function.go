@@ -95,6 +95,27 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			return "count(" + r.first() + ")", true
 		}
 		return r.related()
+	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array":
+		return r.listAggregate(name), true
+	case "percentile_cont", "percentile_disc":
+		if r.peek(0).text != "0.5" {
+			panic(giveUp{})
+		}
+		r.next()
+		r.expect(")", "within", "group", "(", "order", "by")
+		out = "median(" + r.operand() + ")"
+		r.expect(")")
+		return out, true
+	case "bool_or", "bool_and", "every":
+		saved := r.inTest
+		r.inTest = true
+		test := r.condition()
+		r.inTest = saved
+		r.expect(")")
+		if name != "bool_or" {
+			return "(sum(if(" + test.render(true) + ", 0, 1)) = 0)", true
+		}
+		return "(sum(if(" + test.render(true) + ", 1, 0)) > 0)", true
 	case "collect", "collect_list":
 		return r.listed()
 	case "size":
@@ -211,6 +232,10 @@ func apply(name string, args []string) string {
 		return "substring(" + args[0] + ", 0, " + args[1] + ")"
 	case name == "right" && len(args) == 2:
 		return "substring(" + args[0] + ", length(" + args[0] + ") - " + tight(args[1]) + ", " + args[1] + ")"
+	case name == "size" && len(args) == 2 && args[1] == "1": // array_length(list, 1)
+		return "size(" + args[0] + ")"
+	case (name == "greatest" || name == "least") && len(args) == 2:
+		return "coalesce(if(" + args[0] + map[string]string{"greatest": " > ", "least": " < "}[name] + args[1] + ", " + args[0] + ", " + args[1] + "), " + args[0] + ")"
 	case name == "mod" && len(args) == 2:
 		return tight(args[0]) + " % " + tight(args[1])
 	case name == "nullif" && len(args) == 2 && !strings.HasPrefix(args[1], "$"):

@@ -47,6 +47,11 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	}
 	r := newRewriter(s, tokens)
 	query, ok := r.rewrite(func() {})
+	if !ok && r.sortedLists { // collect(…) takes any groups, and has no order
+		r = newRewriter(s, tokens)
+		r.unsorted = true
+		query, ok = r.rewrite(func() {})
+	}
 	if !ok || len(query) > maxQuery {
 		return Offer{}, false
 	}
@@ -135,12 +140,14 @@ type rewriter struct {
 	nesting   int      // the levels of selections around the next token
 	deepest   int      // the most levels so far
 
-	parts      []setPart  // the queries before UNION and the like
-	closed     *closure   // the table of WITH RECURSIVE, or nil
-	windows    []*window  // the calls of window functions
-	listings   []*listing // the calls of collect that become blocks
-	taken      int        // the first keys of the sort belong to these blocks
-	subselects int        // the subselects after FROM around the next token
+	parts       []setPart  // the queries before UNION and the like
+	closed      *closure   // the table of WITH RECURSIVE, or nil
+	windows     []*window  // the calls of window functions
+	listings    []*listing // the calls of collect that become blocks
+	unsorted    bool       // the lists of aggregates have no order
+	sortedLists bool       // an aggregate has an order of its own
+	taken       int        // the first keys of the sort belong to these blocks
+	subselects  int        // the subselects after FROM around the next token
 
 	hops    []cond   // the traversals of the properties that the current expression reads over edges
 	hopLast hop      // the last of them

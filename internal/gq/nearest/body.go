@@ -222,16 +222,28 @@ func (r *rewriter) wherePart() {
 	} else {
 		c = r.condition()
 	}
-	text := c.render(false)
-	for _, v := range r.computed {
-		// A condition on a value that WITH aggregated holds for groups.
-		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
-			text = strings.ReplaceAll(text, v.text, v.alias)
+	parts := []cond{c}
+	if c.op == "all" {
+		parts = c.subs
+	}
+	for _, part := range parts {
+		if text, ok := r.onGroups(part.render(false)); ok {
 			r.having = append(r.having, leaf(text))
-			return
+		} else {
+			r.match = append(r.match, part)
 		}
 	}
-	r.match = append(r.match, c)
+}
+
+// onGroups writes a condition on values that WITH aggregated with the names of their columns. It reports false for a
+// condition on rows.
+func (r *rewriter) onGroups(text string) (condition string, ok bool) {
+	for _, v := range r.computed {
+		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
+			text, ok = strings.ReplaceAll(text, v.text, v.alias), true
+		}
+	}
+	return text, ok
 }
 
 // havingPart reads the conditions after HAVING.
@@ -270,7 +282,7 @@ func (r *rewriter) checkGroups() {
 	}
 	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
 	for _, c := range r.computed {
-		if !c.fromWith && !aggregated(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {
@@ -288,6 +300,24 @@ func (r *rewriter) checkGroups() {
 			r.add("", key)
 		}
 	}
+}
+
+// blockOfGroups reports whether an expression is a block that uses only keys of the groups from outside.
+func (r *rewriter) blockOfGroups(e string) bool {
+	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
+		return false
+	}
+	rows := join(r.match)
+	list := tokens(must(scan(e)))
+	for i, t := range list {
+		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {
+			continue
+		}
+		if list.at(i+1).text != "." || !slices.Contains(r.groups, "$"+t.text+"."+list.at(i+2).text) {
+			return false
+		}
+	}
+	return true
 }
 
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.

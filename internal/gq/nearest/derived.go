@@ -56,6 +56,9 @@ func (r *rewriter) inlineTables() {
 		r.skipGroup()
 		table := slices.Clone(r.tokens[body:r.at])
 		rest := slices.Clone(r.tokens[r.at:])
+		if t := r.tableOf(name, table[1:len(table)-1]); t != nil {
+			rest = r.joinTableUses(t, rest)
+		}
 		if !r.isOne(",", "select") {
 			panic(giveUp{})
 		}

@@ -18,6 +18,7 @@ func (r *rewriter) document() {
 	r.identifiers()
 	r.dialect()
 	r.inlineTables()
+	r.hoistTables()
 	if r.is("with", "recursive") {
 		r.recursive()
 	}

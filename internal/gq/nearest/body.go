@@ -307,7 +307,11 @@ func (r *rewriter) blockOfGroups(e string) bool {
 	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
 		return false
 	}
-	rows := join(r.match)
+	rows := "" // the clauses without the blocks in them
+	for _, c := range r.match {
+		before, _, _ := strings.Cut(c.text, " {")
+		rows += before + " "
+	}
 	list := tokens(must(scan(e)))
 	for i, t := range list {
 		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {

@@ -18,7 +18,11 @@ func (r *rewriter) returned() {
 		panic(giveUp{})
 	}
 	r.accept("select")
-	r.distinct = r.accept("distinct")
+	if r.is("distinct", "on", "(") {
+		r.distinctOn()
+	} else {
+		r.distinct = r.accept("distinct")
+	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()

@@ -120,7 +120,7 @@ func (r *rewriter) callBlock() {
 func blockOf(match, aggregate string) string {
 	open := strings.IndexByte(aggregate, '(')
 	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || strings.ContainsAny(argument, "()") {
+	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate) {
 		panic(giveUp{})
 	}
 	value, distinct := strings.CutPrefix(argument, "distinct ")
@@ -178,6 +178,8 @@ func (r *rewriter) inSelectOf(left string) cond {
 		}
 		if r.isEnd(column) {
 			left = r.idOf(left)
+		} else if r.isEnd(left) {
+			column = r.idOf(column)
 		}
 		r.match = append(r.match, leaf(column+" = "+left))
 	}

@@ -56,6 +56,10 @@ func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
+	if t := r.peek(0); (t.kind == dollar || t.kind == word) && r.known(t.text) && (r.peek(1).are("set") || r.isAt(1, "{")) {
+		r.updateVariable()
+		return
+	}
 	named := ""
 	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
 		named = r.next().text

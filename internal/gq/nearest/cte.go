@@ -253,7 +253,9 @@ func (r *rewriter) tableUse(t *table, rest []token) *use {
 			at++
 		}
 		u.end = at
-		if tokens(rest[at:]).are("on") {
+		if tokens(rest[at:]).are("on", "true") {
+			u.end = at + 2
+		} else if tokens(rest[at:]).are("on") {
 			u.end = u.conditions(rest, at+1)
 		}
 		return u
@@ -267,6 +269,9 @@ func (t tokens) fromAt(n int) bool { return t.at(n).are("from") }
 // hoistTables lets a SELECT in parentheses after JOIN be a table that WITH names.
 func (r *rewriter) hoistTables() {
 	for i := r.at; i+2 < len(r.tokens); i++ {
+		if r.tokens[i].are("join") && tokens(r.tokens[i+1:]).are("lateral", "(", "select") {
+			r.tokens = slices.Delete(slices.Clone(r.tokens), i+1, i+2)
+		}
 		if !r.tokens[i].are("join") || !tokens(r.tokens[i+1:]).are("(", "select") {
 			continue
 		}

@@ -208,3 +208,28 @@ func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
 	r.tables = nil
 	r.changeRows(v, e.Name, names, values)
 }
+
+// updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
+func (r *rewriter) updateVariable() {
+	v := r.variable()
+	r.accept("set")
+	braces := r.accept("{")
+	var out []string
+	for {
+		if (r.peek(0).kind == dollar || r.peek(0).kind == word) && r.peek(0).text == v && r.isAt(1, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(r.vars[v], r.word())
+		if !r.accept("=") {
+			r.expect(":")
+		}
+		out = append(out, name+": "+r.assignment(r.vars[v], name))
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
+}

@@ -264,7 +264,7 @@ func (r *rewriter) havingPart() {
 func (r *rewriter) grouped() {
 	braces := r.accept("{") || r.accept("(")
 	for {
-		r.groups = append(r.groups, r.position(r.operandOrAlias()))
+		r.groups = append(r.groups, r.position(r.groupKey()))
 		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
 			break
 		}
@@ -272,6 +272,28 @@ func (r *rewriter) grouped() {
 	if braces && !r.accept(")") {
 		r.expect("}")
 	}
+}
+
+// groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
+func (r *rewriter) groupKey() string {
+	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
+		return r.operandOrAlias()
+	}
+	saved := r.aliases
+	r.aliases = nil
+	key := r.alone(r.operand())
+	r.aliases = saved
+	return key
+}
+
+// keyedBy reports whether an expression is a property of a node of which GROUP BY has the key.
+func (r *rewriter) keyedBy(e string) bool {
+	owner, property, ok := strings.Cut(e, ".")
+	if !ok || wordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
+		return false
+	}
+	key := r.key(r.typeOf(owner[1:]))
+	return slices.ContainsFunc(r.groups, func(g string) bool { return g == owner+"."+key || g == owner+".id" })
 }
 
 // checkGroups checks that each column without an aggregate is a key after GROUP BY, or a property of a node
@@ -282,7 +304,7 @@ func (r *rewriter) checkGroups() {
 	}
 	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
 	for _, c := range r.computed {
-		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {

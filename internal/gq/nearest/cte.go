@@ -227,6 +227,27 @@ func (t *table) memberOf(rest []token, at, k int) (low int, out []token) {
 	})
 }
 
+// groupsInSelects writes p.id IN (SELECT id … GROUP BY id HAVING …) as the condition on the group of one key.
+func (r *rewriter) groupsInSelects() {
+	for i := 1; i+2 < len(r.tokens); i++ {
+		if !r.tokens[i-1].are("in") || !tokens(r.tokens[i:]).are("(", "select") {
+			continue
+		}
+		start := r.at
+		r.at = i
+		r.skipGroup()
+		after := r.at
+		r.at = start
+		t := r.tableOf("", r.tokens[i+1:after-1])
+		if t == nil || !t.whole || len(t.groups) != 1 || len(t.having) == 0 || len(t.columns) != 1 || t.aggregates(0) {
+			continue
+		}
+		if low, out := t.memberOf(r.tokens, i, 0); low >= 0 {
+			r.tokens = slices.Concat(r.tokens[:low], out, r.tokens[after:])
+		}
+	}
+}
+
 // tableUse finds the next join of a table, or returns nil.
 func (r *rewriter) tableUse(t *table, rest []token) *use {
 	for i := range rest {

@@ -20,6 +20,7 @@ func (r *rewriter) isSQL() bool {
 // a list, and the statements around a transaction.
 func (r *rewriter) dialect() {
 	r.withoutArray()
+	r.selectFirst()
 	if !r.isSQL() {
 		return
 	}
@@ -28,6 +29,28 @@ func (r *rewriter) dialect() {
 		r.namedPlaceholders()
 	}
 	r.numberedPlaceholders()
+}
+
+// selectFirst writes FROM … SELECT … as SELECT … FROM ….
+func (r *rewriter) selectFirst() {
+	from := slices.IndexFunc(r.tokens, func(t token) bool { return t.are("from") })
+	if from < 0 || from > 0 && r.tokens[from-1].text != "{" || tokens(r.tokens[from+1:]).at(0).kind != word || tokens(r.tokens[from+1:]).are("match") {
+		return
+	}
+	columns, end := -1, len(r.tokens)
+	for i := from; i < len(r.tokens); i++ {
+		switch t := r.tokens[i]; {
+		case t.kind == mark && t.text == "(":
+			return
+		case t.are("select") && columns < 0:
+			columns = i
+		case columns >= 0 && (t.text == "}" || tokens(r.tokens[i:]).one([]string{"where", "group", "order", "limit", "having"})):
+			end = min(end, i)
+		}
+	}
+	if columns >= 0 {
+		r.tokens = slices.Concat(r.tokens[:from], r.tokens[columns:end], r.tokens[from:columns], r.tokens[end:])
+	}
 }
 
 // withoutArray drops ARRAY before a list in brackets.

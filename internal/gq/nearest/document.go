@@ -19,6 +19,7 @@ func (r *rewriter) document() {
 	r.dialect()
 	r.inlineTables()
 	r.hoistTables()
+	r.groupsInSelects()
 	if r.is("with", "recursive") {
 		r.recursive()
 	}

@@ -1,6 +1,9 @@
 package nearest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // foreign maps functions of other languages, in lower case, to those of this one.
 var foreign = map[string]string{
@@ -31,6 +34,9 @@ func (r *rewriter) call(name string) string {
 	}
 	distinct := r.accept("distinct")
 	args := r.callArguments(name == "if")
+	if slices.Contains(textFunctions, name) && len(args) > 0 {
+		r.declareText(args[0])
+	}
 	out := ""
 	if distinct {
 		out = name + "(distinct " + strings.Join(args, ", ") + ")"
@@ -41,6 +47,16 @@ func (r *rewriter) call(name string) string {
 		out = r.filtered(name, args, distinct)
 	}
 	return r.inGroups(out)
+}
+
+// textFunctions are the functions whose first argument is a text.
+var textFunctions = []string{"lower", "upper", "trim", "length", "substring", "substr"}
+
+// declareText declares a parameter as a text if an expression is one that nothing declares.
+func (r *rewriter) declareText(e string) {
+	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
+		r.declare(name, "String")
+	}
 }
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
@@ -87,6 +103,15 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		r.expect(")")
 		return out, true
 	case "count":
+		if r.isAt(1, ".") && r.isAt(2, "*") && r.isAt(3, ")") { // COUNT(b.*)
+			v := r.variable()
+			r.skipTwo()
+			r.next()
+			if r.schema.Edge(r.vars[v]) != nil {
+				return "count($" + lower(v) + ".id)", true
+			}
+			return "count($" + lower(v) + ")", true
+		}
 		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
 			r.skipTwo()
 			if r.is("filter", "(", "where") {

@@ -139,7 +139,7 @@ func (r *rewriter) skipCondition() {
 				return
 			}
 		case depth > 0 && t.kind != end:
-		case r.starts(), r.isOne("join", "left", "inner", "cross", ",", "returning"):
+		case r.starts(), r.is("left", "join"), r.is("left", "outer"), r.isOne("join", "inner", "cross", ",", "returning"):
 			return
 		case t.are("or"):
 			panic(giveUp{})

@@ -148,7 +148,19 @@ func (r *rewriter) scalarSelect() string {
 	r.expect(")")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
-	if len(columns) != 1 || inner.distinct || inner.limit != "" || !aggregated(columns[0].text) {
+	if len(columns) != 1 || inner.distinct || inner.limit != "" {
+		panic(giveUp{})
+	}
+	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
+		value = strings.TrimSuffix(value, ")")
+		name := propertyOrValue(value)
+		r.note("a collect block lists records: {\"" + name + "\": …}")
+		return "collect { " + join(inner.match) + " return { " + value + " as " + name + " } limit 1000 }"
+	}
+	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
+		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
+	}
+	if !aggregated(columns[0].text) {
 		panic(giveUp{})
 	}
 	return blockOf(join(inner.match), columns[0].text)

@@ -48,6 +48,8 @@ func (r *rewriter) body() {
 			r.selectRows()
 		case r.accept("return"):
 			r.returned()
+		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
+			r.withInsert()
 		case r.accept("with"):
 			r.with()
 		case r.accept("let"):

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // remove reads REMOVE $p.weight, $p.text. No literal is null, so each property gets the value of a
@@ -42,6 +43,9 @@ func (r *rewriter) assignment(typ, name string) string {
 	p := r.property(typ, name)
 	if p != nil && r.accept("null") {
 		return r.null(p)
+	}
+	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.accept("not") {
+		return "(" + r.operand() + " = false)"
 	}
 	return r.valueOf(p)
 }

@@ -48,7 +48,7 @@ func (r *rewriter) unqualify(alias string, from int) {
 
 // inlineTables puts each table that WITH x AS (SELECT …) defines in the place of its name after FROM.
 func (r *rewriter) inlineTables() {
-	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") {
+	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") && !r.peek(4).are("insert") {
 		start := r.at
 		name := r.peek(1).text
 		r.at += 3

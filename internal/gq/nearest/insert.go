@@ -292,6 +292,10 @@ func (r *rewriter) insertSelect(in *inserting) {
 		r.insertList(in)
 		return
 	}
+	if r.insertedAhead() != "" {
+		r.insertOfInserted(in)
+		return
+	}
 	if len(r.statements) > 0 {
 		r.beginBlock()
 	}
@@ -348,7 +352,7 @@ func (r *rewriter) returning(typ string) {
 				break
 			}
 		}
-		if !r.isOne("}", ";") && r.peek(0).kind != end {
+		if !r.isOne("}", ";", ")") && r.peek(0).kind != end {
 			panic(giveUp{})
 		}
 		r.tables = saved
@@ -370,4 +374,79 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	for _, p := range e.Properties {
 		r.add("", name+"."+p.Name)
 	}
+}
+
+// withInsert reads WITH x AS (INSERT INTO … RETURNING id), and the tables after it: x then means the new node.
+func (r *rewriter) withInsert() {
+	r.expect("with")
+	for {
+		name := r.word()
+		r.expect("as", "(", "insert", "into")
+		typ := r.tableNode(r.peek(0).text)
+		if r.schema.Node(typ) == nil || r.known(name) {
+			panic(giveUp{})
+		}
+		n := len(r.statements)
+		r.insertInto()
+		if len(r.statements) != n+1 {
+			panic(giveUp{})
+		}
+		if len(r.columns) == 0 { // RETURNING has named the insert otherwise
+			panic(giveUp{})
+		}
+		v, _, _ := strings.Cut(strings.TrimPrefix(last(r.statements), "$"), " = ")
+		r.newNodes = append(r.newNodes, recordField{name, v})
+		r.columns, r.computed, r.aliases = nil, nil, nil
+		r.expect(")")
+		if !r.accept(",") {
+			return
+		}
+	}
+}
+
+// insertedAhead returns the variable of the new node from which a SELECT reads, or "".
+func (r *rewriter) insertedAhead() string {
+	for i := 0; ; i++ {
+		t := r.peek(i)
+		if t.kind == end {
+			return ""
+		}
+		if t.are("from") {
+			for _, f := range r.newNodes {
+				if r.peek(i + 1).are(f.name) {
+					return f.typ
+				}
+			}
+			return ""
+		}
+	}
+}
+
+// insertOfInserted reads SELECT 7, id FROM x, where x is a new node: one row.
+func (r *rewriter) insertOfInserted(in *inserting) {
+	v := r.insertedAhead()
+	r.expect("select")
+	row := map[string]string{}
+	for i, name := range in.names {
+		if i > 0 {
+			r.expect(",")
+		}
+		start := r.at
+		if r.isAt(1, ".") {
+			r.skipTwo()
+		}
+		if t := r.peek(0); t.kind == word && r.names(r.vars[v], t.text) && (name == "from" || name == "to") && (r.isAt(1, ",") || r.peek(1).are("from")) {
+			r.next()
+			row[name] = "$" + lower(v)
+			continue
+		}
+		r.at = start
+		row[name] = r.initial(in.typ, name)
+	}
+	r.expect("from")
+	r.word()
+	if !r.isOne(";", "returning") && r.peek(0).kind != end {
+		panic(giveUp{})
+	}
+	r.emit("insert " + in.assignments(row))
 }

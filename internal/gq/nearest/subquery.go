@@ -166,6 +166,25 @@ func (r *rewriter) scalarSelect() string {
 	return blockOf(join(inner.match), columns[0].text)
 }
 
+// quantified reads ALL (SELECT price …) or ANY (SELECT price …) after a relation, as the greatest or the least value.
+func (r *rewriter) quantified(op string) (value string, ok bool) {
+	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
+		return "", false
+	}
+	all := r.is("all")
+	r.next()
+	value = r.scalarSelect()
+	rest, single := strings.CutPrefix(value, "max { ")
+	if !single {
+		panic(giveUp{})
+	}
+	r.note("without a value to compare with, the condition does not hold")
+	if (op[0] == '>') == all {
+		return value, true
+	}
+	return "min { " + rest, true
+}
+
 // inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
 // is such a row, whose only column is equal to an expression unless that is "".
 func (r *rewriter) inSelectOf(left string) cond {

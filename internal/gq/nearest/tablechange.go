@@ -59,6 +59,10 @@ func (r *rewriter) updateFrom(v, typ string) {
 		r.updateList(v, typ, start)
 		return
 	}
+	if r.is("(", "values") {
+		r.updateValues(v, typ, start)
+		return
+	}
 	r.otherTables()
 	after := r.at
 	r.at = start
@@ -232,4 +236,79 @@ func (r *rewriter) updateVariable() {
 		r.expect("}")
 	}
 	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
+}
+
+// updateValues reads (VALUES (1, 'a'), (2, 'b')) AS x(number, name) after FROM, and the condition: an update for each row.
+func (r *rewriter) updateValues(v, typ string, start int) {
+	r.match, r.tables = nil, nil
+	r.expect("(", "values")
+	var rows [][]string
+	for {
+		r.expect("(")
+		rows = append(rows, r.callArguments(false))
+		if !r.accept(",") {
+			break
+		}
+	}
+	r.expect(")")
+	r.accept("as")
+	alias := r.word()
+	r.expect("(")
+	var names []string
+	for !r.accept(")") {
+		r.accept(",")
+		names = append(names, r.word())
+	}
+	r.expect("where")
+	pair := r.pair()
+	after := r.at
+	if pair[0][0] == alias {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	key := r.propertyName(typ, pair[0][1])
+	if pair[0][0] != v || pair[1][0] != alias || key != r.key(typ) {
+		panic(giveUp{})
+	}
+	for _, row := range rows {
+		if len(row) != len(names) {
+			panic(giveUp{})
+		}
+		for i, name := range names {
+			r.values[name] = row[i]
+		}
+		r.at = start
+		set := r.valuesSet(v, typ, alias)
+		r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = " + r.fit(r.property(typ, key), r.values[pair[1][1]]))
+	}
+	r.expect("from")
+	r.at = after
+	if r.is("and") {
+		panic(giveUp{})
+	}
+}
+
+// valuesSet reads the assignments of one row: columns of the row, and properties of the node.
+func (r *rewriter) valuesSet(v, typ, alias string) (set []string) {
+	r.inWhere, r.whereVar = typ, v
+	for {
+		if r.is(v, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(typ, r.word())
+		r.expect("=")
+		if !r.is(alias, ".") {
+			panic(giveUp{})
+		}
+		r.skipTwo()
+		value := r.values[r.word()]
+		if value == "" {
+			panic(giveUp{})
+		}
+		set = append(set, name+": "+r.fit(r.property(typ, name), value))
+		if !r.accept(",") {
+			break
+		}
+	}
+	r.inWhere, r.whereVar = "", ""
+	return set
 }

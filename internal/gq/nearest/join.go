@@ -62,7 +62,9 @@ func (r *rewriter) from() {
 			j.optional[alias] = left
 		case e != nil:
 			if alias == "" {
-				alias = name
+				if alias = name; mentionsVar(r.around, "$"+lower(name)) {
+					alias = r.fresh(e.Name)
+				}
 			}
 			j.edges = append(j.edges, &joined{edge: e, alias: alias, left: left})
 		default:

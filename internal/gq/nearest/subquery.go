@@ -139,6 +139,7 @@ func blockOf(match, aggregate string) string {
 func (r *rewriter) scalarSelect() string {
 	defer r.deeper()()
 	r.expect("(")
+	defer r.separateAliases()()
 	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
 	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
 	r.selectRows()
@@ -185,11 +186,45 @@ func (r *rewriter) quantified(op string) (value string, ok bool) {
 	return "min { " + rest, true
 }
 
+// separateAliases gives the tables of the SELECT that comes next, in parentheses, other aliases than the tables around it
+// have. The function that it returns ends the scope.
+func (r *rewriter) separateAliases() func() {
+	around := r.around
+	r.around += join(r.match) + " "
+	end := r.at
+	for depth := 0; end < len(r.tokens); end++ {
+		if t := r.tokens[end]; t.kind == mark && t.text == "(" {
+			depth++
+		} else if t.kind == mark && t.text == ")" {
+			if depth--; depth < 0 {
+				break
+			}
+		}
+	}
+	names := map[string]string{}
+	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
+		for i, x := range t.from {
+			alias := i > 0 && x.kind == word && t.from[i-1].kind == word && (t.from[i-1].are("as") || r.tableNode(t.from[i-1].text) != "" || r.edgeType(t.from[i-1].text) != nil)
+			if alias && r.known(x.text) && mentionsVar(r.around, "$"+lower(x.text)) {
+				names[x.text] = x.text + "2"
+				for r.known(names[x.text]) {
+					names[x.text] += "2"
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		r.tokens = slices.Concat(r.tokens[:r.at], renameAliases(r.tokens[r.at:end], names), r.tokens[end:])
+	}
+	return func() { r.around = around }
+}
+
 // inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
 // is such a row, whose only column is equal to an expression unless that is "".
 func (r *rewriter) inSelectOf(left string) cond {
 	defer r.deeper()()
 	r.accept("(")
+	defer r.separateAliases()()
 	r.expect("select")
 	r.accept("distinct")
 	columns := r.at

@@ -222,7 +222,7 @@ func (r *rewriter) wherePart() {
 	if r.is("{") {
 		c.subs = r.braced()
 	} else {
-		c = r.condition()
+		c = r.whereCondition()
 	}
 	parts := []cond{c}
 	if c.op == "all" {
@@ -235,6 +235,19 @@ func (r *rewriter) wherePart() {
 			r.match = append(r.match, part)
 		}
 	}
+}
+
+// whereCondition reads a condition, in which a name of SQL means a property rather than a column.
+func (r *rewriter) whereCondition() (c cond) {
+	aliases := r.aliases
+	if r.inSelect && len(aliases) > 0 && r.try(func() {
+		r.aliases = nil
+		c = r.condition()
+	}) {
+		r.aliases = aliases
+		return c
+	}
+	return r.condition()
 }
 
 // onGroups writes a condition on values that WITH aggregated with the names of their columns. It reports false for a
@@ -312,6 +325,9 @@ func (r *rewriter) checkGroups() {
 		}) {
 			panic(giveUp{})
 		}
+	}
+	if len(r.listings) == 0 && !slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		r.distinct = true
 	}
 	for _, key := range r.groups {
 		switch {
@@ -418,6 +434,11 @@ func (r *rewriter) groupConditions() {
 		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
 	}
 	r.match = rest
+	for i, c := range r.having {
+		if aggregate := groupTest.FindString(c.text); c.op == "" && aggregate != "" && aggregated(aggregate) {
+			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
+		}
+	}
 }
 
 // groupTest matches an aggregate at the beginning of a condition.

@@ -62,7 +62,7 @@ func (r *rewriter) tableOf(name string, body []token) *table {
 		case x.are("having"):
 			part = &t.having
 			continue
-		case tokens(rest[i:]).one([]string{"order", "limit", "offset", "fetch", "union", "intersect", "except"}):
+		case tokens(rest[i:]).endsRows():
 			t.whole = false
 			return t
 		case x.text == "," && part == &group:
@@ -76,6 +76,14 @@ func (r *rewriter) tableOf(name string, body []token) *table {
 	}
 	r.expandStar(t)
 	return t
+}
+
+// endsRows reports whether a part of SQL comes next that orders or bounds the rows, or adds others. Order may be the name of a
+// table.
+func (t tokens) endsRows() bool {
+	next := t.at(1)
+	return t.are("order", "by") || t.one([]string{"limit", "offset"}) && (next.kind == number || next.kind == dollar) ||
+		t.are("fetch") && (next.are("first") || next.are("next")) || t.one([]string{"union", "intersect", "except"})
 }
 
 // expandStar names the columns of SELECT * from one table.
@@ -396,6 +404,9 @@ func (r *rewriter) replaceUse(u *use, rest []token, round int) []token {
 		if k := slices.Index(u.keys, i); k >= 0 {
 			return u.values[k]
 		}
+		if u.left && tokens(t.columns[i]).are("count", "(") {
+			r.note(t.names[i] + " is 0, and not null, where there is nothing to count")
+		}
 		return subselect(t.columns[i])
 	}
 	head := replaceColumns(u, rest[low:u.start], column)
@@ -576,7 +587,7 @@ func withCondition(rest, condition []token) []token {
 		}
 		if x.are("where") {
 			where = i
-		} else if x.text == ";" || tokens(rest[i:]).one([]string{"group", "having", "order", "limit", "offset", "fetch", "union"}) && (i == 0 || rest[i-1].text != ".") {
+		} else if x.text == ";" || (tokens(rest[i:]).endsRows() || tokens(rest[i:]).are("group", "by") || x.are("having")) && (i == 0 || rest[i-1].text != ".") {
 			end = i
 			break
 		}

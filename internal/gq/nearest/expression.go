@@ -295,7 +295,7 @@ func (r *rewriter) bare(name string) string {
 	if r.paths[name] {
 		panic(giveUp{})
 	}
-	if slices.Contains(r.aliases, name) || r.inHaving {
+	if r.inHaving || slices.Contains(r.aliases, name) && !(r.inColumns && r.hasProperty(name)) {
 		return name
 	}
 	if r.inWhere != "" {
@@ -336,6 +336,11 @@ func (r *rewriter) bare(name string) string {
 		panic(giveUp{})
 	}
 	return found
+}
+
+// hasProperty reports whether a table has a property.
+func (r *rewriter) hasProperty(name string) bool {
+	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
 }
 
 // endOfTable returns the end of a table of edges that a column means, or "".

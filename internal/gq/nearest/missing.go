@@ -133,6 +133,10 @@ var anywhere = []absent{
 		"the aggregates are count, sum, avg, min, max, median and collect"},
 	{func(t tokens) bool { return t.one([]string{"acyclic", "simple"}, "(", "path", "paths") },
 		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{func(t tokens) bool {
+		return t.one([]string{"array_append", "array_remove", "array_cat", "array_prepend"}, "(")
+	},
+		"a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
 	{func(t tokens) bool { return t.are("lateral", "(") },
 		"a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
 	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },

@@ -154,13 +154,14 @@ type rewriter struct {
 	after   string   // the parameter that is a cursor, or ""
 	by      []string // the properties by which an aggregate of GraphQL groups
 
-	inSelect bool   // a column of SELECT may have an alias without AS
-	joins    bool   // || joins texts, and does not mean or
-	inTest   bool   // an expression may be a condition by itself
-	shortest bool   // each walk is a shortest path, and has a variable
-	inHaving bool   // conditions use the names of columns
-	inWhere  string // the type whose properties have no variable, in the where and the set of a mutation
-	whereVar string // the variable that stands for it in other languages
+	inSelect  bool   // a column of SELECT may have an alias without AS
+	inColumns bool   // a name in a column of SELECT means a property rather than another column
+	joins     bool   // || joins texts, and does not mean or
+	inTest    bool   // an expression may be a condition by itself
+	shortest  bool   // each walk is a shortest path, and has a variable
+	inHaving  bool   // conditions use the names of columns
+	inWhere   string // the type whose properties have no variable, in the where and the set of a mutation
+	whereVar  string // the variable that stands for it in other languages
 
 	read
 	statements []string          // of a mutation

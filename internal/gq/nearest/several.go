@@ -174,7 +174,7 @@ func (u *union) alignSQL() {
 		u.notes = append(u.notes, "the order holds for each query: merge the rows by it")
 	}
 	for i, p := range u.parts {
-		if !slices.ContainsFunc(topWords(p), func(w string) bool { return w == "order" || w == "limit" }) {
+		if own, _ := wholeOrder(p); len(own) == len(p) {
 			u.parts[i] = slices.Concat(p, order)
 		}
 	}
@@ -189,7 +189,7 @@ func wholeOrder(part []token) (own, suffix []token) {
 			depth++
 		case t.kind == mark && t.text == ")":
 			depth--
-		case depth == 0 && i > 0 && (t.are("order") || t.are("limit") || t.are("offset") || t.are("fetch")) && part[i-1].text != ".":
+		case depth == 0 && i > 0 && tokens(part[i:]).endsRows() && part[i-1].text != ".":
 			return part[:i], part[i:]
 		}
 	}

@@ -47,7 +47,9 @@ func (r *rewriter) selectRows() {
 	}
 	after := r.at
 	r.at = columns
+	r.inColumns = true
 	r.returned()
+	r.inColumns = false
 	r.expect("from")
 	r.at = after
 }

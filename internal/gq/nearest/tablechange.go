@@ -81,6 +81,13 @@ func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
 		}
 		name := r.propertyName(typ, r.word())
 		r.expect("=")
+		if r.is("(", "select") && r.property(typ, name) == nil {
+			names, values = append(names, name), append(values, r.endSelect())
+			if r.accept(",") {
+				continue
+			}
+			return names, values
+		}
 		value := r.assignment(typ, name)
 		if r.property(typ, name) == nil { // an end of an edge
 			value = r.idOf(value)

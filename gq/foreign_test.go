@@ -170,6 +170,16 @@ func TestForeignIncidents(t *testing.T) {
 	}
 }
 
+// TestForeignSQL checks the errors of texts with habits of PostgreSQL, for several schemas. Their author knew the
+// translation.
+func TestForeignSQL(t *testing.T) {
+	for _, corpus := range []string{"care", "city", "hr", "incidents", "library", "shop"} {
+		if all, good := checkRepairs(t, corpus, "testdata/foreign/sql/"+corpus); all == 0 || good < all {
+			t.Errorf("%s: %d of %d texts are repaired or told what to use", corpus, good, all)
+		}
+	}
+}
+
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.

@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// castTo reads a type of SQL and writes the conversion of a value to it.
+// castTo reads a type of SQL and writes the conversion of a value to it. Without a value, it only reads the type.
 func (r *rewriter) castTo(e string) string {
 	typ := r.word()
 	r.accept("precision")
@@ -27,6 +27,9 @@ func (r *rewriter) castTo(e string) string {
 	if r.accept("[") {
 		r.expect("]")
 		return e // a list of the type
+	}
+	if e == "" { // the type alone
+		return ""
 	}
 	out := r.cast(e, typ)
 	if rounded, ok := roundings[scale]; ok && strings.HasPrefix(out, "float(") {

@@ -516,11 +516,18 @@ func around(text []token, at int) (low, high int) {
 // otherAliases gives the aliases in a table names with a number, so that they differ from those around it.
 func (r *rewriter) otherAliases(t *table, round int) map[string]string {
 	out := map[string]string{}
-	for _, part := range [][]token{t.from, t.where, slices.Concat(t.columns...)} {
-		for i, x := range part {
-			if x.kind == word && tokens(part[i+1:]).are(".") && (i == 0 || part[i-1].text != ".") && r.tableNode(x.text) == "" && r.edgeType(x.text) == nil {
-				out[x.text] = x.text + strconv.Itoa(round)
-			}
+	for _, alias := range r.aliasesIn(t.from) {
+		out[alias] = alias + strconv.Itoa(round)
+	}
+	return out
+}
+
+// aliasesIn returns the aliases of the tables after FROM.
+func (r *rewriter) aliasesIn(from []token) (out []string) {
+	for i := 1; i < len(from); i++ {
+		x, before := from[i], from[i-1]
+		if x.kind == word && before.kind == word && (before.are("as") || r.tableNode(before.text) != "" || r.edgeType(before.text) != nil) && !tokens(from[i:]).one([]string{"as", "join", "left", "inner", "cross", "on", "using", "right", "full"}) {
+			out = append(out, x.text)
 		}
 	}
 	return out
@@ -565,8 +572,11 @@ func replaceColumns(u *use, text []token, column func(int) []token) (out []token
 			out = append(out, x)
 			continue
 		}
-		out = append(out, column(k)...)
-		if after := tokens(text[i+1:]); len(column(k)) > 3 && column(k)[0].text == "(" && depth == 0 && (after.are(",") || after.are("from")) { // a column keeps its name
+		value := column(k)
+		if out = append(out, value...); len(out) > maxSteps/4 {
+			panic(giveUp{})
+		}
+		if after := tokens(text[i+1:]); len(value) > 3 && value[0].text == "(" && depth == 0 && (after.are(",") || after.are("from")) { // a column keeps its name
 			out = append(out, token{kind: word, text: "as", space: true}, token{kind: word, text: name, space: true})
 		}
 	}

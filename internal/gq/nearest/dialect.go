@@ -55,13 +55,13 @@ func (r *rewriter) selectFirst() {
 
 // withoutArray drops ARRAY before a list in brackets.
 func (r *rewriter) withoutArray() {
+	var out []token
 	for i, t := range r.tokens {
-		if t.are("array") && tokens(r.tokens[i+1:]).are("[") {
-			r.tokens = slices.Delete(slices.Clone(r.tokens), i, i+1)
-			r.withoutArray()
-			return
+		if !t.are("array") || !tokens(r.tokens[i+1:]).are("[") {
+			out = append(out, t)
 		}
 	}
+	r.tokens = out
 }
 
 // withoutTransaction drops BEGIN and COMMIT: the statements of a query are one commit.
@@ -126,6 +126,9 @@ func (r *rewriter) numberedPlaceholders() {
 			continue
 		}
 		if names[digits] == "" {
+			if len(names) >= maxVars {
+				panic(giveUp{})
+			}
 			name := r.placeholderName(out)
 			for _, other := range names {
 				if other == name {

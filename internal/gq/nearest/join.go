@@ -61,6 +61,9 @@ func (r *rewriter) from() {
 			r.tables = append(r.tables, alias)
 			j.optional[alias] = left
 		case e != nil:
+			if len(j.edges) >= maxVars/2 {
+				panic(giveUp{})
+			}
 			if alias == "" {
 				if alias = name; mentionsVar(r.around, "$"+lower(name)) {
 					alias = r.fresh(e.Name)

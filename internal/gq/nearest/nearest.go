@@ -30,6 +30,9 @@ const maxQuery = 16 << 10
 // maxVars bounds the variables of a text.
 const maxVars = 64
 
+// maxColumns bounds the columns of a result.
+const maxColumns = 128
+
 // Offer is a query for a text.
 type Offer struct {
 	Query string   // on one line

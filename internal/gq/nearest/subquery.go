@@ -201,14 +201,14 @@ func (r *rewriter) separateAliases() func() {
 			}
 		}
 	}
+	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
 	names := map[string]string{}
 	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
-		for i, x := range t.from {
-			alias := i > 0 && x.kind == word && t.from[i-1].kind == word && (t.from[i-1].are("as") || r.tableNode(t.from[i-1].text) != "" || r.edgeType(t.from[i-1].text) != nil)
-			if alias && r.known(x.text) && mentionsVar(r.around, "$"+lower(x.text)) {
-				names[x.text] = x.text + "2"
-				for r.known(names[x.text]) {
-					names[x.text] += "2"
+		for _, alias := range r.aliasesIn(t.from) {
+			if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
+				names[alias] = alias + "2"
+				for r.known(names[alias]) {
+					names[alias] += "2"
 				}
 			}
 		}

@@ -251,18 +251,19 @@ func formatted(value, format string) string {
 // timeCall reads a call that formats, moves or compares times, after the opening parenthesis.
 func (r *rewriter) timeCall(name string) (out string, ok bool) {
 	switch name {
-	case "to_char", "date_format", "format_date":
-		value := r.operand()
+	case "to_char", "date_format", "format_date", "strftime":
+		first := r.operand()
 		r.expect(",")
-		format := r.literal()
+		second := r.operand()
 		r.expect(")")
-		return formatted(value, format), true
-	case "strftime":
-		format := r.literal()
-		r.expect(",")
-		value := r.operand()
-		r.expect(")")
-		return formatted(value, format), true
+		if name == "strftime" { // the format comes first
+			first, second = second, first
+		}
+		format, literal := unquote(second)
+		if !literal {
+			panic(giveUp{})
+		}
+		return formatted(first, format), true
 	case "age":
 		from, to := r.age()
 		r.note("an age is a number of days")

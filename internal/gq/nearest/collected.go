@@ -132,30 +132,7 @@ func (r *rewriter) expandListings() {
 }
 
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
-func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
-	name := "$" + lower(v)
-	for _, c := range r.match {
-		text := c.render(false)
-		switch others := slices.ContainsFunc(must(scan(text)), func(t token) bool {
-			return t.kind == dollar && "$"+t.text != name && r.bound(t.text) || t.kind == mark && t.text == "$"
-		}); {
-		case c.op == "optional":
-			panic(giveUp{})
-		case others:
-			inner = append(inner, c)
-		default:
-			outer = append(outer, c)
-		}
-	}
-	if len(inner) == 0 {
-		panic(giveUp{})
-	}
-	binding := name + ": " + r.vars[v]
-	if !slices.ContainsFunc(outer, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
-		outer = append([]cond{leaf(binding)}, outer...)
-	}
-	return outer, inner
-}
+func (r *rewriter) aroundGroup(v string) (outer, inner []cond) { return r.aroundNodes([]string{v}) }
 
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.

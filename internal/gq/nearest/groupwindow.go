@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,14 +121,19 @@ func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
 	if len(inner) == 0 {
 		panic(giveUp{})
 	}
-	bound := join(outer)
 	for _, v := range nodes {
-		if !mentionsVar(bound, "$"+lower(v)) {
-			outer = append([]cond{leaf("$" + lower(v) + ": " + r.vars[v])}, outer...)
+		name := "$" + lower(v)
+		if !slices.ContainsFunc(outer, func(c cond) bool {
+			return c.op == "" && (strings.HasPrefix(c.text, name+": ") || traversed.MatchString(c.text) && mentionsVar(c.text, name))
+		}) {
+			outer = append([]cond{leaf(name + ": " + r.vars[v])}, outer...)
 		}
 	}
 	return outer, inner
 }
+
+// traversed matches a traversal.
+var traversed = regexp.MustCompile(`^\$[A-Za-z_0-9]+ (?:\$[A-Za-z_0-9]+:)?<?[A-Za-z_|]+[^ =<>!]* \$[A-Za-z_0-9]+$`)
 
 // aggregatesAsBlocks writes a block in the place of each aggregate of an expression.
 func aggregatesAsBlocks(e, match string) string {

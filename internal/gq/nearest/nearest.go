@@ -171,6 +171,7 @@ type rewriter struct {
 	before     []string          // the statements before the block of the match
 	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
 	inserted   map[string]bool   // the variables of inserts outside of blocks
+	existence  bool              // only the existence of a row of a subselect counts
 	around     string            // the clauses around a subselect
 	newNodes   []recordField     // the names that WITH gives to inserts, and their variables
 	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil

@@ -75,10 +75,29 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if e.bound || r.usesEdge(e) {
+	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && mayRepeat(e.edge) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
+}
+
+// countsEdges reports whether the text counts rows or adds values: parallel edges then make rows of their own, for which the
+// edges need variables.
+func (r *rewriter) countsEdges() bool {
+	if r.existence || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("over") }) {
+		return false // a block for each pair of nodes is faster than one for each pair of rows
+	}
+	for i := range r.tokens {
+		if t := tokens(r.tokens[i:]); t.one([]string{"sum", "avg"}, "(") || t.are("count", "(", "*") || t.are("count", "(") && t.at(2).kind == number {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRepeat reports whether two nodes may have several edges of a type.
+func mayRepeat(e *catalog.Edge) bool {
+	return !onePerPair(e) && (e.Card == nil || e.Card.Max != 1)
 }
 
 // usesEdge reports whether the text uses a column of a table of edges in another place than the

@@ -232,7 +232,10 @@ func (r *rewriter) inSelectOf(left string) cond {
 	r.match, r.tables = nil, nil
 	r.skipTo("from")
 	r.expect("from")
+	existence := r.existence
+	r.existence = true
 	r.from()
+	r.existence = existence
 	if left != "" {
 		after := r.at
 		r.at = columns

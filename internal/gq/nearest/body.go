@@ -435,10 +435,35 @@ func (r *rewriter) groupConditions() {
 	}
 	r.match = rest
 	for i, c := range r.having {
-		if aggregate := groupTest.FindString(c.text); c.op == "" && aggregate != "" && aggregated(aggregate) {
+		if aggregate := firstCall(c.text); c.op == "" && aggregated(aggregate) {
 			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
 		}
 	}
+}
+
+// firstCall returns the call with which a text begins, or "".
+func firstCall(text string) string {
+	n := wordLen(text)
+	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
+		return ""
+	}
+	return text[:closing(text, n)]
+}
+
+// balanced reports whether the parentheses of a text close each other.
+func balanced(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }
 
 // groupTest matches an aggregate at the beginning of a condition.

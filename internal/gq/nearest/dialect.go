@@ -25,6 +25,7 @@ func (r *rewriter) dialect() {
 		return
 	}
 	r.withoutTransaction()
+	r.withoutLock()
 	if !slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("match") }) { // in (:Person) a colon stands before a label
 		r.namedPlaceholders()
 	}
@@ -81,6 +82,18 @@ func (r *rewriter) withoutTransaction() {
 		rest = rest[:n-1]
 	}
 	r.tokens, r.at = rest, 0
+}
+
+// withoutLock drops FOR UPDATE at the end: a read locks nothing.
+func (r *rewriter) withoutLock() {
+	n := len(r.tokens)
+	if n > 0 && r.tokens[n-1].text == ";" {
+		n--
+	}
+	if n > 3 && r.tokens[n-2].are("for") && (r.tokens[n-1].are("update") || r.tokens[n-1].are("share")) {
+		r.note("a read locks nothing: a mutation tests and changes what it finds in one statement")
+		r.tokens = r.tokens[:n-2]
+	}
 }
 
 // namedPlaceholders writes :name, @name and %(name)s as $name.

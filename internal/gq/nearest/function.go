@@ -64,7 +64,7 @@ func (r *rewriter) inGroups(e string) string {
 	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
 		panic(giveUp{})
 	}
-	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
+	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:wordLen(e)]) != "" {
 		return r.columnOf(e)
 	}
 	return e
@@ -203,6 +203,9 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.elapsed(r.callArguments(false), ""), true
 	case "datediff", "timestampdiff":
 		return r.difference(name == "timestampdiff"), true
+	}
+	if out, ok := r.searchCall(name); ok {
+		return out, true
 	}
 	return r.timeCall(name)
 }

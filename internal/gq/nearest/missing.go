@@ -74,6 +74,10 @@ var atStart = []absent{
 		"load data with the tool graph_load or the command omnigraph load"},
 	{func(t tokens) bool { return t.are("with", "recursive") },
 		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
+	{func(t tokens) bool { return t.are("truncate") },
+		"a delete has a condition, as in delete Person where level = $level"},
+	{func(t tokens) bool { return t.are("merge", "into") },
+		"an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
 	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
 		"permissions are declared in the policy of the graph"},
 }

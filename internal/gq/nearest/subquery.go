@@ -256,7 +256,36 @@ func (r *rewriter) inSelectOf(left string) cond {
 		r.match = append(r.match, r.condition())
 	}
 	r.expect(")")
-	c := cond{op: "exists", subs: r.match}
+	c := cond{op: "exists", subs: antiJoins(r.match)}
 	r.match, r.tables = outer, tables
 	return c
+}
+
+// antiJoins writes an outer join of which a column is null as a join that finds nothing: a block has no optional clauses.
+func antiJoins(match []cond) []cond {
+	out := slices.Clone(match)
+	for i := 0; i < len(out); i++ {
+		v, isNull := strings.CutSuffix(out[i].text, " is null")
+		v, _, _ = strings.Cut(v, ".")
+		if out[i].op == "all" { // the conditions after WHERE
+			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
+			i--
+			continue
+		}
+		if !isNull || out[i].op != "" {
+			continue
+		}
+		for j, o := range out {
+			if o.op != "optional" || !mentionsVar(join(o.subs), v) {
+				continue
+			}
+			if others := slices.Concat(out[:min(i, j)], out[min(i, j)+1:max(i, j)], out[max(i, j)+1:]); !mentionsVar(join(others), v) {
+				out[j] = cond{op: "not", subs: o.subs}
+				out = slices.Delete(out, i, i+1)
+				i--
+				break
+			}
+		}
+	}
+	return out
 }

@@ -92,11 +92,14 @@ func (r *rewriter) foundAt(name string) cond {
 
 // arrayOperator reports whether @> or && of PostgreSQL comes next, after a list.
 func (r *rewriter) arrayOperator() bool {
-	return r.is("@", ">") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).kind == dollar
+	return r.is("@", ">") || r.is("@", "@") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).kind == dollar
 }
 
 // arrayTest reads the operator and the list of tags @> ARRAY['a'] or tags && ARRAY['a', 'b'].
 func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
+	if r.is("@", "@") {
+		return r.searchTest(left)
+	}
 	op := "any"
 	if !r.accept("&&") {
 		r.expect("@", ">")
@@ -147,3 +150,41 @@ func dayOfNow(e string) (day string, ok bool) {
 
 // daysLater matches a number of days that is added or subtracted.
 var daysLater = regexp.MustCompile(`^ [+-] days\([^()]*\)$`)
+
+// searchCall reads a call of the full-text search of PostgreSQL after the opening parenthesis. Of the calls that make a vector or a
+// query of words, only the text counts.
+func (r *rewriter) searchCall(name string) (out string, ok bool) {
+	switch name {
+	case "to_tsvector", "plainto_tsquery", "websearch_to_tsquery", "phraseto_tsquery":
+		args := r.callArguments(false)
+		if len(args) == 0 || len(args) > 2 {
+			panic(giveUp{})
+		}
+		if name != "to_tsvector" {
+			r.declareText(last(args))
+		}
+		return last(args), true
+	case "ts_rank", "ts_rank_cd":
+		args := r.callArguments(false)
+		if len(args) != 2 {
+			panic(giveUp{})
+		}
+		return "bm25(" + args[0] + ", " + args[1] + ")", true
+	}
+	return "", false
+}
+
+// searchTest reads the query of words after @@.
+func (r *rewriter) searchTest(left string) cond {
+	r.expect("@", "@")
+	function := "search("
+	switch {
+	case r.is("phraseto_tsquery"):
+		function = "match_text("
+	case !r.is("plainto_tsquery") && !r.is("websearch_to_tsquery"):
+		panic(giveUp{})
+	default:
+		r.note("search finds the texts with any of the words")
+	}
+	return leaf(function + left + ", " + r.operand() + ")")
+}

@@ -48,6 +48,8 @@ func (r *rewriter) body() {
 			r.selectRows()
 		case r.accept("return"):
 			r.returned()
+		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
+			r.withInsert()
 		case r.accept("with"):
 			r.with()
 		case r.accept("let"):
@@ -220,18 +222,43 @@ func (r *rewriter) wherePart() {
 	if r.is("{") {
 		c.subs = r.braced()
 	} else {
-		c = r.condition()
+		c = r.whereCondition()
 	}
-	text := c.render(false)
-	for _, v := range r.computed {
-		// A condition on a value that WITH aggregated holds for groups.
-		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
-			text = strings.ReplaceAll(text, v.text, v.alias)
+	parts := []cond{c}
+	if c.op == "all" {
+		parts = c.subs
+	}
+	for _, part := range parts {
+		if text, ok := r.onGroups(part.render(false)); ok {
 			r.having = append(r.having, leaf(text))
-			return
+		} else {
+			r.match = append(r.match, part)
 		}
 	}
-	r.match = append(r.match, c)
+}
+
+// whereCondition reads a condition, in which a name of SQL means a property rather than a column.
+func (r *rewriter) whereCondition() (c cond) {
+	aliases := r.aliases
+	if r.inSelect && len(aliases) > 0 && r.try(func() {
+		r.aliases = nil
+		c = r.condition()
+	}) {
+		r.aliases = aliases
+		return c
+	}
+	return r.condition()
+}
+
+// onGroups writes a condition on values that WITH aggregated with the names of their columns. It reports false for a
+// condition on rows.
+func (r *rewriter) onGroups(text string) (condition string, ok bool) {
+	for _, v := range r.computed {
+		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
+			text, ok = strings.ReplaceAll(text, v.text, v.alias), true
+		}
+	}
+	return text, ok
 }
 
 // havingPart reads the conditions after HAVING.
@@ -252,7 +279,7 @@ func (r *rewriter) havingPart() {
 func (r *rewriter) grouped() {
 	braces := r.accept("{") || r.accept("(")
 	for {
-		r.groups = append(r.groups, r.position(r.operandOrAlias()))
+		r.groups = append(r.groups, r.position(r.groupKey()))
 		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
 			break
 		}
@@ -260,6 +287,28 @@ func (r *rewriter) grouped() {
 	if braces && !r.accept(")") {
 		r.expect("}")
 	}
+}
+
+// groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
+func (r *rewriter) groupKey() string {
+	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
+		return r.operandOrAlias()
+	}
+	saved := r.aliases
+	r.aliases = nil
+	key := r.alone(r.operand())
+	r.aliases = saved
+	return key
+}
+
+// keyedBy reports whether an expression is a property of a node of which GROUP BY has the key.
+func (r *rewriter) keyedBy(e string) bool {
+	owner, property, ok := strings.Cut(e, ".")
+	if !ok || wordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
+		return false
+	}
+	key := r.key(r.typeOf(owner[1:]))
+	return slices.ContainsFunc(r.groups, func(g string) bool { return g == owner+"."+key || g == owner+".id" })
 }
 
 // checkGroups checks that each column without an aggregate is a key after GROUP BY, or a property of a node
@@ -270,12 +319,15 @@ func (r *rewriter) checkGroups() {
 	}
 	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
 	for _, c := range r.computed {
-		if !c.fromWith && !aggregated(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {
 			panic(giveUp{})
 		}
+	}
+	if len(r.listings) == 0 && !slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		r.distinct = true
 	}
 	for _, key := range r.groups {
 		switch {
@@ -288,6 +340,28 @@ func (r *rewriter) checkGroups() {
 			r.add("", key)
 		}
 	}
+}
+
+// blockOfGroups reports whether an expression is a block that uses only keys of the groups from outside.
+func (r *rewriter) blockOfGroups(e string) bool {
+	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
+		return false
+	}
+	rows := "" // the clauses without the blocks in them
+	for _, c := range r.match {
+		before, _, _ := strings.Cut(c.text, " {")
+		rows += before + " "
+	}
+	list := tokens(must(scan(e)))
+	for i, t := range list {
+		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {
+			continue
+		}
+		if list.at(i+1).text != "." || !slices.Contains(r.groups, "$"+t.text+"."+list.at(i+2).text) {
+			return false
+		}
+	}
+	return true
 }
 
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.
@@ -360,6 +434,36 @@ func (r *rewriter) groupConditions() {
 		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
 	}
 	r.match = rest
+	for i, c := range r.having {
+		if aggregate := firstCall(c.text); c.op == "" && aggregated(aggregate) {
+			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
+		}
+	}
+}
+
+// firstCall returns the call with which a text begins, or "".
+func firstCall(text string) string {
+	n := wordLen(text)
+	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
+		return ""
+	}
+	return text[:closing(text, n)]
+}
+
+// balanced reports whether the parentheses of a text close each other.
+func balanced(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }
 
 // groupTest matches an aggregate at the beginning of a condition.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // remove reads REMOVE $p.weight, $p.text. No literal is null, so each property gets the value of a
@@ -43,6 +44,9 @@ func (r *rewriter) assignment(typ, name string) string {
 	if p != nil && r.accept("null") {
 		return r.null(p)
 	}
+	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.accept("not") {
+		return "(" + r.operand() + " = false)"
+	}
 	return r.valueOf(p)
 }
 
@@ -56,6 +60,10 @@ func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
+	if t := r.peek(0); (t.kind == dollar || t.kind == word) && r.known(t.text) && (r.peek(1).are("set") || r.isAt(1, "{")) {
+		r.updateVariable()
+		return
+	}
 	named := ""
 	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
 		named = r.next().text
@@ -63,6 +71,7 @@ func (r *rewriter) update() {
 	}
 	typ := r.tableType()
 	r.inWhere = typ
+	r.accept("as")
 	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
 		named = r.word()
 	}
@@ -74,6 +83,15 @@ func (r *rewriter) update() {
 	if !braces {
 		r.expect("set")
 		braces = r.accept("{")
+	}
+	if !braces && r.fromAhead() {
+		r.updateFrom(named, typ)
+		return
+	}
+	if e := r.schema.Edge(typ); e != nil && !braces {
+		if r.try(func() { r.updateEnds(named, e) }) {
+			return
+		}
 	}
 	var out []string
 	for {
@@ -123,7 +141,7 @@ func (r *rewriter) where(statement, typ string) {
 			parts = c.subs
 		}
 		for _, p := range parts {
-			if p.op != "" || strings.Contains(p.text, "{") {
+			if p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text) {
 				panic(giveUp{})
 			}
 			out = append(out, p.text)
@@ -133,6 +151,14 @@ func (r *rewriter) where(statement, typ string) {
 		return
 	}
 	r.emit(statement + " where " + strings.Join(out, " and "))
+}
+
+// comparesOnly reports whether a condition has an operator that may stand in the where of a statement.
+func comparesOnly(text string) bool {
+	tokens, ok := scan(text)
+	return ok && !slices.ContainsFunc(tokens, func(t token) bool {
+		return t.kind == word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.text)
+	})
 }
 
 // whereMatch reads the condition of a mutation as that of a match.

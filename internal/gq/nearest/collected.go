@@ -100,10 +100,11 @@ func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	if len(r.windows)+len(r.having)+len(r.groups) > 0 {
+	if len(r.windows) > 0 {
 		panic(giveUp{})
 	}
-	outer, inner := r.aroundGroup(r.groupNode())
+	v := r.groupNode()
+	outer, inner := r.aroundGroup(v)
 	r.match = append(outer, cond{op: "exists", subs: inner})
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
@@ -119,7 +120,7 @@ func (r *rewriter) expandListings() {
 	}
 	for _, l := range r.listings {
 		block := "collect { " + join(inner) + " return { " + strings.Join(l.columns, ", ") + " }"
-		if len(order) > 0 {
+		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
 			block += " order { " + strings.Join(l.sort, ", ") + " }"
 		}
 		block += " limit " + l.limit + " }"
@@ -127,38 +128,11 @@ func (r *rewriter) expandListings() {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
 	}
-	for i := range r.computed { // the blocks are no aggregates
-		if aggregated(r.computed[i].text) {
-			r.computed[i].text = ""
-		}
-	}
+	r.groupedLists(v) // the blocks are no aggregates
 }
 
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
-func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
-	name := "$" + lower(v)
-	for _, c := range r.match {
-		text := c.render(false)
-		switch others := slices.ContainsFunc(must(scan(text)), func(t token) bool {
-			return t.kind == dollar && "$"+t.text != name && r.bound(t.text) || t.kind == mark && t.text == "$"
-		}); {
-		case c.op == "optional":
-			panic(giveUp{})
-		case others:
-			inner = append(inner, c)
-		default:
-			outer = append(outer, c)
-		}
-	}
-	if len(inner) == 0 {
-		panic(giveUp{})
-	}
-	binding := name + ": " + r.vars[v]
-	if !slices.ContainsFunc(outer, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
-		outer = append([]cond{leaf(binding)}, outer...)
-	}
-	return outer, inner
-}
+func (r *rewriter) aroundGroup(v string) (outer, inner []cond) { return r.aroundNodes([]string{v}) }
 
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
@@ -215,6 +189,14 @@ func (r *rewriter) groupNode() string {
 				continue
 			}
 			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
+				names = append(names, owner)
+			}
+		}
+	}
+	if len(names) == 0 {
+		for _, key := range r.groups {
+			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
+			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.key(r.typeOf(owner))) {
 				names = append(names, owner)
 			}
 		}

@@ -18,7 +18,11 @@ func (r *rewriter) returned() {
 		panic(giveUp{})
 	}
 	r.accept("select")
-	r.distinct = r.accept("distinct")
+	if r.is("distinct", "on", "(") {
+		r.distinctOn()
+	} else {
+		r.distinct = r.accept("distinct")
+	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
@@ -195,6 +199,9 @@ func (r *rewriter) fragment() {
 
 // add appends a column. A computed one without an alias gets a name.
 func (r *rewriter) add(alias, e string) {
+	if len(r.columns) >= maxColumns {
+		panic(giveUp{})
+	}
 	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
 	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
 		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")

@@ -222,6 +222,8 @@ func (r *rewriter) test() cond {
 		}
 	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
 		return r.overEdges(r.predicate)
+	case r.is("position", "("), r.is("strpos", "("):
+		return r.overEdges(func() cond { return r.foundAt(strings.ToLower(r.word())) })
 	case r.is("any", "("), r.is("none", "("):
 		return r.listMember()
 	case r.is("all_different", "("), r.is("same", "("):
@@ -297,7 +299,7 @@ func (r *rewriter) predicate() cond {
 
 // operator reports whether an operator of a comparison comes next.
 func (r *rewriter) operator() bool {
-	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") ||
+	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
 		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).kind == text || r.peek(2).kind == text)
 }
 
@@ -383,7 +385,9 @@ func (r *rewriter) compare(left string) cond {
 		return leaf(left + " matches " + quote(anyCase+r.literal()))
 	case "like", "ilike":
 		r.next()
-		return leaf(left + like(r.literal(), op == "ilike"))
+		return r.likePattern(left, op == "ilike")
+	case "@", "&&":
+		return r.arrayTest(left, p)
 	case "between":
 		r.next()
 		low := r.valueOf(p)
@@ -409,6 +413,9 @@ func (r *rewriter) compare(left string) cond {
 			return r.alreadyTrue(left)
 		}
 		r.next()
+		if r.is("distinct", "from") || r.is("not", "distinct", "from") {
+			return r.distinctTest(left, p)
+		}
 		if r.accept("not", "null") {
 			return leaf(left + " is not null")
 		}
@@ -449,7 +456,22 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		r.expect(")")
 		return leaf(left + " in " + list)
 	}
+	if op == "!=" && r.is("all", "(") {
+		r.skipTwo()
+		list := r.fitList(p, r.operand())
+		r.expect(")")
+		return r.negated(leaf(left + " in " + list))
+	}
+	if right, ok := r.quantified(op); ok {
+		return leaf(left + " " + op + " " + right)
+	}
 	right := r.valueOf(p)
+	if right == "null" {
+		panic(giveUp{})
+	}
+	if day, ok := dayOfNow(right); ok && p != nil && p.Type.Kind == value.Date && op != "=" && op != "!=" {
+		right, op = day, sinceDay(op)
+	}
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
 	}

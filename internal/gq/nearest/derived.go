@@ -48,7 +48,7 @@ func (r *rewriter) unqualify(alias string, from int) {
 
 // inlineTables puts each table that WITH x AS (SELECT …) defines in the place of its name after FROM.
 func (r *rewriter) inlineTables() {
-	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") {
+	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") && !r.peek(4).are("insert") {
 		start := r.at
 		name := r.peek(1).text
 		r.at += 3
@@ -56,6 +56,9 @@ func (r *rewriter) inlineTables() {
 		r.skipGroup()
 		table := slices.Clone(r.tokens[body:r.at])
 		rest := slices.Clone(r.tokens[r.at:])
+		if t := r.tableOf(name, table[1:len(table)-1]); t != nil {
+			rest = r.joinTableUses(t, rest)
+		}
 		if !r.isOne(",", "select") {
 			panic(giveUp{})
 		}

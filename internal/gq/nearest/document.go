@@ -16,7 +16,10 @@ const graphNote = "a query names no graph: the call does"
 func (r *rewriter) document() {
 	r.readFragments()
 	r.identifiers()
+	r.dialect()
 	r.inlineTables()
+	r.hoistTables()
+	r.groupsInSelects()
 	if r.is("with", "recursive") {
 		r.recursive()
 	}

@@ -12,7 +12,7 @@ import (
 // operand reads an expression without comparisons.
 func (r *rewriter) operand() string {
 	defer r.deeper()()
-	out := r.factor()
+	out := r.term()
 	for {
 		t := r.peek(0)
 		if t.kind != mark {
@@ -25,16 +25,16 @@ func (r *rewriter) operand() string {
 				return out
 			}
 			r.next()
-			out += " + " + r.factor()
+			out += " + " + r.term()
 		case "+", "*", "/", "%":
 			r.next()
-			out += " " + t.text + " " + moved(out, r.factor())
+			out += " " + t.text + " " + moved(out, r.term())
 		case "-":
 			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
 				return out
 			}
 			r.next()
-			right := moved(out, r.factor())
+			right := moved(out, r.term())
 			if between := r.subtracted(right, out); between != "" {
 				out = between
 			} else {
@@ -45,14 +45,20 @@ func (r *rewriter) operand() string {
 				return out
 			}
 			r.expect("?", "?")
-			out = "coalesce(" + out + ", " + r.factor() + ")"
-		case "::": // a cast of PostgreSQL
-			r.next()
-			out = r.cast(out, r.word())
+			out = "coalesce(" + out + ", " + r.term() + ")"
 		default:
 			return out
 		}
 	}
+}
+
+// term reads an operand without operators of arithmetic, and the casts of PostgreSQL after it.
+func (r *rewriter) term() string {
+	out := r.factor()
+	for r.accept("::") {
+		out = r.castTo(out)
+	}
+	return out
 }
 
 // wholeDays matches a duration of days or weeks, and wholeHours one of hours.
@@ -88,6 +94,9 @@ func (r *rewriter) factor() string {
 		return quote(r.next().text)
 	case number:
 		n := r.next().text
+		if out, ok := r.times(n); ok {
+			return out
+		}
 		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
 			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
 			r.next() // 7 days
@@ -105,6 +114,9 @@ func (r *rewriter) factor() string {
 		}
 		if r.paths[name] || r.known(name) {
 			return "$" + lower(name)
+		}
+		if out, ok := r.times("$" + name); ok {
+			return out
 		}
 		return "$" + name
 	case mark:
@@ -216,6 +228,12 @@ func (r *rewriter) named() string {
 	if r.is("interval") {
 		return r.interval()
 	}
+	if r.is("exists", "(", "select") {
+		return r.test().render(true)
+	}
+	if value, ok := r.ofExcluded(); ok {
+		return value
+	}
 	name := r.word()
 	if r.is("(") {
 		return r.call(name)
@@ -277,15 +295,15 @@ func (r *rewriter) bare(name string) string {
 	if r.paths[name] {
 		panic(giveUp{})
 	}
-	if slices.Contains(r.aliases, name) || r.inHaving {
+	if r.inHaving || slices.Contains(r.aliases, name) && !(r.inColumns && r.hasProperty(name)) {
 		return name
 	}
 	if r.inWhere != "" {
 		if p := r.property(r.inWhere, name); p != nil {
 			return p.Name
 		}
-		if e := endOf(name); e != "" && r.schema.Edge(r.inWhere) != nil {
-			return e
+		if e := r.schema.Edge(r.inWhere); e != nil && r.endNamed(e, name) != "" {
+			return r.endNamed(e, name)
 		}
 		if name == "id" {
 			return name
@@ -298,7 +316,7 @@ func (r *rewriter) bare(name string) string {
 	}
 	found := ""
 	for _, v := range tables {
-		if side := endOf(name); side != "" && r.schema.Edge(r.vars[v]) != nil {
+		if side := r.endOfTable(v, name); side != "" {
 			if found != "" {
 				panic(giveUp{})
 			}
@@ -318,6 +336,19 @@ func (r *rewriter) bare(name string) string {
 		panic(giveUp{})
 	}
 	return found
+}
+
+// hasProperty reports whether a table has a property.
+func (r *rewriter) hasProperty(name string) bool {
+	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
+}
+
+// endOfTable returns the end of a table of edges that a column means, or "".
+func (r *rewriter) endOfTable(v, column string) string {
+	if e := r.schema.Edge(r.vars[v]); e != nil {
+		return r.endNamed(e, column)
+	}
+	return ""
 }
 
 // member returns a property of a variable.

@@ -34,6 +34,9 @@ func (r *rewriter) call(name string) string {
 	}
 	distinct := r.accept("distinct")
 	args := r.callArguments(name == "if")
+	if slices.Contains(textFunctions, name) && len(args) > 0 {
+		r.declareText(args[0])
+	}
 	out := ""
 	if distinct {
 		out = name + "(distinct " + strings.Join(args, ", ") + ")"
@@ -46,12 +49,22 @@ func (r *rewriter) call(name string) string {
 	return r.inGroups(out)
 }
 
+// textFunctions are the functions whose first argument is a text.
+var textFunctions = []string{"lower", "upper", "trim", "length", "substring", "substr"}
+
+// declareText declares a parameter as a text if an expression is one that nothing declares.
+func (r *rewriter) declareText(e string) {
+	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
+		r.declare(name, "String")
+	}
+}
+
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
 	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
 		panic(giveUp{})
 	}
-	if r.inHaving && len(r.computed) > 0 && groupTest.FindString(e) == e && aggregated(e) {
+	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:wordLen(e)]) != "" {
 		return r.columnOf(e)
 	}
 	return e
@@ -82,25 +95,23 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "extract":
 		part := strings.ToLower(r.word())
 		r.expect("from")
-		value := r.operand()
-		r.expect(")")
-		if part != "epoch" {
-			return part + "(" + value + ")", true
-		}
-		if inner, ok := strings.CutPrefix(value, "("); ok {
-			value = strings.TrimSuffix(inner, ")")
-		}
-		if !strings.HasPrefix(value, "seconds_between(") {
-			panic(giveUp{})
-		}
-		return value, true
+		return r.part(part), true
 	case "cast":
 		value := r.operand()
 		r.expect("as")
-		typ := r.word()
+		out = r.castTo(value)
 		r.expect(")")
-		return r.cast(value, typ), true
+		return out, true
 	case "count":
+		if r.isAt(1, ".") && r.isAt(2, "*") && r.isAt(3, ")") { // COUNT(b.*)
+			v := r.variable()
+			r.skipTwo()
+			r.next()
+			if r.schema.Edge(r.vars[v]) != nil {
+				return "count($" + lower(v) + ".id)", true
+			}
+			return "count($" + lower(v) + ")", true
+		}
 		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
 			r.skipTwo()
 			if r.is("filter", "(", "where") {
@@ -109,6 +120,27 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			return "count(" + r.first() + ")", true
 		}
 		return r.related()
+	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array":
+		return r.listAggregate(name), true
+	case "percentile_cont", "percentile_disc":
+		if r.peek(0).text != "0.5" {
+			panic(giveUp{})
+		}
+		r.next()
+		r.expect(")", "within", "group", "(", "order", "by")
+		out = "median(" + r.operand() + ")"
+		r.expect(")")
+		return out, true
+	case "bool_or", "bool_and", "every":
+		saved := r.inTest
+		r.inTest = true
+		test := r.condition()
+		r.inTest = saved
+		r.expect(")")
+		if name != "bool_or" {
+			return "(sum(if(" + test.render(true) + ", 0, 1)) = 0)", true
+		}
+		return "(sum(if(" + test.render(true) + ", 1, 0)) > 0)", true
 	case "collect", "collect_list":
 		return r.listed()
 	case "size":
@@ -166,18 +198,16 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "date_part", "datepart":
 		unit := strings.ToLower(r.next().text)
 		r.expect(",")
-		value := r.operand()
-		r.expect(")")
-		if !slices.Contains([]string{"year", "month", "day", "hour"}, unit) {
-			panic(giveUp{})
-		}
-		return unit + "(" + value + ")", true
+		return r.part(unit), true
 	case "duration_between":
 		return r.elapsed(r.callArguments(false), ""), true
 	case "datediff", "timestampdiff":
-		return r.difference(), true
+		return r.difference(name == "timestampdiff"), true
 	}
-	return "", false
+	if out, ok := r.searchCall(name); ok {
+		return out, true
+	}
+	return r.timeCall(name)
 }
 
 // skipTwo reads two tokens.
@@ -230,6 +260,10 @@ func apply(name string, args []string) string {
 		return "substring(" + args[0] + ", 0, " + args[1] + ")"
 	case name == "right" && len(args) == 2:
 		return "substring(" + args[0] + ", length(" + args[0] + ") - " + tight(args[1]) + ", " + args[1] + ")"
+	case name == "size" && len(args) == 2 && args[1] == "1": // array_length(list, 1)
+		return "size(" + args[0] + ")"
+	case (name == "greatest" || name == "least") && len(args) == 2:
+		return "coalesce(if(" + args[0] + map[string]string{"greatest": " > ", "least": " < "}[name] + args[1] + ", " + args[0] + ", " + args[1] + "), " + args[0] + ")"
 	case name == "mod" && len(args) == 2:
 		return tight(args[0]) + " % " + tight(args[1])
 	case name == "nullif" && len(args) == 2 && !strings.HasPrefix(args[1], "$"):
@@ -269,22 +303,4 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 		return "count(if(" + test + ", 1))"
 	}
 	return name + "(if(" + test + ", " + args[0] + "))"
-}
-
-// cast writes a conversion to a type of SQL.
-func (r *rewriter) cast(value, typ string) string {
-	to := ""
-	switch plain(typ) {
-	case "text", "varchar", "char", "string", "nvarchar":
-		to = "string"
-	case "int", "integer", "bigint", "smallint", "int64", "int32":
-		to = "int"
-	case "float", "real", "double", "numeric", "decimal", "float64":
-		to = "float"
-	case "date":
-		to = "date"
-	default:
-		panic(giveUp{})
-	}
-	return to + "(" + value + ")"
 }

@@ -74,6 +74,10 @@ var atStart = []absent{
 		"load data with the tool graph_load or the command omnigraph load"},
 	{func(t tokens) bool { return t.are("with", "recursive") },
 		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
+	{func(t tokens) bool { return t.are("truncate") },
+		"a delete has a condition, as in delete Person where level = $level"},
+	{func(t tokens) bool { return t.are("merge", "into") },
+		"an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
 	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
 		"permissions are declared in the policy of the graph"},
 }
@@ -133,6 +137,12 @@ var anywhere = []absent{
 		"the aggregates are count, sum, avg, min, max, median and collect"},
 	{func(t tokens) bool { return t.one([]string{"acyclic", "simple"}, "(", "path", "paths") },
 		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{func(t tokens) bool {
+		return t.one([]string{"array_append", "array_remove", "array_cat", "array_prepend"}, "(")
+	},
+		"a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
+	{func(t tokens) bool { return t.are("lateral", "(") },
+		"a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
 	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },
 		"there are no random values: order by a property, and write a limit"},
 	{func(t tokens) bool {

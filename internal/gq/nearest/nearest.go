@@ -30,9 +30,13 @@ const maxQuery = 16 << 10
 // maxVars bounds the variables of a text.
 const maxVars = 64
 
+// maxColumns bounds the columns of a result.
+const maxColumns = 128
+
 // Offer is a query for a text.
 type Offer struct {
 	Query string   // on one line
+	Count int      // the queries on that line
 	Notes []string // how the query differs from the text
 }
 
@@ -44,21 +48,37 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	if !ok {
 		return Offer{}, false
 	}
-	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	r := newRewriter(s, tokens)
+	query, ok := r.rewrite(func() {})
+	if !ok && r.sortedLists { // collect(…) takes any groups, and has no order
+		r = newRewriter(s, tokens)
+		r.unsorted = true
+		query, ok = r.rewrite(func() {})
+	}
+	if !ok || len(query) > maxQuery {
+		return Offer{}, false
+	}
+	return Offer{Query: query, Count: 1, Notes: r.notes}, true
+}
+
+// newRewriter returns a rewriter of the tokens of a text.
+func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
+	return &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+}
+
+// rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
+func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, gave := p.(giveUp); !gave {
 				panic(p)
 			}
-			offer, ok = Offer{}, false
+			query, ok = "", false
 		}
 	}()
 	r.document()
-	query := r.render()
-	if len(query) > maxQuery {
-		return Offer{}, false
-	}
-	return Offer{Query: query, Notes: r.notes}, true
+	read()
+	return r.render(), true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
@@ -123,31 +143,38 @@ type rewriter struct {
 	nesting   int      // the levels of selections around the next token
 	deepest   int      // the most levels so far
 
-	parts      []setPart  // the queries before UNION and the like
-	closed     *closure   // the table of WITH RECURSIVE, or nil
-	windows    []*window  // the calls of window functions
-	listings   []*listing // the calls of collect that become blocks
-	taken      int        // the first keys of the sort belong to these blocks
-	subselects int        // the subselects after FROM around the next token
+	parts       []setPart  // the queries before UNION and the like
+	closed      *closure   // the table of WITH RECURSIVE, or nil
+	windows     []*window  // the calls of window functions
+	listings    []*listing // the calls of collect that become blocks
+	unsorted    bool       // the lists of aggregates have no order
+	sortedLists bool       // an aggregate has an order of its own
+	taken       int        // the first keys of the sort belong to these blocks
+	subselects  int        // the subselects after FROM around the next token
 
 	hops    []cond   // the traversals of the properties that the current expression reads over edges
 	hopLast hop      // the last of them
 	after   string   // the parameter that is a cursor, or ""
 	by      []string // the properties by which an aggregate of GraphQL groups
 
-	inSelect bool   // a column of SELECT may have an alias without AS
-	joins    bool   // || joins texts, and does not mean or
-	inTest   bool   // an expression may be a condition by itself
-	shortest bool   // each walk is a shortest path, and has a variable
-	inHaving bool   // conditions use the names of columns
-	inWhere  string // the type whose properties have no variable, in the where and the set of a mutation
-	whereVar string // the variable that stands for it in other languages
+	inSelect  bool   // a column of SELECT may have an alias without AS
+	inColumns bool   // a name in a column of SELECT means a property rather than another column
+	joins     bool   // || joins texts, and does not mean or
+	inTest    bool   // an expression may be a condition by itself
+	shortest  bool   // each walk is a shortest path, and has a variable
+	inHaving  bool   // conditions use the names of columns
+	inWhere   string // the type whose properties have no variable, in the where and the set of a mutation
+	whereVar  string // the variable that stands for it in other languages
 
 	read
 	statements []string          // of a mutation
 	before     []string          // the statements before the block of the match
 	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
 	inserted   map[string]bool   // the variables of inserts outside of blocks
+	existence  bool              // only the existence of a row of a subselect counts
+	around     string            // the clauses around a subselect
+	newNodes   []recordField     // the names that WITH gives to inserts, and their variables
+	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.

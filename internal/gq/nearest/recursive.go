@@ -10,16 +10,20 @@ import (
 
 // closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
 type closure struct {
-	name    string
-	edge    *catalog.Edge
-	forward bool   // the walks run from the sources of the edges to the targets
-	start   string // the key of the first node
-	low     int    // the least number of edges
-	high    int    // the greatest number of edges
-	node    string // the column with the key of the last node
-	depth   string // the column with the length, or ""
-	first   int    // the value of that column for walks of the least length
-	all     bool   // UNION ALL
+	name     string
+	edge     *catalog.Edge
+	forward  bool          // the walks run from the sources of the edges to the targets
+	typ      string        // of the nodes
+	property string        // of the first node, which has a value
+	start    string        // that value
+	place    int           // of the column with the key of the last node
+	others   []recordField // the columns with other properties of the last node: name and property
+	low      int           // the least number of edges
+	high     int           // the greatest number of edges
+	node     string        // the column with the key of the last node
+	depth    string        // the column with the length, or ""
+	first    int           // the value of that column for walks of the least length
+	all      bool          // UNION ALL
 }
 
 // maxHops is the greatest number of edges of a walk.
@@ -48,7 +52,8 @@ func (r *rewriter) recursive() {
 
 // closureStart reads the columns, the table and the condition of the first SELECT of a recursive table.
 func (r *rewriter) closureStart(c *closure, columns []string) {
-	side, place := "", -1
+	var places []int
+	var properties, names []string
 	for i := 0; !r.accept("from"); i++ {
 		if i > 0 {
 			r.expect(",")
@@ -61,11 +66,11 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 				panic(giveUp{})
 			}
 			c.first, name = n, "depth"
-		case t.kind == word && place < 0:
+		case t.kind == word:
 			if r.accept(".") {
 				t = r.next()
 			}
-			side, name, place = t.text, t.text, i
+			name = t.text
 		default:
 			panic(giveUp{})
 		}
@@ -78,7 +83,7 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 		if t.kind == number {
 			c.depth = name
 		} else {
-			c.node = name
+			places, properties, names = append(places, i), append(properties, t.text), append(names, name)
 		}
 	}
 	table := r.word()
@@ -90,28 +95,40 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	key := r.word()
 	r.expect("=")
 	if typ := r.tableNode(table); typ != "" { // the first node itself
-		if r.key(typ) != r.propertyName(typ, key) || !r.names(typ, side) {
+		p := r.property(typ, key)
+		if p == nil {
 			panic(giveUp{})
 		}
-		c.start = r.valueOf(r.property(typ, r.key(typ)))
+		c.typ, c.property = typ, p.Name
+		for i, name := range properties {
+			if r.names(typ, name) && c.node == "" {
+				c.node, c.place = names[i], places[i]
+			} else if r.property(typ, name) == nil {
+				panic(giveUp{})
+			} else {
+				c.others = append(c.others, recordField{names[i], r.propertyName(typ, name)})
+			}
+		}
+		c.start = r.valueOf(p)
 		return
 	}
 	e := r.edgeType(table)
-	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil {
+	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1 {
 		panic(giveUp{})
 	}
-	ends := [2]string{endOf(key), endOf(side)}
+	ends := [2]string{endOf(key), endOf(properties[0])}
 	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
 		panic(giveUp{})
 	}
-	c.edge, c.forward, c.low = e, ends[0] == "from", 1
+	c.edge, c.forward, c.low, c.typ = e, ends[0] == "from", 1, e.From
+	c.node, c.place, c.property = names[0], places[0], r.key(e.From)
 	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
 }
 
 // tableAlias reads the alias of a table, or returns "".
 func (r *rewriter) tableAlias() string {
 	r.accept("as")
-	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union") {
+	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
 		return r.word()
 	}
 	return ""
@@ -126,80 +143,123 @@ func (r *rewriter) qualified() (table, column string) {
 	return table, column
 }
 
-// closureStep reads the second SELECT of a recursive table: one more edge.
+// closureStep reads the second SELECT of a recursive table: one more edge, and perhaps the node at its end.
 func (r *rewriter) closureStep(c *closure) {
-	side := ""
+	var last [2]string // the table and the column that become the last node
 	for i := 0; !r.accept("from"); i++ {
 		if i > 0 {
 			r.expect(",")
 		}
-		_, column := r.qualified()
+		table, column := r.qualified()
 		switch {
 		case r.accept("+"):
 			if column != c.depth || r.next().text != "1" {
 				panic(giveUp{})
 			}
-		case side == "":
-			side = endOf(column)
-		default:
+		case i == c.place:
+			last = [2]string{table, column}
+		case !slices.ContainsFunc(c.others, func(f recordField) bool { return plain(f.typ) == plain(column) }):
 			panic(giveUp{})
 		}
 		if r.accept("as") {
 			r.word()
 		}
 	}
-	var edge *catalog.Edge
-	mine := []string{c.name} // the names of the recursive table
-	for i := range 2 {
-		if i > 0 && !r.accept(",") {
-			r.accept("inner")
-			r.expect("join")
-		}
-		name := r.word()
-		alias := r.tableAlias()
-		if name == c.name {
-			mine = append(mine, alias)
-		} else if edge = r.edgeType(name); edge == nil {
-			panic(giveUp{})
-		}
+	s := r.stepTables(c)
+	side := s.side
+	if side == "" {
+		side = endOf(last[1])
+	} else if last[0] != s.node || !r.names(c.typ, last[1]) {
+		panic(giveUp{})
 	}
-	from := "" // the end of the edge at which the step begins
-	for r.isOne("on", "where", "and") {
-		r.next()
-		table, column := r.qualified()
-		switch {
-		case r.accept("="):
-			other, key := r.qualified()
-			if slices.Contains(mine, table) {
-				other, key, column = table, column, key
-			}
-			if !slices.Contains(mine, other) || key != c.node || from != "" {
-				panic(giveUp{})
-			}
-			from = endOf(column)
-		case column == c.depth && (r.is("<") || r.is("<=")):
-			high := c.low - c.first
-			if r.next().text == "<=" {
-				high++
-			}
-			n, err := strconv.Atoi(r.next().text)
-			if high += n; err != nil || high < 1 {
-				panic(giveUp{})
-			}
-			c.high = min(high, maxHops)
-		default:
-			panic(giveUp{})
-		}
-	}
-	if edge == nil || from == "" || side == "" || from == side || edge.From != edge.To {
+	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To || len(c.others) > 0 && s.node == "" || s.edge.From != c.typ {
 		panic(giveUp{})
 	}
 	if c.edge == nil {
-		c.edge, c.forward = edge, from == "from"
+		c.edge, c.forward = s.edge, s.from == "from"
 	}
-	if edge != c.edge || c.forward != (from == "from") {
+	if s.edge != c.edge || c.forward != (s.from == "from") {
 		panic(giveUp{})
 	}
+}
+
+// closureTables are the tables of the second SELECT of a recursive table.
+type closureTables struct {
+	edge  *catalog.Edge
+	alias string   // of the edge
+	node  string   // the alias of the nodes at the ends of the edges, or ""
+	mine  []string // the names of the recursive table
+	from  string   // the end of the edge at which the step begins
+	side  string   // the end at which the node is, or ""
+}
+
+// stepTables reads the tables and the conditions of the second SELECT of a recursive table.
+func (r *rewriter) stepTables(c *closure) *closureTables {
+	s := &closureTables{mine: []string{c.name}}
+	var pairs [][2][2]string
+	for i := 0; i == 0 || r.accept(",") || r.accept("join") || r.accept("inner", "join"); i++ {
+		name := r.word()
+		alias := r.tableAlias()
+		if alias == "" {
+			alias = name
+		}
+		switch {
+		case name == c.name:
+			s.mine = append(s.mine, alias)
+		case r.tableNode(name) == c.typ && s.node == "" && r.edgeType(name) == nil:
+			s.node = alias
+		case r.edgeType(name) != nil && s.edge == nil:
+			s.edge, s.alias = r.edgeType(name), alias
+		default:
+			panic(giveUp{})
+		}
+		for r.isOne("on", "where", "and") {
+			r.next()
+			var p [2][2]string
+			p[0][0], p[0][1] = r.qualified()
+			if p[0][1] == c.depth && r.isOne("<", "<=") {
+				r.closureBound(c)
+				continue
+			}
+			r.expect("=")
+			p[1][0], p[1][1] = r.qualified()
+			pairs = append(pairs, p)
+		}
+	}
+	for _, p := range pairs {
+		a, b := p[0], p[1]
+		if slices.Contains(s.mine, a[0]) || s.node != "" && a[0] == s.node {
+			a, b = b, a
+		}
+		switch {
+		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
+			s.from = endOf(a[1])
+		case s.node != "" && b[0] == s.node && r.names(c.typ, b[1]) && s.side == "":
+			s.side = endOf(a[1])
+		default:
+			panic(giveUp{})
+		}
+		if a[0] != "" && a[0] != s.alias {
+			panic(giveUp{})
+		}
+	}
+	if s.node != "" && s.side == "" {
+		panic(giveUp{})
+	}
+	return s
+}
+
+// closureBound reads < 5 after the column with the length.
+func (r *rewriter) closureBound(c *closure) {
+	high := c.low - c.first
+	if r.next().text == "<=" {
+		high++
+	}
+	n, err := strconv.Atoi(r.next().text)
+	if high += n; err != nil || high < 1 {
+		panic(giveUp{})
+	}
+	c.high = min(high, maxHops)
 }
 
 // fromClosure reads the tables after FROM if the text defines a recursive one, and writes its walk. The columns begin at
@@ -257,10 +317,13 @@ func (r *rewriter) fromClosure(columns int) {
 		last = r.fresh(typ)
 	}
 	key := r.key(typ)
-	if key == "id" {
+	if c.property == "id" {
 		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
 	} else {
-		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
+		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+c.property+": "+c.start+" }"))
+	}
+	for _, f := range c.others {
+		r.values[f.name] = "$" + lower(last) + "." + f.typ
 	}
 	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
 	edge := lower(c.edge.Name)

@@ -7,17 +7,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// joined is a table of edges in FROM, and the nodes at its ends as far as the conditions say.
-type joined struct {
-	edge     *catalog.Edge
-	alias    string
-	from, to string // names of variables, or ""
-	left     bool   // of a LEFT JOIN
-	bound    bool   // the edge has a variable
-
-	conditions int // the conditions that say what its ends are
-}
-
 // selectRows reads SELECT. The columns come before the tables that give them a meaning, so it reads
 // them last.
 func (r *rewriter) selectRows() {
@@ -58,7 +47,9 @@ func (r *rewriter) selectRows() {
 	}
 	after := r.at
 	r.at = columns
+	r.inColumns = true
 	r.returned()
+	r.inColumns = false
 	r.expect("from")
 	r.at = after
 }
@@ -75,137 +66,6 @@ func (r *rewriter) skipTo(word string) {
 	}
 }
 
-// from reads the tables of FROM and JOIN, and the conditions that join them.
-func (r *rewriter) from() {
-	var edges []*joined
-	var pairs [][2][2]string // equal columns: alias and column of both sides
-	optional := map[string]bool{}
-	left := false
-	for {
-		name := r.word()
-		alias := ""
-		r.accept("as")
-		if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural") {
-			alias = r.word()
-		}
-		if typ := r.tableNode(name); typ != "" {
-			if alias == "" {
-				alias = r.fresh(typ)
-			} else {
-				r.bind(alias, typ)
-			}
-			r.tables = append(r.tables, alias)
-			optional[alias] = left
-		} else if e := r.edgeType(name); e != nil {
-			if alias == "" {
-				alias = name
-			}
-			edges = append(edges, &joined{edge: e, alias: alias, left: left})
-		} else {
-			panic(giveUp{})
-		}
-		if r.accept("on") {
-			for {
-				pairs = append(pairs, r.pair())
-				if !r.accept("and") {
-					break
-				}
-			}
-		}
-		left = false
-		switch {
-		case r.accept(","), r.accept("join"), r.accept("inner", "join"), r.accept("cross", "join"):
-		case r.accept("left", "join"), r.accept("left", "outer", "join"):
-			left = true
-		default:
-			r.joinTables(edges, pairs, optional)
-			return
-		}
-	}
-}
-
-// pair reads a.x = b.y.
-func (r *rewriter) pair() (out [2][2]string) {
-	paren := r.accept("(")
-	for i := range out {
-		if i > 0 {
-			r.expect("=")
-		}
-		out[i][0] = r.word()
-		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
-			out[i][0] = v
-		}
-		r.expect(".")
-		out[i][1] = r.word()
-	}
-	if paren {
-		r.expect(")")
-	}
-	return out
-}
-
-// joinTables writes the bindings and the traversals for the tables.
-func (r *rewriter) joinTables(edges []*joined, pairs [][2][2]string, optional map[string]bool) {
-	for _, e := range edges {
-		if len(r.tables) == 0 && len(edges) == 1 || r.usesBare(e.edge) {
-			e.bound = true
-			r.bind(e.alias, e.edge.Name)
-			r.tables = append(r.tables, e.alias)
-		}
-	}
-	used := 0
-	ends := map[string]bool{} // the tables whose types the edges give
-	for _, e := range edges {
-		for _, p := range pairs {
-			for i := range p {
-				mine, other := p[i], p[1-i]
-				if mine[0] != e.alias || r.vars[other[0]] == "" {
-					continue
-				}
-				switch r.endNamed(e.edge, mine[1]) {
-				case "from":
-					e.from = other[0]
-				case "to":
-					e.to = other[0]
-				default:
-					continue
-				}
-				e.conditions++
-				if _, shared := e.edge.End(r.endNamed(e.edge, mine[1]) == "to"); !shared {
-					ends[other[0]] = true
-				}
-				used++
-			}
-		}
-	}
-	if used != len(pairs) {
-		panic(giveUp{})
-	}
-	for _, v := range r.tables {
-		if r.schema.Edge(r.vars[v]) != nil {
-			continue
-		}
-		if !ends[v] && !optional[v] {
-			r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
-		} else if !ends[v] {
-			panic(giveUp{})
-		}
-	}
-	for _, e := range edges {
-		for _, v := range []string{e.from, e.to} {
-			// An end of an outer join that nothing else binds needs a binding.
-			if v != "" && e.left && !optional[v] && !slices.ContainsFunc(r.match, func(c cond) bool { return strings.HasPrefix(c.text, "$"+lower(v)+": ") }) {
-				r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
-			}
-		}
-		clause := leaf(r.edgeClause(e))
-		if e.left {
-			clause = cond{op: "optional", subs: []cond{clause}}
-		}
-		r.match = append(r.match, clause)
-	}
-}
-
 // edgeClause writes the traversal for a table of edges.
 func (r *rewriter) edgeClause(e *joined) string {
 	ends := [2]string{"$_", "$_"}
@@ -215,10 +75,29 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if e.bound || r.usesEdge(e) {
+	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && mayRepeat(e.edge) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
+}
+
+// countsEdges reports whether the text counts rows or adds values: parallel edges then make rows of their own, for which the
+// edges need variables.
+func (r *rewriter) countsEdges() bool {
+	if r.existence || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("over") }) {
+		return false // a block for each pair of nodes is faster than one for each pair of rows
+	}
+	for i := range r.tokens {
+		if t := tokens(r.tokens[i:]); t.one([]string{"sum", "avg"}, "(") || t.are("count", "(", "*") || t.are("count", "(") && t.at(2).kind == number {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRepeat reports whether two nodes may have several edges of a type.
+func mayRepeat(e *catalog.Edge) bool {
+	return !onePerPair(e) && (e.Card == nil || e.Card.Max != 1)
 }
 
 // usesEdge reports whether the text uses a column of a table of edges in another place than the

@@ -120,7 +120,7 @@ func (r *rewriter) callBlock() {
 func blockOf(match, aggregate string) string {
 	open := strings.IndexByte(aggregate, '(')
 	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || strings.ContainsAny(argument, "()") {
+	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate) {
 		panic(giveUp{})
 	}
 	value, distinct := strings.CutPrefix(argument, "distinct ")
@@ -139,6 +139,7 @@ func blockOf(match, aggregate string) string {
 func (r *rewriter) scalarSelect() string {
 	defer r.deeper()()
 	r.expect("(")
+	defer r.separateAliases()()
 	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
 	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
 	r.selectRows()
@@ -148,10 +149,74 @@ func (r *rewriter) scalarSelect() string {
 	r.expect(")")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
-	if len(columns) != 1 || inner.distinct || inner.limit != "" || !aggregated(columns[0].text) {
+	if len(columns) != 1 || inner.distinct || inner.limit != "" {
+		panic(giveUp{})
+	}
+	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
+		value = strings.TrimSuffix(value, ")")
+		name := propertyOrValue(value)
+		r.note("a collect block lists records: {\"" + name + "\": …}")
+		return "collect { " + join(inner.match) + " return { " + value + " as " + name + " } limit 1000 }"
+	}
+	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
+		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
+	}
+	if !aggregated(columns[0].text) {
 		panic(giveUp{})
 	}
 	return blockOf(join(inner.match), columns[0].text)
+}
+
+// quantified reads ALL (SELECT price …) or ANY (SELECT price …) after a relation, as the greatest or the least value.
+func (r *rewriter) quantified(op string) (value string, ok bool) {
+	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
+		return "", false
+	}
+	all := r.is("all")
+	r.next()
+	value = r.scalarSelect()
+	rest, single := strings.CutPrefix(value, "max { ")
+	if !single {
+		panic(giveUp{})
+	}
+	r.note("without a value to compare with, the condition does not hold")
+	if (op[0] == '>') == all {
+		return value, true
+	}
+	return "min { " + rest, true
+}
+
+// separateAliases gives the tables of the SELECT that comes next, in parentheses, other aliases than the tables around it
+// have. The function that it returns ends the scope.
+func (r *rewriter) separateAliases() func() {
+	around := r.around
+	r.around += join(r.match) + " "
+	end := r.at
+	for depth := 0; end < len(r.tokens); end++ {
+		if t := r.tokens[end]; t.kind == mark && t.text == "(" {
+			depth++
+		} else if t.kind == mark && t.text == ")" {
+			if depth--; depth < 0 {
+				break
+			}
+		}
+	}
+	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
+	names := map[string]string{}
+	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
+		for _, alias := range r.aliasesIn(t.from) {
+			if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
+				names[alias] = alias + "2"
+				for r.known(names[alias]) {
+					names[alias] += "2"
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		r.tokens = slices.Concat(r.tokens[:r.at], renameAliases(r.tokens[r.at:end], names), r.tokens[end:])
+	}
+	return func() { r.around = around }
 }
 
 // inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
@@ -159,6 +224,7 @@ func (r *rewriter) scalarSelect() string {
 func (r *rewriter) inSelectOf(left string) cond {
 	defer r.deeper()()
 	r.accept("(")
+	defer r.separateAliases()()
 	r.expect("select")
 	r.accept("distinct")
 	columns := r.at
@@ -166,7 +232,10 @@ func (r *rewriter) inSelectOf(left string) cond {
 	r.match, r.tables = nil, nil
 	r.skipTo("from")
 	r.expect("from")
+	existence := r.existence
+	r.existence = true
 	r.from()
+	r.existence = existence
 	if left != "" {
 		after := r.at
 		r.at = columns
@@ -178,6 +247,8 @@ func (r *rewriter) inSelectOf(left string) cond {
 		}
 		if r.isEnd(column) {
 			left = r.idOf(left)
+		} else if r.isEnd(left) {
+			column = r.idOf(column)
 		}
 		r.match = append(r.match, leaf(column+" = "+left))
 	}
@@ -185,7 +256,36 @@ func (r *rewriter) inSelectOf(left string) cond {
 		r.match = append(r.match, r.condition())
 	}
 	r.expect(")")
-	c := cond{op: "exists", subs: r.match}
+	c := cond{op: "exists", subs: antiJoins(r.match)}
 	r.match, r.tables = outer, tables
 	return c
+}
+
+// antiJoins writes an outer join of which a column is null as a join that finds nothing: a block has no optional clauses.
+func antiJoins(match []cond) []cond {
+	out := slices.Clone(match)
+	for i := 0; i < len(out); i++ {
+		v, isNull := strings.CutSuffix(out[i].text, " is null")
+		v, _, _ = strings.Cut(v, ".")
+		if out[i].op == "all" { // the conditions after WHERE
+			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
+			i--
+			continue
+		}
+		if !isNull || out[i].op != "" {
+			continue
+		}
+		for j, o := range out {
+			if o.op != "optional" || !mentionsVar(join(o.subs), v) {
+				continue
+			}
+			if others := slices.Concat(out[:min(i, j)], out[min(i, j)+1:max(i, j)], out[max(i, j)+1:]); !mentionsVar(join(others), v) {
+				out[j] = cond{op: "not", subs: o.subs}
+				out = slices.Delete(out, i, i+1)
+				i--
+				break
+			}
+		}
+	}
+	return out
 }

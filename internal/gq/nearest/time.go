@@ -18,25 +18,41 @@ func truncated(unit, value string) string {
 		return "date(" + value + ") - days(weekday(" + value + ") - 1)"
 	case "month":
 		return "date(" + value + ") - days(day(" + value + ") - 1)"
+	case "quarter":
+		return quarterStart(value)
 	case "year":
 		return "date(string(year(" + value + ")) + \"-01-01\")"
 	}
 	panic(giveUp{})
 }
 
-// difference reads the arguments of DATEDIFF(day, a, b).
-func (r *rewriter) difference() string {
-	unit := strings.ToLower(r.next().text)
+// difference reads the arguments of DATEDIFF(day, a, b), of TIMESTAMPDIFF(YEAR, a, b), or of DATEDIFF(b, a).
+func (r *rewriter) difference(whole bool) string {
+	if r.peek(0).kind == word && r.isAt(1, ".", "(") {
+		args := r.callArguments(false)
+		if len(args) != 2 {
+			panic(giveUp{})
+		}
+		return "days_between(" + args[1] + ", " + args[0] + ")"
+	}
+	unit := strings.TrimSuffix(strings.ToLower(r.next().text), "s")
 	r.expect(",")
-	from := r.operand()
-	r.expect(",")
-	to := r.operand()
-	r.expect(")")
-	switch strings.TrimSuffix(unit, "s") {
-	case "day":
+	args := r.callArguments(false)
+	if len(args) != 2 {
+		panic(giveUp{})
+	}
+	from, to := args[0], args[1]
+	switch {
+	case unit == "day":
 		return "days_between(" + from + ", " + to + ")"
-	case "second":
+	case unit == "second":
 		return "seconds_between(" + from + ", " + to + ")"
+	case unit == "year" && whole:
+		return fullYears(from, to)
+	case unit == "year":
+		return "(year(" + to + ") - year(" + from + "))"
+	case unit == "month" && whole:
+		return fullMonths(from, to)
 	}
 	panic(giveUp{})
 }
@@ -107,34 +123,6 @@ func (r *rewriter) durationMap() string {
 		panic(giveUp{})
 	}
 	return unit + "(" + n + ")"
-}
-
-// interval reads INTERVAL '30 days' or INTERVAL 30 DAY.
-func (r *rewriter) interval() string {
-	r.expect("interval")
-	t := r.next()
-	count, unit := t.text, ""
-	if t.kind == text {
-		count, unit, _ = strings.Cut(strings.TrimSpace(t.text), " ")
-	}
-	if unit == "" {
-		unit = r.word()
-	}
-	n, err := parseCount(count)
-	if err != nil {
-		panic(giveUp{})
-	}
-	switch strings.TrimSuffix(strings.ToLower(strings.TrimSpace(unit)), "s") {
-	case "day":
-		return "days(" + n + ")"
-	case "hour":
-		return "hours(" + n + ")"
-	case "minute":
-		return "minutes(" + n + ")"
-	case "second":
-		return "seconds(" + n + ")"
-	}
-	panic(giveUp{})
 }
 
 // ofKind reports whether an expression is a property of a kind, or a literal or the present time of that kind.

@@ -15,6 +15,7 @@ type window struct {
 	partition []string
 	keys      []string // the expressions after ORDER BY
 	down      []bool   // by key: whether the order descends
+	first     bool     // of DISTINCT ON
 }
 
 // ranks are the window functions that number the rows.
@@ -68,12 +69,64 @@ func (r *rewriter) over(name string) string {
 			}
 		}
 	}
+	if r.isOne("rows", "range") {
+		r.frame(w)
+	}
 	r.expect(")")
-	if slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1 {
-		panic(giveUp{}) // a running total depends on the frame
+	if slices.Contains(ranks, name) && len(w.keys) == 0 || name == "dense_rank" && len(w.keys) > 1 {
+		panic(giveUp{})
 	}
 	r.windows = append(r.windows, w)
 	return w.mark
+}
+
+// distinctOn reads DISTINCT ON (a, b): the first row for these values in the order of the text.
+func (r *rewriter) distinctOn() {
+	r.expect("distinct", "on", "(")
+	w := &window{name: "row_number", mark: "row_number" + strconv.Itoa(len(r.windows)) + "()", first: true}
+	for !r.accept(")") {
+		r.accept(",")
+		w.partition = append(w.partition, r.alone(r.operand()))
+	}
+	r.windows = append(r.windows, w)
+}
+
+// chooseFirst gives DISTINCT ON the order of the text, which begins with its values.
+func (r *rewriter) chooseFirst() {
+	for _, w := range r.windows {
+		if !w.first {
+			continue
+		}
+		for _, key := range r.sort {
+			e := strings.TrimSuffix(strings.TrimSuffix(key, " desc"), " asc")
+			switch {
+			case slices.Contains(w.partition, e):
+			case !strings.HasPrefix(e, "$"):
+				panic(giveUp{}) // a column or where its nulls stand
+			default:
+				w.keys, w.down = append(w.keys, e), append(w.down, strings.HasSuffix(key, " desc"))
+			}
+		}
+		if len(w.keys) == 0 {
+			panic(giveUp{}) // any of the rows
+		}
+		r.match = append(r.match, leaf(w.mark+" = 1"))
+	}
+}
+
+// frame reads the frame from the first row to the current one.
+func (r *rewriter) frame(w *window) {
+	rows := r.is("rows")
+	r.next()
+	if !r.accept("between", "unbounded", "preceding", "and", "current", "row") {
+		r.expect("unbounded", "preceding")
+	}
+	if len(w.keys) == 0 {
+		panic(giveUp{})
+	}
+	if rows {
+		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same total")
+	}
 }
 
 // expandWindows writes blocks in the place of the marks of window functions.
@@ -81,8 +134,11 @@ func (r *rewriter) expandWindows() {
 	if len(r.windows) == 0 {
 		return
 	}
+	r.chooseFirst()
 	if len(r.groups)+len(r.having) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
-		panic(giveUp{})
+		if !r.onlyTotals() {
+			r.blocksOfGroups()
+		}
 	}
 	marked := func(text string) bool {
 		return slices.ContainsFunc(r.windows, func(w *window) bool { return strings.Contains(text, w.mark) })
@@ -189,13 +245,57 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		match += " " + same
 	}
 	if !slices.Contains(ranks, w.name) {
+		if len(w.keys) > 0 {
+			match += " " + r.upTo(w, rows, names).render(false)
+		}
+		if aggregated(w.value) { // the sum over all groups of an aggregate that adds
+			if !strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct") {
+				panic(giveUp{})
+			}
+			return blockOf(match, renamed(w.value, names))
+		}
 		call := w.name + "(" + renamed(w.value, names) + ")"
 		return blockOf(match, call)
 	}
+	before := r.earlier(w, rows, names, "a row without %s has the number 1")
+	match += " " + before.render(false)
+	switch w.name {
+	case "dense_rank":
+		return "count { " + match + " return distinct " + renamed(w.keys[0], names) + " } + 1"
+	case "row_number":
+		if w.first {
+			r.note("rows with equal " + strings.Join(w.keys, " and ") + " all count as the first one")
+			break
+		}
+		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same number")
+	}
+	return "count { " + match + " } + 1"
+}
+
+// upTo writes the condition for the rows before a row and those with equal keys.
+func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
+	c := r.earlier(w, rows, names, "a row without %s has no total")
+	if len(w.keys) == 1 {
+		relation := " <= "
+		if w.down[0] {
+			relation = " >= "
+		}
+		return leaf(renamed(w.keys[0], names) + relation + w.keys[0])
+	}
+	same := cond{op: "all"}
+	for _, key := range w.keys {
+		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
+	}
+	c.subs = append(c.subs, same)
+	return c
+}
+
+// earlier writes the condition for the rows before a row.
+func (r *rewriter) earlier(w *window, rows []cond, names map[string]string, nulls string) cond {
 	before := cond{op: "any"}
 	for i, key := range w.keys {
-		if r.mayBeNull(key, rows) {
-			r.note("a row without " + key + " has the number 1")
+		if r.mayBeNull(key, rows) && strings.HasPrefix(key, "$") {
+			r.note(strings.Replace(nulls, "%s", key, 1))
 		}
 		sub := cond{op: "all"}
 		for _, equal := range w.keys[:i] {
@@ -209,16 +309,9 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		before.subs = append(before.subs, all(sub.subs))
 	}
 	if len(before.subs) == 1 {
-		before = before.subs[0]
+		return before.subs[0]
 	}
-	match += " " + before.render(false)
-	switch w.name {
-	case "dense_rank":
-		return "count { " + match + " return distinct " + renamed(w.keys[0], names) + " } + 1"
-	case "row_number":
-		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same number")
-	}
-	return "count { " + match + " } + 1"
+	return before
 }
 
 // mayBeNull reports whether an expression may be null in rows. It is certain only for properties.

@@ -84,8 +84,7 @@ func (r *rewriter) statement() {
 	case r.accept("set"):
 		r.set()
 	case r.accept("delete", "from"):
-		typ := r.tableType()
-		r.where("delete "+typ, typ)
+		r.deleteFrom()
 	case r.accept("remove"):
 		r.remove()
 	case r.accept("detach", "delete"), r.accept("delete"):
@@ -242,100 +241,6 @@ func (r *rewriter) insertBound(verb string) {
 		props = append(props, r.props(e.Name)...)
 	}
 	r.emit(verb + " " + e.Name + " { " + strings.Join(props, ", ") + " }")
-}
-
-// insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
-func (r *rewriter) insertInto() {
-	typ := r.tableType()
-	r.expect("(")
-	var names []string
-	for !r.accept(")") {
-		r.accept(",")
-		names = append(names, r.propertyName(typ, r.word()))
-	}
-	if r.is("select") {
-		r.insertSelect(typ, names)
-		return
-	}
-	r.expect("values")
-	var rows []string
-	for {
-		r.expect("(")
-		var out []string
-		for i := 0; !r.accept(")"); i++ {
-			if i > 0 {
-				r.expect(",")
-			}
-			if i >= len(names) {
-				panic(giveUp{})
-			}
-			value := ""
-			if !r.accept("null") {
-				value = r.initial(typ, names[i])
-			}
-			if value != "" {
-				out = append(out, names[i]+": "+value)
-			}
-		}
-		rows = append(rows, " "+typ+" { "+strings.Join(out, ", ")+" }")
-		if !r.accept(",") {
-			break
-		}
-	}
-	verb := "insert"
-	if r.accept("on", "conflict") {
-		if r.accept("(") {
-			for !r.accept(")") {
-				r.accept(",")
-				r.word()
-			}
-		}
-		// An upsert assigns what the insert assigns, so the update may only repeat it.
-		r.expect("do", "update", "set")
-		for {
-			name := r.propertyName(typ, r.word())
-			r.expect("=")
-			if r.accept("excluded", ".") {
-				r.word()
-			} else if value := r.operand(); len(rows) != 1 || !strings.Contains(rows[0], name+": "+value) {
-				panic(giveUp{})
-			}
-			if !r.accept(",") {
-				break
-			}
-		}
-		verb = "upsert"
-	}
-	for _, row := range rows {
-		r.emit(verb + row)
-	}
-}
-
-// insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
-func (r *rewriter) insertSelect(typ string, names []string) {
-	if len(r.match)+len(r.statements) > 0 {
-		panic(giveUp{})
-	}
-	r.selectRows()
-	if r.accept("where") {
-		r.wherePart()
-	}
-	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(names) {
-		panic(giveUp{})
-	}
-	var out []string
-	for i, c := range r.computed {
-		value := r.fit(r.property(typ, names[i]), c.text)
-		if r.schema.Edge(typ) != nil && (names[i] == "from" || names[i] == "to") {
-			value = r.idOf(value)
-		}
-		if aggregated(value) {
-			panic(giveUp{})
-		}
-		out = append(out, names[i]+": "+value)
-	}
-	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
-	r.emit("insert " + typ + " { " + strings.Join(out, ", ") + " }")
 }
 
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.

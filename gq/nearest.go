@@ -11,8 +11,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// nearestIntro introduces the query in the help of an error.
-const nearestIntro = "nearest query: "
+// nearestIntro introduces the query in the help of an error, and severalIntro several of them.
+const (
+	nearestIntro = "nearest query: "
+	severalIntro = "nearest queries: "
+)
 
 // withNearest adds a query to the help of the first error of a text with habits of another language.
 // The query says what the text says, and it makes the faults of the syntax after that error superfluous.
@@ -30,10 +33,16 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 	offer, ok := nearest.Rewrite(s, src.Text)
 	var lacks diag.List // the faults of the query
 	if ok = ok && offer.Query != src.Text; ok {
-		lacks = faultsOf(m, s, Source{Name: src.Name, Text: offer.Query})
+		lacks = faultsOf(m, s, Source{Name: src.Name, Text: offer.Query}, 1)
+	}
+	intro := nearestIntro
+	if !ok || len(lacks) > 0 {
+		if several, found := nearest.RewriteParts(s, src.Text); found && len(faultsOf(m, s, Source{Name: src.Name, Text: several.Query}, several.Count)) == 0 {
+			offer, ok, lacks, intro = several, true, nil, severalIntro
+		}
 	}
 	if ok && len(lacks) == 0 {
-		advice = append(append(advice, offer.Notes...), nearestIntro+offer.Query)
+		advice = append(append(advice, offer.Notes...), intro+offer.Query)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
@@ -57,11 +66,11 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 var ownFaults = []diag.Code{check.UnknownNode, check.UnknownInline, check.BadValue, check.UnknownEdge, check.WrongEndpoint, check.Unbound,
 	check.UnknownTarget, check.UnknownAssigned, check.Missing}
 
-// faultsOf returns the errors of a source, which has to be one query.
-func faultsOf(m *work.Meter, s *catalog.Schema, src Source) diag.List {
+// faultsOf returns the errors of a source, which has to be a number of queries.
+func faultsOf(m *work.Meter, s *catalog.Schema, src Source, number int) diag.List {
 	queries, faults := compileQueries(m, s, []Source{src})
 	faults = slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
-	if len(faults) == 0 && len(queries) != 1 {
+	if len(faults) == 0 && len(queries) != number {
 		return diag.List{{}}
 	}
 	return faults

@@ -33,6 +33,7 @@ const maxVars = 64
 // Offer is a query for a text.
 type Offer struct {
 	Query string   // on one line
+	Count int      // the queries on that line
 	Notes []string // how the query differs from the text
 }
 
@@ -44,21 +45,32 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	if !ok {
 		return Offer{}, false
 	}
-	r := &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	r := newRewriter(s, tokens)
+	query, ok := r.rewrite(func() {})
+	if !ok || len(query) > maxQuery {
+		return Offer{}, false
+	}
+	return Offer{Query: query, Count: 1, Notes: r.notes}, true
+}
+
+// newRewriter returns a rewriter of the tokens of a text.
+func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
+	return &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+}
+
+// rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
+func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, gave := p.(giveUp); !gave {
 				panic(p)
 			}
-			offer, ok = Offer{}, false
+			query, ok = "", false
 		}
 	}()
 	r.document()
-	query := r.render()
-	if len(query) > maxQuery {
-		return Offer{}, false
-	}
-	return Offer{Query: query, Notes: r.notes}, true
+	read()
+	return r.render(), true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two

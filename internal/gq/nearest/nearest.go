@@ -146,6 +146,8 @@ type rewriter struct {
 	hopLast hop      // the last of them
 	after   string   // the parameter that is a cursor, or ""
 	by      []string // the properties by which an aggregate of GraphQL groups
+	unique  []string // the properties of which each value makes one row of GraphQL
+	when    []string // the conditions of @include and @skip around the next field
 
 	inSelect bool   // a column of SELECT may have an alias without AS
 	joins    bool   // || joins texts, and does not mean or

@@ -63,7 +63,7 @@ func (r *rewriter) selections(mutation bool) {
 	}
 	field := r.word()
 	if mutation {
-		r.write(field)
+		r.writeEach(field)
 		return
 	}
 	r.field(field)

@@ -8,7 +8,7 @@ import (
 // argument reports whether a name is that of an argument that arguments reads, apart from properties.
 func argument(name string) bool {
 	return slices.Contains([]string{"first", "limit", "take", "top", "where", "filter", "filters", "condition", "orderby", "order", "sort", "orderasc", "orderdesc",
-		"offset", "skip", "start", "options", "pagination", "paging", "after", "groupby", "distinct", "distincton", "depth", "maxdepth", "hops", "maxhops"}, plain(name))
+		"offset", "skip", "start", "options", "pagination", "paging", "after", "groupby", "distinct", "distincton", "depth", "maxdepth", "hops", "maxhops", "func"}, plain(name))
 }
 
 // arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
@@ -40,6 +40,8 @@ func (r *rewriter) arguments(q *read, sc scope) {
 			r.sortArgument(sc)
 		case "orderasc", "orderdesc": // of Dgraph
 			r.direction(r.scoped(sc, r.word()) + map[string]string{"orderdesc": " desc"}[plain(name)])
+		case "func":
+			r.dgraphFunction(sc)
 		case "distinct", "distincton":
 			r.distinctBy(q, sc)
 		case "depth", "maxdepth", "hops", "maxhops":
@@ -125,7 +127,7 @@ func (r *rewriter) distinctBy(q *read, sc scope) {
 
 // checkDistinct makes the rows of a selection distinct if it has exactly the properties of which each value makes one row.
 func (r *rewriter) checkDistinct() {
-	if len(r.unique) == 0 {
+	if len(r.unique) == 0 || len(r.unique) == 1 && r.keeps(r.unique[0]) {
 		return
 	}
 	for _, c := range r.computed {
@@ -139,6 +141,12 @@ func (r *rewriter) checkDistinct() {
 		key = strings.TrimSuffix(strings.TrimSuffix(key, " asc"), " desc")
 		return !slices.ContainsFunc(r.computed, func(c column) bool { return c.text == key })
 	})
+}
+
+// keeps reports whether no two nodes of the first type have the same value of a property.
+func (r *rewriter) keeps(property string) bool {
+	n := r.schema.Node(r.vars[r.firstNode()])
+	return n != nil && (len(n.Key) == 1 && n.Key[0] == property || slices.ContainsFunc(n.Unique, func(u []string) bool { return len(u) == 1 && u[0] == property }))
 }
 
 // walkDepth reads the bound of dependsOn(depth: 3), which follows an edge several times.
@@ -224,4 +232,16 @@ func (r *rewriter) sortFields(sc scope) {
 		}
 		r.sort = append(r.sort, key)
 	}
+}
+
+// returnArguments reads return(orderBy: { year: DESC }, first: 10) { … }.
+func (r *rewriter) returnArguments() {
+	r.next()
+	arguments := r.at
+	r.skipGroup()
+	r.returned()
+	after := r.at
+	r.at = arguments
+	r.arguments(&r.read, scope{node: r.firstNode()})
+	r.at = after
 }

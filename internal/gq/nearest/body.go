@@ -46,6 +46,8 @@ func (r *rewriter) body() {
 			r.wherePart()
 		case r.is("select"):
 			r.selectRows()
+		case r.is("return", "(") && r.peek(2).kind == word && r.isAt(3, ":") && argument(r.peek(2).text):
+			r.returnArguments()
 		case r.accept("return"):
 			r.returned()
 		case r.accept("with"):

@@ -216,7 +216,7 @@ func (r *rewriter) similar() {
 
 // comparisons maps the operators of GraphQL servers.
 var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "notequalto": "!=", "greaterthan": ">", "greaterthanorequalto": ">=", "lessthan": "<", "lessthanorequalto": "<=", "before": "<", "after": ">", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
-	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
+	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "has_key": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
 
 // negatives maps the operators of GraphQL servers that negate another one.
 var negatives = map[string]string{"not_contains": "contains", "notcontains": "contains", "not_starts_with": "starts_with", "notstartswith": "starts_with",
@@ -258,8 +258,8 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		high := r.valueOf(p)
 		r.expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
-	case "haseveryof", "hasevery", "has_every", "contains_all", "hassome", "has_some", "contains_any":
-		if op == "hassome" || op == "has_some" || op == "contains_any" {
+	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
+		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
 			return r.containsEach(name, "any", p)
 		}
 		return r.containsEach(name, "all", p)

@@ -37,7 +37,7 @@ func (r *rewriter) nodeType(label string) string {
 // pluralType is nodeType for a name such as persons or allPersons.
 func (r *rewriter) pluralType(name string) string {
 	name = plain(name)
-	for _, prefix := range []string{"", "all", "get", "list", "find"} {
+	for _, prefix := range []string{"", "all", "get", "list", "find", "query", "fetch", "search", "findmany", "findunique", "findfirst", "findall"} {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue

@@ -67,7 +67,7 @@ func (r *rewriter) relation(typ, name string) *relation {
 	}
 	other := r.pluralType(name)
 	if other == "" {
-		return nil
+		return r.relationOfVerb(typ, name)
 	}
 	var found *relation
 	for _, e := range r.schema.Edges {

@@ -79,13 +79,24 @@ func (r *rewriter) field(name string) {
 		}
 	}
 	if typ == "" {
-		panic(giveUp{})
+		typ = r.keyedType(name)
+	}
+	if typ == "" {
+		typ = r.functionType()
+	}
+	if typ == "" {
+		r.edgeField(name)
+		return
 	}
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
 	if r.is("(") {
 		r.arguments(&r.read, scope{node: v})
+		r.dgraphFilter(scope{node: v})
 		r.intoBinding(v, typ)
+	}
+	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
+		r.limit = "1"
 	}
 	if len(r.by) > 0 && !counted {
 		panic(giveUp{})
@@ -219,7 +230,11 @@ func (r *rewriter) selection(sc scope) {
 	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
 		r.selected(sc)
 	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
-		r.total(name)
+		if r.nesting > 0 {
+			r.nestedTotal = true
+		} else {
+			r.total(name)
+		}
 	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
 		r.skipGroup()
 		r.note("an answer that has more rows says so by itself")
@@ -228,7 +243,7 @@ func (r *rewriter) selection(sc scope) {
 			key, _ := r.pageKey()
 			r.add(name, key)
 		}
-	case rel != nil && (r.is("{") || r.is("(")):
+	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.property(typ, name) == nil):
 		r.nested(sc, rel, alias, name)
 	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:
 		r.countBlock(sc, alias, name)
@@ -260,8 +275,8 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
+	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
 	to := r.fresh(rel.other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.edge}}
 	if r.is("(") {
@@ -269,16 +284,28 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	}
 	r.clientDirectives()
 	r.reversed(rel)
+	r.dgraphFilter(inner)
 	done := r.blockDirectives()
 	r.selected(inner)
 	done()
-	block := r.recordBlock(append(r.traversals(sc, rel, inner), r.match...), rel.single() && inner.edge.bounds == "")
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	match := append(r.traversals(sc, rel, inner), r.match...)
+	block := ""
+	if len(r.columns) > 0 || !r.nestedTotal {
+		block = r.recordBlock(match, rel.single() && inner.edge.bounds == "")
+	}
+	counts := r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
 	r.nesting--
 	if alias == "" {
 		alias = name
 	}
-	r.add(alias, block)
+	if block != "" {
+		r.add(alias, block)
+		alias += "_count"
+	}
+	if counts {
+		r.add(alias, "count { "+join(match)+" }")
+	}
 }
 
 // recordBlock writes the block whose columns r has read: of one record, or of a list.

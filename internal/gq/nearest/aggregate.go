@@ -54,9 +54,13 @@ func (r *rewriter) aggregates(sc scope) {
 				inner := r.word()
 				if p != nil {
 					r.aggregate(v, aggregateName(inner), p.Name, name+"_"+inner)
-				} else {
-					r.aggregate(v, function, r.need(scope{node: v}, inner).Name, name+"_"+inner)
+					continue
 				}
+				owner := v
+				if r.property(r.vars[v], inner) == nil && r.edgeProperty(sc, inner) != nil {
+					owner = r.edgeOf(sc)
+				}
+				r.aggregate(owner, function, r.need(scope{node: owner}, inner).Name, name+"_"+inner)
 			}
 		}
 	}

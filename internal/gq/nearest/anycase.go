@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // anyCase returns the operator and the operand for an operator of GraphQL servers that ignores the case of a text.
@@ -22,12 +24,22 @@ func anyCase(op, part string) string {
 	return " matches " + quote("(?i)"+pattern)
 }
 
+// anyCaseParameter is anyCase for a parameter.
+func (r *rewriter) anyCaseParameter(left, op string, p *catalog.Property) string {
+	operator := map[string]string{"eqi": "=", "equalsinsensitive": "=", "containsi": "contains", "icontains": "contains", "includesinsensitive": "contains",
+		"startswithi": "starts_with", "istartswith": "starts_with"}[op]
+	if operator == "" {
+		panic(giveUp{})
+	}
+	return "lower(" + left + ") " + operator + " lower(" + r.valueOf(p) + ")"
+}
+
 // ignoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.
 func (r *rewriter) ignoreCase() {
 	names := map[string]string{"contains": "icontains", "equals": "eqi", "startswith": "istartswith", "endswith": "iendswith"}
 	t := r.peek(1)
 	to := names[plain(t.text)]
-	if to == "" || !r.isAt(2, ":") || r.peek(3).kind != text {
+	if to == "" || !r.isAt(2, ":") || r.peek(3).kind != text && r.peek(3).kind != dollar {
 		return
 	}
 	i := r.at + 4

@@ -161,6 +161,7 @@ func (r *rewriter) walkDepth(sc scope) {
 // sortArgument reads the value of orderBy: and the like. Besides the forms of [sortKeys] it may be a text such as
 // "opened:desc", { fields: [tier], order: DESC } of Gatsby, and { desc: opened } of Dgraph.
 func (r *rewriter) sortArgument(sc scope) {
+	r.unwrapSort()
 	switch {
 	case r.peek(0).kind == text:
 		r.sortText(sc, r.next().text)
@@ -244,4 +245,29 @@ func (r *rewriter) returnArguments() {
 	r.at = arguments
 	r.arguments(&r.read, scope{node: r.firstNode()})
 	r.at = after
+}
+
+// unwrapSort replaces { edge: { minutes: ASC } } and { node: { title: ASC } } by their inner objects.
+func (r *rewriter) unwrapSort() {
+	depth := 0
+	for i := r.at; i < len(r.tokens); i++ {
+		rest := tokens(r.tokens[i:])
+		if (isEdgeWrapper(rest.at(0).text) || rest.are("node")) && rest.at(1).text == ":" && rest.at(2).text == "{" && rest.at(5).text != ":" && i > 0 && r.tokens[i-1].text == "{" {
+			for j := i + 3; j < len(r.tokens); j++ {
+				if r.tokens[j].text == "}" {
+					r.tokens = slices.Delete(slices.Clone(r.tokens), j, j+1)
+					r.tokens = slices.Delete(r.tokens, i, i+3)
+					break
+				}
+			}
+		}
+		if r.tokens[i].kind == mark && strings.Contains("([{", r.tokens[i].text) {
+			depth++
+		} else if r.tokens[i].kind == mark && strings.Contains(")]}", r.tokens[i].text) {
+			depth--
+		}
+		if depth <= 0 {
+			return
+		}
+	}
 }

@@ -252,6 +252,7 @@ func (r *rewriter) havingPart() {
 
 // grouped reads the keys after GROUP BY.
 func (r *rewriter) grouped() {
+	r.accept(":")
 	braces := r.accept("{") || r.accept("(")
 	for {
 		r.groups = append(r.groups, r.position(r.operandOrAlias()))

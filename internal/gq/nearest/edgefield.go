@@ -1,6 +1,10 @@
 package nearest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
 
 // keyedType returns the node type of a field such as work_by_pk, findFirstWork or incidentByNumber, or "".
 func (r *rewriter) keyedType(name string) string {
@@ -22,8 +26,9 @@ func (r *rewriter) edgeField(name string) {
 	if e == nil || r.schema.Node(e.From) == nil || r.schema.Node(e.To) == nil {
 		panic(giveUp{})
 	}
-	edge, from, to := r.fresh(e.Name), r.fresh(e.From), r.fresh(e.To)
-	r.match = append(r.match, leaf("$"+from+" $"+edge+":"+lower(e.Name)+" $"+to))
+	edge := r.fresh(e.Name)
+	clause, from, to := r.withEnds(edge, e)
+	r.match = append(r.match, clause)
 	if r.is("(") {
 		r.arguments(&r.read, scope{node: edge})
 	}
@@ -51,6 +56,13 @@ func (r *rewriter) edgeField(name string) {
 		r.selected(scope{node: end})
 		r.prefix(before, alias)
 	}
+}
+
+// withEnds writes the clause that binds an edge and both of its ends, which filters on the edge may use.
+func (r *rewriter) withEnds(edge string, e *catalog.Edge) (clause cond, from, to string) {
+	from, to = r.fresh(e.From), r.fresh(e.To)
+	r.ends = map[string]map[string]string{edge: {"from": from, "to": to}}
+	return leaf("$" + from + " $" + edge + ":" + lower(e.Name) + " $" + to), from, to
 }
 
 // prefix gives the columns from an index on, which have no alias, the name of the object in which the text has them.

@@ -141,6 +141,11 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if out, ok := r.throughEdge(sc, name); ok {
 			return out
 		}
+		if ends, ok := r.ends[sc.node]; ok && r.is("{") {
+			if end := ends[r.endNamed(r.schema.Edge(typ), name)]; end != "" {
+				return r.filters(scope{node: end})
+			}
+		}
 		if sc.edge != nil {
 			if r.edgeProperty(sc, name) != nil {
 				sc = scope{node: r.edgeOf(sc)}
@@ -234,6 +239,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "in":
 		return r.isIn(name, p)
 	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
+		if r.peek(0).kind == dollar {
+			return leaf(r.anyCaseParameter(name, op, p))
+		}
 		return leaf(name + anyCase(op, r.literal()))
 	case "is_null", "isnull", "null":
 		if r.accept("false") {

@@ -60,6 +60,7 @@ type writing struct {
 	node     *catalog.Node // nil for an edge
 	variable string
 	verb     string
+	clause   cond // of an edge: the clause that binds it
 
 	rows     []*row
 	where    []cond
@@ -124,6 +125,9 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
 	w := &writing{typ: typ, node: r.schema.Node(typ), variable: r.fresh(typ), verb: verb}
+	if w.node == nil && w.changes() {
+		w.clause, _, _ = r.withEnds(w.variable, r.schema.Edge(typ))
+	}
 	r.expect("(")
 	for !r.accept(")") {
 		if !r.accept(",") {
@@ -235,7 +239,7 @@ func (r *rewriter) writeChange(w *writing) {
 	}
 	outer := r.match
 	if w.node == nil {
-		r.match = append([]cond{leaf("$_ " + v + ":" + lower(w.typ) + " $_")}, w.where...)
+		r.match = append([]cond{w.clause}, w.where...)
 	} else {
 		r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
 	}

@@ -54,7 +54,6 @@ func (r *rewriter) relation(typ, name string) *relation {
 				return &relation{e, forward}
 			}
 		}
-		return nil
 	}
 	for _, inverse := range []string{"by", "inverse", "reverse", "incoming"} { // producedBy is produced from its other end
 		base, ok := strings.CutSuffix(plain(name), inverse)

@@ -212,7 +212,7 @@ func (r *rewriter) selection(sc scope) {
 		if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" {
 			r.gathered(sc, alias)
 			return
-		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil ||
+		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil && r.counted(r.vars[sc.node], t.text) == nil ||
 			r.values[t.text] != "" || r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(t.text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)

@@ -271,3 +271,29 @@ func (r *rewriter) unwrapSort() {
 		}
 	}
 }
+
+// blockLimit makes the limit of a block a number: the default of a parameter, or the most records that a block may have.
+func (r *rewriter) blockLimit() {
+	name, parameter := strings.CutPrefix(r.limit, "$")
+	if r.limit != "" && !parameter {
+		return
+	}
+	limit := "1000"
+	if parameter {
+		for i, p := range r.params {
+			_, value, ok := strings.Cut(p, "@default(")
+			if !strings.HasPrefix(p, "$"+name+":") {
+				continue
+			}
+			if n, err := parseCount(strings.TrimSuffix(value, ")")); ok && err == nil {
+				limit = n
+			}
+			if r.uses(name) == 2 { // its declaration and this place
+				r.params = slices.Delete(slices.Clone(r.params), i, i+1)
+			}
+			break
+		}
+		r.note("the limit of a block is a number: write it in the place of " + limit)
+	}
+	r.limit = limit
+}

@@ -161,11 +161,12 @@ func (r *rewriter) bind(name, typ string) string {
 	return "$" + lower(name)
 }
 
-// fresh binds a new variable whose name is the first letter of its type.
+// fresh binds a new variable whose name is the first letter of its type, and which the text does not use.
 func (r *rewriter) fresh(typ string) string {
 	name := lower(typ[:1])
 	for used := true; used; {
-		if _, used = r.vars[name]; used {
+		if _, used = r.vars[name]; used || r.uses(name) > 0 {
+			used = true
 			name += lower(typ[:1])
 		}
 	}

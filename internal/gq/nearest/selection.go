@@ -332,9 +332,7 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 	if single && r.limit == "" {
 		return "first" + out + " }"
 	}
-	if r.limit == "" {
-		r.limit = "1000"
-	}
+	r.blockLimit()
 	return "collect" + out + " limit " + r.limit + " }"
 }
 

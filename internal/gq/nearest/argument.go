@@ -8,7 +8,8 @@ import (
 // argument reports whether a name is that of an argument that arguments reads, apart from properties.
 func argument(name string) bool {
 	return slices.Contains([]string{"first", "limit", "take", "top", "where", "filter", "filters", "condition", "orderby", "order", "sort", "orderasc", "orderdesc",
-		"offset", "skip", "start", "options", "pagination", "paging", "after", "groupby", "distinct", "distincton", "depth", "maxdepth", "hops", "maxhops", "func"}, plain(name))
+		"offset", "skip", "start", "options", "pagination", "paging", "after", "groupby", "distinct", "distincton", "depth", "maxdepth", "hops", "maxhops", "func",
+		"pagesize", "perpage", "page"}, plain(name))
 }
 
 // arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
@@ -30,7 +31,7 @@ func (r *rewriter) arguments(q *read, sc scope) {
 		}
 		r.expect(":")
 		switch plain(name) {
-		case "first", "limit", "take", "top":
+		case "first", "limit", "take", "top", "pagesize", "perpage":
 			q.limit = r.operand()
 		case "offset", "skip", "start":
 			q.skip = r.operand()
@@ -40,6 +41,10 @@ func (r *rewriter) arguments(q *read, sc scope) {
 			r.sortArgument(sc)
 		case "orderasc", "orderdesc": // of Dgraph
 			r.direction(r.scoped(sc, r.word()) + map[string]string{"orderdesc": " desc"}[plain(name)])
+		case "page":
+			if n := r.operand(); n != "1" {
+				panic(giveUp{})
+			}
 		case "func":
 			r.dgraphFunction(sc)
 		case "distinct", "distincton":
@@ -186,9 +191,23 @@ func (r *rewriter) sortArgument(sc scope) {
 			r.direction(r.scoped(sc, r.word()) + map[string]string{"desc": " desc"}[direction])
 			r.accept(",")
 		}
+	case r.sortsByCount(sc):
+		r.next()
+		name := r.word()
+		r.expect(":", "{", "count", ":")
+		r.add(name, "count { "+r.counted(r.vars[sc.node], name).clause(sc.node, "", "")+" }")
+		r.direction(last(r.aliases))
+		r.expect("}", "}")
+		r.note("the number by which the rows are ordered is a column")
 	default:
 		r.sortKeys(sc)
 	}
+}
+
+// sortsByCount reports whether { placed_aggregate: { count: desc } } comes next, in a field that returns rows.
+func (r *rewriter) sortsByCount(sc scope) bool {
+	return r.nesting == 0 && r.is("{") && r.peek(1).kind == word && tokens(r.tokens[r.at+2:]).are(":", "{", "count", ":") && r.isAt(7, "}") && r.isAt(8, "}") &&
+		r.counted(r.vars[sc.node], r.peek(1).text) != nil
 }
 
 // sortText reads a key of a sort such as "opened:desc" or "-opened".

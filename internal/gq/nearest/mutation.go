@@ -238,6 +238,10 @@ func (r *rewriter) writeChange(w *writing) {
 		panic(giveUp{})
 	}
 	outer := r.match
+	if where, ok := w.edgeWhere(); ok {
+		r.emit(w.verb + " " + w.typ + assigned + " where " + where)
+		return
+	}
 	if w.node == nil {
 		r.match = append([]cond{w.clause}, w.where...)
 	} else {
@@ -258,6 +262,23 @@ func (r *rewriter) writeChange(w *writing) {
 	for _, l := range links {
 		r.emitLink(l, v)
 	}
+}
+
+// edgeWhere returns the conditions on an edge as those of a statement, if they only compare its ends and properties.
+func (w *writing) edgeWhere() (where string, ok bool) {
+	if w.node != nil {
+		return "", false
+	}
+	var out []string
+	for _, c := range w.where {
+		own, mine := strings.CutPrefix(c.text, "$"+lower(w.variable)+".")
+		_, relation, _ := strings.Cut(own, " ")
+		if operator, _, _ := strings.Cut(relation, " "); !mine || c.op != "" || relations[operator] != operator {
+			return "", false
+		}
+		out = append(out, own)
+	}
+	return strings.Join(out, " and "), true
 }
 
 // changeAfter writes an update or a delete after other statements. One node that values find needs no match.

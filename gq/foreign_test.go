@@ -170,6 +170,17 @@ func TestForeignIncidents(t *testing.T) {
 	}
 }
 
+// TestForeignGraphQL checks the errors of texts with habits of Hasura, Neo4j, Prisma, Dgraph, PostGraphile, Gatsby and Strapi.
+// The author of the texts knew the language. Three sets were written one after the other: of 69 texts the translation
+// repaired 22 before it was extended, of 71 others 53 after that, and of 33 others 30 after the next extension.
+func TestForeignGraphQL(t *testing.T) {
+	for _, corpus := range []string{"shop", "library", "incidents", "lab", "hr", "care", "city"} {
+		if all, good := checkRepairs(t, corpus, "testdata/foreign/graphql/"+corpus); all == 0 || good < all {
+			t.Errorf("%s: %d of %d texts are repaired or told what to use", corpus, good, all)
+		}
+	}
+}
+
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.

@@ -25,7 +25,7 @@ func (r *rewriter) arguments(q *read, sc scope) {
 			continue
 		}
 		name := r.word()
-		if !argument(name) || r.property(r.vars[sc.node], name) != nil && !r.is(":", "{") {
+		if !argument(name) || r.property(r.vars[sc.node], name) != nil && (!r.is(":", "{") || r.comparesNext()) {
 			r.match = append(r.match, r.filterOf(sc, name)...)
 			continue
 		}
@@ -99,6 +99,12 @@ func (r *rewriter) sortEnum(sc scope) string {
 		}
 	}
 	return r.scoped(sc, base) + direction
+}
+
+// comparesNext reports whether a colon and an object with an operator come next, such as : { _gt: 5 }.
+func (r *rewriter) comparesNext() bool {
+	op := strings.TrimPrefix(strings.ToLower(r.peek(2).text), "_")
+	return comparisons[op] != "" || negatives[op] != "" || slices.Contains([]string{"nin", "is_null", "isnull", "like", "ilike", "between"}, op)
 }
 
 // propertyNames reads the name of a property, or a list of them in brackets.
@@ -268,26 +274,32 @@ func (r *rewriter) returnArguments() {
 
 // unwrapSort replaces { edge: { minutes: ASC } } and { node: { title: ASC } } by their inner objects.
 func (r *rewriter) unwrapSort() {
-	depth := 0
-	for i := r.at; i < len(r.tokens); i++ {
-		rest := tokens(r.tokens[i:])
-		if (isEdgeWrapper(rest.at(0).text) || rest.are("node")) && rest.at(1).text == ":" && rest.at(2).text == "{" && rest.at(5).text != ":" && i > 0 && r.tokens[i-1].text == "{" {
-			for j := i + 3; j < len(r.tokens); j++ {
-				if r.tokens[j].text == "}" {
-					r.tokens = slices.Delete(slices.Clone(r.tokens), j, j+1)
-					r.tokens = slices.Delete(r.tokens, i, i+3)
-					break
-				}
+	var out []token // the value without the wrappers
+	depth, inner, i := 0, 0, r.at
+	for ; i < len(r.tokens); i++ {
+		t, rest := r.tokens[i], tokens(r.tokens[i:])
+		if (isEdgeWrapper(t.text) || rest.are("node")) && rest.at(1).text == ":" && rest.at(2).text == "{" && inner == 0 && len(out) > 0 && last(out).text == "{" {
+			i += 2
+			depth++
+			inner = depth
+			continue
+		}
+		if t.kind == mark && strings.Contains("([{", t.text) {
+			depth++
+		} else if t.kind == mark && strings.Contains(")]}", t.text) {
+			depth--
+			if inner > 0 && depth < inner {
+				inner = 0
+				continue
 			}
 		}
-		if r.tokens[i].kind == mark && strings.Contains("([{", r.tokens[i].text) {
-			depth++
-		} else if r.tokens[i].kind == mark && strings.Contains(")]}", r.tokens[i].text) {
-			depth--
-		}
+		out = append(out, t)
 		if depth <= 0 {
-			return
+			break
 		}
+	}
+	if i < len(r.tokens) && i+1-r.at > len(out) {
+		r.tokens = slices.Concat(r.tokens[:r.at], out, r.tokens[i+1:])
 	}
 }
 

@@ -165,13 +165,30 @@ func (r *rewriter) bind(name, typ string) string {
 func (r *rewriter) fresh(typ string) string {
 	name := lower(typ[:1])
 	for used := true; used; {
-		if _, used = r.vars[name]; used || r.uses(name) > 0 {
+		if _, used = r.vars[name]; used || r.inText(name) {
 			used = true
 			name += lower(typ[:1])
 		}
 	}
 	r.bind(name, typ)
 	return name
+}
+
+// inText reports whether the text has a variable or a parameter of a name.
+func (r *rewriter) inText(name string) bool {
+	if r.dollars == nil {
+		r.dollars = map[string]bool{}
+		all := slices.Clone(r.tokens)
+		for _, f := range r.fragments {
+			all = append(all, f.tokens...)
+		}
+		for _, t := range all {
+			if t.kind == dollar {
+				r.dollars[t.text] = true
+			}
+		}
+	}
+	return r.dollars[name]
 }
 
 // firstNode returns a variable that every match binds.

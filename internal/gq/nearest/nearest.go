@@ -116,7 +116,9 @@ type rewriter struct {
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
 	head   []string        // its annotations
 
-	fragments map[string]fragment // of GraphQL, by name
+	fragments map[string]fragment    // of GraphQL, by name
+	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
+	dollars   map[string]bool        // the names after dollar signs in the text; nil before the first use
 
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound

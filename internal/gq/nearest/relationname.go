@@ -31,10 +31,11 @@ func (r *rewriter) relationOfVerb(typ, name string) *relation {
 		}
 	}
 	var found []*relation
+	verb := stem(base)
 	for _, e := range r.schema.Edges {
 		edge := plain(e.Name)
 		noun, of := strings.CutSuffix(edge, "of")
-		if stem(strings.TrimSuffix(noun, "by")) != stem(base) {
+		if !strings.HasPrefix(noun, verb) || stem(strings.TrimSuffix(noun, "by")) != verb {
 			continue
 		}
 		forward, reverse := r.atEnd(e, false, typ), r.atEnd(e, true, typ)

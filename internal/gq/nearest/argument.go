@@ -24,6 +24,11 @@ func (r *rewriter) arguments(q *read, sc scope) {
 		if r.accept(",") {
 			continue
 		}
+		if r.nesting == 0 && r.is("nearest", ":", "{") {
+			r.similar()
+			r.accept(",")
+			continue
+		}
 		name := r.word()
 		if !argument(name) || r.property(r.vars[sc.node], name) != nil && (!r.is(":", "{") || r.comparesNext()) {
 			r.match = append(r.match, r.filterOf(sc, name)...)

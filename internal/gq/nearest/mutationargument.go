@@ -321,9 +321,12 @@ func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
 	creates := verb == "create" || verb == "data"
 	var values []string // of the new node
 	r.linkObject(&l, n, creates, &values)
-	if creates {
+	if l.other != "" && len(values) > 0 {
+		panic(giveUp{})
+	}
+	if creates && l.other == "" {
 		v := r.fresh(n.Name)
-		if len(values) == 0 || l.other != "" {
+		if len(values) == 0 {
 			panic(giveUp{})
 		}
 		l.other = "$" + v
@@ -349,6 +352,8 @@ func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool, values
 		switch {
 		case p == nil && r.is("{") && (plain(name) == "where" && !creates || plain(name) == "node" || plain(name) == "data" || r.tableNode(name) == n.Name):
 			r.linkObject(l, n, creates, values)
+		case p == nil && r.is("{") && creates && plain(name) == "connect":
+			r.linkObject(l, n, false, values)
 		case p == nil && r.is("{") && isEdgeWrapper(name):
 			l.properties = append(l.properties, r.props(l.edge.Name)...)
 		case p == nil && r.property(l.edge.Name, name) != nil:

@@ -180,6 +180,18 @@ func TestForeignSQL(t *testing.T) {
 	}
 }
 
+// TestForeignGraphQL checks the errors of texts with habits of Hasura, Neo4j, Prisma, Dgraph, PostGraphile, Gatsby and Strapi.
+// The author of the texts knew the language. Four sets were written one after the other: of 69 texts the translation
+// repaired 22 before it was extended, of 71 others 53 after that, of 33 others 30 after the next extension, and of the last
+// 22 it repaired 20.
+func TestForeignGraphQL(t *testing.T) {
+	for _, corpus := range []string{"shop", "library", "incidents", "lab", "hr", "care", "city"} {
+		if all, good := checkRepairs(t, corpus, "testdata/foreign/graphql/"+corpus); all == 0 || good < all {
+			t.Errorf("%s: %d of %d texts are repaired or told what to use", corpus, good, all)
+		}
+	}
+}
+
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.
@@ -246,12 +258,10 @@ func TestNoNearest(t *testing.T) {
 		`SELECT level, COUNT(*) FROM Person GROUP BY name`,
 		`UPDATE Person SET level = 'lead'`,
 		`DELETE FROM Person`,
-		`{ person(email: "a@x.org") { name } team(name: "x") { name } }`,
 		`{ person(email: "a@x.org", unknown: 3) { name } }`,
 		`{ persons(where: { name: { near: "a" } }) { name } }`,
 		`{ persons(where: { salary: 3 }) { name } }`,
 		`{ persons(where: { or: { name: "a", level: lead } }) { name } }`,
-		`{ persons(where: { knows: { every: { level: lead } } }) { name } }`,
 		`{ persons(after: "x", first: 3) { name } }`,
 		`{ persons { name knows @skip(if: true) { name } } }`,
 		`{ persons { name knows { name @client } } }`,
@@ -279,7 +289,6 @@ func TestNoNearest(t *testing.T) {
 		`query { match { $p: Person $p knows { weight: 1, unknown: 2 } $q } return { $q.name } }`,
 		`query { match { $p: Person } nearest: { face: $text, minScore: 0.5 } return { $p.name } }`,
 		`{ personAggregate { count max { unknown } } }`,
-		`{ personAggregate { count nodes { name } } }`,
 		`query q() { match { $p: Person } return { $p.nmae } }`,
 		`query q() { match { $p: Persn } return { $p.name } }`,
 		`query q() { match { $p: Person $p.born > 3 } return { $p.name } }`,

@@ -78,7 +78,7 @@ func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnost
 		return advice
 	}
 	frame := nearest.Frame(s, src.Text)
-	if frame == "" || len(faultsOf(m, s, Source{Name: src.Name, Text: frame})) > 0 {
+	if frame == "" || len(faultsOf(m, s, Source{Name: src.Name, Text: frame}, 1)) > 0 {
 		return advice
 	}
 	if intro == syntax.FormIntro {

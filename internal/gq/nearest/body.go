@@ -46,6 +46,8 @@ func (r *rewriter) body() {
 			r.wherePart()
 		case r.is("select"):
 			r.selectRows()
+		case r.is("return", "(") && r.peek(2).kind == word && r.isAt(3, ":") && argument(r.peek(2).text):
+			r.returnArguments()
 		case r.accept("return"):
 			r.returned()
 		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
@@ -277,6 +279,7 @@ func (r *rewriter) havingPart() {
 
 // grouped reads the keys after GROUP BY.
 func (r *rewriter) grouped() {
+	r.accept(":")
 	braces := r.accept("{") || r.accept("(")
 	for {
 		r.groups = append(r.groups, r.position(r.groupKey()))

@@ -387,6 +387,9 @@ func (r *rewriter) traversal(shortest bool) {
 		edge = "<" + edge + ">"
 	}
 	walks, braces := true, 0
+	if r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") {
+		r.edgeArguments()
+	}
 	switch {
 	case r.is("{") && r.peek(1).kind == word: // the properties of the edge
 		walks, braces = false, r.at

@@ -138,9 +138,9 @@ func (r *rewriter) column() {
 		e = "(" + r.compare(e).render(true) + ")"
 	}
 	alias, e = r.columnOverEdges(alias, e)
-	if r.is("@") {
-		alias, e = r.include(alias, e)
-	}
+	done := r.directives()
+	alias, e = r.conditional(alias, e)
+	done()
 	switch next := r.peek(0); {
 	case r.accept("as"):
 		if next = r.next(); next.kind != word && next.kind != text {
@@ -157,21 +157,6 @@ func (r *rewriter) column() {
 		alias = r.windows[i].name
 	}
 	r.add(alias, e)
-}
-
-// include reads @include(if: $condition) after a column.
-func (r *rewriter) include(alias, e string) (newAlias, expr string) {
-	r.expect("@", "include", "(", "if", ":")
-	condition := r.operand()
-	test := condition + " = true"
-	r.expect(")")
-	if condition == "true" {
-		return alias, e
-	}
-	if alias == "" {
-		alias = e[strings.LastIndexAny(e, "$.")+1:]
-	}
-	return alias, "if(" + test + ", " + e + ")"
 }
 
 // isAt reports whether one of the marks stands n places after the next token.

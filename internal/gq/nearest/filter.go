@@ -12,12 +12,16 @@ import (
 type scope struct {
 	node string // the variable of the node
 	edge *edgeScope
+
+	edgeFirst bool // a name means a property of the edge before one of the node
 }
 
 // edgeScope is the edge over which a selection reaches its node.
 type edgeScope struct {
 	edge *catalog.Edge
 	name string // of the variable that bind makes, or "" before
+
+	bounds string // of a walk over the edge, such as {1,3}, or ""
 }
 
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
@@ -107,7 +111,8 @@ func all(subs []cond) cond {
 }
 
 // suffixes are the operators that GraphQL servers append to the name of a property.
-var suffixes = []string{"_not_in", "_in", "_not", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
+var suffixes = []string{"_not_contains", "_not_starts_with", "_not_ends_with", "_not_in", "_in", "_not", "_includes", "_matches", "_like", "_ilike", "_icontains", "_startswith", "_endswith",
+	"_is_null", "_isnull", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
 
 // suffixed returns the property and the operator that a name such as rows_gt means, or nil.
 func (r *rewriter) suffixed(typ, name string) (p *catalog.Property, op string) {
@@ -127,14 +132,26 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if p, op := r.suffixed(typ, name); p != nil {
 			return []cond{r.filter(sc, p, op)}
 		}
-		if rel := r.relation(typ, name); rel != nil && r.is("{") {
+		if rel := r.relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
 			return []cond{r.neighbours(sc, rel)}
 		}
-		if sc.edge != nil && r.property(sc.edge.edge.Name, name) != nil {
-			if sc.edge.name == "" {
-				sc.edge.name = r.fresh(sc.edge.edge.Name)
+		if c, ok := r.suffixedRelation(sc, name); ok {
+			return []cond{c}
+		}
+		if out, ok := r.throughEdge(sc, name); ok {
+			return out
+		}
+		if ends, ok := r.ends[sc.node]; ok && r.is("{") {
+			if end := ends[r.endNamed(r.schema.Edge(typ), name)]; end != "" {
+				return r.filters(scope{node: end})
 			}
-			sc = scope{node: sc.edge.name}
+		}
+		if sc.edge != nil {
+			if r.edgeProperty(sc, name) != nil {
+				sc = scope{node: r.edgeOf(sc)}
+			} else if p, op := r.suffixed(sc.edge.edge.Name, name); p != nil {
+				return []cond{r.filter(scope{node: r.edgeOf(sc)}, p, op)}
+			}
 		}
 	}
 	p := r.need(sc, name)
@@ -151,9 +168,14 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 // operators reads the operators of a property in braces.
 func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 	defer r.deeper()()
+	r.ignoreCase()
 	r.expect("{")
 	for !r.accept("}") {
 		t := r.next()
+		if t.are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
+			r.accept(",")
+			continue
+		}
 		if t.kind != word && t.kind != dollar { // $gt is the operator of MongoDB
 			panic(giveUp{})
 		}
@@ -170,30 +192,6 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 		panic(giveUp{})
 	}
 	return out
-}
-
-// neighbours reads a filter on the nodes at the other end of a relation, as in
-// placed: { some: { paid: true } }.
-func (r *rewriter) neighbours(sc scope, rel *relation) cond {
-	quantifier := "some"
-	wrapped := r.peek(2).text == ":" && slices.Contains([]string{"some", "none", "every", "single", "is", "any"}, strings.ToLower(r.peek(1).text))
-	if wrapped {
-		r.next()
-		quantifier = strings.ToLower(r.word())
-		r.expect(":")
-	}
-	to := r.fresh(rel.other())
-	subs := append([]cond{leaf(rel.clause(sc.node, "", to))}, r.filters(scope{node: to})...)
-	if wrapped {
-		r.expect("}")
-	}
-	switch quantifier {
-	case "some", "any", "is":
-		return cond{op: "exists", subs: subs}
-	case "none":
-		return cond{op: "not", subs: subs}
-	}
-	panic(giveUp{})
 }
 
 // similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
@@ -222,24 +220,36 @@ func (r *rewriter) similar() {
 }
 
 // comparisons maps the operators of GraphQL servers.
-var comparisons = map[string]string{"eq": "=", "equals": "=", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
-	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
+var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "notequalto": "!=", "greaterthan": ">", "greaterthanorequalto": ">=", "lessthan": "<", "lessthanorequalto": "<=", "before": "<", "after": ">", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
+	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "has_key": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
+
+// negatives maps the operators of GraphQL servers that negate another one.
+var negatives = map[string]string{"not_contains": "contains", "notcontains": "contains", "not_starts_with": "starts_with", "notstartswith": "starts_with",
+	"not_ends_with": "ends_with", "notendswith": "ends_with", "nlike": "like", "nilike": "ilike", "notlike": "like", "notilike": "ilike", "nregex": "regex"}
 
 // filter reads the value of an operator of a GraphQL server.
 func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	name := "$" + lower(sc.node) + "." + p.Name
+	if positive := negatives[op]; positive != "" {
+		return r.negated(r.filter(sc, p, positive))
+	}
 	switch op {
 	case "nin", "not_in", "notin":
 		return r.negated(r.isIn(name, p))
 	case "in":
 		return r.isIn(name, p)
-	case "is_null", "isnull":
+	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
+		if r.peek(0).kind == dollar {
+			return leaf(r.anyCaseParameter(name, op, p))
+		}
+		return leaf(name + anyCase(op, r.literal()))
+	case "is_null", "isnull", "null":
 		if r.accept("false") {
 			return leaf(name + " is not null")
 		}
 		r.expect("true")
 		return leaf(name + " is null")
-	case "exists":
+	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
 		if r.accept("true") {
 			return leaf(name + " is not null")
 		}
@@ -256,10 +266,13 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		high := r.valueOf(p)
 		r.expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
-	case "haseveryof", "hasevery", "has_every", "contains_all", "hassome", "has_some", "contains_any":
-		if op == "hassome" || op == "has_some" || op == "contains_any" {
+	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
+		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
 			return r.containsEach(name, "any", p)
 		}
+		return r.containsEach(name, "all", p)
+	}
+	if p.Type.List && r.is("[") && (op == "contains" || op == "includes" || op == "has") {
 		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]

@@ -32,7 +32,7 @@ func (r *rewriter) call(name string) string {
 	if name == "" {
 		panic(giveUp{})
 	}
-	distinct := r.accept("distinct")
+	distinct := r.accept("distinct", ":") || r.accept("distinct")
 	args := r.callArguments(name == "if")
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
 		r.declareText(args[0])

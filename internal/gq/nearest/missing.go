@@ -98,6 +98,14 @@ var anywhere = []absent{
 		return t.one([]string{"union", "intersect", "except", "minus"}, "all", "distinct", "query", "select", "match", "(")
 	},
 		"there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
+	{func(t tokens) bool {
+		return t.one([]string{"set", "_set", "patch", "changes", "update", "data", "input"}) && t.at(1).text == ":" && t.at(2).kind == dollar
+	},
+		"a mutation names each property that it writes, with a parameter for each value: update Person set { name: $name } where email = $email"},
+	{func(t tokens) bool { return t.one([]string{"push", "_append", "_prepend"}) && t.at(1).text == ":" },
+		"an update writes a list as a whole, with all of its members: update Product set { tags: $tags } where sku = $sku"},
+	{func(t tokens) bool { return t.are("having", ":", "{") },
+		"a condition on an aggregate follows the columns: return { $p.name, avg($r.stars) as stars } having { stars > 4 }"},
 	{func(t tokens) bool { return t.are("connect", "by") },
 		"a walk follows an edge again and again: $a knows{1,64} $b"},
 	{func(t tokens) bool {

@@ -8,13 +8,34 @@ import (
 )
 
 // verbs maps the beginnings of the fields of GraphQL mutations to statements.
-var verbs = []struct{ prefix, statement string }{{"create", "insert"}, {"insert", "insert"}, {"add", "insert"}, {"upsert", "upsert"}, {"update", "update"},
+var verbs = []struct{ prefix, statement string }{{"create", "insert"}, {"insert", "insert"}, {"add", "insert"}, {"upsert", "upsert"}, {"merge", "upsert"}, {"save", "upsert"}, {"update", "update"},
 	{"set", "update"}, {"delete", "delete"}, {"remove", "delete"}}
+
+// writtenNote says what a mutation answers with.
+const writtenNote = "a mutation answers with the numbers of its changes"
+
+// writeEach reads the fields of a mutation, whose statements take effect in order.
+func (r *rewriter) writeEach(field string) {
+	r.write(field)
+	for several := false; r.peek(0).kind == word; several = true {
+		if len(r.match) > 0 { // the statements belong to its block
+			panic(giveUp{})
+		}
+		if r.isAt(1, ":") { // an alias
+			r.skipTwo()
+		}
+		r.write(r.word())
+		if !several && len(r.columns) > 0 {
+			r.note(writtenNote)
+		}
+		r.columns, r.computed, r.aliases = nil, nil, nil
+	}
+}
 
 // write reads a field such as createPerson(…) { id } or update_person(where: { … }, _set: { … }) { ok }.
 func (r *rewriter) write(field string) {
-	n, verb := r.written(field)
-	r.writeFields(n, verb)
+	typ, verb := r.written(field)
+	r.writeType(typ, verb)
 }
 
 // writesFields reports whether the arguments of a field of GraphQL come next, as in insert Person(input: { … }).
@@ -29,203 +50,312 @@ func wraps(name string) bool {
 
 // conditionNames and valueNames are arguments of fields that write.
 var (
-	conditionNames = []string{"where", "filter", "pkcolumns", "by", "key"}
-	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields"}
+	conditionNames = []string{"where", "filter", "condition", "pkcolumns", "by", "key"}
+	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields", "update", "create", "node", "inc"}
 )
 
+// writing collects the arguments of a mutation of GraphQL.
+type writing struct {
+	typ      string        // a node type or an edge type
+	node     *catalog.Node // nil for an edge
+	variable string
+	verb     string
+	clause   cond // of an edge: the clause that binds it
+
+	rows     []*row
+	where    []cond
+	links    []edgeLink        // of an update: edges to insert or delete
+	keep     bool              // an upsert that changes nothing if the entity exists
+	only     []string          // the properties that an upsert changes if the entity exists; nil for all
+	update   *row              // the values of an upsert for an entity that exists
+	repeated map[string]string // by name of a parameter: the variable of its elements
+}
+
+// row holds the assignments of a mutation to one entity.
+type row struct {
+	names, values []string
+	links         []edgeLink
+	list          string // the parameter with the rows, or ""
+}
+
+// edgeLink is an edge between the written node and another one.
+type edgeLink struct {
+	edge       *catalog.Edge
+	forward    bool
+	other      string // the other end
+	before     string // the insert of the other end, or ""
+	properties []string
+	removed    bool
+}
+
+// changes reports whether a mutation changes entities that exist, so that its keys are conditions.
+func (w *writing) changes() bool { return w.verb == "update" || w.verb == "delete" }
+
+// row returns the last row, which it adds if there is none.
+func (w *writing) row() *row {
+	if len(w.rows) == 0 {
+		w.rows = []*row{{}}
+	}
+	return last(w.rows)
+}
+
+// assign adds an assignment. A property that has the same value already is left out.
+func (s *row) assign(name, value string) {
+	if i := slices.Index(s.names, name); i >= 0 {
+		if s.values[i] != value {
+			panic(giveUp{})
+		}
+		return
+	}
+	s.names, s.values = append(s.names, name), append(s.values, value)
+}
+
+// render writes the assignments.
+func (s *row) render() string {
+	var out []string
+	for i, name := range s.names {
+		out = append(out, name+": "+s.values[i])
+	}
+	return strings.Join(out, ", ")
+}
+
 // writeFields reads the arguments and the selection of a field that writes nodes.
-func (r *rewriter) writeFields(n *catalog.Node, verb string) {
-	v := r.fresh(n.Name)
-	w := &writing{node: n, variable: v, changes: verb == "update" || verb == "delete"}
+func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Name, verb) }
+
+// writeType reads the arguments and the selection of a field that writes nodes or edges.
+func (r *rewriter) writeType(typ, verb string) {
+	w := &writing{typ: typ, node: r.schema.Node(typ), variable: r.fresh(typ), verb: verb}
+	if w.node == nil && w.changes() {
+		w.clause, _, _ = r.withEnds(w.variable, r.schema.Edge(typ))
+	}
 	r.expect("(")
 	for !r.accept(")") {
 		if !r.accept(",") {
 			r.writeArgument(w)
 		}
 	}
-	if len(w.rows) == 0 {
-		w.rows = [][]string{nil}
-	}
-	switch verb {
-	case "insert", "upsert":
-		name := ""
-		if len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: v}) }) {
-			name = r.insertAs(v, n.Name) + " = "
-		}
-		if len(w.links) > 0 && name == "" {
-			name = r.insertAs(v, n.Name) + " = "
-		}
-		for _, row := range w.rows {
-			if len(w.where) > 0 || len(row) == 0 || len(w.links) > 0 && len(w.rows) > 1 {
-				panic(giveUp{})
-			}
-			r.emit(name + verb + " " + n.Name + " { " + strings.Join(row, ", ") + " }")
-		}
-		for _, l := range w.links {
-			r.emit(l)
-		}
-	default:
-		assigned := ""
-		if verb == "update" {
-			assigned = " set { " + strings.Join(w.rows[0], ", ") + " }"
-		}
-		if len(w.where) == 0 || len(w.links) > 0 || len(w.rows) != 1 || (len(w.rows[0]) > 0) != (verb == "update") {
-			panic(giveUp{})
-		}
-		r.match = append([]cond{leaf("$" + lower(v) + ": " + n.Name)}, w.where...)
-		r.change(v, verb, assigned)
+	if w.changes() {
+		r.writeChange(w)
+	} else {
+		r.writeRows(w)
 	}
 	if r.is("{") {
 		r.skipGroup()
-		r.note("a mutation answers with the numbers of its changes")
+		r.note(writtenNote)
 	}
 }
 
-// writing collects the arguments of a mutation of GraphQL.
-type writing struct {
-	node     *catalog.Node
-	variable string
-	changes  bool       // an update or a delete, whose keys are conditions
-	rows     [][]string // the assignments
-	where    []cond
-	links    []string // the statements that connect the node with others
-}
-
-// written returns the node type and the statement that the name of a field means.
-func (r *rewriter) written(field string) (*catalog.Node, string) {
-	name := plain(field)
-	for _, suffix := range []string{"bypk", "byid", "one", "many"} {
-		if cut, ok := strings.CutSuffix(name, suffix); ok && r.schema.Node(r.pluralType(name)) == nil {
-			name = cut
+// writeRows writes the inserts or upserts of a mutation.
+func (r *rewriter) writeRows(w *writing) {
+	if len(w.links) > 0 || len(w.rows) == 0 {
+		panic(giveUp{})
+	}
+	for _, c := range w.where { // the where of an upsert repeats the key
+		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+lower(w.variable)+"."), " = ")
+		if !ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !byKey(w.node, name) {
+			panic(giveUp{})
+		}
+		w.rows[0].assign(name, value)
+	}
+	for i, s := range w.rows {
+		if len(s.names) == 0 {
+			panic(giveUp{})
+		}
+		if w.verb == "upsert" {
+			r.keepValues(w, s)
+		}
+		name := ""
+		if s.list == "" && w.node != nil && len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
+			v := w.variable
+			if i > 0 {
+				v = r.fresh(w.typ)
+			}
+			name = r.insertAs(v, w.typ) + " = "
+		}
+		statement := name + w.verb + " " + w.typ + " { " + s.render() + " }"
+		if s.list != "" {
+			statement = "for $" + w.repeated[s.list] + " in $" + s.list + " { " + statement + " }"
+		}
+		r.emit(statement)
+		for _, l := range s.links {
+			r.emitLink(l, strings.TrimSuffix(name, " = "))
 		}
 	}
-	for _, v := range verbs {
-		if rest, ok := strings.CutPrefix(name, v.prefix); ok {
-			if n := r.schema.Node(r.pluralType(rest)); n != nil {
-				return n, v.statement
+}
+
+// keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
+func (r *rewriter) keepValues(w *writing, s *row) {
+	if !w.keep && w.only == nil && w.update == nil {
+		return
+	}
+	sign := ""
+	if w.node != nil && len(w.node.Key) > 0 {
+		sign = w.node.Key[0]
+	}
+	for i, name := range s.names {
+		if w.node != nil && slices.Contains(w.node.Key, name) || name == "from" || name == "to" {
+			continue
+		}
+		change := settings{name: name, create: s.values[i]}
+		switch {
+		case w.update != nil:
+			if j := slices.Index(w.update.names, name); j >= 0 {
+				change.match = w.update.values[j]
 			}
+		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
+			change.match = change.create
+		}
+		s.values[i] = r.mergedValue(change, w.typ, sign)
+	}
+	if w.update == nil {
+		return
+	}
+	for j, name := range w.update.names {
+		if !slices.Contains(s.names, name) {
+			s.assign(name, r.mergedValue(settings{name: name, match: w.update.values[j]}, w.typ, sign))
+		}
+	}
+}
+
+// writeChange writes the update or the delete of a mutation.
+func (r *rewriter) writeChange(w *writing) {
+	if len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil || w.update != nil {
+		panic(giveUp{})
+	}
+	assigned := ""
+	links := w.links
+	if len(w.rows) == 1 {
+		links = append(links, w.rows[0].links...)
+		if len(w.rows[0].names) > 0 {
+			assigned = " set { " + w.rows[0].render() + " }"
+		}
+	}
+	if (assigned != "" || len(links) > 0) != (w.verb == "update") {
+		panic(giveUp{})
+	}
+	v := "$" + lower(w.variable)
+	if len(r.match)+len(r.statements) > 0 && len(links) > 0 {
+		panic(giveUp{})
+	}
+	outer := r.match
+	if where, ok := w.edgeWhere(); ok {
+		r.emit(w.verb + " " + w.typ + assigned + " where " + where)
+		return
+	}
+	if w.node == nil {
+		r.match = append([]cond{w.clause}, w.where...)
+	} else {
+		r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
+	}
+	if len(links) == 0 {
+		before := len(r.statements)
+		r.changeAfter(w, assigned)
+		if len(r.match) > 0 && before > 0 { // the block would hold the statements before
+			panic(giveUp{})
+		}
+		r.match = append(outer, r.match...)
+		return
+	}
+	if assigned != "" {
+		r.emit("update " + w.typ + assigned + " where " + r.key(w.typ) + " = " + v + "." + r.key(w.typ))
+	}
+	for _, l := range links {
+		r.emitLink(l, v)
+	}
+}
+
+// edgeWhere returns the conditions on an edge as those of a statement, if they only compare its ends and properties.
+func (w *writing) edgeWhere() (where string, ok bool) {
+	if w.node != nil {
+		return "", false
+	}
+	var out []string
+	for _, c := range w.where {
+		own, mine := strings.CutPrefix(c.text, "$"+lower(w.variable)+".")
+		_, relation, _ := strings.Cut(own, " ")
+		if operator, _, _ := strings.Cut(relation, " "); !mine || c.op != "" || relations[operator] != operator {
+			return "", false
+		}
+		out = append(out, own)
+	}
+	return strings.Join(out, " and "), true
+}
+
+// changeAfter writes an update or a delete after other statements. One node that values find needs no match.
+func (r *rewriter) changeAfter(w *writing, assigned string) {
+	if len(r.statements) > 0 && w.node != nil {
+		if where, ok := r.predicates("$"+lower(w.variable), w.typ); ok {
+			r.match = nil
+			r.emit(w.verb + " " + w.typ + assigned + " where " + where)
+			return
+		}
+	}
+	r.change(w.variable, w.verb, assigned)
+}
+
+// emitLink writes the insert or the delete of an edge of a node.
+func (r *rewriter) emitLink(l edgeLink, node string) {
+	if l.before != "" {
+		r.emit(l.before)
+	}
+	from, to := node, l.other
+	if !l.forward {
+		from, to = to, from
+	}
+	if l.removed {
+		r.emit("delete " + l.edge.Name + " where from = " + from + " and to = " + to)
+		return
+	}
+	r.emit("insert " + l.edge.Name + " { " + strings.Join(append([]string{"from: " + from, "to: " + to}, l.properties...), ", ") + " }")
+}
+
+// written returns the type and the statement that the name of a field means.
+func (r *rewriter) written(field string) (typ, statement string) {
+	name := plain(field)
+	for _, v := range verbs {
+		rest, ok := strings.CutPrefix(name, v.prefix)
+		if !ok {
+			continue
+		}
+		if typ := r.writtenType(rest); typ != "" {
+			return typ, v.statement
 		}
 	}
 	panic(giveUp{})
 }
 
-// writeArgument reads one argument of a mutation of GraphQL.
-func (r *rewriter) writeArgument(w *writing) {
-	name := r.word()
-	r.expect(":")
-	property := r.property(w.node.Name, name) != nil
-	switch {
-	case !property && r.is("{") && slices.Contains(conditionNames, plain(name)):
-		w.where = append(w.where, r.filters(scope{node: w.variable})...)
-	case !property && r.peek(0).kind == dollar && slices.Contains(valueNames, plain(name)):
-		r.inputObject(w)
-	case !property && (r.is("{") || r.is("[", "{")) && slices.Contains(valueNames, plain(name)):
-		list := r.accept("[")
-		for {
-			r.expect("{")
-			if len(w.rows) > 0 && !list {
-				panic(giveUp{})
-			}
-			w.rows = append(w.rows, nil)
-			for !r.accept("}") {
-				if !r.accept(",") {
-					name := r.word()
-					r.expect(":")
-					if rel := r.relation(w.node.Name, name); rel != nil && r.is("{") && r.property(w.node.Name, name) == nil {
-						r.connect(w, rel)
-						continue
-					}
-					r.writeValue(w, name)
+// writtenType returns the type in a name such as person, manyPerson, person_one, person_by_pk or personByEmail.
+func (r *rewriter) writtenType(name string) string {
+	find := func(name string) string {
+		if t := r.pluralType(name); r.schema.Node(t) != nil {
+			return t
+		}
+		if e := r.edgeType(name); e != nil {
+			return e.Name
+		}
+		return ""
+	}
+	if typ := find(name); typ != "" {
+		return typ
+	}
+	for _, affix := range []string{"bypk", "byid", "one", "many", "unique"} {
+		for _, cut := range []func(string, string) (string, bool){strings.CutSuffix, strings.CutPrefix} {
+			if rest, ok := cut(name, affix); ok {
+				if typ := find(rest); typ != "" {
+					return typ
 				}
 			}
-			if !list || !r.accept(",") && !r.is("{") {
-				break
-			}
 		}
-		if list {
-			r.expect("]")
-		}
-	default:
-		if len(w.rows) == 0 && !(w.changes && byKey(w.node, r.propertyName(w.node.Name, name))) {
-			w.rows = [][]string{nil}
-		}
-		r.writeValue(w, name)
 	}
+	return r.typeByKey(name)
 }
 
-// writeValue reads the value of a property. A key of an update or a delete is a condition.
-func (r *rewriter) writeValue(w *writing, name string) {
-	typ := w.node.Name
-	name = r.propertyName(typ, name)
-	if w.changes && byKey(w.node, name) {
-		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+r.valueOf(r.property(typ, name))))
-		return
-	}
-	row := &w.rows[len(w.rows)-1]
-	if !w.changes && r.accept("null") {
-		return
-	}
-	wrapped := r.accept("{", "set", ":")
-	*row = append(*row, name+": "+r.assignment(typ, name))
-	if wrapped {
-		r.expect("}")
-	}
-}
-
-// inputObject replaces a parameter that holds all values of an insert by a parameter for each property.
-func (r *rewriter) inputObject(w *writing) {
-	name := r.next().text
-	if w.changes || len(w.rows) > 0 || !r.declared(name) || r.uses(name) != 2 { // its declaration and this place
-		panic(giveUp{})
-	}
-	r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	var row []string
-	for _, p := range w.node.Properties {
-		if p.Embed != nil {
-			continue
+// typeByKey returns the node type of a name such as serviceBySlug, or "".
+func (r *rewriter) typeByKey(name string) string {
+	for i := strings.LastIndex(name, "by"); i > 0; i = strings.LastIndex(name[:i], "by") {
+		if n := r.schema.Node(r.pluralType(name[:i])); n != nil && r.property(n.Name, name[i+2:]) != nil {
+			return n.Name
 		}
-		if r.declared(p.Name) {
-			panic(giveUp{})
-		}
-		typ := p.Type
-		typ.Enum = nil
-		r.declare(p.Name, typ.String())
-		row = append(row, p.Name+": $"+p.Name)
 	}
-	w.rows = [][]string{row}
-	r.note("the object $" + name + " becomes a parameter for each property")
-}
-
-// connect reads { connect: { email: "x" } } or { create: { … } } in the place of a value: an edge to a node that exists,
-// or to a new one.
-func (r *rewriter) connect(w *writing, rel *relation) {
-	r.expect("{")
-	other := ""
-	n := r.schema.Node(rel.other())
-	switch {
-	case n == nil:
-		panic(giveUp{})
-	case r.accept("connect", ":", "{"):
-		where := r.accept("where", ":", "{")
-		if r.propertyName(n.Name, r.word()) != r.key(n.Name) {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		other = r.endValue()
-		if where {
-			r.expect("}")
-		}
-		r.expect("}")
-	case r.accept("create", ":"):
-		other = "$" + r.fresh(n.Name)
-		w.links = append(w.links, r.insertAs(other[1:], n.Name)+" = insert "+n.Name+" { "+strings.Join(r.props(n.Name), ", ")+" }")
-	default:
-		panic(giveUp{})
-	}
-	r.expect("}")
-	from, to := "$"+lower(w.variable), other
-	if !rel.forward {
-		from, to = to, from
-	}
-	w.links = append(w.links, "insert "+rel.edge.Name+" { from: "+from+", to: "+to+" }")
+	return ""
 }

@@ -37,7 +37,7 @@ func (r *rewriter) nodeType(label string) string {
 // pluralType is nodeType for a name such as persons or allPersons.
 func (r *rewriter) pluralType(name string) string {
 	name = plain(name)
-	for _, prefix := range []string{"", "all", "get", "list", "find"} {
+	for _, prefix := range []string{"", "all", "get", "list", "find", "query", "fetch", "search", "findmany", "findunique", "findfirst", "findall"} {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue
@@ -161,16 +161,34 @@ func (r *rewriter) bind(name, typ string) string {
 	return "$" + lower(name)
 }
 
-// fresh binds a new variable whose name is the first letter of its type.
+// fresh binds a new variable whose name is the first letter of its type, and which the text does not use.
 func (r *rewriter) fresh(typ string) string {
 	name := lower(typ[:1])
 	for used := true; used; {
-		if _, used = r.vars[name]; used {
+		if _, used = r.vars[name]; used || r.inText(name) {
+			used = true
 			name += lower(typ[:1])
 		}
 	}
 	r.bind(name, typ)
 	return name
+}
+
+// inText reports whether the text has a variable or a parameter of a name.
+func (r *rewriter) inText(name string) bool {
+	if r.dollars == nil {
+		r.dollars = map[string]bool{}
+		all := slices.Clone(r.tokens)
+		for _, f := range r.fragments {
+			all = append(all, f.tokens...)
+		}
+		for _, t := range all {
+			if t.kind == dollar {
+				r.dollars[t.text] = true
+			}
+		}
+	}
+	return r.dollars[name]
 }
 
 // firstNode returns a variable that every match binds.

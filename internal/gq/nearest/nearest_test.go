@@ -50,7 +50,7 @@ func TestRewriteOfNestedValues(t *testing.T) {
 // FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
 	var files []string
-	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt", "sql/*/*.txt"} {
+	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt", "sql/*/*.txt", "graphql/*/*.txt"} {
 		more, err := filepath.Glob("../../../gq/testdata/foreign/" + pattern)
 		if err != nil || len(more) == 0 {
 			f.Fatal("no texts", err)

@@ -11,7 +11,7 @@ import (
 // scalars maps the types of GraphQL and SQL to those of this language.
 var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", "bigint": "I64", "long": "I64", "float": "F64", "double": "F64", "number": "F64",
 	"int8": "I32", "int16": "I32", "int32": "I32", "int64": "I64", "uint64": "U64", "smallint": "I32", "float32": "F32", "float64": "F64", "real": "F32", "decimal": "F64", "numeric": "F64",
-	"boolean": "Bool", "bool": "Bool", "string": "String", "text": "String", "varchar": "String", "timestamp": "DateTime", "timestamptz": "DateTime", "float8": "F64", "int4": "I32", "uuid": "String", "datetime": "DateTime", "date": "Date"}
+	"boolean": "Bool", "bool": "Bool", "string": "String", "text": "String", "varchar": "String", "timestamp": "DateTime", "timestamptz": "DateTime", "awsdatetime": "DateTime", "localdatetime": "DateTime", "awsdate": "Date", "localdate": "Date", "float8": "F64", "int4": "I32", "uuid": "String", "short": "I32", "datetime": "DateTime", "date": "Date"}
 
 // parameters reads the parameters of a query.
 func (r *rewriter) parameters() {

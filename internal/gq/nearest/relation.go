@@ -54,7 +54,6 @@ func (r *rewriter) relation(typ, name string) *relation {
 				return &relation{e, forward}
 			}
 		}
-		return nil
 	}
 	for _, inverse := range []string{"by", "inverse", "reverse", "incoming"} { // producedBy is produced from its other end
 		base, ok := strings.CutSuffix(plain(name), inverse)
@@ -67,7 +66,7 @@ func (r *rewriter) relation(typ, name string) *relation {
 	}
 	other := r.pluralType(name)
 	if other == "" {
-		return nil
+		return r.relationOfVerb(typ, name)
 	}
 	var found *relation
 	for _, e := range r.schema.Edges {
@@ -216,6 +215,9 @@ func (r *rewriter) edgeByType(name string) string {
 // edgeByProperty binds an edge that has no variable to a name that nothing declares: the text reads only
 // properties of this edge by the name, and no other edge of the text has all of them.
 func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
+	if r.unread[e] {
+		return ""
+	}
 	used := map[string][]string{} // by name that nothing declares: the properties that the text reads
 	declared := map[string]bool{}
 	named := map[*catalog.Edge]int{}
@@ -235,9 +237,14 @@ func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
 	reads := func(e *catalog.Edge, properties []string) bool {
 		return !slices.ContainsFunc(properties, func(p string) bool { return r.property(e.Name, p) == nil })
 	}
-	found := ""
+	found, candidates := "", false
 	for _, t := range r.tokens {
-		if properties := used[t.text]; len(properties) == 0 || t.text == found || declared[t.text] || r.known(t.text) || r.declared(t.text) || r.nodeType(t.text) != "" || !reads(e, properties) {
+		properties := used[t.text]
+		if len(properties) == 0 || t.text == found || declared[t.text] || r.declared(t.text) || r.nodeType(t.text) != "" || !reads(e, properties) {
+			continue
+		}
+		candidates = true
+		if r.known(t.text) {
 			continue
 		}
 		if found != "" || named[e] > 1 {
@@ -249,6 +256,12 @@ func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
 			}
 		}
 		found = t.text
+	}
+	if !candidates {
+		if r.unread == nil {
+			r.unread = map[*catalog.Edge]bool{}
+		}
+		r.unread[e] = true
 	}
 	if found != "" {
 		r.bind(found, e.Name)

@@ -63,7 +63,7 @@ func (r *rewriter) selections(mutation bool) {
 	}
 	field := r.word()
 	if mutation {
-		r.write(field)
+		r.writeEach(field)
 		return
 	}
 	r.field(field)
@@ -79,13 +79,24 @@ func (r *rewriter) field(name string) {
 		}
 	}
 	if typ == "" {
-		panic(giveUp{})
+		typ = r.keyedType(name)
+	}
+	if typ == "" {
+		typ = r.functionType()
+	}
+	if typ == "" {
+		r.edgeField(name)
+		return
 	}
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
 	if r.is("(") {
 		r.arguments(&r.read, scope{node: v})
+		r.dgraphFilter(scope{node: v})
 		r.intoBinding(v, typ)
+	}
+	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
+		r.limit = "1"
 	}
 	if len(r.by) > 0 && !counted {
 		panic(giveUp{})
@@ -98,13 +109,14 @@ func (r *rewriter) field(name string) {
 			r.add("count", "count($"+v+")")
 			return
 		}
-		r.aggregates(v)
+		r.aggregates(scope{node: v})
 		for _, key := range r.by {
 			r.add("", "$"+v+"."+key)
 		}
 		return
 	}
 	r.selected(scope{node: v})
+	r.checkDistinct()
 	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
 		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
 		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
@@ -144,115 +156,11 @@ func (r *rewriter) intoBinding(v, typ string) {
 	}
 }
 
-// countOnly reads { count } or { aggregate { count } } after a field that counts.
-func (r *rewriter) countOnly() {
-	switch {
-	case !r.is("{"):
-	case r.accept("{", "count", "}"), r.accept("{", "aggregate", "{", "count", "}", "}"), r.accept("{", "totalcount", "}"):
-	default:
-		panic(giveUp{})
-	}
-}
-
-// argument reports whether a name is that of an argument that arguments reads, apart from properties.
-func argument(name string) bool {
-	return slices.Contains([]string{"first", "limit", "take", "where", "filter", "orderby", "sort", "offset", "skip", "options", "after", "groupby"}, plain(name))
-}
-
-// arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
-func (r *rewriter) arguments(q *read, sc scope) {
-	closing := ")"
-	if r.accept("{") {
-		closing = "}"
-	} else {
-		r.expect("(")
-	}
-	for !r.accept(closing) {
-		if r.accept(",") {
-			continue
-		}
-		name := r.word()
-		if !argument(name) || r.property(r.vars[sc.node], name) != nil && !r.is(":", "{") {
-			r.match = append(r.match, r.filterOf(sc, name)...)
-			continue
-		}
-		r.expect(":")
-		switch plain(name) {
-		case "first", "limit", "take":
-			q.limit = r.operand()
-		case "offset", "skip":
-			q.skip = r.operand()
-		case "where", "filter":
-			r.match = append(r.match, r.filters(sc)...)
-		case "orderby", "sort":
-			r.sortKeys(sc)
-		case "options":
-			r.arguments(q, sc)
-		case "after":
-			if t := r.next(); t.kind == dollar && r.nesting == 0 && r.after == "" {
-				r.after = t.text
-			} else {
-				panic(giveUp{}) // the cursor of another server
-			}
-		case "groupby":
-			list := r.accept("[")
-			for {
-				r.by = append(r.by, r.need(sc, r.word()).Name)
-				if r.accept(","); !list || r.is("]") {
-					break
-				}
-			}
-			if list {
-				r.expect("]")
-			}
-		default:
-			panic(giveUp{})
-		}
-	}
-}
-
-// sortProperty reads the key and the colon in orderBy: { joined: DESC }, or the whole of
-// orderBy: { field: joined, direction: DESC } up to the direction.
-func (r *rewriter) sortProperty(sc scope) string {
-	name := r.word()
-	r.expect(":")
-	if sc.node == "" {
-		sc.node = r.firstNode()
-	}
-	if r.property(r.vars[sc.node], name) == nil && plain(name) == "field" {
-		t := r.next()
-		name = t.text
-		if r.accept(",") || r.isOne("direction", "order") {
-			if !r.accept("direction") {
-				r.expect("order")
-			}
-			r.expect(":")
-		}
-	}
-	return r.scoped(sc, name)
-}
-
-// sortEnum reads a key such as PRICE_DESC or price.
-func (r *rewriter) sortEnum(sc scope) string {
-	name := r.word()
-	base, direction := name, ""
-	for _, d := range []string{"_desc", "_asc"} {
-		if cut, ok := strings.CutSuffix(strings.ToLower(name), d); ok {
-			base = name[:len(cut)]
-			direction = map[string]string{"_desc": " desc"}[d]
-		}
-	}
-	return r.scoped(sc, base) + direction
-}
-
 // scoped returns the property of the node or of the edge of a scope that a name means.
 func (r *rewriter) scoped(sc scope, name string) string {
 	typ := r.vars[sc.node]
-	if r.property(typ, name) == nil && sc.edge != nil && r.property(sc.edge.edge.Name, name) != nil {
-		if sc.edge.name == "" {
-			sc.edge.name = r.fresh(sc.edge.edge.Name)
-		}
-		return r.member(sc.edge.name, name)
+	if (sc.edgeFirst || r.property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
+		return r.member(r.edgeOf(sc), name)
 	}
 	if name != "__typename" {
 		name = r.need(sc, name).Name
@@ -264,6 +172,12 @@ func (r *rewriter) scoped(sc scope, name string) string {
 func (r *rewriter) selected(sc scope) {
 	defer r.deeper()()
 	r.expect("{")
+	sc.edgeFirst = r.nodeApart(sc)
+	r.fields(sc)
+}
+
+// fields reads the fields of a selection up to its closing brace.
+func (r *rewriter) fields(sc scope) {
 	for !r.accept("}") {
 		if !r.accept(",") {
 			r.selection(sc)
@@ -272,7 +186,7 @@ func (r *rewriter) selected(sc scope) {
 }
 
 // wrappers are the fields of connections, whose selections belong to the same nodes.
-var wrappers = []string{"edges", "node", "nodes", "items", "results"}
+var wrappers = []string{"edges", "node", "nodes", "items", "results", "data", "attributes", "rows", "records", "objects"}
 
 // selection reads one field of a selection: a property, or a relation and a selection of the nodes to
 // which it leads.
@@ -281,7 +195,9 @@ func (r *rewriter) selection(sc scope) {
 		if r.is("on") {
 			r.fragment()
 		} else {
-			r.spread(r.word(), sc)
+			name := r.word()
+			defer r.directives()()
+			r.spread(name, sc)
 		}
 		return
 	}
@@ -296,7 +212,7 @@ func (r *rewriter) selection(sc scope) {
 		if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" {
 			r.gathered(sc, alias)
 			return
-		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil ||
+		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil && r.counted(r.vars[sc.node], t.text) == nil ||
 			r.values[t.text] != "" || r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(t.text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
@@ -307,10 +223,18 @@ func (r *rewriter) selection(sc scope) {
 	typ := r.vars[sc.node]
 	rel := r.relation(typ, name)
 	switch {
+	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.property(typ, name) == nil:
+		r.next()
+		sc.edgeFirst = true
+		r.fields(sc)
 	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
 		r.selected(sc)
 	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
-		r.total(name)
+		if r.nesting > 0 {
+			r.nestedTotal = true
+		} else {
+			r.total(name)
+		}
 	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
 		r.skipGroup()
 		r.note("an answer that has more rows says so by itself")
@@ -319,7 +243,7 @@ func (r *rewriter) selection(sc scope) {
 			key, _ := r.pageKey()
 			r.add(name, key)
 		}
-	case rel != nil && (r.is("{") || r.is("(")):
+	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.property(typ, name) == nil):
 		r.nested(sc, rel, alias, name)
 	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:
 		r.countBlock(sc, alias, name)
@@ -337,42 +261,12 @@ func (r *rewriter) clientDirectives() {
 	}
 }
 
-// included adds a column, perhaps with the condition of @include.
+// included adds a column, perhaps with the conditions of @include and @skip.
 func (r *rewriter) included(alias, e string) {
-	if r.is("@") {
-		alias, e = r.include(alias, e)
-	}
+	done := r.directives()
+	alias, e = r.conditional(alias, e)
+	done()
 	r.add(alias, e)
-}
-
-// counted returns the relation that a name such as placed_aggregate or placedCount counts, or nil.
-func (r *rewriter) counted(typ, name string) *relation {
-	for _, suffix := range []string{"aggregate", "count", "connection"} {
-		if base, ok := strings.CutSuffix(plain(name), suffix); ok && base != "" {
-			return r.relation(typ, base)
-		}
-	}
-	return nil
-}
-
-// countBlock reads placed_aggregate { count } and the like, and reviewedConnection { edges { … } }.
-func (r *rewriter) countBlock(sc scope, alias, name string) {
-	rel := r.counted(r.vars[sc.node], name)
-	if rel == nil {
-		panic(giveUp{})
-	}
-	if strings.HasSuffix(plain(name), "connection") {
-		r.nested(sc, rel, alias, lower(rel.edge.Name))
-		return
-	}
-	if r.is("(") {
-		panic(giveUp{})
-	}
-	r.countOnly()
-	if alias == "" {
-		alias = name
-	}
-	r.add(alias, "count { "+rel.clause(sc.node, "", "")+" }")
 }
 
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
@@ -381,23 +275,37 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
+	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
 	to := r.fresh(rel.other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.edge}}
 	if r.is("(") {
 		r.arguments(&r.read, inner)
 	}
 	r.clientDirectives()
+	r.reversed(rel)
+	r.dgraphFilter(inner)
+	done := r.blockDirectives()
 	r.selected(inner)
-	traversal := leaf(rel.clause(sc.node, inner.edge.name, to))
-	block := r.recordBlock(append([]cond{traversal}, r.match...), rel.single())
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	done()
+	match := append(r.traversals(sc, rel, inner), r.match...)
+	block := ""
+	if len(r.columns) > 0 || !r.nestedTotal {
+		block = r.recordBlock(match, rel.single() && inner.edge.bounds == "")
+	}
+	counts := r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
 	r.nesting--
 	if alias == "" {
 		alias = name
 	}
-	r.add(alias, block)
+	if block != "" {
+		r.add(alias, block)
+		alias += "_count"
+	}
+	if counts {
+		r.add(alias, "count { "+join(match)+" }")
+	}
 }
 
 // recordBlock writes the block whose columns r has read: of one record, or of a list.
@@ -424,9 +332,7 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 	if single && r.limit == "" {
 		return "first" + out + " }"
 	}
-	if r.limit == "" {
-		r.limit = "1000"
-	}
+	r.blockLimit()
 	return "collect" + out + " limit " + r.limit + " }"
 }
 

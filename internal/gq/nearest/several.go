@@ -14,14 +14,17 @@ const maxParts = 8
 // severalNote says how to run the queries of an offer.
 const severalNote = "run each query: the tool graph_query takes several in queries"
 
-// RewriteParts returns a query for each part of a text with UNION, or of a text with several reads. It reports false if
-// the text has one part, or if a part has no counterpart. Like the offer of [Rewrite], the queries may have faults.
+// RewriteParts returns a query for each part of a text with UNION, of a text with several reads, or of a document of
+// GraphQL with several fields. It reports false if the text has one part, or if a part has no counterpart. Like the offer of [Rewrite], the queries may have faults.
 func RewriteParts(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	tokens, ok := tokensOf(text)
 	if !ok {
 		return Offer{}, false
 	}
 	u := unionOf(tokens)
+	if parts := fieldParts(tokens); len(parts) > 1 {
+		u = union{parts: parts}
+	}
 	if len(u.parts) < 2 || len(u.parts) > maxParts {
 		return Offer{}, false
 	}

@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -62,4 +63,12 @@ func aggregateName(name string) string {
 		return name
 	}
 	return ""
+}
+
+// countable returns the argument of count: an edge counts by its id, because count takes nodes and values.
+func (r *rewriter) countable(e string) string {
+	if v, ok := strings.CutPrefix(e, "$"); ok && r.schema.Edge(r.typeOf(v)) != nil {
+		return e + ".id"
+	}
+	return e
 }

@@ -127,19 +127,22 @@ func (r *rewriter) factor() string {
 	panic(giveUp{})
 }
 
-// walkKeys reads [n IN nodes(path) | n.email] if the property is the key of all nodes of the walk, of which their ids
-// are the texts.
+// walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
+// keys. For another property a note says how to read it.
 func (r *rewriter) walkKeys() (out string, ok bool) {
 	name, path := r.peek(1).text, r.peek(5).text
 	typ := r.walks[path]
 	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
 		return "", false
 	}
-	key := r.property(typ, r.key(typ))
-	if key == nil || plain(key.Name) != plain(r.peek(10).text) {
+	property := r.property(typ, r.peek(10).text)
+	key := r.key(typ)
+	switch p := r.property(typ, key); {
+	case property == nil && plain(r.peek(10).text) != "id":
 		return "", false
-	}
-	if key.Type.Kind != value.String {
+	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
+		r.note("a walk lists the ids of its nodes: for " + property.Name + ", send a second query with them, as in $n: " + typ + "  $n." + key + " in $ids")
+	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
 	for range 12 {
@@ -221,7 +224,7 @@ func (r *rewriter) named() string {
 		return r.call(name)
 	}
 	if r.is(".") {
-		if _, ok := r.vars[name]; !ok && !r.paths[name] {
+		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
 				panic(giveUp{})

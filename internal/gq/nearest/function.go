@@ -34,6 +34,9 @@ func (r *rewriter) call(name string) string {
 	}
 	distinct := r.accept("distinct")
 	args := r.callArguments(name == "if")
+	if name == "count" && len(args) == 1 {
+		args[0] = r.countable(args[0])
+	}
 	out := ""
 	if distinct {
 		out = name + "(distinct " + strings.Join(args, ", ") + ")"

@@ -62,6 +62,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	if p == nil {
 		return e
 	}
+	e = r.elementValue(p, e)
 	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, p.Type.Kind.String())
 		r.retype(name, p)

@@ -53,6 +53,11 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
 		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
 	}) {
+		if r.element != nil && !r.isOne("on", "set") {
+			r.note(againNote)
+			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
+			return
+		}
 		r.insertMissing(from, e, to, l)
 		return
 	}

@@ -144,10 +144,14 @@ type rewriter struct {
 	whereVar string // the variable that stands for it in other languages
 
 	read
-	statements []string          // of a mutation
-	before     []string          // the statements before the block of the match
-	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
-	inserted   map[string]bool   // the variables of inserts outside of blocks
+	statements []string                     // of a mutation
+	blockSort  []string                     // the sort keys of the rows for which the statements run
+	blockLimit string                       // the limit of these rows, or ""
+	element    *element                     // the variable of the list for whose elements statements run, or nil
+	elementOf  map[string]map[string]string // by name of the variable of a list in the text: the fields of an element
+	before     []string                     // the statements before the block of the match
+	rebind     map[string]string            // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool              // the variables of inserts outside of blocks
 }
 
 // read holds the parts of a read.
@@ -172,8 +176,11 @@ func (r *rewriter) render() string {
 	if len(r.statements) > 0 {
 		r.answers()
 		body = append(body, r.before...)
+		if len(r.having) > 0 {
+			panic(giveUp{}) // a mutation has no groups
+		}
 		if len(r.match) > 0 {
-			body = append(body, "match { "+join(r.match)+" } { "+strings.Join(r.statements, " ")+" }")
+			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
 		} else {
 			body = append(body, r.statements...)
 		}

@@ -129,7 +129,7 @@ func blockOf(match, aggregate string) string {
 		return name + " { " + match + " return " + value + " }"
 	case distinct:
 		return "count { " + match + " return distinct " + value + " }"
-	case strings.Contains(value, "."):
+	case strings.Contains(value, ".") && !strings.HasSuffix(value, ".id"):
 		return "count { " + match + " " + value + " is not null }"
 	}
 	return "count { " + match + " }"

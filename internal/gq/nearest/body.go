@@ -38,6 +38,8 @@ func (r *rewriter) body() {
 				r.next()
 			}
 			r.note(answersNote)
+		case r.is("call"), r.is("optional", "call"):
+			r.callBlock()
 		case r.is("optional"):
 			r.optionalMatch()
 		case r.isOne("where", "filter"):
@@ -52,8 +54,6 @@ func (r *rewriter) body() {
 			r.with()
 		case r.accept("let"):
 			r.let()
-		case r.is("call"):
-			r.callBlock()
 		case r.accept("qualify"):
 			r.wherePart()
 		case r.accept("having"):

@@ -126,6 +126,7 @@ type rewriter struct {
 	parts      []setPart  // the queries before UNION and the like
 	closed     *closure   // the table of WITH RECURSIVE, or nil
 	windows    []*window  // the calls of window functions
+	calls      []*call    // CALL with an order or a limit
 	listings   []*listing // the calls of collect that become blocks
 	taken      int        // the first keys of the sort belong to these blocks
 	subselects int        // the subselects after FROM around the next token
@@ -192,6 +193,7 @@ func (r *rewriter) render() string {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
 		r.combine()
+		r.expandCalls()
 		r.expandListings()
 		r.expandWindows()
 		r.page()

@@ -57,6 +57,7 @@ func (r *rewriter) valueBlock() string {
 // call without one belongs to the match.
 func (r *rewriter) callBlock() {
 	defer r.deeper()()
+	optional := r.accept("optional")
 	r.expect("call")
 	var imported []string // the variables that the call names, if it names some
 	if r.accept("(") {
@@ -82,6 +83,10 @@ func (r *rewriter) callBlock() {
 	r.expect("}")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
+		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
+		return
+	}
 	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
 		panic(giveUp{})
 	}

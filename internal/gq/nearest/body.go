@@ -113,9 +113,7 @@ func (r *rewriter) matched() {
 		panic(giveUp{})
 	}
 	r.checkStage()
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
+	r.beginBlock()
 	switch {
 	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
 		r.skipTwo()
@@ -222,16 +220,37 @@ func (r *rewriter) wherePart() {
 	} else {
 		c = r.condition()
 	}
-	text := c.render(false)
-	for _, v := range r.computed {
-		// A condition on a value that WITH aggregated holds for groups.
-		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
-			text = strings.ReplaceAll(text, v.text, v.alias)
+	parts := []cond{c}
+	if c.op == "all" {
+		parts = c.subs
+	}
+	for _, p := range parts {
+		if text := r.groupCondition(p.render(false)); text != "" {
 			r.having = append(r.having, leaf(text))
-			return
+		} else {
+			r.match = append(r.match, p)
 		}
 	}
-	r.match = append(r.match, c)
+}
+
+// groupCondition returns a condition on values that WITH aggregated, which holds for groups, with the names of the
+// values. For another condition it returns "".
+func (r *rewriter) groupCondition(text string) string {
+	found := false
+	for _, v := range r.computed {
+		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
+			text, found = strings.ReplaceAll(text, v.text, v.alias), true
+		}
+	}
+	if !found {
+		return ""
+	}
+	for _, v := range r.computed { // the keys
+		if v.fromWith && !aggregated(v.text) && v.alias != "" {
+			text = strings.ReplaceAll(text, v.text, v.alias)
+		}
+	}
+	return text
 }
 
 // havingPart reads the conditions after HAVING.

@@ -88,8 +88,7 @@ func (r *rewriter) expandCalls() {
 			panic(giveUp{})
 		}
 		for _, m := range r.match {
-			// A variable of an exists block is another one.
-			if m.op != "exists" && c.uses(m.render(false)) {
+			if text := m.render(false); text != "exists { "+join(c.match)+" }" && c.uses(text) {
 				panic(giveUp{})
 			}
 		}

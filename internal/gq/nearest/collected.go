@@ -10,6 +10,7 @@ import (
 // known, only at the end of the text: until then, a mark stands for the call.
 type listing struct {
 	mark    string // such as collect0()
+	value   string // the only value of each element, or ""
 	columns []string
 	sort    []string // the keys of the order before the call
 	limit   string
@@ -52,8 +53,7 @@ func (r *rewriter) listed() (mark string, ok bool) {
 		if !property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name) {
 			panic(giveUp{})
 		}
-		l.columns = []string{e + " as " + name}
-		r.note("a collect block lists records: {\"" + name + "\": …}")
+		l.value, l.columns = e, []string{e + " as " + name}
 	}
 	r.expect(")")
 	if r.accept("[") {
@@ -103,6 +103,14 @@ func (r *rewriter) expandListings() {
 	if len(r.windows)+len(r.having)+len(r.groups) > 0 {
 		panic(giveUp{})
 	}
+	if r.listAll() {
+		return
+	}
+	for _, l := range r.listings {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" {
+			r.note("a collect block lists records: {\"" + name + "\": …}")
+		}
+	}
 	outer, inner := r.aroundGroup(r.groupNode())
 	r.match = append(outer, cond{op: "exists", subs: inner})
 	order := r.sort[:r.taken]
@@ -134,13 +142,36 @@ func (r *rewriter) expandListings() {
 	}
 }
 
+// listAll writes ordinary calls of collect in the place of marks if no node makes the groups. It reports false if one
+// does, or if the lists need an order or records.
+func (r *rewriter) listAll() bool {
+	for _, l := range r.listings {
+		if l.value == "" || len(l.sort) > 0 {
+			return false
+		}
+	}
+	if r.try(func() { r.groupNode() }) {
+		return false
+	}
+	for _, l := range r.listings {
+		for i := range r.columns {
+			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
+		}
+	}
+	r.note("the list of a group that is no node has no bound: it has all values")
+	return true
+}
+
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
-func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
-	name := "$" + lower(v)
+func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) {
+	names := map[string]bool{}
+	for _, v := range group {
+		names[lower(v)] = true
+	}
 	for _, c := range r.match {
 		text := c.render(false)
 		switch others := slices.ContainsFunc(must(scan(text)), func(t token) bool {
-			return t.kind == dollar && "$"+t.text != name && r.bound(t.text) || t.kind == mark && t.text == "$"
+			return t.kind == dollar && !names[t.text] && r.bound(t.text) || t.kind == mark && t.text == "$"
 		}); {
 		case c.op == "optional":
 			panic(giveUp{})
@@ -153,9 +184,13 @@ func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
 	if len(inner) == 0 {
 		panic(giveUp{})
 	}
-	binding := name + ": " + r.vars[v]
-	if !slices.ContainsFunc(outer, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
-		outer = append([]cond{leaf(binding)}, outer...)
+	for _, v := range group {
+		binding := "$" + lower(v) + ": " + r.vars[v]
+		if !slices.ContainsFunc(outer, func(c cond) bool {
+			return c.op == "" && (strings.HasPrefix(c.text, binding) || len(group) > 1 && mentionsVar(c.text, "$"+lower(v)))
+		}) {
+			outer = append([]cond{leaf(binding)}, outer...)
+		}
 	}
 	return outer, inner
 }
@@ -163,19 +198,20 @@ func (r *rewriter) aroundGroup(v string) (outer, inner []cond) {
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
 func (r *rewriter) groupsBeforeMatch() {
-	if len(r.keys) > 1 || len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
+	if len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
 		panic(giveUp{})
 	}
 	var outer, inner []cond
-	if len(r.keys) == 0 { // one group of all rows
+	switch len(r.keys) {
+	case 0: // one group of all rows
 		inner = r.match
-	} else {
+	default:
 		// The match without the nodes of an OPTIONAL MATCH, which is the last clause, has the same groups.
 		clause := last(r.match)
 		if clause.op == "optional" {
 			r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
 		}
-		outer, inner = r.aroundGroup(r.groupNode())
+		outer, inner = r.aroundGroup(r.groupNodes()...)
 		if clause.op != "optional" {
 			outer = append(outer, cond{op: "exists", subs: inner})
 		} else if len(inner) != len(clause.subs) {
@@ -202,22 +238,32 @@ func (r *rewriter) groupsBeforeMatch() {
 }
 
 // groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the
-// columns have the key.
+// columns have the key. If the columns have other properties of one node, a note says that it makes the groups.
 func (r *rewriter) groupNode() string {
-	var names []string
+	var names, others []string
 	for _, k := range r.keys {
 		names = append(names, k[1:])
 	}
 	if len(names) == 0 {
 		for _, c := range r.computed {
 			owner, property, _ := strings.Cut(strings.TrimPrefix(c.text, "$"), ".")
+			if aggregated(c.text) || r.lists(c.text) {
+				continue
+			}
 			if c.fromWith || !strings.HasPrefix(c.text, "$") || !r.bound(owner) {
+				others = append(others, "")
 				continue
 			}
 			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
 				names = append(names, owner)
 			}
+			others = append(others, owner)
 		}
+	}
+	slices.Sort(others)
+	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
+		names = others
+		r.note("the rows are the nodes of $" + names[0] + ", also if two have the same values")
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 {
@@ -229,6 +275,33 @@ func (r *rewriter) groupNode() string {
 		}
 	}
 	panic(giveUp{})
+}
+
+// groupNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
+func (r *rewriter) groupNodes() (out []string) {
+	if len(r.keys) == 1 {
+		return []string{r.groupNode()}
+	}
+	for _, v := range r.order {
+		if slices.Contains(r.dropped, v) {
+			continue
+		}
+		if !slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil {
+			panic(giveUp{})
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// aggregatesAhead reports whether the rest of the text calls an aggregate.
+func (r *rewriter) aggregatesAhead() bool {
+	for i := r.at; i+1 < len(r.tokens); i++ {
+		if t := r.tokens[i]; t.kind == word && r.tokens[i+1].text == "(" && aggregateName(t.text) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // typeOf returns the type of a variable, as this language writes its name.

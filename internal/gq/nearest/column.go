@@ -19,6 +19,9 @@ func (r *rewriter) returned() {
 	}
 	r.accept("select")
 	r.distinct = r.accept("distinct")
+	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
+		r.groupsBeforeMatch()
+	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
@@ -95,6 +98,10 @@ func (r *rewriter) column() {
 		v := r.variable()
 		r.accept(":")
 		r.selected(scope{node: v})
+		if r.accept("as") {
+			r.word()
+			r.note("the columns are the fields of the record")
+		}
 		return
 	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
 		v := r.variable()

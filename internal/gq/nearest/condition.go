@@ -222,7 +222,7 @@ func (r *rewriter) test() cond {
 		}
 	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
 		return r.overEdges(r.predicate)
-	case r.is("any", "("), r.is("none", "("):
+	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
 		return r.listMember()
 	case r.is("all_different", "("), r.is("same", "("):
 		return r.distinctFrom()

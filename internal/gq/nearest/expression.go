@@ -27,8 +27,12 @@ func (r *rewriter) operand() string {
 			r.next()
 			out += " + " + r.factor()
 		case "+", "*", "/", "%":
+			whole := r.divides(out)
 			r.next()
 			out += " " + t.text + " " + moved(out, r.factor())
+			if whole {
+				out = "int(" + out + ")"
+			}
 		case "-":
 			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
 				return out

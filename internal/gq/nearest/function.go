@@ -3,6 +3,8 @@ package nearest
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // foreign maps functions of other languages, in lower case, to those of this one.
@@ -110,6 +112,9 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 				return r.filtered(name, []string{r.first()}, false), true
 			}
 			return "count(" + r.first() + ")", true
+		}
+		if out, ok = r.walked(name); ok {
+			return out, true
 		}
 		return r.related()
 	case "collect", "collect_list":
@@ -290,4 +295,19 @@ func (r *rewriter) cast(value, typ string) string {
 		panic(giveUp{})
 	}
 	return to + "(" + value + ")"
+}
+
+// divides reports whether the next tokens divide a property that is an integer, written without a dollar sign, by a
+// whole number. Cypher, SQL and ISO GQL cut the fraction.
+func (r *rewriter) divides(left string) bool {
+	p := r.propertyOf(left)
+	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].kind != word {
+		return false
+	}
+	switch p.Type.Kind {
+	case value.I32, value.I64, value.U32, value.U64:
+		_, err := parseCount(r.peek(1).text)
+		return err == nil && !p.Type.List
+	}
+	return false
 }

@@ -201,6 +201,12 @@ func (r *rewriter) beginBlock() {
 	if len(r.statements) == 0 {
 		return
 	}
+	if len(r.match) > 0 && len(r.before) == 0 && !slices.ContainsFunc(r.statements, func(s string) bool {
+		return !strings.HasPrefix(s, "update ") && !strings.HasPrefix(s, "delete ")
+	}) {
+		r.note("one block has one match: it changes nothing if the second match finds nothing")
+		return
+	}
 	for _, s := range r.statements {
 		// The match after an update or a delete has rows only if the match before it has some.
 		if !strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$") {

@@ -364,6 +364,9 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		edge = "<" + edge + ">"
 	}
 	edge += l.bounds
+	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.mentions(l.name) && (path == "" || !r.mentions(path)) {
+		path = l.name // a list of the edges of a walk
+	}
 	if path != "" {
 		r.paths[path] = true
 		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {

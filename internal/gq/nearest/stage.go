@@ -185,7 +185,11 @@ func (r *rewriter) groupKeys() {
 	}
 	for _, v := range slices.Clone(r.computed) {
 		if v.fromWith && !aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.text == v.text }) {
-			r.add(v.alias, v.text)
+			if r.isAlone(v.text) {
+				r.keys = append(r.keys, v.text)
+			} else {
+				r.add(v.alias, v.text)
+			}
 		}
 	}
 	for _, v := range r.keys {

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// wholeListNote explains why a list has no slice.
+const wholeListNote = "the list of a group has no bound: it has all values"
+
 // listing is a call of collect whose list has an order, a bound or records. The match is complete, and the group is
 // known, only at the end of the text: until then, a mark stands for the call.
 type listing struct {
@@ -111,8 +114,17 @@ func (r *rewriter) expandListings() {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
 		}
 	}
+	optional := last(r.match)
+	if optional.op == "optional" {
+		r.match = append(slices.Clone(r.match[:len(r.match)-1]), optional.subs...)
+	}
 	outer, inner := r.aroundGroup(r.groupNode())
-	r.match = append(outer, cond{op: "exists", subs: inner})
+	r.match = outer
+	if optional.op != "optional" {
+		r.match = append(outer, cond{op: "exists", subs: inner})
+	} else if len(inner) != len(optional.subs) {
+		panic(giveUp{})
+	}
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
@@ -158,7 +170,7 @@ func (r *rewriter) listAll() bool {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
 		}
 	}
-	r.note("the list of a group that is no node has no bound: it has all values")
+	r.note(wholeListNote)
 	return true
 }
 
@@ -263,7 +275,11 @@ func (r *rewriter) groupNode() string {
 	slices.Sort(others)
 	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
 		names = others
-		r.note("the rows are the nodes of $" + names[0] + ", also if two have the same values")
+		if v := names[0]; !slices.ContainsFunc(r.match, func(c cond) bool {
+			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
+		}) {
+			r.note("the rows are the nodes of $" + names[0] + ", also if two have the same values")
+		}
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 {

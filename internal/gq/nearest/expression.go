@@ -105,7 +105,7 @@ func (r *rewriter) factor() string {
 			return r.access(name)
 		}
 		if v, ok := r.values[name]; ok {
-			return r.within(v)
+			return r.within(r.unsliced(v))
 		}
 		if r.paths[name] || r.known(name) {
 			return "$" + lower(name)
@@ -225,7 +225,7 @@ func (r *rewriter) named() string {
 	}
 	name := r.word()
 	if r.is("(") {
-		return r.call(name)
+		return r.partOf(r.call(name))
 	}
 	if r.is(".") {
 		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
@@ -246,6 +246,24 @@ func (r *rewriter) named() string {
 		return "now()"
 	}
 	return r.bare(name)
+}
+
+// partOf reads a part such as .year after a call that returns a time.
+func (r *rewriter) partOf(call string) string {
+	if part := strings.ToLower(r.peek(1).text); r.is(".") && slices.Contains([]string{"year", "month", "day", "hour"}, part) {
+		r.skipTwo()
+		return part + "(" + call + ")"
+	}
+	return call
+}
+
+// unsliced skips a slice such as [0..5] after a list of a group.
+func (r *rewriter) unsliced(list string) string {
+	if strings.HasPrefix(list, "collect(") && r.is("[") && (r.isAt(1, "..") || r.isAt(2, "..")) {
+		r.skipGroup()
+		r.note(wholeListNote)
+	}
+	return list
 }
 
 // within returns an expression as a part of the one around the token before: in parentheses if that
@@ -276,7 +294,7 @@ func (r *rewriter) spend(value string) {
 // the result, or a property.
 func (r *rewriter) bare(name string) string {
 	if v, ok := r.values[name]; ok && !r.inHaving {
-		return r.within(v)
+		return r.within(r.unsliced(v))
 	}
 	if _, ok := r.vars[name]; ok {
 		return "$" + lower(name)

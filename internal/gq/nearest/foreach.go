@@ -32,12 +32,15 @@ func (r *rewriter) each(list, name string) {
 	if !strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil {
 		panic(giveUp{})
 	}
-	saved := r.statements
+	saved := slices.Clone(r.statements)
 	r.statements = nil
 	r.bind(name, "")
 	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
 	r.matchByKeys(r.match)
 	r.match = nil
+	for i, s := range saved {
+		saved[i] = r.element.withKeys(s)
+	}
 	r.eachStatements()
 	if len(r.statements) == 0 || len(r.match) > 0 {
 		panic(giveUp{})
@@ -162,6 +165,21 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 	}
 }
 
+// withKeys writes a statement before the block for the elements with the keys of the nodes that a match finds.
+func (e *element) withKeys(statement string) string {
+	for v, node := range e.keyed {
+		for _, end := range []string{"from: ", "to: "} {
+			for _, after := range []string{",", " "} {
+				statement = strings.ReplaceAll(statement, end+"$"+v+after, end+node+after)
+			}
+		}
+		if mentionsVar(statement, "$"+v) {
+			panic(giveUp{})
+		}
+	}
+	return statement
+}
+
 // keyedNode returns the node that the match for an element finds by its key, as an end of an edge, or "".
 func (r *rewriter) keyedNode(variable string) string {
 	if r.element == nil || r.element.keyed[lower(variable)] == "" {
@@ -181,20 +199,12 @@ func (r *rewriter) changeKeyed(v, verb, assigned string) bool {
 	return true
 }
 
-// conversions are the functions that texts put around the fields of an element, which have the right types already.
-var conversions = []string{"date", "datetime", "int", "float", "string"}
-
 // elementValue returns the value of a property that uses an element, and notes the type of the fields in it.
 func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 	if r.element == nil {
 		return e
 	}
 	v := "$" + lower(r.element.name)
-	for _, f := range conversions {
-		if inner, ok := strings.CutPrefix(e, f+"("); ok && strings.HasPrefix(inner, v) && strings.IndexByte(inner, ')') == len(inner)-1 {
-			e = strings.TrimSuffix(inner, ")")
-		}
-	}
 	typ := p.Type.Kind.String()
 	if e == v {
 		if p.Type.List {

@@ -123,6 +123,9 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		if out, ok = r.related(); ok {
 			return out, true
 		}
+		if r.try(func() { out = r.countedList() }) {
+			return out, true
+		}
 		return r.walked(name)
 	case "length", "path_length", "nodes":
 		return r.walked(name)

@@ -198,6 +198,7 @@ func (r *rewriter) render() string {
 		r.expandWindows()
 		r.page()
 		r.groupKeys()
+		r.havingColumns()
 		r.checkGroups()
 		r.sortByAlias()
 		r.boundLimit()
@@ -273,6 +274,9 @@ func (r *rewriter) pageKey() (key, relation string) {
 	}
 	key, descending := strings.CutSuffix(r.sort[0], " desc")
 	key = strings.TrimSuffix(key, " asc")
+	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
+		key = r.computed[i].text
+	}
 	v, property, ok := strings.Cut(key, ".")
 	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
 		panic(giveUp{})

@@ -198,3 +198,14 @@ func (r *rewriter) groupKeys() {
 		}
 	}
 }
+
+// havingColumns adds columns for the values of WITH that only conditions on groups use.
+func (r *rewriter) havingColumns() {
+	text := join(r.having)
+	for _, v := range slices.Clone(r.computed) {
+		if v.fromWith && aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.alias == v.alias }) &&
+			slices.ContainsFunc(must(scan(text+" ")), func(t token) bool { return t.kind == word && t.text == v.alias }) {
+			r.add(v.alias, v.text)
+		}
+	}
+}

@@ -194,3 +194,19 @@ func (r *rewriter) inSelectOf(left string) cond {
 	r.match, r.tables = outer, tables
 	return c
 }
+
+// countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
+func (r *rewriter) countedList() string {
+	r.expect("[")
+	saved := r.match
+	r.match = r.patternClauses()
+	if r.accept("where") {
+		r.match = append(r.match, r.condition())
+	}
+	r.expect("|")
+	r.operand()
+	r.expect("]", ")")
+	out := "count { " + join(r.match) + " }"
+	r.match = saved
+	return out
+}

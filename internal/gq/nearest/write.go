@@ -343,8 +343,11 @@ func (r *rewriter) create() {
 		if l.left {
 			a, b = b, a
 		}
-		e := l.types[0]
-		r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
+		e, name := l.types[0], ""
+		if l.name != "" && r.mentions(l.name) {
+			name = r.insertAs(l.name, e.Name) + " = "
+		}
+		r.emit(name + "insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
 		from = to
 	}
 }

@@ -220,6 +220,11 @@ func (r *rewriter) named() string {
 	if r.is("duration", ".") {
 		return r.between()
 	}
+	if r.is("date", ".", "truncate", "(") || r.is("datetime", ".", "truncate", "(") {
+		r.skipTwo()
+		r.next()
+		return r.call("date_trunc")
+	}
 	if r.is("interval") {
 		return r.interval()
 	}
@@ -248,11 +253,14 @@ func (r *rewriter) named() string {
 	return r.bare(name)
 }
 
+// timeParts maps the names after a time, in lower case, to functions.
+var timeParts = map[string]string{"year": "year", "month": "month", "day": "day", "hour": "hour", "dayofweek": "weekday", "weekday": "weekday"}
+
 // partOf reads a part such as .year after a call that returns a time.
 func (r *rewriter) partOf(call string) string {
-	if part := strings.ToLower(r.peek(1).text); r.is(".") && slices.Contains([]string{"year", "month", "day", "hour"}, part) {
+	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
 		r.skipTwo()
-		return part + "(" + call + ")"
+		return timeParts[part] + "(" + call + ")"
 	}
 	return call
 }

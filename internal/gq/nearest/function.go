@@ -147,7 +147,17 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "current_timestamp", "getdate", "timestamp":
 		r.expect(")")
 		return "now()", true
+	case "startnode", "endnode":
+		v := r.variable()
+		r.expect(")")
+		if r.schema.Edge(r.vars[v]) == nil || r.is(".") {
+			panic(giveUp{})
+		}
+		return "$" + lower(v) + map[string]string{"startnode": ".from", "endnode": ".to"}[name], true
 	case "datetime", "date":
+		if name == "date" && r.is("{") {
+			return r.dateMap(), true
+		}
 		if r.accept(")") {
 			if name == "date" {
 				return "date(now())", true

@@ -133,6 +133,14 @@ var anywhere = []absent{
 		"the aggregates are count, sum, avg, min, max, median and collect"},
 	{func(t tokens) bool { return t.one([]string{"acyclic", "simple"}, "(", "path", "paths") },
 		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{func(t tokens) bool { return t.are("reduce", "(") },
+		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
+	{func(t tokens) bool {
+		return t.one([]string{"any", "all", "none", "single"}, "(") && t.at(2).kind == word && t.at(3).are("in") && (t.at(5).text == "." || t.at(4).kind == dollar)
+	},
+		"a condition on a list tests whole members: $p.tags contains \"a\"; to test parts of them, make them nodes"},
+	{func(t tokens) bool { return t.are("apoc", ".") || t.are("gds", ".") },
+		"there are no procedures or functions of plugins: the functions are those of docs/language.md, and a walk such as $a knows{1,6} $b follows edges"},
 	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },
 		"there are no random values: order by a property, and write a limit"},
 	{func(t tokens) bool {
@@ -174,8 +182,13 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 			}
 		}
 	}
-	if note := unwound(text); note != "" {
-		add(note)
+	if unwound(text) {
+		add(unwoundList(s, text))
+	}
+	for _, note := range []string{mergedEdge(s, text), secondMatch(text)} {
+		if note != "" {
+			add(note)
+		}
 	}
 	if severalQueries(text) {
 		add("send each part as a query of its own: the tool graph_query takes several in queries")
@@ -192,20 +205,17 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 // writers are the words of statements that change the graph.
 var writers = []string{"create", "insert", "merge", "upsert", "update", "set", "delete", "remove"}
 
-// unwound finds UNWIND or FOR in a read.
-func unwound(text tokens) string {
+// unwound reports whether a read has UNWIND or FOR.
+func unwound(text tokens) bool {
 	found := false
 	for i, t := range text {
 		rest := text[i:]
 		if t.kind == word && slices.Contains(writers, strings.ToLower(t.text)) && rest.at(1).text != ":" && (i == 0 || text[i-1].text != ".") {
-			return ""
+			return false
 		}
 		found = found || rest.are("unwind") || rest.are("unnest", "(") || rest.are("for") && rest.at(2).are("in")
 	}
-	if found {
-		return unwindNote
-	}
-	return ""
+	return found
 }
 
 // are reports whether a token is a word.

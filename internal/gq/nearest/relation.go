@@ -104,13 +104,11 @@ func (r *rewriter) access(variable string) string {
 		typ := r.vars[variable]
 		if p := r.property(typ, name); p != nil {
 			part := strings.ToLower(r.peek(1).text)
-			switch part {
-			case "year", "month", "day", "hour":
-				r.next()
-				r.next()
-				return part + "(" + r.member(variable, name) + ")"
+			if timeParts[part] == "" {
+				panic(giveUp{})
 			}
-			panic(giveUp{})
+			r.skipTwo()
+			return timeParts[part] + "(" + r.member(variable, name) + ")"
 		}
 		rel := r.relation(typ, name)
 		if rel == nil || r.inWhere != "" {

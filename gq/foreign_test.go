@@ -161,6 +161,17 @@ func TestForeignIncidents(t *testing.T) {
 	}
 }
 
+// TestForeignCypherGQL checks the errors of texts of Cypher and ISO GQL for several schemas.
+func TestForeignCypherGQL(t *testing.T) {
+	for _, corpus := range []string{"shop", "lab", "incidents", "library", "care", "city", "hr"} {
+		t.Run(corpus, func(t *testing.T) {
+			if all, good := checkRepairs(t, corpus, "testdata/foreign/cygql/"+corpus); all == 0 || good < all {
+				t.Errorf("%d of %d texts are repaired or told what to use", good, all)
+			}
+		})
+	}
+}
+
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.

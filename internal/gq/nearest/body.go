@@ -85,6 +85,10 @@ func (r *rewriter) body() {
 			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
 		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
+		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
+			if !r.try(r.statement) {
+				r.unwoundMatch()
+			}
 		case r.is("depth", ":"), r.is("maxdepth", ":"):
 			r.depthBound()
 		default:

@@ -232,6 +232,9 @@ func (r *rewriter) groupsBeforeMatch() {
 	}
 	var blocks []column
 	for _, c := range r.computed {
+		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
+			continue // the group determines it
+		}
 		if !aggregated(c.text) {
 			panic(giveUp{})
 		}
@@ -328,4 +331,11 @@ func (r *rewriter) typeOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// ofKeys reports whether an expression uses only the nodes by which WITH groups.
+func (r *rewriter) ofKeys(e string) bool {
+	return len(r.keys) > 0 && !slices.ContainsFunc(must(scan(e)), func(t token) bool {
+		return t.kind == dollar && r.bound(t.text) && !slices.Contains(r.keys, "$"+t.text)
+	})
 }

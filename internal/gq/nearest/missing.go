@@ -133,6 +133,18 @@ var anywhere = []absent{
 		"the aggregates are count, sum, avg, min, max, median and collect"},
 	{func(t tokens) bool { return t.one([]string{"acyclic", "simple"}, "(", "path", "paths") },
 		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{func(t tokens) bool {
+		for i := 1; t.are("[") && i < 8 && t.at(i).text != "]"; i++ {
+			if t.at(i).text == "*" {
+				for j := i; j < i+6 && t.at(j).text != "]"; j++ {
+					if t.at(j).text == "{" {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}, "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
 	{func(t tokens) bool { return t.are("reduce", "(") },
 		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
 	{func(t tokens) bool {

@@ -199,6 +199,7 @@ func (r *rewriter) render() string {
 		r.page()
 		r.groupKeys()
 		r.havingColumns()
+		r.havingKeys()
 		r.checkGroups()
 		r.sortByAlias()
 		r.boundLimit()

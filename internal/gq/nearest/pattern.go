@@ -76,7 +76,44 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 	}
 	for i, l := range links {
 		r.writeLink(path, nodes[i], l, nodes[i+1])
+		if i > 0 {
+			r.differ(nodes[i-1], links[i-1], l, nodes[i+1])
+		}
 	}
+}
+
+// differ writes that two nodes differ whose edges to one node have the same type and direction: in a pattern of Cypher
+// and ISO GQL, the two edges are different ones.
+func (r *rewriter) differ(a nodeRef, first, second link, b nodeRef) {
+	if a.name == "" || b.name == "" || a.name == b.name || first.bounds+second.bounds != "" || len(first.types) != 1 || len(second.types) != 1 ||
+		first.types[0] != second.types[0] || first.both != second.both || !first.both && first.left == second.left || r.comparedLater(a.name, b.name) {
+		return
+	}
+	r.match = append(r.match, leaf("$"+lower(a.name)+" != $"+lower(b.name)))
+}
+
+// comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
+func (r *rewriter) comparedLater(a, b string) bool {
+	for i := r.at; i < len(r.tokens); i++ {
+		left := r.tokens[i].text
+		if r.tokens[i].are("all_different") {
+			return true
+		}
+		if left != a && left != b {
+			continue
+		}
+		j := i + 1
+		if j+1 < len(r.tokens) && r.tokens[j].text == "." {
+			j += 2
+		}
+		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].text) {
+			continue
+		}
+		if right := r.tokens[j+1].text; right != left && (right == a || right == b) {
+			return true
+		}
+	}
+	return false
 }
 
 // newPath makes a variable for a walk.

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -143,8 +144,29 @@ func (r *rewriter) valueStage() {
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
 	}
+	if grouped && len(r.keys) == 0 && r.aggregatesAhead() {
+		r.keyOfStage()
+	}
 	r.staged = r.staged || grouped
 	r.columns, r.sort, r.aliases = nil, nil, nil
+}
+
+// keyOfStage notes the node by whose key a stage groups.
+func (r *rewriter) keyOfStage() {
+	keys := ""
+	for _, c := range r.computed {
+		if aggregated(c.text) {
+			continue
+		}
+		v, name, ok := strings.Cut(c.text, ".")
+		if typ := r.typeOf(strings.TrimPrefix(v, "$")); !ok || r.schema.Node(typ) == nil || keys != "" || name != r.key(typ) && name != "id" {
+			return
+		}
+		keys = v
+	}
+	if keys != "" {
+		r.keys, r.groups = []string{keys}, nil
+	}
 }
 
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
@@ -208,4 +230,54 @@ func (r *rewriter) havingColumns() {
 			r.add(v.alias, v.text)
 		}
 	}
+}
+
+// havingKeys writes the properties of nodes in conditions on groups as columns.
+func (r *rewriter) havingKeys() {
+	for i, c := range r.having {
+		r.having[i] = c.renamed(func(property string) string {
+			for j, col := range r.computed {
+				if col.fromWith || col.text != property {
+					continue
+				}
+				if col.alias == "" {
+					k := slices.Index(r.columns, property)
+					if k < 0 {
+						panic(giveUp{})
+					}
+					col.alias = r.newColumn(property)
+					r.computed[j], r.columns[k] = col, property+" as "+col.alias
+				}
+				return col.alias
+			}
+			alias := r.newColumn(property)
+			r.add(alias, property)
+			return alias
+		})
+	}
+}
+
+// keyProperty matches a property of a variable.
+var keyProperty = regexp.MustCompile(`\$[a-zA-Z_]\w*\.\w+`)
+
+// renamed returns a condition with other names for the properties in it.
+func (c cond) renamed(name func(string) string) cond {
+	if c.op == "" {
+		return leaf(keyProperty.ReplaceAllStringFunc(c.text, name))
+	}
+	out := cond{op: c.op}
+	for _, s := range c.subs {
+		out.subs = append(out.subs, s.renamed(name))
+	}
+	return out
+}
+
+// newColumn returns an alias for a property that no column has.
+func (r *rewriter) newColumn(property string) string {
+	alias := property[strings.IndexByte(property, '.')+1:]
+	for slices.Contains(r.aliases, alias) {
+		alias += "2"
+	}
+	r.aliases = append(r.aliases, alias)
+	return alias
 }

@@ -104,10 +104,13 @@ func (r *rewriter) durationMap() string {
 	r.expect(":")
 	n := r.operand()
 	r.expect("}", ")")
-	if !slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
-		panic(giveUp{})
+	switch unit {
+	case "weeks":
+		return "days(" + tight(n) + " * 7)"
+	case "days", "hours", "minutes", "seconds":
+		return unit + "(" + n + ")"
 	}
-	return unit + "(" + n + ")"
+	panic(giveUp{})
 }
 
 // interval reads INTERVAL '30 days' or INTERVAL 30 DAY.

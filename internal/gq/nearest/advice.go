@@ -73,6 +73,12 @@ func mergedEdge(s *catalog.Schema, text tokens) string {
 // secondMatch finds a MATCH after WITH, or after a statement that changes the graph and before the columns.
 func secondMatch(text tokens) string {
 	bounded, written := false, false
+	lastWriter := -1
+	for i, t := range text {
+		if slices.Contains(writers, strings.ToLower(t.text)) {
+			lastWriter = i
+		}
+	}
 	for i, t := range text {
 		if t.kind != word || i > 0 && (text[i-1].text == "." || text[i-1].text == ":") {
 			continue
@@ -83,7 +89,7 @@ func secondMatch(text tokens) string {
 			bounded = true
 		case slices.Contains(writers, name):
 			written = true
-		case name == "match" && written && !slices.ContainsFunc(text[i:], func(t token) bool { return slices.Contains(writers, strings.ToLower(t.text)) }):
+		case name == "match" && written && i > lastWriter:
 			return "a mutation does not read the graph after its changes: send the read as a query of its own, after it"
 		case name == "match" && bounded && !written:
 			return stagesNote

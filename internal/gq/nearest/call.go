@@ -47,6 +47,7 @@ func (r *rewriter) keep(c *call, before []string) {
 	if !c.optional {
 		r.match = append(r.match, cond{op: "exists", subs: c.match})
 	}
+	r.spend(join(c.match))
 	r.calls = append(r.calls, c)
 }
 

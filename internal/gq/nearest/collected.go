@@ -239,6 +239,7 @@ func (r *rewriter) groupsBeforeMatch() {
 			panic(giveUp{})
 		}
 		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
 	}
 	for _, c := range r.having {

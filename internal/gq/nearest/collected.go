@@ -16,6 +16,9 @@ type listing struct {
 	value   string // the only value of each element, or ""
 	columns []string
 	sort    []string // the keys of the order before the call
+	single  bool     // only the first row counts: a record
+	node    string   // the variable of the node that is the record, or ""
+	alias   string   // the name that WITH gives this node, or ""
 	limit   string
 }
 
@@ -103,14 +106,16 @@ func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	if len(r.windows)+len(r.having)+len(r.groups) > 0 {
+	if len(r.windows)+len(r.groups) > 0 {
 		panic(giveUp{})
 	}
 	if r.listAll() {
 		return
 	}
 	for _, l := range r.listings {
-		if _, name, _ := strings.Cut(l.value, "."); name != "" {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" && l.single {
+			r.note("a first block is a record: {\"" + name + "\": …}")
+		} else if name != "" {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
 		}
 	}
@@ -125,6 +130,14 @@ func (r *rewriter) expandListings() {
 	} else if len(inner) != len(optional.subs) {
 		panic(giveUp{})
 	}
+	var blocks []column
+	for _, c := range r.computed {
+		if aggregated(c.text) && c.alias != "" && len(r.having) > 0 {
+			blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+			r.spend(last(blocks).text)
+		}
+	}
+	r.match, r.having = append(r.match, r.conditionsOn(blocks)...), nil
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
@@ -142,7 +155,15 @@ func (r *rewriter) expandListings() {
 		if len(order) > 0 {
 			block += " order { " + strings.Join(l.sort, ", ") + " }"
 		}
-		block += " limit " + l.limit + " }"
+		if block += " limit " + l.limit + " }"; l.single {
+			block = "first" + strings.TrimSuffix(strings.TrimPrefix(block, "collect"), " limit 1 }") + " }"
+		}
+		if len(l.columns) == 0 {
+			panic(giveUp{})
+		}
+		if l.alias != "" {
+			r.columns = append([]string{l.mark + " as " + lower(l.alias)}, r.columns...)
+		}
 		for i := range r.columns {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
@@ -158,7 +179,7 @@ func (r *rewriter) expandListings() {
 // does, or if the lists need an order or records.
 func (r *rewriter) listAll() bool {
 	for _, l := range r.listings {
-		if l.value == "" || len(l.sort) > 0 {
+		if l.value == "" || len(l.sort) > 0 || l.single {
 			return false
 		}
 	}
@@ -242,15 +263,21 @@ func (r *rewriter) groupsBeforeMatch() {
 		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
 	}
+	outer = append(outer, r.conditionsOn(blocks)...)
+	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
+}
+
+// conditionsOn writes the conditions on groups with the blocks that compute their values.
+func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	for _, c := range r.having {
 		alias := c.text[:wordLen(c.text)]
 		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
 		if c.op != "" || i < 0 {
 			panic(giveUp{})
 		}
-		outer = append(outer, leaf(blocks[i].text+c.text[len(alias):]))
+		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
 	}
-	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
+	return out
 }
 
 // groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the

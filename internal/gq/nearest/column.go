@@ -210,6 +210,9 @@ func (r *rewriter) add(alias, e string) {
 		alias = "value"
 		if n := wordLen(e); n > 0 {
 			alias = e[:n]
+			if field, ok := strings.CutPrefix(e[n:], "."); ok && wordLen(field) == len(field) {
+				alias = field
+			}
 		}
 		for slices.Contains(r.aliases, alias) {
 			alias += "2"

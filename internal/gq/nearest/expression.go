@@ -232,6 +232,9 @@ func (r *rewriter) named() string {
 	if r.is("(") {
 		return r.partOf(r.call(name))
 	}
+	if l := r.recordOf(name); l != nil && r.is(".") {
+		return r.recordField(l)
+	}
 	if r.is(".") {
 		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
 			// The name of a type may stand for its only variable.

@@ -118,7 +118,15 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		}
 		return r.related()
 	case "collect", "collect_list":
+		if r.firstAhead() {
+			return r.firstListed(false), true
+		}
 		return r.listed()
+	case "head":
+		if r.is("collect", "(") {
+			r.skipTwo()
+			return r.firstListed(true), true
+		}
 	case "size":
 		if out, ok = r.related(); ok {
 			return out, true

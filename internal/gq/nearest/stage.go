@@ -40,6 +40,9 @@ func (r *rewriter) with() {
 		if r.accept("as") {
 			t := r.next()
 			alias := t.text
+			if l := r.listingOf(e); l != nil && l.node != "" {
+				l.alias = alias
+			}
 			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
 				panic(giveUp{})
 			}

@@ -217,6 +217,9 @@ func (r *rewriter) named() string {
 		}
 		return dateTimeLiteral(literal)
 	}
+	if r.is("value", "{") {
+		return r.scalarBlock()
+	}
 	if r.is("duration", ".") {
 		return r.between()
 	}
@@ -257,13 +260,21 @@ func (r *rewriter) named() string {
 }
 
 // timeParts maps the names after a time, in lower case, to functions.
-var timeParts = map[string]string{"year": "year", "month": "month", "day": "day", "hour": "hour", "dayofweek": "weekday", "weekday": "weekday"}
+var timeParts = map[string]string{"year": "year", "month": "month", "day": "day", "hour": "hour", "dayofweek": "weekday", "weekday": "weekday", "quarter": "month"}
+
+// timePart writes the part of a time.
+func timePart(part, time string) string {
+	if part == "quarter" {
+		return "int((month(" + time + ") + 2) / 3)"
+	}
+	return timeParts[part] + "(" + time + ")"
+}
 
 // partOf reads a part such as .year after a call that returns a time.
 func (r *rewriter) partOf(call string) string {
 	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
 		r.skipTwo()
-		return timeParts[part] + "(" + call + ")"
+		return timePart(part, call)
 	}
 	return call
 }

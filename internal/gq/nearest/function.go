@@ -48,7 +48,7 @@ func (r *rewriter) call(name string) string {
 	if r.is("filter", "(", "where") {
 		out = r.filtered(name, args, distinct)
 	}
-	return r.inGroups(out)
+	return r.inGroups(r.unsliced(out))
 }
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.

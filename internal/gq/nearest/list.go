@@ -37,7 +37,11 @@ func (r *rewriter) isIn(left string, p *catalog.Property) cond {
 		return r.inSelectOf(left)
 	}
 	if !r.is("[") && !r.is("(") {
-		return leaf(left + " in " + r.optional(r.listOf(p)))
+		list := r.listOf(p)
+		if member := r.propertyOf(list); p == nil && member != nil && member.Type.List {
+			left = r.fit(member, left)
+		}
+		return leaf(left + " in " + r.optional(list))
 	}
 	start := r.at
 	list := r.elements(p)

@@ -145,6 +145,12 @@ var anywhere = []absent{
 		}
 		return false
 	}, "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
+	{func(t tokens) bool {
+		return t.are("set") && t.at(1).kind == word && (t.at(2).text == "=" && t.at(3).kind == dollar || t.at(2).text == "+" && t.at(3).text == "=" && t.at(4).kind == dollar)
+	}, "a parameter is no map: name the properties, as in set { title: $title, price: $price }"},
+	{func(t tokens) bool {
+		return t.at(0).text == "=" && t.at(1).kind == word && t.at(2).text == "." && t.at(4).text == "+" && (t.at(5).text == "[" || t.at(5).kind == dollar || t.at(5).kind == text)
+	}, "a list is assigned as a whole: read it, and pass the new list as a parameter"},
 	{func(t tokens) bool { return t.are("reduce", "(") },
 		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
 	{func(t tokens) bool {
@@ -289,6 +295,10 @@ func anyEdge(s *catalog.Schema, text tokens) string {
 		}
 		arrow := 0
 		switch {
+		case rest.are("-", "[", "]", "-"), rest.are("-", "[", "]", "->"), rest.are("<-", "[", "]", "-"):
+			arrow = 4
+		case (rest.are("-", "[") || rest.are("<-", "[")) && rest.at(2).kind == word && rest.at(3).text == "]":
+			arrow = 5
 		case rest.are("->"):
 			arrow = 1
 		case rest.are("-", "->"), rest.are("-", "-"), rest.are("<-", "-"):

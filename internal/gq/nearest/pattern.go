@@ -352,10 +352,15 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	switch {
 	case n.isNew && n.typ != "":
 		clause := v + ": " + n.typ
-		if len(n.props) > 0 {
-			clause += " { " + strings.Join(n.props, ", ") + " }"
+		constants, others := r.constants(n.props)
+		if len(constants) > 0 {
+			clause += " { " + strings.Join(constants, ", ") + " }"
 		}
 		r.match = append(r.match, leaf(clause))
+		for _, p := range others {
+			name, value, _ := strings.Cut(p, ": ")
+			r.match = append(r.match, leaf(v+"."+name+" = "+value))
+		}
 	case n.isNew && len(links) == 0:
 		panic(giveUp{}) // (n) alone is a node of any type
 	default:
@@ -365,6 +370,21 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 		}
 	}
 	r.match = append(r.match, n.filter...)
+}
+
+// constants divides properties in braces into those whose values use no variable of the match, which may stand in a
+// binding, and the others.
+func (r *rewriter) constants(props []string) (constants, others []string) {
+	for _, p := range props {
+		if slices.ContainsFunc(must(scan(p)), func(t token) bool {
+			return t.text == "{" || t.kind == dollar && r.known(t.text) && (r.element == nil || t.text != lower(r.element.name))
+		}) {
+			others = append(others, p)
+		} else {
+			constants = append(constants, p)
+		}
+	}
+	return constants, others
 }
 
 // atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.

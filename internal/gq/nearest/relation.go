@@ -108,7 +108,7 @@ func (r *rewriter) access(variable string) string {
 				panic(giveUp{})
 			}
 			r.skipTwo()
-			return timeParts[part] + "(" + r.member(variable, name) + ")"
+			return timePart(part, r.member(variable, name))
 		}
 		rel := r.relation(typ, name)
 		if rel == nil || r.inWhere != "" {

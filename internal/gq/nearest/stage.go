@@ -94,12 +94,13 @@ func (r *rewriter) drop(kept []string) {
 	}
 }
 
-// checkStage checks that another match can be one with those before it: they have no limit, and a name whose
-// scope has ended does not come again.
+// checkStage checks that another match can be one with those before it: they have no limit, and no part of the text uses
+// a variable whose scope has ended.
 func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
+	r.rebound()
 	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
@@ -283,4 +284,35 @@ func (r *rewriter) newColumn(property string) string {
 	}
 	r.aliases = append(r.aliases, alias)
 	return alias
+}
+
+// rebound renames the variables in the rest of the text whose scope WITH has ended and whose names a pattern binds again:
+// they are others.
+func (r *rewriter) rebound() {
+	var left []string
+	for _, v := range r.dropped {
+		if !r.mentions(v) || r.bound(v+"2") || r.mentions(v+"2") || r.known(v+"2") {
+			left = append(left, v)
+			continue
+		}
+		var places []int
+		bindsFirst := false
+		for i := r.at; i < len(r.tokens); i++ {
+			t, before := r.tokens[i], r.tokens[i-1].text
+			if t.text != v || t.kind != word || before == "." || before == ":" || i+1 < len(r.tokens) && r.tokens[i+1].text == ":" && (before == "{" || before == ",") {
+				continue
+			}
+			bindsFirst = bindsFirst || len(places) == 0 && (before == "(" || before == "[")
+			places = append(places, i)
+		}
+		if !bindsFirst {
+			left = append(left, v)
+			continue
+		}
+		r.tokens = slices.Clone(r.tokens)
+		for _, i := range places {
+			r.tokens[i].text = v + "2"
+		}
+	}
+	r.dropped = left
 }

@@ -88,7 +88,7 @@ func (r *rewriter) isAlone(e string) bool { return strings.HasPrefix(e, "$") && 
 // drop ends the scope of all variables but some.
 func (r *rewriter) drop(kept []string) {
 	for _, v := range r.order {
-		if !slices.Contains(kept, v) {
+		if !slices.Contains(kept, v) && !slices.Contains(r.dropped, v) {
 			r.dropped = append(r.dropped, v)
 		}
 	}
@@ -294,6 +294,9 @@ func (r *rewriter) rebound() {
 		if !r.mentions(v) || r.bound(v+"2") || r.mentions(v+"2") || r.known(v+"2") {
 			left = append(left, v)
 			continue
+		}
+		if strings.HasSuffix(v, "22") { // a name is bound again at most twice
+			panic(giveUp{})
 		}
 		var places []int
 		bindsFirst := false

@@ -204,7 +204,9 @@ func (r *rewriter) countedList() string {
 		r.match = append(r.match, r.condition())
 	}
 	r.expect("|")
-	r.operand()
+	if r.variable(); r.accept(".") {
+		r.word()
+	}
 	r.expect("]", ")")
 	out := "count { " + join(r.match) + " }"
 	r.match = saved

@@ -146,7 +146,7 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(c.text, "$"), ": ")
 		typ, props, _ := strings.Cut(rest, " { ")
 		key := r.key(typ)
-		if c.op != "" || !ok || r.schema.Node(typ) == nil || key == "id" {
+		if n := r.schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
 			panic(giveUp{})
 		}
 		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")

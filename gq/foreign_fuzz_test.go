@@ -16,7 +16,8 @@ func FuzzNearest(f *testing.F) {
 		f.Fatal(faults)
 	}
 	for _, pattern := range []string{"testdata/foreign/*.txt", "testdata/foreign/blind/*.txt", "testdata/foreign/blind2/*.txt", "testdata/foreign/blind3/*.txt",
-		"testdata/foreign/shop/*.txt", "testdata/foreign/incidents/*.txt", "testdata/foreign/sql/*/*.txt", "testdata/foreign/graphql/*/*.txt"} {
+		"testdata/foreign/shop/*.txt", "testdata/foreign/incidents/*.txt", "testdata/foreign/sql/*/*.txt", "testdata/foreign/graphql/*/*.txt",
+		"testdata/foreign/cygql/*/*.txt"} {
 		for _, text := range foreignTexts(f, pattern) {
 			f.Add([]byte(text.text))
 		}

@@ -123,3 +123,11 @@ func aggregateName(name string) string {
 	}
 	return ""
 }
+
+// countable returns the argument of count: an edge counts by its id, because count takes nodes and values.
+func (r *rewriter) countable(e string) string {
+	if v, ok := strings.CutPrefix(e, "$"); ok && r.schema.Edge(r.typeOf(v)) != nil {
+		return e + ".id"
+	}
+	return e
+}

@@ -308,8 +308,8 @@ func (r *rewriter) unwrapSort() {
 	}
 }
 
-// blockLimit makes the limit of a block a number: the default of a parameter, or the most records that a block may have.
-func (r *rewriter) blockLimit() {
+// boundBlock makes the limit of a block a number: the default of a parameter, or the most records that a block may have.
+func (r *rewriter) boundBlock() {
 	name, parameter := strings.CutPrefix(r.limit, "$")
 	if r.limit != "" && !parameter {
 		return

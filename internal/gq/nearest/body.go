@@ -38,6 +38,8 @@ func (r *rewriter) body() {
 				r.next()
 			}
 			r.note(answersNote)
+		case r.is("call"), r.is("optional", "call"):
+			r.callBlock()
 		case r.is("optional"):
 			r.optionalMatch()
 		case r.isOne("where", "filter"):
@@ -56,8 +58,6 @@ func (r *rewriter) body() {
 			r.with()
 		case r.accept("let"):
 			r.let()
-		case r.is("call"):
-			r.callBlock()
 		case r.accept("qualify"):
 			r.wherePart()
 		case r.accept("having"):
@@ -89,6 +89,10 @@ func (r *rewriter) body() {
 			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
 		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
+		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
+			if !r.try(r.statement) {
+				r.unwoundMatch()
+			}
 		case r.is("depth", ":"), r.is("maxdepth", ":"):
 			r.depthBound()
 		default:
@@ -117,9 +121,7 @@ func (r *rewriter) matched() {
 		panic(giveUp{})
 	}
 	r.checkStage()
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
+	r.beginBlock()
 	switch {
 	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
 		r.skipTwo()
@@ -231,7 +233,7 @@ func (r *rewriter) wherePart() {
 		parts = c.subs
 	}
 	for _, part := range parts {
-		if text, ok := r.onGroups(part.render(false)); ok {
+		if text := r.groupCondition(part.render(false)); text != "" {
 			r.having = append(r.having, leaf(text))
 		} else {
 			r.match = append(r.match, part)
@@ -252,15 +254,24 @@ func (r *rewriter) whereCondition() (c cond) {
 	return r.condition()
 }
 
-// onGroups writes a condition on values that WITH aggregated with the names of their columns. It reports false for a
-// condition on rows.
-func (r *rewriter) onGroups(text string) (condition string, ok bool) {
+// groupCondition returns a condition on values that WITH aggregated, which holds for groups, with the names of the
+// values. For another condition it returns "".
+func (r *rewriter) groupCondition(text string) string {
+	found := false
 	for _, v := range r.computed {
 		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
-			text, ok = strings.ReplaceAll(text, v.text, v.alias), true
+			text, found = strings.ReplaceAll(text, v.text, v.alias), true
 		}
 	}
-	return text, ok
+	if !found {
+		return ""
+	}
+	for _, v := range r.computed { // the keys
+		if v.fromWith && !aggregated(v.text) && v.alias != "" {
+			text = strings.ReplaceAll(text, v.text, v.alias)
+		}
+	}
+	return text
 }
 
 // havingPart reads the conditions after HAVING.

@@ -248,6 +248,9 @@ func (r *rewriter) onlyNode() string {
 // change writes an update or a delete of what a variable of the match is. A match of one node by
 // values of its properties becomes the condition of the statement.
 func (r *rewriter) change(v, verb, assigned string) {
+	if r.changeKeyed(v, verb, assigned) {
+		return
+	}
 	typ := r.vars[v]
 	name := "$" + lower(v)
 	if e := r.schema.Edge(typ); e != nil && len(r.match) > 0 {
@@ -257,7 +260,7 @@ func (r *rewriter) change(v, verb, assigned string) {
 	if r.schema.Node(typ) == nil {
 		panic(giveUp{})
 	}
-	if len(r.statements) == 0 && !strings.Contains(assigned, name+".") {
+	if len(r.statements) == 0 && r.blockLimit == "" && !strings.Contains(assigned, name+".") {
 		if where, ok := r.predicates(name, typ); ok {
 			r.match = nil
 			r.emit(verb + " " + typ + assigned + " where " + where)

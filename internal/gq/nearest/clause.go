@@ -55,6 +55,8 @@ func (r *rewriter) item() {
 			return
 		}
 		r.pattern(r.pathName())
+	case r.is("any", "(") && (r.isAt(2, "(", ")", ":") || r.isAt(3, ":", ")")) && !r.known(r.peek(2).text), r.is("any") && r.isAt(2, "="):
+		r.next() // any path between two ends
 	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).text == "="):
 		r.next() // a walk lists each end once, so its mode makes no difference
 	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
@@ -276,12 +278,18 @@ func (r *rewriter) pathName() string {
 	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" {
 		name := r.next().text
 		r.expect("=")
-		for r.accept("any") || r.accept("all") || r.accept("shortest") {
-		}
+		r.pathPrefix()
 		r.paths[name] = true
 		return name
 	}
 	return r.newPath()
+}
+
+// pathPrefix reads the words before a pattern that choose paths: a walk lists each end once, with a shortest path.
+func (r *rewriter) pathPrefix() {
+	for r.isOne("any", "all", "shortest", "path", "paths", "walk", "trail") || r.peek(0).kind == number && r.peek(0).text == "1" {
+		r.next()
+	}
 }
 
 // optionalMatch reads OPTIONAL MATCH … or optional { … }.

@@ -6,12 +6,19 @@ import (
 	"strings"
 )
 
+// wholeListNote explains why a list has no slice.
+const wholeListNote = "the list of a group has no bound: it has all values"
+
 // listing is a call of collect whose list has an order, a bound or records. The match is complete, and the group is
 // known, only at the end of the text: until then, a mark stands for the call.
 type listing struct {
 	mark    string // such as collect0()
+	value   string // the only value of each element, or ""
 	columns []string
 	sort    []string // the keys of the order before the call
+	single  bool     // only the first row counts: a record
+	node    string   // the variable of the node that is the record, or ""
+	alias   string   // the name that WITH gives this node, or ""
 	limit   string
 }
 
@@ -52,8 +59,7 @@ func (r *rewriter) listed() (mark string, ok bool) {
 		if !property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name) {
 			panic(giveUp{})
 		}
-		l.columns = []string{e + " as " + name}
-		r.note("a collect block lists records: {\"" + name + "\": …}")
+		l.value, l.columns = e, []string{e + " as " + name}
 	}
 	r.expect(")")
 	if r.accept("[") {
@@ -103,9 +109,36 @@ func (r *rewriter) expandListings() {
 	if len(r.windows) > 0 {
 		panic(giveUp{})
 	}
+	if r.listAll() {
+		return
+	}
+	for _, l := range r.listings {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" && l.single {
+			r.note("a first block is a record: {\"" + name + "\": …}")
+		} else if name != "" {
+			r.note("a collect block lists records: {\"" + name + "\": …}")
+		}
+	}
+	optional := last(r.match)
+	if optional.op == "optional" {
+		r.match = append(slices.Clone(r.match[:len(r.match)-1]), optional.subs...)
+	}
 	v := r.groupNode()
 	outer, inner := r.aroundGroup(v)
-	r.match = append(outer, cond{op: "exists", subs: inner})
+	r.match = outer
+	if optional.op != "optional" {
+		r.match = append(outer, cond{op: "exists", subs: inner})
+	} else if len(inner) != len(optional.subs) {
+		panic(giveUp{})
+	}
+	var blocks []column
+	for _, c := range r.computed {
+		if aggregated(c.text) && c.alias != "" && len(r.having) > 0 {
+			blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+			r.spend(last(blocks).text)
+		}
+	}
+	r.match, r.having = append(r.match, r.conditionsOn(blocks)...), nil
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
@@ -123,7 +156,15 @@ func (r *rewriter) expandListings() {
 		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
 			block += " order { " + strings.Join(l.sort, ", ") + " }"
 		}
-		block += " limit " + l.limit + " }"
+		if block += " limit " + l.limit + " }"; l.single {
+			block = "first" + strings.TrimSuffix(strings.TrimPrefix(block, "collect"), " limit 1 }") + " }"
+		}
+		if len(l.columns) == 0 {
+			panic(giveUp{})
+		}
+		if l.alias != "" {
+			r.columns = append([]string{l.mark + " as " + lower(l.alias)}, r.columns...)
+		}
 		for i := range r.columns {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
@@ -131,25 +172,46 @@ func (r *rewriter) expandListings() {
 	r.groupedLists(v) // the blocks are no aggregates
 }
 
+// listAll writes ordinary calls of collect in the place of marks if no node makes the groups. It reports false if one
+// does, or if the lists need an order or records.
+func (r *rewriter) listAll() bool {
+	for _, l := range r.listings {
+		if l.value == "" || len(l.sort) > 0 || l.single {
+			return false
+		}
+	}
+	if r.try(func() { r.groupNode() }) {
+		return false
+	}
+	for _, l := range r.listings {
+		for i := range r.columns {
+			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
+		}
+	}
+	r.note(wholeListNote)
+	return true
+}
+
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
-func (r *rewriter) aroundGroup(v string) (outer, inner []cond) { return r.aroundNodes([]string{v}) }
+func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r.aroundNodes(group) }
 
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
 func (r *rewriter) groupsBeforeMatch() {
-	if len(r.keys) > 1 || len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
+	if len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
 		panic(giveUp{})
 	}
 	var outer, inner []cond
-	if len(r.keys) == 0 { // one group of all rows
+	switch len(r.keys) {
+	case 0: // one group of all rows
 		inner = r.match
-	} else {
+	default:
 		// The match without the nodes of an OPTIONAL MATCH, which is the last clause, has the same groups.
 		clause := last(r.match)
 		if clause.op == "optional" {
 			r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
 		}
-		outer, inner = r.aroundGroup(r.groupNode())
+		outer, inner = r.aroundGroup(r.keptNodes()...)
 		if clause.op != "optional" {
 			outer = append(outer, cond{op: "exists", subs: inner})
 		} else if len(inner) != len(clause.subs) {
@@ -158,39 +220,63 @@ func (r *rewriter) groupsBeforeMatch() {
 	}
 	var blocks []column
 	for _, c := range r.computed {
+		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
+			continue // the group determines it
+		}
 		if !aggregated(c.text) {
 			panic(giveUp{})
 		}
 		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
 	}
+	outer = append(outer, r.conditionsOn(blocks)...)
+	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
+}
+
+// conditionsOn writes the conditions on groups with the blocks that compute their values.
+func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	for _, c := range r.having {
 		alias := c.text[:wordLen(c.text)]
 		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
 		if c.op != "" || i < 0 {
 			panic(giveUp{})
 		}
-		outer = append(outer, leaf(blocks[i].text+c.text[len(alias):]))
+		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
 	}
-	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
+	return out
 }
 
 // groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the
-// columns have the key.
+// columns have the key. If the columns have other properties of one node, a note says that it makes the groups.
 func (r *rewriter) groupNode() string {
-	var names []string
+	var names, others []string
 	for _, k := range r.keys {
 		names = append(names, k[1:])
 	}
 	if len(names) == 0 {
 		for _, c := range r.computed {
 			owner, property, _ := strings.Cut(strings.TrimPrefix(c.text, "$"), ".")
+			if aggregated(c.text) || r.lists(c.text) {
+				continue
+			}
 			if c.fromWith || !strings.HasPrefix(c.text, "$") || !r.bound(owner) {
+				others = append(others, "")
 				continue
 			}
 			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
 				names = append(names, owner)
 			}
+			others = append(others, owner)
+		}
+	}
+	slices.Sort(others)
+	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
+		names = others
+		if v := names[0]; !slices.ContainsFunc(r.match, func(c cond) bool {
+			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
+		}) {
+			r.note("the rows are the nodes of $" + names[0] + ", also if two have the same values")
 		}
 	}
 	if len(names) == 0 {
@@ -213,6 +299,33 @@ func (r *rewriter) groupNode() string {
 	panic(giveUp{})
 }
 
+// keptNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
+func (r *rewriter) keptNodes() (out []string) {
+	if len(r.keys) == 1 {
+		return []string{r.groupNode()}
+	}
+	for _, v := range r.order {
+		if slices.Contains(r.dropped, v) {
+			continue
+		}
+		if !slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil {
+			panic(giveUp{})
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// aggregatesAhead reports whether the rest of the text calls an aggregate.
+func (r *rewriter) aggregatesAhead() bool {
+	for i := r.at; i+1 < len(r.tokens); i++ {
+		if t := r.tokens[i]; t.kind == word && r.tokens[i+1].text == "(" && aggregateName(t.text) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // typeOf returns the type of a variable, as this language writes its name.
 func (r *rewriter) typeOf(name string) string {
 	for _, v := range r.order {
@@ -221,4 +334,11 @@ func (r *rewriter) typeOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// ofKeys reports whether an expression uses only the nodes by which WITH groups.
+func (r *rewriter) ofKeys(e string) bool {
+	return len(r.keys) > 0 && !slices.ContainsFunc(must(scan(e)), func(t token) bool {
+		return t.kind == dollar && r.bound(t.text) && !slices.Contains(r.keys, "$"+t.text)
+	})
 }

@@ -23,6 +23,9 @@ func (r *rewriter) returned() {
 	} else {
 		r.distinct = r.accept("distinct")
 	}
+	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
+		r.groupsBeforeMatch()
+	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
@@ -99,6 +102,10 @@ func (r *rewriter) column() {
 		v := r.variable()
 		r.accept(":")
 		r.selected(scope{node: v})
+		if r.accept("as") {
+			r.word()
+			r.note("the columns are the fields of the record")
+		}
 		return
 	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
 		v := r.variable()
@@ -195,6 +202,9 @@ func (r *rewriter) add(alias, e string) {
 		alias = "value"
 		if n := wordLen(e); n > 0 {
 			alias = e[:n]
+			if field, ok := strings.CutPrefix(e[n:], "."); ok && wordLen(field) == len(field) {
+				alias = field
+			}
 		}
 		for slices.Contains(r.aliases, alias) {
 			alias += "2"

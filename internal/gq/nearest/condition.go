@@ -224,7 +224,7 @@ func (r *rewriter) test() cond {
 		return r.overEdges(r.predicate)
 	case r.is("position", "("), r.is("strpos", "("):
 		return r.overEdges(func() cond { return r.foundAt(strings.ToLower(r.word())) })
-	case r.is("any", "("), r.is("none", "("):
+	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
 		return r.listMember()
 	case r.is("all_different", "("), r.is("same", "("):
 		return r.distinctFrom()

@@ -27,8 +27,12 @@ func (r *rewriter) operand() string {
 			r.next()
 			out += " + " + r.term()
 		case "+", "*", "/", "%":
+			whole := r.divides(out)
 			r.next()
 			out += " " + t.text + " " + moved(out, r.term())
+			if whole {
+				out = "int(" + out + ")"
+			}
 		case "-":
 			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
 				return out
@@ -110,7 +114,7 @@ func (r *rewriter) factor() string {
 			return r.access(name)
 		}
 		if v, ok := r.values[name]; ok {
-			return r.within(v)
+			return r.within(r.unsliced(v))
 		}
 		if r.paths[name] || r.known(name) {
 			return "$" + lower(name)
@@ -139,19 +143,22 @@ func (r *rewriter) factor() string {
 	panic(giveUp{})
 }
 
-// walkKeys reads [n IN nodes(path) | n.email] if the property is the key of all nodes of the walk, of which their ids
-// are the texts.
+// walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
+// keys. For another property a note says how to read it.
 func (r *rewriter) walkKeys() (out string, ok bool) {
 	name, path := r.peek(1).text, r.peek(5).text
 	typ := r.walks[path]
 	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
 		return "", false
 	}
-	key := r.property(typ, r.key(typ))
-	if key == nil || plain(key.Name) != plain(r.peek(10).text) {
+	property := r.property(typ, r.peek(10).text)
+	key := r.key(typ)
+	switch p := r.property(typ, key); {
+	case property == nil && plain(r.peek(10).text) != "id":
 		return "", false
-	}
-	if key.Type.Kind != value.String {
+	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
+		r.note("a walk lists the ids of its nodes: for " + property.Name + ", send a second query with them, as in $n: " + typ + "  $n." + key + " in $ids")
+	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
 	for range 12 {
@@ -222,8 +229,16 @@ func (r *rewriter) named() string {
 		}
 		return dateTimeLiteral(literal)
 	}
+	if r.is("value", "{") {
+		return r.scalarBlock()
+	}
 	if r.is("duration", ".") {
 		return r.between()
+	}
+	if r.is("date", ".", "truncate", "(") || r.is("datetime", ".", "truncate", "(") {
+		r.skipTwo()
+		r.next()
+		return r.call("date_trunc")
 	}
 	if r.is("interval") {
 		return r.interval()
@@ -236,10 +251,13 @@ func (r *rewriter) named() string {
 	}
 	name := r.word()
 	if r.is("(") {
-		return r.call(name)
+		return r.partOf(r.call(name))
+	}
+	if l := r.recordOf(name); l != nil && r.is(".") {
+		return r.recordField(l)
 	}
 	if r.is(".") {
-		if _, ok := r.vars[name]; !ok && !r.paths[name] {
+		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
 				panic(giveUp{})
@@ -257,6 +275,35 @@ func (r *rewriter) named() string {
 		return "now()"
 	}
 	return r.bare(name)
+}
+
+// timeParts maps the names after a time, in lower case, to functions.
+var timeParts = map[string]string{"year": "year", "month": "month", "day": "day", "hour": "hour", "dayofweek": "weekday", "weekday": "weekday", "quarter": "month"}
+
+// timePart writes the part of a time.
+func timePart(part, time string) string {
+	if part == "quarter" {
+		return "int((month(" + time + ") + 2) / 3)"
+	}
+	return timeParts[part] + "(" + time + ")"
+}
+
+// partOf reads a part such as .year after a call that returns a time.
+func (r *rewriter) partOf(call string) string {
+	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
+		r.skipTwo()
+		return timePart(part, call)
+	}
+	return call
+}
+
+// unsliced skips a slice such as [0..5] after a list of a group.
+func (r *rewriter) unsliced(list string) string {
+	if strings.HasPrefix(list, "collect(") && r.is("[") && (r.isAt(1, "..") || r.isAt(2, "..")) {
+		r.skipGroup()
+		r.note(wholeListNote)
+	}
+	return list
 }
 
 // within returns an expression as a part of the one around the token before: in parentheses if that
@@ -287,7 +334,7 @@ func (r *rewriter) spend(value string) {
 // the result, or a property.
 func (r *rewriter) bare(name string) string {
 	if v, ok := r.values[name]; ok && !r.inHaving {
-		return r.within(v)
+		return r.within(r.unsliced(v))
 	}
 	if _, ok := r.vars[name]; ok {
 		return "$" + lower(name)

@@ -17,6 +17,9 @@ const maxFrame = 4
 var changing = map[string]string{"insert": "insert", "create": "insert", "add": "insert", "merge": "upsert", "upsert": "upsert",
 	"update": "update", "set": "update", "delete": "delete", "remove": "delete", "detach": "delete"}
 
+// keywords are words of the languages that name no type, even if the schema has a type of that name.
+var keywords = []string{"match", "select", "from", "where", "return", "with", "order", "by", "limit", "group", "on", "at", "in", "query"}
+
 // Frame returns a query over the types of the schema that a text names: it has their traversals, and the properties that
 // the text names. It shows the form of a query and has none of the conditions of the text. Frame returns "" if the
 // text names no type. It may have faults: offer it only if it compiles.
@@ -29,6 +32,9 @@ func Frame(s *catalog.Schema, text string) string {
 	statement := ""
 	for _, t := range tokens {
 		if t.kind != word {
+			continue
+		}
+		if slices.Contains(keywords, strings.ToLower(t.text)) {
 			continue
 		}
 		f.named[plain(t.text)] = true

@@ -3,6 +3,8 @@ package nearest
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // foreign maps functions of other languages, in lower case, to those of this one.
@@ -37,6 +39,9 @@ func (r *rewriter) call(name string) string {
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
 		r.declareText(args[0])
 	}
+	if name == "count" && len(args) == 1 {
+		args[0] = r.countable(args[0])
+	}
 	out := ""
 	if distinct {
 		out = name + "(distinct " + strings.Join(args, ", ") + ")"
@@ -46,7 +51,7 @@ func (r *rewriter) call(name string) string {
 	if r.is("filter", "(", "where") {
 		out = r.filtered(name, args, distinct)
 	}
-	return r.inGroups(out)
+	return r.inGroups(r.unsliced(out))
 }
 
 // textFunctions are the functions whose first argument is a text.
@@ -119,6 +124,9 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			}
 			return "count(" + r.first() + ")", true
 		}
+		if out, ok = r.walked(name); ok {
+			return out, true
+		}
 		return r.related()
 	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array":
 		return r.listAggregate(name), true
@@ -142,9 +150,20 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		}
 		return "(sum(if(" + test.render(true) + ", 1, 0)) > 0)", true
 	case "collect", "collect_list":
+		if r.firstAhead() {
+			return r.firstListed(false), true
+		}
 		return r.listed()
+	case "head":
+		if r.is("collect", "(") {
+			r.skipTwo()
+			return r.firstListed(true), true
+		}
 	case "size":
 		if out, ok = r.related(); ok {
+			return out, true
+		}
+		if r.try(func() { out = r.countedList() }) {
 			return out, true
 		}
 		return r.walked(name)
@@ -168,7 +187,17 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "current_timestamp", "getdate", "timestamp":
 		r.expect(")")
 		return "now()", true
+	case "startnode", "endnode":
+		v := r.variable()
+		r.expect(")")
+		if r.schema.Edge(r.vars[v]) == nil || r.is(".") {
+			panic(giveUp{})
+		}
+		return "$" + lower(v) + map[string]string{"startnode": ".from", "endnode": ".to"}[name], true
 	case "datetime", "date":
+		if name == "date" && r.is("{") {
+			return r.dateMap(), true
+		}
 		if r.accept(")") {
 			if name == "date" {
 				return "date(now())", true
@@ -303,4 +332,19 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 		return "count(if(" + test + ", 1))"
 	}
 	return name + "(if(" + test + ", " + args[0] + "))"
+}
+
+// divides reports whether the next tokens divide a property that is an integer, written without a dollar sign, by a
+// whole number. Cypher, SQL and ISO GQL cut the fraction.
+func (r *rewriter) divides(left string) bool {
+	p := r.propertyOf(left)
+	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].kind != word {
+		return false
+	}
+	switch p.Type.Kind {
+	case value.I32, value.I64, value.U32, value.U64:
+		_, err := parseCount(r.peek(1).text)
+		return err == nil && !p.Type.List
+	}
+	return false
 }

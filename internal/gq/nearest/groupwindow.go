@@ -47,7 +47,7 @@ func (r *rewriter) blocksOfGroups() {
 		}
 	}
 	for i, c := range r.match { // conditions with the marks of window functions
-		if strings.Contains(c.render(false), "()") {
+		if r.marked(c.render(false)) {
 			outer = append(outer, r.match[i])
 		}
 	}
@@ -76,7 +76,7 @@ func (r *rewriter) groupNodes() (out []string) {
 	keyed := map[string]bool{}
 	keys := slices.Clone(r.groups)
 	for _, c := range r.computed {
-		if !aggregated(c.text) && !strings.HasSuffix(c.text, "()") {
+		if !aggregated(c.text) && !r.marked(c.text) {
 			keys = append(keys, c.text)
 		}
 	}
@@ -111,7 +111,7 @@ func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
 		switch {
 		case c.op == "optional":
 			panic(giveUp{})
-		case strings.Contains(text, "()"): // the mark of a window function
+		case r.marked(text):
 		case others:
 			inner = append(inner, c)
 		default:

@@ -37,7 +37,11 @@ func (r *rewriter) isIn(left string, p *catalog.Property) cond {
 		return r.inSelectOf(left)
 	}
 	if !r.is("[") && !r.is("(") {
-		return leaf(left + " in " + r.optional(r.listOf(p)))
+		list := r.listOf(p)
+		if member := r.propertyOf(list); p == nil && member != nil && member.Type.List {
+			left = r.fit(member, left)
+		}
+		return leaf(left + " in " + r.optional(list))
 	}
 	start := r.at
 	list := r.elements(p)
@@ -71,26 +75,56 @@ func (r *rewriter) containsEach(left, op string, p *catalog.Property) cond {
 	return c
 }
 
-// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
+// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher, or any(x IN ['a', 'b'] WHERE x IN list) and all(…).
 func (r *rewriter) listMember() cond {
-	none := strings.EqualFold(r.word(), "none")
+	quantifier := strings.ToLower(r.word())
 	r.expect("(")
 	name := r.word()
 	r.expect("in")
+	c := cond{}
+	if r.is("[") {
+		c = r.membersIn(name, quantifier)
+	} else {
+		c = r.memberEqual(name, quantifier)
+	}
+	r.expect(")")
+	if quantifier == "none" {
+		return cond{op: "not", subs: []cond{c}}
+	}
+	return c
+}
+
+// memberEqual reads the rest of any(x IN list WHERE x = value): the list contains the value.
+func (r *rewriter) memberEqual(name, quantifier string) cond {
 	list := r.operand()
 	r.expect("where")
 	r.expect(name)
-	c := cond{}
-	if r.accept("in") {
-		c = r.containsEach(list, "any", r.propertyOf(list))
-	} else {
-		r.expect("=")
-		c = leaf(list + " contains " + r.operand())
+	switch {
+	case quantifier == "all":
+		panic(giveUp{}) // no member has another value
+	case r.accept("in"):
+		return r.containsEach(list, "any", r.propertyOf(list))
 	}
-	r.expect(")")
-	if none {
-		return cond{op: "not", subs: []cond{c}}
+	r.expect("=")
+	return leaf(list + " contains " + r.operand())
+}
+
+// membersIn reads the rest of all(x IN ['a', 'b'] WHERE x IN list): the list contains each of the values, or any of them.
+func (r *rewriter) membersIn(name, quantifier string) cond {
+	start := r.at
+	r.skipGroup()
+	r.expect("where")
+	r.expect(name)
+	r.expect("in")
+	list := r.operand()
+	after := r.at
+	op := "any"
+	if quantifier == "all" {
+		op = "all"
 	}
+	r.at = start
+	c := r.containsEach(list, op, r.propertyOf(list))
+	r.at = after
 	return c
 }
 

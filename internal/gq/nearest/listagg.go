@@ -129,6 +129,8 @@ func (r *rewriter) groupedLists(v string) {
 	}
 	for i, c := range r.computed {
 		switch {
+		case c.fromWith && aggregated(c.text):
+			r.computed[i].text = ""
 		case c.fromWith:
 		case aggregated(c.text) || r.lists(c.text):
 			r.computed[i].text, r.computed[i].fromWith = "", true

@@ -62,6 +62,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	if p == nil {
 		return e
 	}
+	e = r.elementValue(p, r.unconverted(e))
 	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, p.Type.Kind.String())
 		r.retype(name, p)
@@ -167,4 +168,20 @@ func (r *rewriter) valueOf(p *catalog.Property) string {
 		}
 	}
 	return r.fit(p, r.operand())
+}
+
+// unconverted returns the parameter or the field of an element that a function converts, because it has the right type
+// already.
+func (r *rewriter) unconverted(e string) string {
+	for _, f := range []string{"date", "datetime", "int", "float", "string"} {
+		inner, ok := strings.CutPrefix(e, f+"($")
+		name := inner[:wordLen(inner)]
+		if !ok || !strings.HasSuffix(inner, ")") || strings.ContainsAny(inner, "( ") {
+			continue
+		}
+		if field := r.element != nil && name == lower(r.element.name); field || inner == name+")" && !r.bound(name) && !r.declared(name) {
+			return "$" + strings.TrimSuffix(inner, ")")
+		}
+	}
+	return e
 }

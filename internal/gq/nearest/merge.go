@@ -53,6 +53,11 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
 		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
 	}) {
+		if r.element != nil && !r.isOne("on", "set") {
+			r.note(againNote)
+			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
+			return
+		}
 		r.insertMissing(from, e, to, l)
 		return
 	}
@@ -194,6 +199,12 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 // beginBlock makes the statements so far stand before the block of a match that comes after them.
 func (r *rewriter) beginBlock() {
 	if len(r.statements) == 0 {
+		return
+	}
+	if len(r.match) > 0 && len(r.before) == 0 && !slices.ContainsFunc(r.statements, func(s string) bool {
+		return !strings.HasPrefix(s, "update ") && !strings.HasPrefix(s, "delete ")
+	}) {
+		r.note("one block has one match: it changes nothing if the second match finds nothing")
 		return
 	}
 	for _, s := range r.statements {

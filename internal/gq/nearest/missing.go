@@ -151,6 +151,32 @@ var anywhere = []absent{
 		"a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
 	{func(t tokens) bool { return t.are("lateral", "(") },
 		"a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
+	{func(t tokens) bool {
+		for i := 1; t.are("[") && i < 8 && t.at(i).text != "]"; i++ {
+			if t.at(i).text == "*" {
+				for j := i; j < i+6 && t.at(j).text != "]"; j++ {
+					if t.at(j).text == "{" {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}, "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
+	{func(t tokens) bool {
+		return t.are("set") && t.at(1).kind == word && (t.at(2).text == "=" && t.at(3).kind == dollar || t.at(2).text == "+" && t.at(3).text == "=" && t.at(4).kind == dollar)
+	}, "a parameter is no map: name the properties, as in set { title: $title, price: $price }"},
+	{func(t tokens) bool {
+		return t.at(0).text == "=" && t.at(1).kind == word && t.at(2).text == "." && t.at(4).text == "+" && (t.at(5).text == "[" || t.at(5).kind == dollar || t.at(5).kind == text)
+	}, "a list is assigned as a whole: read it, and pass the new list as a parameter"},
+	{func(t tokens) bool { return t.are("reduce", "(") },
+		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
+	{func(t tokens) bool {
+		return t.one([]string{"any", "all", "none", "single"}, "(") && t.at(2).kind == word && t.at(3).are("in") && (t.at(5).text == "." || t.at(4).kind == dollar)
+	},
+		"a condition on a list tests whole members: $p.tags contains \"a\"; to test parts of them, make them nodes"},
+	{func(t tokens) bool { return t.are("apoc", ".") || t.are("gds", ".") },
+		"there are no procedures or functions of plugins: the functions are those of docs/language.md, and a walk such as $a knows{1,6} $b follows edges"},
 	{func(t tokens) bool { return t.one([]string{"rand", "random"}, "(") },
 		"there are no random values: order by a property, and write a limit"},
 	{func(t tokens) bool {
@@ -192,8 +218,13 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 			}
 		}
 	}
-	if note := unwound(text); note != "" {
-		add(note)
+	if unwound(text) {
+		add(unwoundList(s, text))
+	}
+	for _, note := range []string{mergedEdge(s, text), secondMatch(text)} {
+		if note != "" {
+			add(note)
+		}
 	}
 	if severalQueries(text) {
 		add("send each part as a query of its own: the tool graph_query takes several in queries")
@@ -210,20 +241,17 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 // writers are the words of statements that change the graph.
 var writers = []string{"create", "insert", "merge", "upsert", "update", "set", "delete", "remove"}
 
-// unwound finds UNWIND or FOR in a read.
-func unwound(text tokens) string {
+// unwound reports whether a read has UNWIND or FOR.
+func unwound(text tokens) bool {
 	found := false
 	for i, t := range text {
 		rest := text[i:]
 		if t.kind == word && slices.Contains(writers, strings.ToLower(t.text)) && rest.at(1).text != ":" && (i == 0 || text[i-1].text != ".") {
-			return ""
+			return false
 		}
 		found = found || rest.are("unwind") || rest.are("unnest", "(") || rest.are("for") && rest.at(2).are("in")
 	}
-	if found {
-		return unwindNote
-	}
-	return ""
+	return found
 }
 
 // are reports whether a token is a word.
@@ -285,6 +313,10 @@ func anyEdge(s *catalog.Schema, text tokens) string {
 		}
 		arrow := 0
 		switch {
+		case rest.are("-", "[", "]", "-"), rest.are("-", "[", "]", "->"), rest.are("<-", "[", "]", "-"):
+			arrow = 4
+		case (rest.are("-", "[") || rest.are("<-", "[")) && rest.at(2).kind == word && rest.at(3).text == "]":
+			arrow = 5
 		case rest.are("->"):
 			arrow = 1
 		case rest.are("-", "->"), rest.are("-", "-"), rest.are("<-", "-"):

@@ -165,7 +165,7 @@ func (r *rewriter) bind(name, typ string) string {
 func (r *rewriter) fresh(typ string) string {
 	name := lower(typ[:1])
 	for used := true; used; {
-		if _, used = r.vars[name]; used || r.inText(name) {
+		if _, used = r.vars[name]; used || r.inText(name) || r.bindsLater(name) {
 			used = true
 			name += lower(typ[:1])
 		}
@@ -213,4 +213,14 @@ func (r *rewriter) first() string {
 		return "$" + lower(v) + ".id"
 	}
 	return "$" + lower(v)
+}
+
+// bindsLater reports whether the rest of the text has a pattern with a node of a name and a type, as in (p:Person).
+func (r *rewriter) bindsLater(name string) bool {
+	for i := r.at; i+2 < len(r.tokens); i++ {
+		if r.tokens[i].text == "(" && r.tokens[i+1].text == name && r.tokens[i+1].kind == word && r.tokens[i+2].text == ":" {
+			return true
+		}
+	}
+	return false
 }

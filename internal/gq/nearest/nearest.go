@@ -148,6 +148,7 @@ type rewriter struct {
 	parts       []setPart  // the queries before UNION and the like
 	closed      *closure   // the table of WITH RECURSIVE, or nil
 	windows     []*window  // the calls of window functions
+	calls       []*call    // CALL with an order or a limit
 	listings    []*listing // the calls of collect that become blocks
 	unsorted    bool       // the lists of aggregates have no order
 	sortedLists bool       // an aggregate has an order of its own
@@ -173,14 +174,18 @@ type rewriter struct {
 	whereVar  string // the variable that stands for it in other languages
 
 	read
-	statements []string          // of a mutation
-	before     []string          // the statements before the block of the match
-	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
-	inserted   map[string]bool   // the variables of inserts outside of blocks
-	existence  bool              // only the existence of a row of a subselect counts
-	around     string            // the clauses around a subselect
-	newNodes   []recordField     // the names that WITH gives to inserts, and their variables
-	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
+	statements []string                     // of a mutation
+	blockSort  []string                     // the sort keys of the rows for which the statements run
+	blockLimit string                       // the limit of these rows, or ""
+	element    *element                     // the variable of the list for whose elements statements run, or nil
+	elementOf  map[string]map[string]string // by name of the variable of a list in the text: the fields of an element
+	before     []string                     // the statements before the block of the match
+	rebind     map[string]string            // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool              // the variables of inserts outside of blocks
+	existence  bool                         // only the existence of a row of a subselect counts
+	around     string                       // the clauses around a subselect
+	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
+	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.
@@ -205,8 +210,11 @@ func (r *rewriter) render() string {
 	if len(r.statements) > 0 {
 		r.answers()
 		body = append(body, r.before...)
+		if len(r.having) > 0 {
+			panic(giveUp{}) // a mutation has no groups
+		}
 		if len(r.match) > 0 {
-			body = append(body, "match { "+join(r.match)+" } { "+strings.Join(r.statements, " ")+" }")
+			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
 		} else {
 			body = append(body, r.statements...)
 		}
@@ -218,10 +226,13 @@ func (r *rewriter) render() string {
 			panic(giveUp{}) // the limit bounds the rows before the groups
 		}
 		r.combine()
+		r.expandCalls()
 		r.expandListings()
 		r.expandWindows()
 		r.page()
 		r.groupKeys()
+		r.havingColumns()
+		r.havingKeys()
 		r.checkGroups()
 		r.sortByAlias()
 		r.boundLimit()
@@ -297,6 +308,9 @@ func (r *rewriter) pageKey() (key, relation string) {
 	}
 	key, descending := strings.CutSuffix(r.sort[0], " desc")
 	key = strings.TrimSuffix(key, " asc")
+	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
+		key = r.computed[i].text
+	}
 	v, property, ok := strings.Cut(key, ".")
 	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
 		panic(giveUp{})

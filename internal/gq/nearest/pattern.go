@@ -76,7 +76,44 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 	}
 	for i, l := range links {
 		r.writeLink(path, nodes[i], l, nodes[i+1])
+		if i > 0 {
+			r.differ(nodes[i-1], links[i-1], l, nodes[i+1])
+		}
 	}
+}
+
+// differ writes that two nodes differ whose edges to one node have the same type and direction: in a pattern of Cypher
+// and ISO GQL, the two edges are different ones.
+func (r *rewriter) differ(a nodeRef, first, second link, b nodeRef) {
+	if a.name == "" || b.name == "" || a.name == b.name || first.bounds+second.bounds != "" || len(first.types) != 1 || len(second.types) != 1 ||
+		first.types[0] != second.types[0] || first.both != second.both || !first.both && first.left == second.left || r.comparedLater(a.name, b.name) {
+		return
+	}
+	r.match = append(r.match, leaf("$"+lower(a.name)+" != $"+lower(b.name)))
+}
+
+// comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
+func (r *rewriter) comparedLater(a, b string) bool {
+	for i := r.at; i < len(r.tokens); i++ {
+		left := r.tokens[i].text
+		if r.tokens[i].are("all_different") {
+			return true
+		}
+		if left != a && left != b {
+			continue
+		}
+		j := i + 1
+		if j+1 < len(r.tokens) && r.tokens[j].text == "." {
+			j += 2
+		}
+		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].text) {
+			continue
+		}
+		if right := r.tokens[j+1].text; right != left && (right == a || right == b) {
+			return true
+		}
+	}
+	return false
 }
 
 // newPath makes a variable for a walk.
@@ -315,10 +352,15 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	switch {
 	case n.isNew && n.typ != "":
 		clause := v + ": " + n.typ
-		if len(n.props) > 0 {
-			clause += " { " + strings.Join(n.props, ", ") + " }"
+		constants, others := r.constants(n.props)
+		if len(constants) > 0 {
+			clause += " { " + strings.Join(constants, ", ") + " }"
 		}
 		r.match = append(r.match, leaf(clause))
+		for _, p := range others {
+			name, value, _ := strings.Cut(p, ": ")
+			r.match = append(r.match, leaf(v+"."+name+" = "+value))
+		}
 	case n.isNew && len(links) == 0:
 		panic(giveUp{}) // (n) alone is a node of any type
 	default:
@@ -328,6 +370,21 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 		}
 	}
 	r.match = append(r.match, n.filter...)
+}
+
+// constants divides properties in braces into those whose values use no variable of the match, which may stand in a
+// binding, and the others.
+func (r *rewriter) constants(props []string) (constants, others []string) {
+	for _, p := range props {
+		if slices.ContainsFunc(must(scan(p)), func(t token) bool {
+			return t.text == "{" || t.kind == dollar && r.known(t.text) && (r.element == nil || t.text != lower(r.element.name))
+		}) {
+			others = append(others, p)
+		} else {
+			constants = append(constants, p)
+		}
+	}
+	return constants, others
 }
 
 // atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.
@@ -364,6 +421,9 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		edge = "<" + edge + ">"
 	}
 	edge += l.bounds
+	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.mentions(l.name) && (path == "" || !r.mentions(path)) {
+		path = l.name // a list of the edges of a walk
+	}
 	if path != "" {
 		r.paths[path] = true
 		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {

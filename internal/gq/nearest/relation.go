@@ -92,18 +92,22 @@ type hop struct {
 // access reads the names after the dot of a variable: a property, a property over edges such as
 // $o.shipsTo.country, or a part of a time such as $p.born.year.
 func (r *rewriter) access(variable string) string {
+	if e := r.elementOf[variable]; e != nil {
+		if value := e[r.memberName()]; value != "" {
+			return value
+		}
+		panic(giveUp{})
+	}
 	name := r.memberName()
 	for r.is(".") && r.peek(1).kind == word {
 		typ := r.vars[variable]
 		if p := r.property(typ, name); p != nil {
 			part := strings.ToLower(r.peek(1).text)
-			switch part {
-			case "year", "month", "day", "hour":
-				r.next()
-				r.next()
-				return part + "(" + r.member(variable, name) + ")"
+			if timeParts[part] == "" {
+				panic(giveUp{})
 			}
-			panic(giveUp{})
+			r.skipTwo()
+			return timePart(part, r.member(variable, name))
 		}
 		rel := r.relation(typ, name)
 		if rel == nil || r.inWhere != "" {

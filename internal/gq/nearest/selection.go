@@ -332,7 +332,7 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 	if single && r.limit == "" {
 		return "first" + out + " }"
 	}
-	r.blockLimit()
+	r.boundBlock()
 	return "collect" + out + " limit " + r.limit + " }"
 }
 

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,6 +40,9 @@ func (r *rewriter) with() {
 		if r.accept("as") {
 			t := r.next()
 			alias := t.text
+			if l := r.listingOf(e); l != nil && l.node != "" {
+				l.alias = alias
+			}
 			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
 				panic(giveUp{})
 			}
@@ -84,18 +88,19 @@ func (r *rewriter) isAlone(e string) bool { return strings.HasPrefix(e, "$") && 
 // drop ends the scope of all variables but some.
 func (r *rewriter) drop(kept []string) {
 	for _, v := range r.order {
-		if !slices.Contains(kept, v) {
+		if !slices.Contains(kept, v) && !slices.Contains(r.dropped, v) {
 			r.dropped = append(r.dropped, v)
 		}
 	}
 }
 
-// checkStage checks that another match can be one with those before it: they have no limit, and a name whose
-// scope has ended does not come again.
+// checkStage checks that another match can be one with those before it: they have no limit, and no part of the text uses
+// a variable whose scope has ended.
 func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
+	r.rebound()
 	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
@@ -143,8 +148,29 @@ func (r *rewriter) valueStage() {
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
 	}
+	if grouped && len(r.keys) == 0 && r.aggregatesAhead() {
+		r.keyOfStage()
+	}
 	r.staged = r.staged || grouped
 	r.columns, r.sort, r.aliases = nil, nil, nil
+}
+
+// keyOfStage notes the node by whose key a stage groups.
+func (r *rewriter) keyOfStage() {
+	keys := ""
+	for _, c := range r.computed {
+		if aggregated(c.text) {
+			continue
+		}
+		v, name, ok := strings.Cut(c.text, ".")
+		if typ := r.typeOf(strings.TrimPrefix(v, "$")); !ok || r.schema.Node(typ) == nil || keys != "" || name != r.key(typ) && name != "id" {
+			return
+		}
+		keys = v
+	}
+	if keys != "" {
+		r.keys, r.groups = []string{keys}, nil
+	}
 }
 
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
@@ -185,7 +211,11 @@ func (r *rewriter) groupKeys() {
 	}
 	for _, v := range slices.Clone(r.computed) {
 		if v.fromWith && !aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.text == v.text }) {
-			r.add(v.alias, v.text)
+			if r.isAlone(v.text) {
+				r.keys = append(r.keys, v.text)
+			} else {
+				r.add(v.alias, v.text)
+			}
 		}
 	}
 	for _, v := range r.keys {
@@ -193,4 +223,99 @@ func (r *rewriter) groupKeys() {
 			r.add(v[1:]+"_id", v+".id")
 		}
 	}
+}
+
+// havingColumns adds columns for the values of WITH that only conditions on groups use.
+func (r *rewriter) havingColumns() {
+	text := join(r.having)
+	for _, v := range slices.Clone(r.computed) {
+		if v.fromWith && aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.alias == v.alias }) &&
+			slices.ContainsFunc(must(scan(text+" ")), func(t token) bool { return t.kind == word && t.text == v.alias }) {
+			r.add(v.alias, v.text)
+		}
+	}
+}
+
+// havingKeys writes the properties of nodes in conditions on groups as columns.
+func (r *rewriter) havingKeys() {
+	for i, c := range r.having {
+		r.having[i] = c.renamed(func(property string) string {
+			for j, col := range r.computed {
+				if col.fromWith || col.text != property {
+					continue
+				}
+				if col.alias == "" {
+					k := slices.Index(r.columns, property)
+					if k < 0 {
+						panic(giveUp{})
+					}
+					col.alias = r.newColumn(property)
+					r.computed[j], r.columns[k] = col, property+" as "+col.alias
+				}
+				return col.alias
+			}
+			alias := r.newColumn(property)
+			r.add(alias, property)
+			return alias
+		})
+	}
+}
+
+// keyProperty matches a property of a variable.
+var keyProperty = regexp.MustCompile(`\$[a-zA-Z_]\w*\.\w+`)
+
+// renamed returns a condition with other names for the properties in it.
+func (c cond) renamed(name func(string) string) cond {
+	if c.op == "" {
+		return leaf(keyProperty.ReplaceAllStringFunc(c.text, name))
+	}
+	out := cond{op: c.op}
+	for _, s := range c.subs {
+		out.subs = append(out.subs, s.renamed(name))
+	}
+	return out
+}
+
+// newColumn returns an alias for a property that no column has.
+func (r *rewriter) newColumn(property string) string {
+	alias := property[strings.IndexByte(property, '.')+1:]
+	for slices.Contains(r.aliases, alias) {
+		alias += "2"
+	}
+	r.aliases = append(r.aliases, alias)
+	return alias
+}
+
+// rebound renames the variables in the rest of the text whose scope WITH has ended and whose names a pattern binds again:
+// they are others.
+func (r *rewriter) rebound() {
+	var left []string
+	for _, v := range r.dropped {
+		if !r.mentions(v) || r.bound(v+"2") || r.mentions(v+"2") || r.known(v+"2") {
+			left = append(left, v)
+			continue
+		}
+		if strings.HasSuffix(v, "22") { // a name is bound again at most twice
+			panic(giveUp{})
+		}
+		var places []int
+		bindsFirst := false
+		for i := r.at; i < len(r.tokens); i++ {
+			t, before := r.tokens[i], r.tokens[i-1].text
+			if t.text != v || t.kind != word || before == "." || before == ":" || i+1 < len(r.tokens) && r.tokens[i+1].text == ":" && (before == "{" || before == ",") {
+				continue
+			}
+			bindsFirst = bindsFirst || len(places) == 0 && (before == "(" || before == "[")
+			places = append(places, i)
+		}
+		if !bindsFirst {
+			left = append(left, v)
+			continue
+		}
+		r.tokens = slices.Clone(r.tokens)
+		for _, i := range places {
+			r.tokens[i].text = v + "2"
+		}
+	}
+	r.dropped = left
 }

@@ -57,6 +57,7 @@ func (r *rewriter) valueBlock() string {
 // call without one belongs to the match.
 func (r *rewriter) callBlock() {
 	defer r.deeper()()
+	optional := r.accept("optional")
 	r.expect("call")
 	var imported []string // the variables that the call names, if it names some
 	if r.accept("(") {
@@ -82,6 +83,10 @@ func (r *rewriter) callBlock() {
 	r.expect("}")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
+		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
+		return
+	}
 	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
 		panic(giveUp{})
 	}
@@ -129,7 +134,7 @@ func blockOf(match, aggregate string) string {
 		return name + " { " + match + " return " + value + " }"
 	case distinct:
 		return "count { " + match + " return distinct " + value + " }"
-	case strings.Contains(value, "."):
+	case strings.Contains(value, ".") && !strings.HasSuffix(value, ".id"):
 		return "count { " + match + " " + value + " is not null }"
 	}
 	return "count { " + match + " }"
@@ -288,4 +293,38 @@ func antiJoins(match []cond) []cond {
 		}
 	}
 	return out
+}
+
+// countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
+func (r *rewriter) countedList() string {
+	r.expect("[")
+	saved := r.match
+	r.match = r.patternClauses()
+	if r.accept("where") {
+		r.match = append(r.match, r.condition())
+	}
+	r.expect("|")
+	if r.variable(); r.accept(".") {
+		r.word()
+	}
+	r.expect("]", ")")
+	out := "count { " + join(r.match) + " }"
+	r.match = saved
+	return out
+}
+
+// scalarBlock reads VALUE { MATCH … RETURN count(r) } of ISO GQL as a block with a value.
+func (r *rewriter) scalarBlock() string {
+	defer r.deeper()()
+	r.expect("value", "{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	r.body()
+	r.expect("}")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(columns) != 1 || inner.distinct || inner.limit != "" || len(inner.having) > 0 || !aggregated(columns[0].text) {
+		panic(giveUp{})
+	}
+	return blockOf(join(inner.match), columns[0].text)
 }

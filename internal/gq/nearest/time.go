@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -119,10 +120,13 @@ func (r *rewriter) durationMap() string {
 	r.expect(":")
 	n := r.operand()
 	r.expect("}", ")")
-	if !slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
-		panic(giveUp{})
+	switch unit {
+	case "weeks":
+		return "days(" + tight(n) + " * 7)"
+	case "days", "hours", "minutes", "seconds":
+		return unit + "(" + n + ")"
 	}
-	return unit + "(" + n + ")"
+	panic(giveUp{})
 }
 
 // ofKind reports whether an expression is a property of a kind, or a literal or the present time of that kind.
@@ -176,4 +180,24 @@ func spanOf(between, span string) string {
 		return m[2]
 	}
 	return span
+}
+
+// dateMap reads date({ year: 2024, month: 1, day: 31 }).
+func (r *rewriter) dateMap() string {
+	parts := map[string]int{"month": 1, "day": 1}
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := strings.ToLower(r.word())
+		r.expect(":")
+		n, err := strconv.Atoi(r.next().text)
+		if err != nil || !slices.Contains([]string{"year", "month", "day"}, name) {
+			panic(giveUp{})
+		}
+		parts[name] = n
+	}
+	r.expect(")")
+	return "date(" + quote(fmt.Sprintf("%04d-%02d-%02d", parts["year"], parts["month"], parts["day"])) + ")"
 }

@@ -129,6 +129,11 @@ func (r *rewriter) frame(w *window) {
 	}
 }
 
+// marked reports whether a text has the mark of a window function.
+func (r *rewriter) marked(text string) bool {
+	return slices.ContainsFunc(r.windows, func(w *window) bool { return strings.Contains(text, w.mark) })
+}
+
 // expandWindows writes blocks in the place of the marks of window functions.
 func (r *rewriter) expandWindows() {
 	if len(r.windows) == 0 {
@@ -140,12 +145,9 @@ func (r *rewriter) expandWindows() {
 			r.blocksOfGroups()
 		}
 	}
-	marked := func(text string) bool {
-		return slices.ContainsFunc(r.windows, func(w *window) bool { return strings.Contains(text, w.mark) })
-	}
 	var rows []cond // the rows of which the functions see all
 	for _, c := range r.match {
-		if !marked(c.render(false)) {
+		if !r.marked(c.render(false)) {
 			rows = append(rows, c)
 		}
 	}

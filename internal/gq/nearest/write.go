@@ -8,8 +8,17 @@ import (
 
 // statement reads a statement of a mutation.
 func (r *rewriter) statement() {
+	if len(r.statements) == 0 {
+		r.rowsOfBlock()
+	}
 	switch {
 	case r.accept("unwind"):
+		if r.is("[") {
+			list := r.writtenList()
+			r.expect("as")
+			r.eachWritten(r.word(), list)
+			return
+		}
 		list := r.operand()
 		r.expect("as")
 		r.each(list, r.word())
@@ -24,6 +33,10 @@ func (r *rewriter) statement() {
 	case r.accept("for"):
 		name := r.next().text
 		r.expect("in")
+		if r.is("[") {
+			r.eachWritten(name, r.writtenList())
+			return
+		}
 		r.each(r.operand(), name)
 	case r.is("insert", "into"):
 		r.expect("insert", "into")
@@ -124,27 +137,6 @@ func (r *rewriter) fieldType() *catalog.Node {
 
 // emit appends a statement.
 func (r *rewriter) emit(statement string) { r.statements = append(r.statements, statement) }
-
-// each reads the statements for the elements of a list.
-func (r *rewriter) each(list, name string) {
-	if !strings.HasPrefix(list, "$") {
-		panic(giveUp{})
-	}
-	saved := r.statements
-	r.statements = nil
-	r.bind(name, "")
-	braces := r.accept("{")
-	for !r.is("}") && !r.is(")") && r.peek(0).kind != end {
-		r.statement()
-	}
-	if braces {
-		r.expect("}")
-	}
-	if len(r.statements) == 0 || len(r.match) > 0 {
-		panic(giveUp{})
-	}
-	r.statements = append(saved, "for $"+lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
-}
 
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
@@ -256,8 +248,11 @@ func (r *rewriter) create() {
 		if l.left {
 			a, b = b, a
 		}
-		e := l.types[0]
-		r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
+		e, name := l.types[0], ""
+		if l.name != "" && r.mentions(l.name) {
+			name = r.insertAs(l.name, e.Name) + " = "
+		}
+		r.emit(name + "insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
 		from = to
 	}
 }
@@ -266,6 +261,9 @@ func (r *rewriter) create() {
 func (r *rewriter) endpoint(n nodeRef, typ string) string {
 	if n.name == "" {
 		panic(giveUp{})
+	}
+	if node := r.keyedNode(n.name); node != "" {
+		return node
 	}
 	if !r.known(n.name) {
 		r.params = append(r.params, "$"+lower(n.name)+": "+typ)

@@ -1,5 +1,3 @@
-// Package nearest rewrites a text that has habits of Cypher, SQL, GraphQL or ISO GQL as a query of
-// this language.
 package nearest
 
 import (

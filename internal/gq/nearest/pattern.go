@@ -341,7 +341,9 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	switch {
 	case n.name != "":
 		r.bind(n.name, n.typ)
-	case n.typ != "" && (needed || len(links) == 0):
+	case i > 0 && i < len(links) && n.typ == "":
+		panic(giveUp{}) // two edges meet at a node of an unknown type
+	case i > 0 && i < len(links), n.typ != "" && (needed || len(links) == 0):
 		n.name = r.fresh(n.typ)
 	}
 	if n.name == "" || !needed {

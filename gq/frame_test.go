@@ -33,6 +33,8 @@ func TestFrame(t *testing.T) {
 		{"a property of an edge", "SELECT due FROM borrowed WHERE ???", "query q() { match { $r $b:borrowed $c } return { $b.due } }"},
 		{"a query with one fault", "query q() { match { $a: Author } return { $a.name }", "a query over these types: query q() { match { $a: Author } return { $a.name } }"},
 		{"a query with several faults", "query q() { match { $a Wrote $w } where $w.title ~ 'x' ??? }", "a query over these types: query q() { match { $a wrote $w } return { $w.title } }"},
+		{"a change of the schema", "CREATE INDEX work_year FOR (w:Work) ON (w.year)", "(help: types, keys, indexes and constraints are declared in the schema"},
+		{"the schema", "SELECT column_name FROM information_schema.columns WHERE table_name = 'work'", "(help: a query reads no schema"},
 		{"no type", "SELECT a FROM b ???", "write it as a query: query people()"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

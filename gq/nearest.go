@@ -47,7 +47,11 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
-		advice = withFrame(m, s, src, faults[first], advice)
+		if nearest.Elsewhere(src.Text) {
+			advice = slices.DeleteFunc(advice, func(a string) bool { return strings.HasPrefix(a, syntax.FormIntro) })
+		} else {
+			advice = withFrame(m, s, src, faults[first], advice)
+		}
 		instead := nearest.Instead(s, src.Text)
 		if len(instead) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
 			instead = append(instead, lacks[0].Message)

@@ -51,7 +51,7 @@ func (r *rewriter) document() {
 		r.body()
 	}
 	r.accept(";")
-	if r.at < len(r.tokens) {
+	if r.at < len(r.tokens) || mutation && len(r.statements) == 0 {
 		panic(giveUp{})
 	}
 }

@@ -14,6 +14,42 @@ type absent struct {
 	note  string              // what to use instead
 }
 
+// elsewhere lists the constructs with which a text begins that asks for something that no query does.
+var elsewhere = []func(t tokens) bool{
+	func(t tokens) bool {
+		return t.one([]string{"subscription", "explain", "profile", "show", "describe", "desc", "grant", "revoke", "copy"})
+	},
+	declares,
+	func(t tokens) bool { return t.are("load", "csv") },
+	func(t tokens) bool { return t.are("call") && t.at(2).text == "." && t.describes() },
+}
+
+// declares reports whether a statement that changes the schema begins.
+func declares(t tokens) bool {
+	return t.one([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
+}
+
+// readsSchema reports whether a token names the schema.
+func readsSchema(t tokens) bool {
+	return t.are("__schema") || t.are("__type") || t.are("information_schema", ".") || t.are("pg_catalog", ".")
+}
+
+// Elsewhere reports whether a text asks for something that no query does, such as a change of the schema. Then [Instead] says
+// what does.
+func Elsewhere(text string) bool {
+	all, ok := tokensOf(text)
+	if !ok {
+		return false
+	}
+	for i := range all {
+		t := tokens(all[i:])
+		if i == 0 && slices.ContainsFunc(elsewhere, func(found func(tokens) bool) bool { return found(t) }) || readsSchema(t) {
+			return true
+		}
+	}
+	return false
+}
+
 // tokens is the rest of a text.
 type tokens []token
 
@@ -64,9 +100,7 @@ var atStart = []absent{
 		"the tool query_explain shows the plan of a query"},
 	{func(t tokens) bool { return t.one([]string{"show", "describe", "desc"}) },
 		schemaNote},
-	{func(t tokens) bool {
-		return t.one([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
-	},
+	{declares,
 		"types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
 	{func(t tokens) bool { return t.one([]string{"begin", "commit", "rollback", "start"}) },
 		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
@@ -91,7 +125,7 @@ const (
 
 // anywhere lists constructs that may stand in any place of a text.
 var anywhere = []absent{
-	{func(t tokens) bool { return t.are("__schema") || t.are("__type") }, schemaNote},
+	{readsSchema, schemaNote},
 	{func(t tokens) bool { return t.are("over", "(") },
 		"there are no window functions: for a rank, count the rows that come before, as in count { $q: Product $q.price > $p.price } + 1; for the first rows of each group, write collect { … order { … } limit 3 }"},
 	{func(t tokens) bool {

@@ -71,6 +71,11 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 	if path != "" && len(links) != 1 {
 		panic(giveUp{})
 	}
+	for _, n := range nodes { // the names of the others must differ from these
+		if n.name != "" {
+			r.bind(n.name, n.typ)
+		}
+	}
 	for i := range nodes {
 		r.settle(nodes, links, i)
 	}

@@ -81,6 +81,15 @@ func (r *rewriter) statement() {
 	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
 		r.next()
 		r.set()
+	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, ":") && r.isAt(4, "{"):
+		r.next()
+		r.expect("{")
+		for !r.accept("}") {
+			v := r.variable()
+			r.expect(":")
+			r.change(v, "update", " set { "+strings.Join(r.props(r.vars[v]), ", ")+" }")
+			r.accept(",")
+		}
 	case r.is("update", "{"), r.is("delete", "{"): // the braces hold a match
 		deletes := r.is("delete")
 		r.next()

@@ -21,6 +21,8 @@ func TestFrame(t *testing.T) {
 		{"an edge between two of a type", "MATCH (a:Work)-[:CITES]->(b:Work ???) RETURN count(b)", "query q() { match { $w cites $w2 } return { $w } }; a column such as count($q) as n groups by the other columns"},
 		{"an insert", "UNWIND $rows AS row ??? CREATE (b:Branch {code: row.code})",
 			"query q($code: String, $name: String, $city: String, $open_sunday: Bool) { insert Branch { code: $code, name: $name, city: $city, open_sunday: $open_sunday } }; for $row in $rows { insert … }"},
+		{"an insert with an edge", "MATCH (w:Work {isbn: $isbn}) ??? INSERT (r:Review {stars: 5}), (r)-[:REVIEWS]->(w)",
+			"query q($text: String, $stars: I32, $written: DateTime, $work: String) { match { $w: Work { isbn: $work } } { $r = insert Review { text: $text, stars: $stars, written: $written } insert Reviews { from: $r, to: $w } } }"},
 		{"an enum", "INSERT INTO works (language) ???", "query q($title: String, $isbn: String, $year: I32, $language: String) { insert Work {"},
 		{"an update", "UPDATE works SET pages = ???", "query q($isbn: String, $pages: I32) { update Work set { pages: $pages } where isbn = $isbn }"},
 		{"a type without a key", "UPDATE review SET stars = ???", "query q($stars: I32, $id: String) { update Review set { stars: $stars } where id = $id }"},

@@ -29,7 +29,7 @@ func Frame(s *catalog.Schema, text string) string {
 		return ""
 	}
 	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
-	statement := ""
+	statement, target := "", "" // the first words that name a change, and then a type
 	for _, t := range tokens {
 		if t.kind != word {
 			continue
@@ -42,17 +42,25 @@ func Frame(s *catalog.Schema, text string) string {
 			if statement == "" {
 				statement = changing[strings.ToLower(name)]
 			}
-			if f.add(name) && i == 0 {
+			typ := f.add(name)
+			if statement != "" {
+				target = cmp.Or(target, typ)
+			}
+			if typ != "" && i == 0 {
 				break
 			}
 		}
 	}
-	switch e, n := f.edgeType(f.first), s.Node(f.first); {
-	case f.first == "":
+	if len(f.nodes)+len(f.edges) == 0 {
 		return ""
-	case statement != "" && e != nil:
+	}
+	if e := f.edgeType(target); e != nil {
 		return f.changeEdge(statement, e)
-	case statement != "" && n != nil:
+	}
+	if n := s.Node(target); n != nil {
+		if out := f.insertLinked(statement, n); out != "" {
+			return out
+		}
 		return f.changeNode(statement, n)
 	}
 	return f.read()
@@ -61,15 +69,14 @@ func Frame(s *catalog.Schema, text string) string {
 // frame has the types that a text names.
 type frame struct {
 	*rewriter
-	first string   // the type that the text names first, or ""
 	nodes []string // node types and interfaces
 	edges []*catalog.Edge
 	named map[string]bool   // the plain words of the text
 	vars  map[string]string // by type: its variable
 }
 
-// add adds the type that a name means. It reports false if there is none.
-func (f *frame) add(name string) bool {
+// add adds the type that a name means, and returns it, or "".
+func (f *frame) add(name string) string {
 	typ := ""
 	if e := f.edgeType(name); e != nil {
 		typ = e.Name
@@ -79,8 +86,7 @@ func (f *frame) add(name string) bool {
 	} else if typ = f.pluralType(name); typ != "" && !slices.Contains(f.nodes, typ) && len(f.nodes) < maxFrame {
 		f.nodes = append(f.nodes, typ)
 	}
-	f.first = cmp.Or(f.first, typ)
-	return typ != ""
+	return typ
 }
 
 // parts splits a name such as insert_person_one or createPersons.
@@ -156,23 +162,57 @@ func (f *frame) connect() {
 	}
 }
 
-// changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,
-// and the key selects the node.
-func (f *frame) changeNode(statement string, n *catalog.Node) string {
-	var params, sets, wheres []string
-	adds := statement == "insert" || statement == "upsert"
+// insertLinked returns an insert of a node and of the edges that the text names between it and nodes that exist. It returns
+// "" if the text names no such edge.
+func (f *frame) insertLinked(statement string, n *catalog.Node) string {
+	var params, match, links []string
+	self := f.variable(n.Name)
+	for _, e := range f.edges {
+		other, ends := f.schema.Node(e.To), []string{self, ""}
+		if e.From != n.Name {
+			other, ends = f.schema.Node(e.From), []string{"", self}
+		}
+		if statement != "insert" || e.From != n.Name && e.To != n.Name || other == nil || other == n || len(other.Key) != 1 || f.vars[other.Name] != "" {
+			continue
+		}
+		v, key := f.variable(other.Name), other.Key[0]
+		params = append(params, "$"+lower(other.Name)+": "+parameterType(other.Property(key)))
+		match = append(match, v+": "+other.Name+" { "+key+": $"+lower(other.Name)+" }")
+		links = append(links, "insert "+e.Name+" { from: "+cmp.Or(ends[0], v)+", to: "+cmp.Or(ends[1], v)+" }")
+	}
+	if len(links) == 0 {
+		return ""
+	}
+	own, sets, _ := f.assignments(n, true)
+	return "query q(" + strings.Join(append(own, params...), ", ") + ") { match { " + strings.Join(match, " ") + " } { " + self + " = insert " + n.Name +
+		" { " + strings.Join(sets, ", ") + " } " + strings.Join(links, " ") + " } }"
+}
+
+// assignments returns the parameters of a change of a node, its assignments, and the conditions on its key.
+func (f *frame) assignments(n *catalog.Node, adds bool) (params, sets, wheres []string) {
 	for _, p := range n.Properties {
 		isKey, named := slices.Contains(n.Key, p.Name), f.named[plain(p.Name)]
 		switch {
 		case isKey && !adds:
 			wheres = append(wheres, p.Name+" = $"+p.Name)
-		case statement != "delete" && named, adds && !p.Type.Nullable && p.Embed == nil:
+		case named, adds && !p.Type.Nullable && p.Embed == nil:
 			sets = append(sets, p.Name+": $"+p.Name)
 		default:
 			continue
 		}
 		params = append(params, "$"+p.Name+": "+parameterType(p))
 	}
+	return params, sets, wheres
+}
+
+// changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,
+// and the key selects the node.
+func (f *frame) changeNode(statement string, n *catalog.Node) string {
+	adds := statement == "insert" || statement == "upsert"
+	if statement == "delete" {
+		f.named = nil
+	}
+	params, sets, wheres := f.assignments(n, adds)
 	if len(n.Key) == 0 && !adds {
 		params, wheres = append(params, "$id: String"), append(wheres, "id = $id")
 	}

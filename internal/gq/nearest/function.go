@@ -8,7 +8,7 @@ import (
 )
 
 // foreign maps functions of other languages, in lower case, to those of this one.
-var foreign = map[string]string{
+var foreign = map[string]string{"zoned_datetime": "datetime", "local_datetime": "datetime", "localdatetime": "datetime",
 	"tolower": "lower", "lcase": "lower", "toupper": "upper", "ucase": "upper", "ifnull": "coalesce", "nvl": "coalesce", "isnull": "coalesce",
 	"char_length": "length", "character_length": "length", "len": "length", "ceiling": "ceil",
 	"collect_list": "collect", "array_agg": "collect", "group_array": "collect", "list": "collect", "tostring": "string", "tointeger": "int",

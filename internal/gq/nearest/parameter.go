@@ -25,7 +25,7 @@ func (r *rewriter) parameters() {
 			panic(giveUp{})
 		}
 		r.expect(":")
-		open := r.accept("[")
+		open, angled := r.accept("["), r.accept("list", "<") // [String], LIST<STRING>
 		foreign := strings.ToLower(r.word())
 		typ := r.tokens[r.at-1].text
 		if to, ok := scalars[foreign]; ok {
@@ -36,6 +36,10 @@ func (r *rewriter) parameters() {
 			r.expect(")")
 		}
 		r.accept("!")
+		if angled {
+			r.expect(">")
+			typ = "[" + typ + "]"
+		}
 		if open {
 			r.expect("]")
 			r.accept("!")

@@ -73,8 +73,10 @@ func (r *rewriter) between() string {
 		return "days_between(" + strings.Join(args, ", ") + ")"
 	case unit == "inseconds":
 		return r.elapsed(args, field)
-	case unit == "between" && field != "days":
-		if field != "" {
+	case unit == "between":
+		if field == "days" {
+			r.note("the days between two moments are all of them, also those of whole months")
+		} else if field != "" {
 			r.note("the " + field + " between two moments are all of them, also those of whole days")
 		}
 		return r.elapsed(args, field)
@@ -93,10 +95,12 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 	})
 	list := "(" + strings.Join(args, ", ") + ")"
 	if days {
-		if unit != "" {
+		if unit != "" && unit != "days" {
 			panic(giveUp{})
 		}
-		r.note("the time between two days is a number of days")
+		if unit == "" {
+			r.note("the time between two days is a number of days")
+		}
 		return "days_between" + list
 	}
 	switch unit {
@@ -105,6 +109,8 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 		return "seconds_between" + list
 	case "seconds":
 		return "seconds_between" + list
+	case "days":
+		return "int(seconds_between" + list + " / 86400)"
 	case "minutes":
 		return "int(seconds_between" + list + " / 60)"
 	case "hours":

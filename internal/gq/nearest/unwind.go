@@ -19,7 +19,7 @@ func (r *rewriter) unwoundMatch() {
 		r.expect("in")
 		list = r.next().text
 	}
-	if r.tokens[r.at-1].kind != word && r.tokens[r.at-1].kind != dollar || !r.is("match") || r.declared(list) || len(r.match)+len(r.statements) > 0 {
+	if r.tokens[r.at-1].kind != word && r.tokens[r.at-1].kind != dollar || !r.is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0 {
 		panic(giveUp{})
 	}
 	r.values[name] = "$" + list
@@ -56,8 +56,13 @@ func (r *rewriter) unwoundMatch() {
 	r.values[name] = tested
 	r.params = slices.Clone(r.params)
 	for i, p := range r.params {
-		if typ, mine := strings.CutPrefix(p, "$"+list+": "); mine {
+		if typ, mine := strings.CutPrefix(p, "$"+list+": "); mine && !strings.HasPrefix(typ, "[") {
 			r.params[i] = "$" + list + ": [" + typ + "]"
 		}
 	}
+}
+
+// declaredList reports whether the text declares a parameter as a list.
+func (r *rewriter) declaredList(name string) bool {
+	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+": [") })
 }

@@ -169,6 +169,18 @@ func TestForeignFourth(t *testing.T) {
 	}
 }
 
+// fifthFloor is the number of the texts in testdata/foreign/blind5, of 100, whose error leads to a valid query or says what
+// to use instead. Their author was another one like that of the fourth set, and wrote them before the translation was extended for the
+// fourth set. Nobody saw them until then: 65 were repaired before, and 81 after.
+const fifthFloor = 90
+
+// TestForeignFifth checks the errors of the fifth set of texts by an author who did not know the language.
+func TestForeignFifth(t *testing.T) {
+	if all, good := checkRepairs(t, "logistics", "testdata/foreign/blind5"); all != 100 || good < fifthFloor {
+		t.Errorf("%d of %d texts are repaired or told what to use, want %d of 100", good, all, fifthFloor)
+	}
+}
+
 // TestForeignShop checks the errors of texts whose author knew the translation.
 func TestForeignShop(t *testing.T) {
 	if all, good := checkRepairs(t, "shop", "testdata/foreign/shop"); all == 0 || good < all {

@@ -181,6 +181,18 @@ func TestForeignFifth(t *testing.T) {
 	}
 }
 
+// sixthFloor is the number of the texts in testdata/foreign/blind6, of 100, whose error leads to a valid query or says what
+// to use instead. Two authors like those of the sets before wrote them for a schema that nobody else had used, after rules had been written
+// for the failures of the fifth set. In the first run 89 were repaired, and the errors of 2 said that no query does it.
+const sixthFloor = 91
+
+// TestForeignSixth checks the errors of the sixth set of texts by authors who did not know the language.
+func TestForeignSixth(t *testing.T) {
+	if all, good := checkRepairs(t, "", "testdata/foreign/blind6"); all != 100 || good < sixthFloor {
+		t.Errorf("%d of %d texts are repaired or told what to use, want %d of 100", good, all, sixthFloor)
+	}
+}
+
 // TestForeignShop checks the errors of texts whose author knew the translation.
 func TestForeignShop(t *testing.T) {
 	if all, good := checkRepairs(t, "shop", "testdata/foreign/shop"); all == 0 || good < all {
@@ -228,12 +240,16 @@ func TestForeignCypherGQL(t *testing.T) {
 	}
 }
 
-// checkRepairs reads the texts of a folder, for a schema of testdata/corpus. A text is good if it has no error, or if
+// checkRepairs reads the texts of a folder, for a schema of testdata/corpus or, without one, of the folder. A text is good if it has no error, or if
 // its error offers a query, or has the words after `says:` and offers none. The golden file of the folder has the
 // repaired texts.
 func checkRepairs(t *testing.T, corpus, folder string) (all, good int) {
 	t.Helper()
-	s, faults := gq.CompileSchema(readFile(t, "testdata/corpus/"+corpus+"/schema.pg"))
+	schema := folder
+	if corpus != "" {
+		schema = "testdata/corpus/" + corpus
+	}
+	s, faults := gq.CompileSchema(readFile(t, schema+"/schema.pg"))
 	if s == nil {
 		t.Fatal(faults)
 	}

@@ -24,7 +24,7 @@ var constructs = []construct{
 	{[]string{"optional match", "optional {", "left join", "left outer"}, "optional { … } keeps a row although the block has no match"},
 	{[]string{"not exists", "not in", "none", "where not", "and not", "is empty"}, "not { … } keeps the rows for which the block has no match"},
 	{[]string{"exists", "some", "any ("}, "exists { … } keeps the rows for which the block has a match"},
-	{[]string{"or"}, "any { … } keeps a row for which one of its conditions holds"},
+	{[]string{"or", "any ("}, "any { … } keeps a row for which one of its conditions holds"},
 	{[]string{"having", "filter", "next"}, "having { n > 3 } after return { …, count($q) as n } filters groups"},
 	{[]string{"count (", "sum (", "avg (", "min (", "max (", "group by", "aggregate", "count"},
 		"a column such as count($q) as n groups by the other columns; count { … } in a column counts the matches of a block"},

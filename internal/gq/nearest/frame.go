@@ -54,6 +54,9 @@ func Frame(s *catalog.Schema, text string) string {
 	if len(f.nodes)+len(f.edges) == 0 {
 		return ""
 	}
+	if n := s.Node(f.changed(tokens)); n != nil && target == "" && (statement == "update" || statement == "delete") {
+		return f.changeMatched(statement, n)
+	}
 	if e := f.edgeType(target); e != nil {
 		return f.changeEdge(statement, e)
 	}
@@ -106,28 +109,10 @@ func parts(name string) (out []string) {
 	return out
 }
 
-// read returns a query with a traversal or a binding for each type.
+// read returns a query with the properties that the text names as columns.
 func (f *frame) read() string {
-	f.connect()
-	var match, candidates, columns []string
-	for _, e := range f.edges {
-		from, to := f.variable(e.From), f.variable(e.To)
-		if from == to {
-			to += "2"
-		}
-		binding := ""
-		if len(f.properties(e.Name)) > 0 {
-			binding = f.variable(e.Name) + ":"
-		}
-		match = append(match, from+" "+binding+lower(e.Name)+" "+to)
-		candidates = append(candidates, e.From, e.To, e.Name)
-	}
-	for _, typ := range f.nodes {
-		if f.vars[typ] == "" {
-			match = append(match, f.variable(typ)+": "+typ)
-		}
-	}
-	candidates = slices.Concat(f.nodes, candidates)
+	match, candidates := f.matched()
+	var columns []string
 	for _, typ := range candidates {
 		for _, p := range f.properties(typ) {
 			if column := f.variable(typ) + "." + p; len(columns) < maxFrame && !slices.Contains(columns, column) {
@@ -138,7 +123,32 @@ func (f *frame) read() string {
 	if len(columns) == 0 {
 		columns = []string{f.variable(candidates[0])}
 	}
-	return "query q() { match { " + strings.Join(match, " ") + " } return { " + strings.Join(columns, ", ") + " } }"
+	return "query q() { match { " + match + " } return { " + strings.Join(columns, ", ") + " } }"
+}
+
+// matched returns the clauses of a match with a traversal or a binding for each type, and the types that it has
+// variables for.
+func (f *frame) matched() (clauses string, types []string) {
+	f.connect()
+	var match []string
+	for _, e := range f.edges {
+		from, to := f.variable(e.From), f.variable(e.To)
+		if from == to {
+			to += "2"
+		}
+		binding := ""
+		if len(f.properties(e.Name)) > 0 {
+			binding = f.variable(e.Name) + ":"
+		}
+		match = append(match, from+" "+binding+lower(e.Name)+" "+to)
+		types = append(types, e.From, e.To, e.Name)
+	}
+	for _, typ := range f.nodes {
+		if f.vars[typ] == "" {
+			match = append(match, f.variable(typ)+": "+typ)
+		}
+	}
+	return strings.Join(match, " "), slices.Concat(f.nodes, types)
 }
 
 // connect adds the edge between two of the nodes if the text names none between them, and the schema has one.
@@ -203,6 +213,38 @@ func (f *frame) assignments(n *catalog.Node, adds bool) (params, sets, wheres []
 		params = append(params, "$"+p.Name+": "+parameterType(p))
 	}
 	return params, sets, wheres
+}
+
+// changed returns the type of the variable after the word that begins a change, as in update $w set … or DELETE w, or "".
+func (f *frame) changed(text []token) string {
+	for i, t := range text {
+		if changing[strings.ToLower(t.text)] == "" || i+1 == len(text) {
+			continue
+		}
+		for j, v := range text[:i] {
+			if v.text == text[i+1].text && (v.kind == dollar || v.kind == word) && text[j+1].text == ":" {
+				return f.nodeType(text[j+2].text)
+			}
+		}
+	}
+	return ""
+}
+
+// changeMatched returns an update or a delete of the nodes of one type that a match finds.
+func (f *frame) changeMatched(statement string, n *catalog.Node) string {
+	if len(n.Key) != 1 {
+		return ""
+	}
+	match, _ := f.matched()
+	v := f.variable(n.Name)
+	body := "delete " + n.Name
+	var params []string
+	if statement == "update" {
+		all, sets, _ := f.assignments(n, false)
+		params = slices.DeleteFunc(all, func(p string) bool { return strings.HasPrefix(p, "$"+n.Key[0]+":") })
+		body = "update " + n.Name + " set { " + strings.Join(sets, ", ") + " }"
+	}
+	return "query q(" + strings.Join(params, ", ") + ") { match { " + match + " } { " + body + " where " + n.Key[0] + " = " + v + "." + n.Key[0] + " } }"
 }
 
 // changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,

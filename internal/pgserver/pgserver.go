@@ -131,9 +131,9 @@ func (s *Server) answers(ctx context.Context) error {
 }
 
 // Stop ends the server with a signal: os.Interrupt stops it with a checkpoint, and syscall.SIGQUIT without one. After
-// os.Interrupt the error contains the output of a server that failed. Stop does nothing if the server has stopped.
+// os.Interrupt the error contains the output of a server that failed. Stop does nothing if the server does not run.
 func (s *Server) Stop(signal os.Signal) error {
-	if s.command.ProcessState != nil {
+	if s.command.Process == nil || s.command.ProcessState != nil {
 		return nil
 	}
 	_ = s.command.Process.Signal(signal) // it may have ended

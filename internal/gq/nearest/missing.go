@@ -14,24 +14,15 @@ type absent struct {
 	note  string              // what to use instead
 }
 
-// elsewhere lists the constructs with which a text begins that asks for something that no query does.
-var elsewhere = []func(t tokens) bool{
-	func(t tokens) bool {
-		return t.one([]string{"subscription", "explain", "profile", "show", "describe", "desc", "grant", "revoke", "copy"})
-	},
-	declares,
-	func(t tokens) bool { return t.are("load", "csv") },
-	func(t tokens) bool { return t.are("call") && t.at(2).text == "." && t.describes() },
-}
-
 // declares reports whether a statement that changes the schema begins.
 func declares(t tokens) bool {
 	return t.one([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
 }
 
-// readsSchema reports whether a token names the schema.
+// readsSchema reports whether a reading of the schema begins.
 func readsSchema(t tokens) bool {
-	return t.are("__schema") || t.are("__type") || t.are("information_schema", ".") || t.are("pg_catalog", ".")
+	return t.are("__schema") || t.are("__type") || t.are("information_schema", ".") || t.are("pg_catalog", ".") ||
+		t.are("call") && t.at(2).text == "." && t.describes()
 }
 
 // Elsewhere reports whether a text asks for something that no query does, such as a change of the schema. Then [Instead] says
@@ -41,9 +32,11 @@ func Elsewhere(text string) bool {
 	if !ok {
 		return false
 	}
+	if slices.ContainsFunc(elsewhere, func(a absent) bool { return a.found(all) }) {
+		return true
+	}
 	for i := range all {
-		t := tokens(all[i:])
-		if i == 0 && slices.ContainsFunc(elsewhere, func(found func(tokens) bool) bool { return found(t) }) || readsSchema(t) {
+		if readsSchema(all[i:]) {
 			return true
 		}
 	}
@@ -92,8 +85,8 @@ func (t tokens) describes() bool {
 	return false
 }
 
-// atStart lists constructs with which a text begins.
-var atStart = []absent{
+// elsewhere lists constructs with which a text begins that asks for something that no query does.
+var elsewhere = []absent{
 	{func(t tokens) bool { return t.are("subscription") },
 		"there are no subscriptions: read the change feed of the branch, GET /graphs/{id}/changes, which lists each new commit"},
 	{func(t tokens) bool { return t.one([]string{"explain", "profile"}) },
@@ -102,18 +95,22 @@ var atStart = []absent{
 		schemaNote},
 	{declares,
 		"types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
-	{func(t tokens) bool { return t.one([]string{"begin", "commit", "rollback", "start"}) },
-		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
 	{func(t tokens) bool { return t.are("load", "csv") || t.one([]string{"copy"}) },
 		"load data with the tool graph_load or the command omnigraph load"},
+	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
+		"permissions are declared in the policy of the graph"},
+}
+
+// atStart lists other constructs with which a text begins.
+var atStart = []absent{
+	{func(t tokens) bool { return t.one([]string{"begin", "commit", "rollback", "start"}) },
+		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
 	{func(t tokens) bool { return t.are("with", "recursive") },
 		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
 	{func(t tokens) bool { return t.are("truncate") },
 		"a delete has a condition, as in delete Person where level = $level"},
 	{func(t tokens) bool { return t.are("merge", "into") },
 		"an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
-	{func(t tokens) bool { return t.one([]string{"grant", "revoke"}) },
-		"permissions are declared in the policy of the graph"},
 }
 
 const (
@@ -217,7 +214,6 @@ var anywhere = []absent{
 		return t.one([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
 	},
 		"group in one query for each set of keys"},
-	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && t.describes() }, schemaNote},
 	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && !t.describes() },
 		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
 }
@@ -240,7 +236,7 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 			notes = append(notes, note)
 		}
 	}
-	for _, a := range atStart {
+	for _, a := range slices.Concat(elsewhere, atStart) {
 		if a.found(text) {
 			return []string{a.note}
 		}

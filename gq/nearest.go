@@ -73,7 +73,7 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 // gets it if that fault is one of the syntax.
 func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnostic, advice []string) []string {
 	intro := "a query over these types: "
-	more := "" // what the help says after its example
+	more := "" // the help after its example
 	switch {
 	case len(advice) > 0 && strings.HasPrefix(advice[0], syntax.FormIntro):
 		intro = syntax.FormIntro

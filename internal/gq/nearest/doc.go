@@ -6,8 +6,8 @@
 // A text is not parsed as one language, because models mix them. [Rewrite] reads it once:
 //
 //  1. token.go divides the text into tokens that all four languages share.
-//  2. dialect.go and cte.go replace tokens that only SQL has by those of the other languages: casts, placeholders, and the
-//     tables of WITH, which go to the places that use them. selection.go takes the fragments of GraphQL out of the text.
+//  2. dialect.go, cte.go and cteselect.go replace tokens that only SQL has by those of the other languages: placeholders, and
+//     the tables of WITH, which go to the places that use them. selection.go takes the fragments of GraphQL out of the text.
 //  3. document.go reads the head, and body.go with clause.go the parts of the body in any order. They fill the parts of a
 //     query: the clauses of the match, the columns, the statements of a mutation, the sort keys.
 //  4. What needs the whole text waits for its end, with a mark in its place: calls of CALL, lists, window functions, and the
@@ -25,10 +25,10 @@
 //     and time.go for values; column.go, aggregate.go, collected.go, listagg.go, window.go and groupwindow.go for columns
 //     and groups; names.go for the types and properties that a name means.
 //   - Cypher and ISO GQL: pattern.go, match.go, stage.go (WITH, LET and NEXT), call.go, head.go, foreach.go, unwind.go,
-//     merge.go, change.go, write.go.
-//   - SQL: sql.go, join.go, derived.go, subquery.go, recursive.go, recordset.go, insert.go, tablechange.go, union.go,
+//     merge.go, change.go, rows.go, write.go.
+//   - SQL: sql.go, cast.go, join.go, derived.go, subquery.go, recursive.go, recordset.go, insert.go, tablechange.go, union.go,
 //     several.go.
-//   - GraphQL: selection.go, argument.go, filter.go, neighbour.go, relation.go, relationname.go, field.go, edgefield.go,
+//   - GraphQL: selection.go, argument.go, filter.go, anycase.go, neighbour.go, relation.go, relationname.go, field.go, edgefield.go,
 //     directive.go, aggregateblock.go, mutation.go, mutationargument.go, dgraph.go.
 //
 // To extend the translation, add a text with the habit to gq/testdata/foreign, run go test ./gq -run TestForeign -update,

@@ -24,7 +24,7 @@ func (r *rewriter) fromAhead() bool {
 	}
 }
 
-// changedTable binds the table that UPDATE or DELETE changes, beside other tables, and returns its variable.
+// changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
 func (r *rewriter) changedTable(v, typ string) string {
 	if len(r.match)+len(r.statements) > 0 {
 		panic(giveUp{})

@@ -185,7 +185,7 @@ func largeProject(t testing.TB, n, each int) string {
 }
 
 // TestEditorKeystrokes measures keystrokes and memory on a schema of 100 types with 1,000 queries. The
-// figures in docs/benchmarks.md come from it.
+// figures in bench/runs/authors.md come from it.
 func TestEditorKeystrokes(t *testing.T) {
 	client, gq := editorFolder(t), buildGQ(t)
 	count := os.Getenv("KEYSTROKES")

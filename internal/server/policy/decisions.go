@@ -11,7 +11,7 @@ import (
 // decisions is the decision cache of a policy. A policy does not change, so it decides the same
 // question the same way each time. Each call asks several questions, and the next call of the same
 // tool by the same actor asks them again. A decision takes time in proportion to the rules about
-// the action: docs/benchmarks.md has the figures with and without the cache.
+// the action: bench/runs/server.md has the figures with and without the cache.
 type decisions struct {
 	mu     sync.RWMutex
 	cached map[question]bool // guarded by mu

@@ -17,8 +17,8 @@ import (
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
 // Local returns the built-in tools of a local store that serves one client over standard input and
-// output. In contrast to the tools of [All], they can apply schemas and index Go modules.
-func Local(version string) []tool.Tool { return append(tools(version, localSchema), codeIndex()) }
+// output. In contrast to the tools of [All], they can apply schemas.
+func Local(version string) []tool.Tool { return tools(version, localSchema) }
 
 // tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -452,7 +454,16 @@ func TestCodeIndex(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	t.Setenv("GOPROXY", "off")
-	c := servedtest.Config(t, builtin.Local("1")...)
+	read := func(ctx context.Context, dir string, _ bool) ([]byte, error) {
+		var ndjson bytes.Buffer
+		g, err := gocode.Read(ctx, gocode.Options{Dir: dir})
+		if err != nil {
+			return nil, err
+		}
+		_, err = g.WriteNDJSON(&ndjson)
+		return ndjson.Bytes(), err
+	}
+	c := servedtest.Config(t, append(builtin.Local("1"), builtin.CodeIndex(read))...)
 	run(t, c, []step{{"code_index", nil, args{"dir": "."}, 400, `branch: the graph has no node type Symbol`}})
 	g := naive.New(string(text), s, naive.Sound)
 	t.Cleanup(func() { g.Close() })

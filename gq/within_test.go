@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // bound is the size of the largest text that a server accepts, in bytes. The tests use texts of
@@ -290,9 +291,7 @@ func TestDirectivesAndFindings(t *testing.T) {
 // TestSame checks that a text compiles, lints and formats to the same result within limits as
 // without.
 func TestSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles long texts three times")
-	}
+	slow.Test(t)
 	s, _ := gq.CompileSchema(gq.Source{Name: "x.pg", Text: check.ExampleSchema})
 	for _, l := range longQueries {
 		src := gq.Source{Name: "x.gq", Text: l.text(20_000)}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/manual"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // elsewhere lists the verbs that work on no graph, or only on a store, with the reason.
@@ -52,9 +53,7 @@ type world struct {
 //	draft NAME VAR      set VAR to the branch of the open draft with the name, which may be empty
 //	proposal VAR        set VAR to the id of the newest proposal
 func TestStoreAndServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs each script twice")
-	}
+	slow.Test(t)
 	files, err := filepath.Glob("testdata/both/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const conformanceDir = "graph"
@@ -30,11 +31,17 @@ func openInMemory(t testing.TB, source string, schema *catalog.Schema) engine.Gr
 
 func TestConformance(t *testing.T) { enginetest.Run(t, openInMemory) }
 
-func TestConformanceReopened(t *testing.T) { enginetest.Run(t, openReopening) }
+func TestConformanceReopened(t *testing.T) {
+	slow.Test(t)
+	enginetest.Run(t, openReopening)
+}
 
 // TestConformanceSpilled runs the suite with loads that write all rows to runs and store each type
 // in several segments. Counts run on several processors.
-func TestConformanceSpilled(t *testing.T) { enginetest.Run(t, openSpilling) }
+func TestConformanceSpilled(t *testing.T) {
+	slow.Test(t)
+	enginetest.Run(t, openSpilling)
+}
 
 func openSpilling(t testing.TB, source string, schema *catalog.Schema) engine.Graph {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // crashOptions make a rewrite store several segments of a type, and use temporary files.
@@ -91,6 +92,7 @@ func (s script) runIn(g *Graph) (acked int) {
 // -embedded.long. After a reopen, the change of every acknowledged call must be there. The change of the interrupted call must be there
 // completely or not at all.
 func TestCrash(t *testing.T) {
+	slow.Test(t)
 	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)
@@ -156,6 +158,7 @@ func inShares(t *testing.T, name string, ops int, try func(t *testing.T, n int))
 // TestCrashTwice cuts the power twice: at a durable operation of a script, and at every durable
 // operation of the Open that follows.
 func TestCrashTwice(t *testing.T) {
+	slow.Test(t)
 	for _, s := range scripts() {
 		states := s.states(t)
 		ops, _ := s.ops()

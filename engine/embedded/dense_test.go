@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // dense is a graph of few people and many edges, and a list of the edges by their ids.
@@ -24,6 +25,7 @@ type dense struct {
 // alone, with dead edges, and with edges of the overlay. There are parallel edges and edges
 // from a node to itself. The nodes have more neighbours than in the random comparison.
 func TestDense(t *testing.T) {
+	slow.Test(t)
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(8, 9))
 	d := &dense{g: create(t, fs.NewMem(), Options{quiet: true, InlineBytes: -1}), n: 150, edges: map[string][2]int{}}

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // diskFaults lists the ways in which a disk fails. Each begins with the n-th operation on the disk.
@@ -65,6 +66,7 @@ var longForms = flag.Bool("embedded.long", false, "run the long forms of the tes
 // the states that the replies allow. Each of these operations fails in one way only; with
 // -embedded.long, every operation fails in every way. With the race detector or -short, fewer fail.
 func TestDiskFaults(t *testing.T) {
+	slow.Test(t)
 	half := rand.IntN(2)
 	t.Logf("operations n with n/%d%%2 = %d fail, unless all do", len(diskFaults), half)
 	for _, s := range scripts() {
@@ -78,10 +80,10 @@ func TestDiskFaults(t *testing.T) {
 					if fault.inject(op, n) == nil || !*longForms && n%len(diskFaults) != k {
 						continue
 					}
-					if raced && n%23 != 0 || !raced && testing.Short() && n%11 != 0 {
+					if raced && n%23 != 0 {
 						continue
 					}
-					if !raced && !testing.Short() && !*longForms && n/len(diskFaults)%2 != half {
+					if !raced && !*longForms && n/len(diskFaults)%2 != half {
 						continue
 					}
 					mem := fs.NewMem()

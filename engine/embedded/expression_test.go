@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // joined returns a read of all persons. The read appends the text `right` to each name, and orders
@@ -115,9 +116,7 @@ func TestConstantIsComputedOnce(t *testing.T) {
 // few and over many rows. The filter may allocate for each frame of 1,024 rows, but not for each
 // row.
 func TestComputedFilterMakesNoGarbage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads 40,000 persons")
-	}
+	slow.Test(t)
 	ctx := context.Background()
 	half := plan.Apply{Func: plan.Divide, Args: []plan.Expr{ageOf, plan.Lit{Value: value.OfI64(2)}}, Type: value.Of(value.F64).Optional()}
 	sum := plan.Apply{Func: plan.Add, Args: []plan.Expr{half, plan.Apply{Func: plan.Abs, Args: []plan.Expr{ageOf}, Type: ageOf.Type}}, Type: value.Of(value.F64).Optional()}

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1, vectorLimits: smallVectors}
@@ -190,6 +191,7 @@ func askAll(g *Graph, probes []func(g *Graph) (string, error)) (answers []string
 // of the file, and Verify must find the corruption. This applies to the last record too, because the
 // graph was closed. The rest of a log file is not tested, because it has no content.
 func TestFlippedByte(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name          string
 		persons, step int
@@ -199,7 +201,7 @@ func TestFlippedByte(t *testing.T) {
 			lived(t, mem, c.persons)
 			step := c.step
 			switch {
-			case testing.Short() || raced:
+			case raced:
 				step *= 17
 			case step == 1 && !*longForms:
 				step = 5

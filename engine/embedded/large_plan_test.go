@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // largePlan is a kind of plan. The argument of its make function is the number of parts.
@@ -132,6 +133,7 @@ func explain(ctx context.Context, g *Graph, q *plan.Query) (*engine.Explanation,
 // context, must grow with the number of parts and not with its square. The text of the plan must
 // stay below a bound.
 func TestLargePlans(t *testing.T) {
+	slow.Test(t)
 	g := create(t, fs.NewMem(), Options{quiet: true})
 	if err := loadText(g, engine.Merge, manyPeople(0, 20)); err != nil {
 		t.Fatal(err)

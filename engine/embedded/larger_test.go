@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/naive"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const largerSchema = `
@@ -146,9 +147,7 @@ type larger struct {
 // TestLargerGraph compares the engine with the model on a graph of many pages of rows. The
 // states have rows that are updated or deleted, rows in segments and not, and a branch.
 func TestLargerGraph(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes a graph of several checkpoints")
-	}
+	slow.Test(t)
 	ctx := context.Background()
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: largerSchema})
 	if err := faults.Err(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestMemoryLevel makes many small commits, all with idempotency keys: loads, merges of
@@ -19,9 +20,7 @@ import (
 // checkpoints, only the commit's place in the history and its receipt may remain in memory after a
 // commit. At the end the data must be the same.
 func TestMemoryLevel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it makes twenty thousand commits")
-	}
+	slow.Test(t)
 	for name, quiet := range map[string]bool{"with checkpoints": false, "without": true} {
 		t.Run(name, func(t *testing.T) { testMemoryLevel(t, quiet) })
 	}

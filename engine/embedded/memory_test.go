@@ -9,15 +9,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestMemory runs the suite and the random comparison without closing the graph, so reads get
 // the data that transactions left in memory. Checkpoints run after every commit or never, and
 // rows are in the log or in segments. The test takes every second way to store rows; all of them with -embedded.long.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the suite once for each way to store rows")
-	}
+	slow.Test(t)
 	for i, c := range []struct {
 		name string
 		opts embedded.Options

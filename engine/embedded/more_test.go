@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestMore checks, on tables larger than those of the random comparison, that a result reports
@@ -16,6 +17,7 @@ import (
 // a sort, a sort with pruning, an index in order, an index in order with a filter, groups, or a
 // score.
 func TestMore(t *testing.T) {
+	slow.Test(t)
 	indexed, posts := benchSorted(t, true), openPosts(t, 3000)
 	defer posts.Close()
 	base := func(order ...plan.Order) plan.Read {

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const benchDim = 64
@@ -106,6 +107,7 @@ func vectorOf(r *rand.Rand) value.Value {
 // TestTopMatchesScan compares reads that search for the best rows only with reads that score
 // every row, also after writes that leave dead documents and newer indexes.
 func TestTopMatchesScan(t *testing.T) {
+	slow.Test(t)
 	g := openPosts(t, 5000)
 	r := rand.New(rand.NewPCG(3, 4))
 	compare := func(when string) {

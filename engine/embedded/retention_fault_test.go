@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestCleanupInDoubt loses the outcome of a cleanup's manifest. Until the next checkpoint, no
@@ -86,6 +87,7 @@ func TestCleanupInDoubt(t *testing.T) {
 
 // TestFailedCleanup fails each operation of a cleanup in turn, as a full disk does.
 func TestFailedCleanup(t *testing.T) {
+	slow.Test(t)
 	ctx := context.Background()
 	for n, done := 1, false; !done; n++ {
 		mem := fs.NewMem()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // remembered holds the dump of a graph at each of its commits, by commit id.
@@ -119,11 +120,8 @@ func TestPast(t *testing.T) {
 // TestPastAtRandom runs random operations on branches in random order. Between them it reads
 // commits of all branches, also after a crash and a reopen.
 func TestPastAtRandom(t *testing.T) {
-	seeds := uint64(12)
-	if testing.Short() {
-		seeds = 4
-	}
-	for seed := range seeds {
+	slow.Test(t)
+	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			walk := &randomPast{T: t, r: rand.New(rand.NewPCG(seed, 7)), fsys: fs.NewMem(), was: remembered{}, gone: map[string]bool{}}
 			walk.g = create(t, walk.fsys, crashOptions)

@@ -10,12 +10,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestRestoreScripts makes new graphs of each commit of the scripts that compare the past. The head of
 // main must have the content that the commit had, the history before it must be readable, and the
 // new graph must accept writes. A commit with a state that a cleanup removed must be refused.
 func TestRestoreScripts(t *testing.T) {
+	slow.Test(t)
 	restored, refused := 0, 0
 	for _, s := range scripts() {
 		if !s.past {

@@ -18,11 +18,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
 	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestConformanceShared runs the suite on two servers that share a bucket: one writes, and the
 // other one follows and answers all reads.
-func TestConformanceShared(t *testing.T) { enginetest.Run(t, openTwoServers) }
+func TestConformanceShared(t *testing.T) {
+	slow.Test(t)
+	enginetest.Run(t, openTwoServers)
+}
 
 var storages = flag.Bool("storages", false, "run the suite on each kind of shared storage that is installed")
 

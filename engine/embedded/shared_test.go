@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // sharedPrefix is the prefix of the graph in the tests of shared storage.
@@ -112,6 +113,7 @@ func TestFollowerEqualsLeader(t *testing.T) {
 // before or after the storage has carried the request out. Another server then takes over. It must find every
 // acknowledged call, and the interrupted call completely or not at all.
 func TestSharedPowerCut(t *testing.T) {
+	slow.Test(t)
 	some := sampleOperations()
 	for _, s := range scripts() {
 		states := s.states(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // benchSorted makes a graph of 100,000 persons, with ages indexed or not.
@@ -88,9 +89,7 @@ func (a *asked) Err() error {
 // With the index the query must visit only the rows that it returns. Without the index it visits
 // more.
 func TestSortedLooksAtFew(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it loads two graphs of 100,000 nodes")
-	}
+	slow.Test(t)
 	var times [2][2]int
 	for i, indexed := range []bool{false, true} {
 		g := benchSorted(t, indexed)

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // spillOptions returns options with which every load writes its rows to runs and stores each type
@@ -46,6 +47,7 @@ var errNotOpen = errors.New("the graph could not be made")
 // runs. After a reopen, the graph must contain all the loaded data or none of it. No temporary file
 // may be left.
 func TestCrashSpilledLoad(t *testing.T) {
+	slow.Test(t)
 	whole := fs.NewMem()
 	must(t, spilledLoad(whole))
 	for n := range whole.Ops() {

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/naive"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 func openNaive(_ testing.TB, source string, schema *catalog.Schema) engine.Graph {
@@ -50,6 +51,7 @@ func TestScriptsFollowFromTheSeed(t *testing.T) {
 }
 
 func TestShrinkKeepsADifference(t *testing.T) {
+	slow.Test(t)
 	for seed := uint64(1); ; seed++ {
 		d := newDrawer(seed)
 		d.branching, d.evolving = false, false // the seeded fault shows without both
@@ -90,6 +92,7 @@ var everyFault = flag.Bool("enginetest.faults", false, "look for every seeded fa
 // TestSeededFaultsAreFound looks for every fourth fault, since each takes seconds; for all of them
 // with -enginetest.faults.
 func TestSeededFaultsAreFound(t *testing.T) {
+	slow.Test(t)
 	for i, fault := range naive.Faults() {
 		if !*everyFault && i%4 != 0 {
 			continue
@@ -131,9 +134,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 // TestSuiteFindsSeededFaults runs the suite with every eighth fault, others than TestSeededFaultsAreFound; with all of
 // them with -enginetest.faults.
 func TestSuiteFindsSeededFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the suite once for each fault")
-	}
+	slow.Test(t)
 	for i, fault := range naive.Faults() {
 		if !*everyFault && i%8 != 1 {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // model is a schema that can be edited at random. Its text is always valid.
@@ -358,9 +359,7 @@ func buildModel(t *testing.T, m *model) *catalog.Schema {
 // TestDiffRandom checks the steps between two schemas. If all steps are supported, they must lead
 // from one schema to the other. Diff of a schema and itself must return no steps.
 func TestDiffRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compares 1,500 random pairs of schemas")
-	}
+	slow.Test(t)
 	supported, steps := 0, 0
 	const rounds = 1500
 	for seed := range uint64(rounds) {

@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
@@ -51,6 +52,7 @@ func codeGraph(t *testing.T, patterns ...string) engine.Graph {
 // TestFindSymbolsRanks runs find_symbols on this repository's own code. Symbols that match all of
 // the words must come before symbols that match only one.
 func TestFindSymbolsRanks(t *testing.T) {
+	slow.Test(t)
 	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine")
 	const module = "github.com/omnigraph-go/omnigraph/"
 	for words, wanted := range map[string][]string{
@@ -80,6 +82,7 @@ func TestFindSymbolsRanks(t *testing.T) {
 // TestNotesOfCodeGraph checks the note on a shortened path in the graph of this repository's own
 // code. That graph has more symbols than a note compares.
 func TestNotesOfCodeGraph(t *testing.T) {
+	slow.Test(t)
 	g := codeGraph(t, "./internal/server/...", "./server/...", "./client", "./engine/...")
 	at, err := g.Snapshot(t.Context(), engine.Target{})
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -478,6 +479,7 @@ func membersOf(t *testing.T, schema json.RawMessage) (names []string) {
 // and are refused. It also sends tokens in place of an id. No part of a token may appear in an
 // answer, in the log at level debug, in the metrics or in traces.
 func TestNoTokenShows(t *testing.T) {
+	slow.Test(t)
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
 	defer provider.Shutdown(context.Background())

@@ -9,12 +9,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestListAgreesWithCall calls each name on each branch as each actor. If the actor's list has the
 // tool, the answer must not be that the tool is unknown. Otherwise the answer must be the same,
 // byte for byte, as for a tool that does not exist.
-func TestListAgreesWithCall(t *testing.T) { eachMode(t, listAgreesWithCall) }
+func TestListAgreesWithCall(t *testing.T) {
+	slow.Test(t)
+	eachMode(t, listAgreesWithCall)
+}
 
 // withoutHint returns the answer without the suggestion of a tool, which depends only on the unknown name
 // and on the tools that the actor sees. It leaves a suggestion of another tool, which would be a leak.
@@ -128,7 +133,10 @@ func TestMaskedQueriesOverREST(t *testing.T) {
 
 // TestNothingNamesWhatIsHidden reads, for each actor, everything that the actor can read. No name
 // that is hidden from the actor may be in it.
-func TestNothingNamesWhatIsHidden(t *testing.T) { eachMode(t, nothingNamesWhatIsHidden) }
+func TestNothingNamesWhatIsHidden(t *testing.T) {
+	slow.Test(t)
+	eachMode(t, nothingNamesWhatIsHidden)
+}
 
 func nothingNamesWhatIsHidden(t *testing.T, m *matrix, _ bool) {
 	for _, actor := range matrixActors {

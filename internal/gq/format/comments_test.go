@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 func TestComments(t *testing.T) {
@@ -54,9 +55,7 @@ func TestComments(t *testing.T) {
 // TestCommentsEverywhere puts comments, line breaks and blank lines into every gap between two
 // tokens of texts that contain every construct.
 func TestCommentsEverywhere(t *testing.T) {
-	if testing.Short() {
-		t.Skip("formats thousands of texts")
-	}
+	slow.Test(t)
 	for _, path := range []string{"testdata/query.gq", "testdata/schema.pg"} {
 		b, err := os.ReadFile(path)
 		if err != nil {

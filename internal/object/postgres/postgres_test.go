@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/object/objecttest"
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // open opens a Bucket in a schema.
@@ -118,6 +119,7 @@ func TestRefused(t *testing.T) {
 // TestCrash kills the server. Until the restart, calls must report that the storage is busy or that
 // the outcome is unknown. After the recovery, every acknowledged object must exist.
 func TestCrash(t *testing.T) {
+	slow.Test(t)
 	s := postgrestest.New(t)
 	b := open(t, s, "crash")
 	var acknowledged []string

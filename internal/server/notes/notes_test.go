@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const schema = `
@@ -208,9 +209,7 @@ func TestNearInLargeTypes(t *testing.T) {
 
 // TestNearInVeryLargeTypes checks which keys a note suggests in a type with more nodes than the engine ranks.
 func TestNearInVeryLargeTypes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("loads 100,001 nodes")
-	}
+	slow.Test(t)
 	pages := make([]string, 100_001)
 	for i := range pages {
 		pages[i] = fmt.Sprintf("example.com/site%d/engine.Page%d.Title", i%7, i)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // graphBlocks builds a graph of n vectors. It returns the stored blocks of the graph, the graph
@@ -141,6 +142,7 @@ func TestVectorViewWithinLimits(t *testing.T) {
 // TestVectorGraphDamaged searches damaged graphs. A search must report the fault or yield results.
 // It must never panic.
 func TestVectorGraphDamaged(t *testing.T) {
+	slow.Test(t)
 	whole, _, _ := graphBlocks(t, 1500)
 	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])
 	search := func(b blocks) (err error) {
@@ -205,6 +207,7 @@ func TestVectorGraphDamaged(t *testing.T) {
 // it was given, also when it is stored, because the codes are most of its memory. A graph that
 // extends it must store all codes too.
 func TestVectorCodesAreNotCopied(t *testing.T) {
+	slow.Test(t)
 	const n, more = chunkNodes + 100, 50
 	all := drawVectors(rand.New(rand.NewPCG(7, 9)), n+more, 32, 20, 0.4)
 	stored := func(g *VectorGraph) (codes []byte) {

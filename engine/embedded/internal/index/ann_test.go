@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // drawVectors returns n vectors of dim components. They lie around the given number of centres. If
@@ -125,6 +126,7 @@ func recall(t testing.TB, v *VectorView, queries [][]float32, breadth int, accep
 }
 
 func TestVectorGraphRecall(t *testing.T) {
+	slow.Test(t)
 	for _, c := range []struct {
 		name    string
 		centres int

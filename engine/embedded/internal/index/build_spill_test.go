@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // spillFiles is a Scratch whose files are in memory.
@@ -64,6 +65,7 @@ func sameBase(t *testing.T, what string, got Spilled, want interface {
 // TestSpilledBases builds hashes and adjacencies in temporary files, with many small parts. They
 // must equal the hashes and adjacencies built in memory.
 func TestSpilledBases(t *testing.T) {
+	slow.Test(t)
 	defer func(bits int) { partBits = bits }(partBits)
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, bits := range []int{3, 8, 20} {

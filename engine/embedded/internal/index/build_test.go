@@ -9,10 +9,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestBuildInRanges compares indexes that were built from one range and from several.
 func TestBuildInRanges(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	texts := make([]string, 20_000)
 	for i := range texts {

@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestPagesArePersistent edits copies of an array at random and compares every copy with a
 // map.
 func TestPagesArePersistent(t *testing.T) {
+	slow.Test(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	type version struct {
 		pages Pages[uint32]

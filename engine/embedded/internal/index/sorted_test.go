@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // shelf is a minimal table of numbers.
@@ -82,6 +84,7 @@ func lowLevels() (restore func()) {
 
 // TestSortedFollowsChanges updates an index to random later states and compares each with a list.
 func TestSortedFollowsChanges(t *testing.T) {
+	slow.Test(t)
 	defer lowLevels()()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, size := range []int{0, 1, 300, 5000} {
@@ -125,6 +128,7 @@ func TestSortedFollowsChanges(t *testing.T) {
 // 100,000 entities. Only the binary searches for the ends of the range may compare; reading an
 // entity of the range takes no comparison.
 func TestSortedTouchesWhatItReturns(t *testing.T) {
+	slow.Test(t)
 	s := &shelf{}
 	for ord := range uint32(100_000) {
 		s.values, s.next = append(s.values, int(ord*7919%100_000)), ord+1

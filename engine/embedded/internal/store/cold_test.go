@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestCold writes blocks that shrink by compression and blocks that do not. It reads them back in
 // parts and whole. Then it corrupts bytes of the file; reads must report the fault.
 func TestCold(t *testing.T) {
+	slow.Test(t)
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(1, 2))
 	random := make([]byte, 3*samples*sampleBytes)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // sample returns the files of a closed store with a manifest, a segment that the manifest
@@ -35,6 +36,7 @@ func sample(t testing.TB) *fs.Mem {
 }
 
 func TestFlippedBytes(t *testing.T) {
+	slow.Test(t)
 	mem := sample(t)
 	names, err := mem.List("/g")
 	must(t, err)

@@ -8,14 +8,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestCrash cuts the power at every durable operation of a history.
 func TestCrash(t *testing.T) {
+	slow.Test(t)
 	seeds := uint64(8)
-	if testing.Short() {
-		seeds = 2
-	}
 	for n := 0; ; n++ {
 		mem := fs.NewMem()
 		mem.CrashAfter(n)

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const mb = 1 << 20
@@ -89,6 +90,7 @@ func fillOn(t *testing.T, test func(t *testing.T, f *filled, fsys fs.FS, dir str
 
 // TestFill reads parts of a segment.
 func TestFill(t *testing.T) {
+	slow.Test(t)
 	fillOn(t, func(t *testing.T, f *filled, fsys fs.FS, dir string) {
 		s, seg := f.open(t, fsys, dir)
 		for _, step := range []struct {
@@ -160,6 +162,7 @@ func TestFillAtOnce(t *testing.T) {
 
 // TestFillAgain opens a cache whose files have holes.
 func TestFillAgain(t *testing.T) {
+	slow.Test(t)
 	fillOn(t, func(t *testing.T, f *filled, fsys fs.FS, dir string) {
 		s, seg := f.open(t, fsys, dir)
 		f.want(t, seg, "long", 5*mb, 6*mb)
@@ -196,6 +199,7 @@ func TestFillAgain(t *testing.T) {
 
 // TestFillDamaged reads an object that is damaged.
 func TestFillDamaged(t *testing.T) {
+	slow.Test(t)
 	f := newFilled(t)
 	size := 0
 	f.change(t, func(b []byte) []byte { size = len(b); b[segmentHeaderSize+10*mb] ^= 1; return b })
@@ -277,6 +281,7 @@ func TestFillFails(t *testing.T) {
 
 // TestFillCopies copies a graph whose segment is not complete in the cache of its server.
 func TestFillCopies(t *testing.T) {
+	slow.Test(t)
 	f := newFilled(t)
 	s, _ := f.open(t, fs.NewMem(), "cache")
 	image := &Image{Manifest: []byte("one"), Listed: []SegmentID{f.id}, From: s}

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // applied is an Applier that lists what it received.
@@ -239,6 +240,7 @@ func openWhole(t *testing.T, b object.Bucket, fsys *fs.Mem) server {
 
 // TestSharedCache damages the cache and the storage. The cache fetches whole segments.
 func TestSharedCache(t *testing.T) {
+	slow.Test(t)
 	ctx := t.Context()
 	data := bytes.Repeat([]byte("segment "), (fetchPart+4096)/8) // two parts
 	begin := func(t *testing.T) (*object.Memory, SegmentID, string) {

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // store stores the unstored parts of a snapshot in files. It returns the flushed snapshot
@@ -152,6 +153,7 @@ func isBadData(err error) bool {
 // TestHostileBytes changes every byte of every block, as an attacker who recomputes the checksums
 // can. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
+	slow.Test(t)
 	base, files := indexed(t)
 	_, payload := store(t, base, files)
 	if err := use(t, payload, files); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // drawHistory makes a history of n commits with random parents. The numbers of a commit and its
@@ -110,6 +111,7 @@ func TestMergeBasesBound(t *testing.T) {
 // repository: all started from one commit, each from its own, all merged, each updated from
 // main.
 func TestMergeBasesOfMany(t *testing.T) {
+	slow.Test(t)
 	const n = 10_000
 	for _, c := range []struct {
 		name  string

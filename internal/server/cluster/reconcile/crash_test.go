@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 const storage = "/data"
@@ -35,6 +36,7 @@ func dumpAll(t testing.TB, c *Cluster) string {
 // TestCrash cuts the power at every durable operation of an apply. The next apply, with the same
 // approvals, must reach the same result as an apply without a crash.
 func TestCrash(t *testing.T) {
+	slow.Test(t)
 	before, wanted, approved := begun(t)
 	undisturbed := before.Crash(1)
 	c := clusterOn(undisturbed, storage)

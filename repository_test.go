@@ -10,11 +10,17 @@ import (
 
 var makeStep = regexp.MustCompile(`\bmake ([a-z][a-z0-9-]*(?: [A-Z_]+=\S+)*)(?:;| #|$)`)
 
-// TestWorkflow checks that the CI workflow has the same steps as .ci/run and that each step is a
-// target of the Makefile.
+var jobName = regexp.MustCompile(`^  ([a-z]+):\n$`)
+
+// TestWorkflow checks that the jobs of the CI workflow have the same steps as .ci/run and .ci/verify, and that each
+// step is a target of the makefiles.
 func TestWorkflow(t *testing.T) {
-	var steps []string
+	steps := map[string][]string{}
+	job := ""
 	for line := range strings.Lines(read(t, ".github/workflows/ci.yml")) {
+		if m := jobName.FindStringSubmatch(line); m != nil {
+			job = m[1]
+		}
 		run, ok := strings.CutPrefix(strings.TrimSpace(line), "- run: ")
 		if !ok {
 			if strings.Contains(line, "run:") {
@@ -27,24 +33,26 @@ func TestWorkflow(t *testing.T) {
 			t.Errorf("step %q is not a single make target", run)
 			continue
 		}
-		steps = append(steps, m[1])
+		steps[job] = append(steps[job], m[1])
 	}
-	var local []string
-	for line := range strings.Lines(read(t, ".ci/run")) {
-		if code := strings.TrimSpace(line); !strings.HasPrefix(code, "#") {
-			for _, m := range makeStep.FindAllStringSubmatch(code, -1) {
-				local = append(local, m[1])
+	makefiles := read(t, "Makefile") + read(t, "test/verify.mk") + read(t, "bench/bench.mk")
+	for job, script := range map[string]string{"change": ".ci/run", "verify": ".ci/verify"} {
+		var local []string
+		for line := range strings.Lines(read(t, script)) {
+			if code := strings.TrimSpace(line); !strings.HasPrefix(code, "#") {
+				for _, m := range makeStep.FindAllStringSubmatch(code, -1) {
+					local = append(local, m[1])
+				}
 			}
 		}
-	}
-	if !slices.Equal(steps, local) {
-		t.Errorf("the steps of .github/workflows/ci.yml are\n  %s\nand those of .ci/run\n  %s", strings.Join(steps, "\n  "), strings.Join(local, "\n  "))
-	}
-	makefile := read(t, "Makefile")
-	for _, s := range steps {
-		target, _, _ := strings.Cut(s, " ")
-		if !strings.Contains(makefile, "\n"+target+":") {
-			t.Errorf("the Makefile has no target %s", target)
+		if len(local) == 0 || !slices.Equal(steps[job], local) {
+			t.Errorf("the steps of the job %s in .github/workflows/ci.yml are\n  %s\nand those of %s\n  %s", job, strings.Join(steps[job], "\n  "), script, strings.Join(local, "\n  "))
+		}
+		for _, s := range local {
+			target, _, _ := strings.Cut(s, " ")
+			if !strings.Contains(makefiles, "\n"+target+":") {
+				t.Errorf("%s runs the target %s, which no makefile has", script, target)
+			}
 		}
 	}
 }

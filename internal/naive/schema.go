@@ -3,6 +3,7 @@ package naive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -342,8 +343,8 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports a conflict for each entity that a side of the merge changed and whose type the
-// mapping `w` drops.
+// uncarried reports a conflict for each change by a side of the merge to an entity whose type the mapping `w` drops,
+// or to a property that it drops.
 func (m *merge) uncarried(base, side *state, w mapping) {
 	for _, typ := range shapes(side.schema) {
 		name, taken := "", typeMapping{}
@@ -358,10 +359,29 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 			}
 			if name == "" {
 				m.conflict(engine.DeleteVsUpdate, typ.kind, typ.name, e.id, "")
-			} else if typ.kind == plan.Edge && !(&entity{kind: plan.Edge}).carry(e, taken.ends, Sound) {
+				continue
+			}
+			if typ.kind == plan.Edge && !(&entity{kind: plan.Edge}).carry(e, taken.ends, Sound) {
 				m.conflict(engine.DeleteVsUpdate, typ.kind, name, e.id, "")
 				m.uncarriedEdges[[2]string{name, e.id}] = true
+				continue
 			}
+			m.dropped(base.of(typ.kind, typ.name)[e.id], e, name, taken)
+		}
+	}
+}
+
+// dropped reports a conflict for each value that a side of the merge gave to a property that the schema of the other
+// side dropped. `was` is the entity in the base, or nil. The type has the given name and mapping in that schema.
+func (m *merge) dropped(was, is *entity, name string, taken typeMapping) {
+	for property, v := range is.props {
+		if was != nil {
+			if before, ok := was.props[property]; ok && value.Equal(before, v) {
+				continue
+			}
+		}
+		if !slices.Contains(slices.Collect(maps.Values(taken.props)), property) && m.g.fault != MergeDropsEdits {
+			m.conflict(engine.DeleteVsUpdate, is.kind, name, is.id, property)
 		}
 	}
 }

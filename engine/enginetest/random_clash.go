@@ -192,7 +192,7 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 	} else {
 		n := pick(d.rare, s.Nodes)
 		typ, props, load = n.Name, &n.Properties, d.nodeLine(d.schema.Node(n.Name))
-		keep = slices.Concat(append(n.Unique, n.Key)...)
+		keep = slices.Concat(append(n.Unique, n.Key, shared(s, n))...)
 		for _, r := range n.Ranges {
 			keep = append(keep, r.Property)
 		}
@@ -228,7 +228,10 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 		(*props)[at], p = &changed, &changed
 		apply()
 	}
-	switch d.rare.IntN(6) {
+	switch d.rare.IntN(7) {
+	case 6:
+		d.swap(s)
+		apply()
 	case 0:
 		rename()
 	case 1:

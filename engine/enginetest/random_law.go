@@ -15,7 +15,56 @@ import (
 // sourceChanges are the changes that the source of a merge made since the merge base.
 type sourceChanges struct {
 	base string // id of the merge base
-	list []engine.EntityChange
+	list []*givenValues
+}
+
+// givenValues are the values that a side gave an entity since the merge base.
+type givenValues struct {
+	change  *engine.EntityChange // one of the changes of the entity
+	values  []value.Value        // the new values that are not among the old ones
+	deleted bool                 // the entity is gone
+}
+
+// given returns the values that changes give to entities. If a type or a property has another name than before, the
+// changes list its values as old ones of the one name and new ones of the other.
+func given(list []engine.EntityChange) (out []*givenValues) {
+	type place struct{ entity, typ, id string }
+	type values struct {
+		*givenValues
+		old      []value.Value
+		deletion bool
+		others   bool
+	}
+	at := map[place]*values{}
+	for i := range list {
+		c := &list[i]
+		k := place{c.Entity, c.TypeID, c.ID}
+		v := at[k]
+		if v == nil {
+			v = &values{givenValues: &givenValues{change: c}}
+			at[k] = v
+			out = append(out, v.givenValues)
+		}
+		for _, p := range c.Properties {
+			v.old, v.values = append(v.old, p.Old), append(v.values, p.New)
+		}
+		v.deletion, v.others = v.deletion || c.Kind == engine.Deleted, v.others || c.Kind != engine.Deleted
+	}
+	for _, v := range at {
+		v.deleted = v.deletion && !v.others
+		v.values = slices.DeleteFunc(v.values, func(n value.Value) bool {
+			return n.IsNull() || slices.ContainsFunc(v.old, func(o value.Value) bool { return wider(o, n) })
+		})
+	}
+	return out
+}
+
+// wider reports whether two values are equal, or would be after the first one is converted to a wider kind.
+func wider(v, other value.Value) bool {
+	if !v.IsNull() && !other.IsNull() && v.Kind().Widens(other.Kind()) && v.IsList() == other.IsList() {
+		v = value.Widen(v, other.Kind())
+	}
+	return value.Equal(v, other)
 }
 
 // sourceChanges lists the changes that the law of a merge is about. It returns nil if there is no such merge, or if the
@@ -29,7 +78,7 @@ func (p *pair) sourceChanges(ctx context.Context, s step) *sourceChanges {
 	if err != nil {
 		return nil
 	}
-	return &sourceChanges{c.Base.ID, c.List}
+	return &sourceChanges{c.Base.ID, given(c.List)}
 }
 
 // unmerged describes a change of the source that the result of a merge lacks, or returns "". The branch `target` must
@@ -43,43 +92,22 @@ func (p *pair) unmerged(ctx context.Context, of *sourceChanges, target string, r
 	resolved := func(entity, id string) bool {
 		return slices.ContainsFunc(resolutions, func(r engine.Resolution) bool { return r.Entity == entity && r.ID == id })
 	}
-	for i := range of.list {
-		a := &of.list[i]
+	results := given(c.List)
+	for _, g := range of.list {
+		a := g.change
 		// An edge that the source deleted together with a node stays if the resolution keeps the node.
-		if resolved(a.Entity, a.ID) || a.Entity == "edge" && a.Kind == engine.Deleted && (resolved("node", a.From) || resolved("node", a.To)) {
+		if resolved(a.Entity, a.ID) || a.Entity == "edge" && g.deleted && (resolved("node", a.From) || resolved("node", a.To)) {
 			continue
 		}
-		same := func(r engine.EntityChange) bool { return r.Entity == a.Entity && r.ID == a.ID && includes(&r, a) }
-		if (a.Kind == engine.Deleted || values(a) > 0) && !slices.ContainsFunc(c.List, same) {
+		has := func(r *givenValues) bool {
+			return r.change.Entity == a.Entity && r.change.ID == a.ID && r.deleted == g.deleted && !slices.ContainsFunc(g.values, func(v value.Value) bool {
+				return !slices.ContainsFunc(r.values, func(w value.Value) bool { return wider(v, w) })
+			})
+		}
+		if (g.deleted || len(g.values) > 0) && !slices.ContainsFunc(results, has) {
 			return fmt.Sprintf("a change of the source is neither in the result nor in a conflict: %s", changeText(a))
 		}
 	}
 	p.seen.add("law of merges", "holds")
 	return ""
-}
-
-// values counts the values that a change gives an entity.
-func values(c *engine.EntityChange) (n int) {
-	for _, v := range c.Properties {
-		if !v.New.IsNull() {
-			n++
-		}
-	}
-	return n
-}
-
-// includes reports whether a change of the result has all values that a change of the source gave the entity. The
-// properties can have other names and wider types in the schema of the result.
-func includes(result, source *engine.EntityChange) bool {
-	if source.Kind == engine.Deleted {
-		return result.Kind == engine.Deleted
-	}
-	for _, s := range source.Properties {
-		if !s.New.IsNull() && !slices.ContainsFunc(result.Properties, func(r engine.PropertyChange) bool {
-			return !r.New.IsNull() && value.Equal(value.Widen(s.New, r.New.Kind()), r.New)
-		}) {
-			return false
-		}
-	}
-	return true
 }

@@ -108,9 +108,9 @@ func takesEdges(c *engine.MergeConflict) string {
 	case 0:
 		return ""
 	case 1:
-		return "; the deletion takes 1 edge with it"
+		return "; the deletion takes 1 edge with it, which stays if the entity is kept"
 	}
-	return fmt.Sprintf("; the deletion takes %d edges with it", c.Edges)
+	return fmt.Sprintf("; the deletion takes %d edges with it, which stay if the entity is kept", c.Edges)
 }
 
 // edgesAt lists the live edges at a live node, with their types. It yields an edge from the node to itself once.

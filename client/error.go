@@ -98,6 +98,7 @@ type MergeConflict struct {
 	ID         string `json:"id"`
 	Property   string `json:"property,omitempty"` // empty for a conflict of the whole entity
 	Message    string `json:"message"`            // the conflict in words
+	Edges      int    `json:"edges,omitempty" jsonschema_description:"For delete_vs_update of a node: the number of edges that the deletion took with it."`
 }
 
 // ChangeDiffRefusal says why the changes of a commit cannot be listed.

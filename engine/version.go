@@ -110,7 +110,8 @@ const (
 	DivergentInsert ConflictKind = iota
 	// DivergentUpdate: both sides changed the property, to different values.
 	DivergentUpdate
-	// DeleteVsUpdate: one side deleted an entity that the other changed.
+	// DeleteVsUpdate: one side deleted an entity that the other changed, or the schema of one side dropped the
+	// type or the property of a value that the other side changed.
 	DeleteVsUpdate
 	// OrphanEdge: an edge of one side needs a node that the other side deleted.
 	OrphanEdge
@@ -145,8 +146,15 @@ type MergeConflict struct {
 	// Base, Ours and Theirs are the entity in the merge base, in the target and in the source. nil
 	// means that the entity does not exist in that state. If Property is a property of the type,
 	// the images have only that property; if it is "from" or "to", they have no properties. The
-	// images are set for a DivergentInsert, a DivergentUpdate and a DeleteVsUpdate.
+	// images are set for a DivergentInsert, a DivergentUpdate, and a DeleteVsUpdate unless a schema dropped the
+	// type or the property.
 	Base, Ours, Theirs *Image
+
+	// Edges, for a DeleteVsUpdate of a node, is the number of edges that the deletion of the node took with it:
+	// edges at the node in the merge base that the deleting side lacks, and that the other side still has. If a
+	// resolution keeps the node, it keeps those that the other side did not change, unless the deleting side
+	// also deleted their other end.
+	Edges int
 }
 
 // Place returns the place that a resolution of the conflict has.
@@ -157,7 +165,8 @@ func (c *MergeConflict) Place() ConflictPlace {
 // Resolvable reports whether a resolution can resolve the conflict. Otherwise one of the branches
 // must change.
 func (c *MergeConflict) Resolvable() bool {
-	return c.Kind == DivergentInsert || c.Kind == DivergentUpdate || c.Kind == DeleteVsUpdate
+	deleted := c.Kind == DeleteVsUpdate && (c.Ours != nil || c.Theirs != nil) // by a write, not by a schema
+	return c.Kind == DivergentInsert || c.Kind == DivergentUpdate || deleted
 }
 
 // MergeConflicts lists all conflicts of a merge. The merge published nothing.

@@ -201,7 +201,7 @@ func (e *conflicted) report() *report {
 func conflictsOf(e *engine.MergeConflicts) *conflicted {
 	c := &conflicted{n: len(e.Conflicts), list: make([]client.MergeConflict, len(e.Conflicts))}
 	for i, f := range e.Conflicts {
-		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message}
+		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges}
 	}
 	return c
 }

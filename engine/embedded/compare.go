@@ -155,9 +155,9 @@ func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, o
 // mergeReversed merges the changes of the target into a fork of the state of the source, if the target changed
 // less than half as many rows as the source, the schemas are the same, and no resolution is about a whole entity.
 // That takes less time than a merge in the other direction; see [version.MergeOptions] for the meaning of the
-// result. Otherwise `merged` is nil. A resolution about a whole entity can keep a node without the edges that the
-// other side deleted with it; a reversed merge would not touch these edges, and so would not check their number.
-// The state of the source may contain such a node because of an earlier merge. Therefore `merged` is also nil if the
+// result. Otherwise `merged` is nil. A resolution about a whole entity can keep a node with fewer edges than its
+// minimum, because the other side deleted some of them with the node; a reversed merge would not touch these edges, and
+// so would not check their number. The state of the source may contain such a node because of an earlier merge. Therefore `merged` is also nil if the
 // source changed edges of a type with a minimum.
 func mergeReversed(ctx context.Context, base, theirs, ours *version.Snapshot, opts version.MergeOptions) (tx *version.Txn, merged *version.Merged, err error) {
 	whole := func(r engine.Resolution) bool { return r.Property == "" }

@@ -19,6 +19,7 @@ type branching struct {
 	back           int    // how many commits before the head of from
 	source, target string // branches of a merge
 	resolve        bool   // the merge has resolutions for the conflicts that can be resolved
+	turn           int    // the resolution of the first conflict: 0 takes theirs, 1 ours, 2 a value; the next follow in turn
 }
 
 func (b *branching) String() string {
@@ -29,7 +30,7 @@ func (b *branching) String() string {
 		return "delete branch " + b.remove
 	}
 	if b.resolve {
-		return fmt.Sprintf("merge %q into %q and resolve the conflicts", b.source, b.target)
+		return fmt.Sprintf("merge %q into %q and resolve the conflicts, from side %d on", b.source, b.target, b.turn)
 	}
 	return fmt.Sprintf("merge %q into %q", b.source, b.target)
 }
@@ -208,6 +209,7 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 	if difference != "" {
 		return difference, nil, nil
 	}
+	changes := p.sourceChanges(ctx, s)
 	merge := func(g engine.Graph) (*engine.MergeResult, error) {
 		at := s
 		at.branch = s.branching.target
@@ -226,6 +228,9 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 			difference = fmt.Sprintf("the engine's merge is %s, the model's %s", g, w)
 		} else {
 			difference = compareCommits(want.Commit, got.Commit)
+		}
+		if difference == "" && changes != nil {
+			difference = p.unmerged(ctx, changes, s.branching.target, resolutions)
 		}
 	}
 	return difference, wantErr, gotErr
@@ -257,10 +262,10 @@ func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []en
 			break
 		}
 		for i, c := range want.Conflicts {
-			if !c.Resolvable() || c.Base == nil && c.Ours == nil && c.Theirs == nil {
-				continue // without images, the conflict is about an entity whose type a schema change dropped
+			if !c.Resolvable() {
+				continue
 			}
-			r := engine.Resolution{ConflictPlace: c.Place(), Take: []engine.MergeSide{engine.TakeTheirs, engine.TakeOurs, engine.TakeValue}[i%3]}
+			r := engine.Resolution{ConflictPlace: c.Place(), Take: []engine.MergeSide{engine.TakeTheirs, engine.TakeOurs, engine.TakeValue}[(i+b.turn)%3]}
 			if r.Take == engine.TakeValue {
 				if c.Theirs == nil || len(c.Theirs.Properties) != 1 || c.Property == "" {
 					r.Take = engine.TakeTheirs
@@ -363,7 +368,7 @@ func comparisonText(c *engine.Comparison) string {
 	var conflicts []string
 	for i, place := range placeTexts(c.Conflicts) {
 		f := &c.Conflicts[i]
-		conflicts = append(conflicts, place+"\n\tbase"+imageText(f.Base)+"\n\tours"+imageText(f.Ours)+"\n\ttheirs"+imageText(f.Theirs)+"\n")
+		conflicts = append(conflicts, fmt.Sprint(place, " with ", f.Edges, " edges\n\tbase")+imageText(f.Base)+"\n\tours"+imageText(f.Ours)+"\n\ttheirs"+imageText(f.Theirs)+"\n")
 	}
 	slices.Sort(conflicts)
 	return text.String() + strings.Join(conflicts, "")

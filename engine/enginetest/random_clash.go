@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // This file draws merges of two branches that have changed the same part of the graph. Independent steps seldom do that.
@@ -28,23 +29,44 @@ func (d *drawer) drawClash(p *pair) []step {
 		return nil
 	}
 	target := pick(d.rare, others)
-	var theirs, ours step
-	var ok bool
-	switch d.rare.IntN(4) {
-	case 0:
-		theirs, ours, ok = d.drawDeletedEnd()
-	case 1:
-		theirs, ours, ok = d.drawGoneEnd()
-	case 2:
-		theirs, ours, ok = d.drawRenamed()
-	default:
-		theirs, ours, ok = d.drawTwoUpdates()
+	var theirs, ours []step
+	one := func(a, b step, ok bool) {
+		if ok {
+			theirs, ours = []step{a}, []step{b}
+		}
 	}
-	if !ok {
+	merge := &branching{source: source, target: target, resolve: d.rare.percent(50)}
+	switch d.rare.IntN(7) {
+	case 0:
+		one(d.drawDeletedEnd())
+	case 1:
+		one(d.drawGoneEnd())
+	case 2:
+		one(d.drawRenamed())
+	case 3:
+		one(d.drawTwoUpdates())
+	case 4:
+		one(d.drawKept())
+		merge.resolve, merge.turn = true, d.rare.IntN(3)
+	default:
+		theirs, ours = d.drawColumn()
+	}
+	if len(theirs) == 0 {
 		return nil
 	}
-	theirs.branch, ours.branch = onBranch(source), onBranch(target)
-	return []step{theirs, ours, {branching: &branching{source: source, target: target, resolve: d.rare.percent(50)}}}
+	if d.rare.percent(50) {
+		theirs, ours = ours, theirs
+	}
+	steps := []step{}
+	for _, s := range theirs {
+		s.branch = onBranch(source)
+		steps = append(steps, s)
+	}
+	for _, s := range ours {
+		s.branch = onBranch(target)
+		steps = append(steps, s)
+	}
+	return append(steps, step{branching: merge})
 }
 
 // fits reports whether a branch has the schema of the current branch.
@@ -136,11 +158,127 @@ func (d *drawer) drawTwoUpdates() (theirs, ours step, ok bool) {
 	}
 	id := d.nodeID(n.Name)
 	d.rare.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	update := func(name string) step {
-		w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
-		props := w.exprs(plan.Node, n.Name, set{name: d.value(n.Name, n.Property(name))})
-		w.alter(plan.Node, n.Name, props, w.pred(plan.Node, n.Name, "id", plan.Eq, id))
-		return step{query: w.query(), args: w.args}
-	}
+	update := func(name string) step { return d.setProperty(plan.Node, n.Name, id, n.Property(name)) }
 	return update(names[0]), update(names[1]), true
+}
+
+// drawKept draws the deletion of a node and an update of the same node. The merge resolves the conflict.
+func (d *drawer) drawKept() (theirs, ours step, ok bool) {
+	n := pick(d.rare, d.schema.Nodes)
+	name, ok := d.freeProperty(n.Properties, n.Key)
+	have := d.ids[key(plan.Node, n.Name)]
+	if !ok || len(have) == 0 {
+		return theirs, ours, false
+	}
+	id := pick(d.rare, have)
+	return step{query: newMutation(d.schema).remove(n.Name, "id", plan.Eq, id).query()}, d.setProperty(plan.Node, n.Name, id, n.Property(name)), true
+}
+
+// drawColumn draws one or two schemas that change a property of a type, and writes to this property: an update of an
+// entity, a load, or both.
+func (d *drawer) drawColumn() (theirs, ours []step) {
+	if !d.evolving {
+		return nil, nil
+	}
+	s, err := catalog.Decode(catalog.Encode(d.schema))
+	must(err)
+	kind, typ, load := plan.Node, "", ""
+	var props *[]*catalog.Property
+	var keep []string // the properties that must stay
+	if len(s.Edges) > 0 && d.rare.percent(40) {
+		e := pick(d.rare, s.Edges)
+		kind, typ, props, load = plan.Edge, e.Name, &e.Properties, d.edgeLine(d.schema.Edge(e.Name))
+		keep = slices.Concat(e.Unique...)
+	} else {
+		n := pick(d.rare, s.Nodes)
+		typ, props, load = n.Name, &n.Properties, d.nodeLine(d.schema.Node(n.Name))
+		keep = slices.Concat(append(n.Unique, n.Key, shared(s, n))...)
+		for _, r := range n.Ranges {
+			keep = append(keep, r.Property)
+		}
+		for _, c := range n.Checks {
+			keep = append(keep, c.Property)
+		}
+		n.Index = nil
+	}
+	name, ok := d.freeProperty(*props, keep)
+	if !ok {
+		return nil, nil
+	}
+	at := slices.IndexFunc(*props, func(p *catalog.Property) bool { return p.Name == name })
+	p := (*props)[at]
+	ours = []step{{load: load, mode: engine.Merge}}
+	if have := d.ids[key(kind, typ)]; len(have) > 0 {
+		ours = append(ours, d.setProperty(kind, typ, pick(d.rare, have), p))
+	}
+	ours = ours[d.rare.IntN(len(ours)):]
+	apply := func() {
+		s.Index()
+		next, err := catalog.Decode(catalog.Encode(s))
+		must(err)
+		theirs = append(theirs, step{migration: &migration{schema: next, allow: true, hard: d.rare.percent(20)}})
+	}
+	drop := func() {
+		*props = slices.DeleteFunc(*props, func(q *catalog.Property) bool { return p == q })
+		apply()
+	}
+	rename := func() {
+		changed := *p
+		changed.Name, changed.RenameFrom = d.fresh("p"), p.Name
+		(*props)[at], p = &changed, &changed
+		apply()
+	}
+	switch d.rare.IntN(7) {
+	case 6:
+		d.swap(s)
+		apply()
+	case 0:
+		rename()
+	case 1:
+		rename()
+		drop()
+	case 2:
+		drop()
+		again := property(name, p.Type.Optional())
+		*props = append(*props, again)
+		apply()
+	case 3:
+		for _, t := range []value.Type{i64Type, u64Type, f64Type} {
+			if t.List, t.Nullable = p.Type.List, p.Type.Nullable; catalog.Widens(p.Type, t) && theirs == nil {
+				changed := *p
+				changed.Type = t
+				(*props)[at] = &changed
+				apply()
+			}
+		}
+	default:
+		drop()
+	}
+	return theirs, ours
+}
+
+// freeProperty draws a property that is not one of `keep`, and without which the type still has a property. The type
+// has no embeddings.
+func (d *drawer) freeProperty(props []*catalog.Property, keep []string) (name string, ok bool) {
+	var names []string
+	for _, p := range props {
+		if p.Embed != nil {
+			return "", false
+		}
+		if !slices.Contains(keep, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 || len(props) < 2 {
+		return "", false
+	}
+	return pick(d.rare, names), true
+}
+
+// setProperty draws an update of one property of an entity.
+func (d *drawer) setProperty(kind plan.Entity, typ, id string, p *catalog.Property) step {
+	w := &writeDraw{drawer: d, mutationPlan: newMutation(d.schema)}
+	props := w.exprs(kind, typ, set{p.Name: d.value(typ, p)})
+	w.alter(kind, typ, props, w.pred(kind, typ, "id", plan.Eq, id))
+	return step{query: w.query(), args: w.args}
 }

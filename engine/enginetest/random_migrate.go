@@ -39,6 +39,9 @@ func (d *drawer) drawMigration() *migration {
 		}
 		s.Index()
 	}
+	if d.rare.percent(15) {
+		d.swap(s)
+	}
 	if len(s.Interfaces) > 0 {
 		d.evolveInterfaces(s)
 	}

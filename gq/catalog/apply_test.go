@@ -29,13 +29,60 @@ func apply(from *catalog.Schema, m *catalog.Migration) (*catalog.Schema, error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range m.Steps {
-		if err := applyStep(s, step); err != nil {
-			return nil, fmt.Errorf("%s: %w", step, err)
+	steps := m.Steps
+	for len(steps) > 0 {
+		n := renames(steps)
+		for _, step := range aside(steps[:max(n, 1)], n > 0) {
+			if err := applyStep(s, step); err != nil {
+				return nil, fmt.Errorf("%s: %w", step, err)
+			}
+			s.Index()
 		}
-		s.Index()
+		steps = steps[max(n, 1):]
 	}
 	return catalog.Decode(catalog.Encode(s))
+}
+
+// renames counts the steps at the start of a list that take place at once: the renames of types of one kind, or of
+// properties of one type.
+func renames(steps []catalog.Step) int {
+	n := 0
+	for n < len(steps) && slices.Contains([]catalog.StepCode{catalog.RenameNode, catalog.RenameEdge, catalog.RenameProperty}, steps[n].Code) &&
+		steps[n].Code == steps[0].Code && (steps[n].Code != catalog.RenameProperty || steps[n].Type == steps[0].Type && steps[n].Kind == steps[0].Kind) {
+		n++
+	}
+	return n
+}
+
+// aside returns renames that have the effect of the given ones at once: the first half gives every member a name that
+// nothing has.
+func aside(steps []catalog.Step, renames bool) (all []catalog.Step) {
+	if !renames || len(steps) < 2 {
+		return steps
+	}
+	for i, step := range steps {
+		away := step
+		if step.Property != "" {
+			away.Property = fmt.Sprint("aside", i)
+		} else {
+			away.Type = fmt.Sprint("aside", i)
+		}
+		all = append(all, away)
+	}
+	for i, step := range steps {
+		step.Was = fmt.Sprint("aside", i) + "\x00" + step.Was
+		all = append(all, step)
+	}
+	return all
+}
+
+// renamedFrom splits the old name in a step into the present name of the member and the name that it had first.
+func renamedFrom(step catalog.Step) (now, first string) {
+	now, first, later := strings.Cut(step.Was, "\x00")
+	if !later {
+		first = now
+	}
+	return now, first
 }
 
 func applyStep(s *catalog.Schema, step catalog.Step) error {
@@ -128,16 +175,17 @@ func applyNode(s *catalog.Schema, step catalog.Step) (err error) {
 	case step.Code == catalog.Reorder && step.Type == "":
 		return reorder(s.Nodes, step.Order, nodeName)
 	case step.Code == catalog.RenameNode:
-		i, err := find(s.Nodes, step.Was, nodeName)
+		was, first := renamedFrom(step)
+		i, err := find(s.Nodes, was, nodeName)
 		if err != nil {
 			return err
 		}
-		s.Nodes[i].Name, s.Nodes[i].RenameFrom = step.Type, step.Was
+		s.Nodes[i].Name, s.Nodes[i].RenameFrom = step.Type, first
 		for _, e := range s.Edges {
-			if e.From == step.Was {
+			if e.From == was {
 				e.From = step.Type
 			}
-			if e.To == step.Was {
+			if e.To == was {
 				e.To = step.Type
 			}
 		}
@@ -163,13 +211,14 @@ func applyNode(s *catalog.Schema, step catalog.Step) (err error) {
 		if step.Code == catalog.RenameProperty {
 			rename(n.Key, step)
 			rename(n.KeyOrder, step)
+			was, _ := renamedFrom(step)
 			for i := range n.Ranges {
-				if n.Ranges[i].Property == step.Was {
+				if n.Ranges[i].Property == was {
 					n.Ranges[i].Property = step.Property
 				}
 			}
 			for i := range n.Checks {
-				if n.Checks[i].Property == step.Was {
+				if n.Checks[i].Property == was {
 					n.Checks[i].Property = step.Property
 				}
 			}
@@ -185,8 +234,9 @@ func applyNode(s *catalog.Schema, step catalog.Step) (err error) {
 }
 
 func rename(names []string, step catalog.Step) {
+	was, _ := renamedFrom(step)
 	for i, name := range names {
-		if name == step.Was {
+		if name == was {
 			names[i] = step.Property
 		}
 	}
@@ -204,13 +254,14 @@ func applyEdge(s *catalog.Schema, step catalog.Step) (err error) {
 	case step.Code == catalog.Reorder && step.Type == "":
 		return reorder(s.Edges, step.Order, edgeName)
 	case step.Code == catalog.RenameEdge:
-		i, err := find(s.Edges, step.Was, edgeName)
+		was, first := renamedFrom(step)
+		i, err := find(s.Edges, was, edgeName)
 		if err != nil {
 			return err
 		}
 		s.Edges[i].Name = step.Type
-		if !strings.EqualFold(step.Was, step.Type) {
-			s.Edges[i].RenameFrom = step.Was
+		if !strings.EqualFold(first, step.Type) && !strings.HasPrefix(step.Type, "aside") {
+			s.Edges[i].RenameFrom = first
 		}
 		return nil
 	}
@@ -249,8 +300,9 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		}
 	}
 	name := step.Property
+	was, first := renamedFrom(step)
 	if step.Code == catalog.RenameProperty {
-		name = step.Was
+		name = was
 	}
 	i, err := find(props, name, propertyName)
 	if err != nil {
@@ -259,9 +311,9 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 	p := props[i]
 	switch step.Code {
 	case catalog.RenameProperty:
-		p.Name, p.RenameFrom = step.Property, step.Was
+		p.Name, p.RenameFrom = step.Property, first
 		for _, other := range props {
-			if other.Embed != nil && other.Embed.Source == step.Was {
+			if other.Embed != nil && other.Embed.Source == was {
 				other.Embed.Source = step.Property
 			}
 		}

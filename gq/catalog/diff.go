@@ -12,8 +12,10 @@ import (
 // into the new one.
 //
 // If the name of a type or property has disappeared, the type or property is dropped, unless the
-// new schema renames it with @rename_from. The annotation has no effect when the old schema already
-// has the new name, so it may stay in the source after the migration.
+// new schema renames it with @rename_from. All renames take place at once, so names can swap. The
+// annotation may stay in the source after the migration: it has no effect if the old schema has the
+// new name with the same annotation, or has the new name and not the old one. An annotation that
+// cannot be honoured is an [AmbiguousRename].
 func Diff(from, to *Schema) *Migration {
 	d := &differ{m: &Migration{}, renamed: map[string]string{}, ends: endInterfaces(from, to)}
 	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
@@ -123,30 +125,44 @@ func (p pairing[T]) order() []string {
 // new member gives in @rename_from. If the members are properties, `typ` is the name of their type.
 func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, typ ...string) pairing[T] {
 	var out pairing[T]
-	old := make(map[string]int, len(from))
-	for i, o := range from {
-		old[name(o).key] = i
+	list := renaming{old: map[string]int{}, was: make([]string, len(from)), stays: make([]bool, len(from)), renamed: make([]bool, len(from))}
+	fold := func(name string) string {
+		if kind == EdgeType && len(typ) == 0 {
+			return strings.ToLower(name)
+		}
+		return name
 	}
-	now := make(map[string]bool, len(to))
-	for _, n := range to {
-		now[name(n).key] = true
+	for i, o := range from {
+		list.old[name(o).key], list.was[i] = i, fold(name(o).was)
+	}
+	asked := make([]bool, len(to)) // whether the member asks for a rename
+	for at, n := range to {
+		key, was := name(n).key, fold(name(n).was)
+		i, same := list.old[key]
+		if asked[at] = list.asks(key, was); asked[at] {
+			if i, ok := list.old[was]; ok {
+				list.renamed[i] = true
+			}
+		} else if same {
+			list.stays[i] = true
+		}
 	}
 	taken := make([]bool, len(from))
 	for at, n := range to {
 		called := name(n)
-		i, ok := old[called.key]
-		if !ok && called.was != "" {
-			was := called.was
-			if kind == EdgeType && len(typ) == 0 {
-				was = strings.ToLower(was)
-			}
-			if i, ok = old[was]; ok && (now[was] || taken[i]) {
-				s := Step{Code: AmbiguousRename, Kind: kind, Type: called.name, Was: called.was,
-					Reason: called.was + " still exists or was renamed to another name; remove this @rename_from or the other declaration"}
+		source := called.key
+		if asked[at] {
+			source = fold(called.was)
+		}
+		i, ok := list.old[source]
+		if asked[at] {
+			if reason := list.fault(called, source, ok && taken[i]); reason != "" {
+				s := Step{Code: AmbiguousRename, Kind: kind, Type: called.name, Was: called.was, Reason: reason}
 				if len(typ) > 0 {
 					s.Type, s.Property = typ[0], called.name
 				}
 				d.step(s)
+				list.spare(taken, source, called.key)
 				continue
 			}
 		}
@@ -163,6 +179,50 @@ func pair[T any](d *differ, kind TypeKind, from, to []T, name func(T) naming, ty
 		}
 	}
 	return out
+}
+
+// renaming is what pair knows about the old members while it decides about the renames. All renames take place at
+// once, so names can swap.
+type renaming struct {
+	old            map[string]int // the places of the old members by key
+	was            []string       // the keys in the @rename_from of the old members
+	stays, renamed []bool         // whether a new member takes the old one under its name, or asks for it by @rename_from
+}
+
+// asks reports whether a new member asks for a rename from `was`. If the old schema already has the member with the
+// same @rename_from, or has it and no member of the old name, the rename took place earlier.
+func (r *renaming) asks(key, was string) bool {
+	if was == "" || was == key {
+		return false
+	}
+	i, ok := r.old[key]
+	_, exists := r.old[was]
+	return !ok || exists && r.was[i] != was
+}
+
+// spare marks the old members that a refused rename is about as taken, so that no step says that they are dropped.
+func (r *renaming) spare(taken []bool, names ...string) {
+	for _, name := range names {
+		if i, ok := r.old[name]; ok {
+			taken[i] = true
+		}
+	}
+}
+
+// fault says why a rename that a new member asks for cannot be honoured, and what to do, or returns "". The parameter
+// `taken` says whether an earlier member has got the old one.
+func (r *renaming) fault(called naming, source string, taken bool) string {
+	i, ok := r.old[source]
+	own, replaces := r.old[called.key]
+	switch {
+	case !ok:
+		return "the schema in force has no " + called.was + "; correct the name, or remove this @rename_from"
+	case r.stays[i] || taken:
+		return called.was + " still exists or was renamed to another name; remove this @rename_from or the other declaration"
+	case replaces && !r.renamed[own]:
+		return "the schema in force has another " + called.name + ", whose values would be lost; drop or rename it first, or remove this @rename_from"
+	}
+	return ""
 }
 
 // reorder adds a Reorder step, unless `order` is nil.

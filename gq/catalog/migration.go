@@ -54,7 +54,7 @@ const (
 	ChangeKey       StepCode = "change_key"       // changes the key of a node type
 	ChangeEndpoints StepCode = "change_endpoints" // changes the node types of an edge
 	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed
-	AmbiguousRename StepCode = "ambiguous_rename" // the name in @rename_from is in use
+	AmbiguousRename StepCode = "ambiguous_rename" // a @rename_from that cannot be honoured
 )
 
 // TypeKind identifies one of the three name spaces of types.

@@ -161,6 +161,8 @@ const (
 	MergeWholeRows    // two changes of an entity conflict even if they change different properties
 	MergeOrphans      // a merge drops edges with a missing endpoint
 	MergeFirst        // a merge reports only the first conflict
+	MergeDropsEdits   // a merge drops the values of a property that the other side's schema dropped
+	KeptWithoutEdges  // a node that a resolution keeps loses the edges that the other side deleted with it
 	MergeUnchecked    // a merge checks no constraints
 	ResolutionIgnored // a merge ignores the resolutions of conflicts
 	PreviewIsTarget   // the preview of a merge lacks the changes of the source
@@ -241,7 +243,7 @@ var faultNames = [...]string{
 	MergeKeeps:       "MergeKeeps", AppendUpserts: "AppendUpserts", OverwriteKeeps: "OverwriteKeeps",
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
-	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",

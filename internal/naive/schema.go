@@ -3,6 +3,7 @@ package naive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,17 +62,27 @@ func shapeOf(s *catalog.Schema, kind plan.Entity, name string) (shape, bool) {
 	return shape{}, false
 }
 
-// mappingBetween matches the types and properties of two schemas. A rename is used only if the old
-// schema does not have the new name and the new schema does not have the old name.
+// renamedFrom returns the old name of a member with the given name and @rename_from. `before` returns the @rename_from
+// of an old member, and whether there is such a member; `same` compares two names.
+func renamedFrom(name, from string, same func(a, b string) bool, before func(name string) (from string, ok bool)) string {
+	earlier, kept := before(name)
+	if _, exists := before(from); from == "" || kept && (!exists || same(earlier, from)) {
+		return name
+	}
+	return from
+}
+
+// mappingBetween matches the types and properties of two schemas. catalog.Diff must have found no rename that cannot be
+// honoured.
 func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 	w := mapping{plan.Node: {}, plan.Edge: {}}
 	for _, now := range shapes(to) {
-		old, ok := shapeOf(from, now.kind, now.name)
-		if !ok && now.was != "" {
-			if _, kept := shapeOf(to, now.kind, now.was); !kept {
-				old, ok = shapeOf(from, now.kind, now.was)
-			}
-		}
+		same := func(a, b string) bool { return a == b || now.kind == plan.Edge && strings.EqualFold(a, b) }
+		was := renamedFrom(now.name, now.was, same, func(name string) (string, bool) {
+			t, ok := shapeOf(from, now.kind, name)
+			return t.was, ok
+		})
+		old, ok := shapeOf(from, now.kind, was)
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
@@ -82,15 +93,18 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 			}
 			tw.ends = endMappings(to, now.edge, w[plan.Node])
 		}
-		has := func(props []*catalog.Property, name string) bool {
-			return slices.ContainsFunc(props, func(p *catalog.Property) bool { return p.Name == name })
-		}
 		for _, p := range now.props {
-			switch {
-			case has(old.props, p.Name):
-				tw.props[p.Name] = p.Name
-			case has(old.props, p.RenameFrom) && !has(now.props, p.RenameFrom):
-				tw.props[p.Name] = p.RenameFrom
+			before := func(name string) (string, bool) {
+				for _, q := range old.props {
+					if q.Name == name {
+						return q.RenameFrom, true
+					}
+				}
+				return "", false
+			}
+			was := renamedFrom(p.Name, p.RenameFrom, func(a, b string) bool { return a == b }, before)
+			if _, ok := before(was); ok {
+				tw.props[p.Name] = was
 			}
 		}
 		w[now.kind][now.name] = tw
@@ -342,8 +356,8 @@ func (m *merge) align(source, target string) error {
 	return nil
 }
 
-// uncarried reports a conflict for each entity that a side of the merge changed and whose type the
-// mapping `w` drops.
+// uncarried reports a conflict for each change by a side of the merge to an entity whose type the mapping `w` drops,
+// or to a property that it drops.
 func (m *merge) uncarried(base, side *state, w mapping) {
 	for _, typ := range shapes(side.schema) {
 		name, taken := "", typeMapping{}
@@ -358,10 +372,29 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 			}
 			if name == "" {
 				m.conflict(engine.DeleteVsUpdate, typ.kind, typ.name, e.id, "")
-			} else if typ.kind == plan.Edge && !(&entity{kind: plan.Edge}).carry(e, taken.ends, Sound) {
+				continue
+			}
+			if typ.kind == plan.Edge && !(&entity{kind: plan.Edge}).carry(e, taken.ends, Sound) {
 				m.conflict(engine.DeleteVsUpdate, typ.kind, name, e.id, "")
 				m.uncarriedEdges[[2]string{name, e.id}] = true
+				continue
 			}
+			m.dropped(base.of(typ.kind, typ.name)[e.id], e, name, taken)
+		}
+	}
+}
+
+// dropped reports a conflict for each value that a side of the merge gave to a property that the schema of the other
+// side dropped. `was` is the entity in the base, or nil. The type has the given name and mapping in that schema.
+func (m *merge) dropped(was, is *entity, name string, taken typeMapping) {
+	for property, v := range is.props {
+		if was != nil {
+			if before, ok := was.props[property]; ok && value.Equal(before, v) {
+				continue
+			}
+		}
+		if !slices.Contains(slices.Collect(maps.Values(taken.props)), property) && m.g.fault != MergeDropsEdits {
+			m.conflict(engine.DeleteVsUpdate, is.kind, name, is.id, property)
 		}
 	}
 }

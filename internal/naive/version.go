@@ -341,6 +341,9 @@ type merge struct {
 	fast         bool                   // the target did not change since the base: the result is the state of the source
 	resolutions  map[engine.ConflictPlace]engine.Resolution
 
+	kept map[[2]string]bool // the nodes, by type and id, that one side deleted and that a resolution keeps
+	ours *state             // the target, in the schema of the result
+
 	// uncarriedEdges contains the changed edges, by type and id, that the later schema drops because of their ends.
 	uncarriedEdges map[[2]string]bool
 }
@@ -352,6 +355,7 @@ func (m *merge) conflict(kind engine.ConflictKind, e plan.Entity, typ, id, prope
 
 // run merges the types one by one.
 func (m *merge) run() {
+	m.kept, m.ours = map[[2]string]bool{}, m.after.clone()
 	for _, n := range m.after.schema.Nodes {
 		m.merge(plan.Node, n.Name)
 	}
@@ -387,6 +391,9 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		was, is, have := m.base.of(kind, typ)[id], m.source.of(kind, typ)[id], m.after.of(kind, typ)[id]
 		switch {
 		case kind == plan.Edge && m.uncarriedEdges[[2]string{typ, id}]: // the conflict is known
+		case sameEntity(was, is) && have == nil && m.spared(was, m.ours):
+			m.place(is)
+		case sameEntity(was, have) && is == nil && m.spared(was, m.source):
 		case sameEntity(was, is):
 		case sameEntity(is, have):
 		case sameEntity(was, have) && is == nil:
@@ -402,12 +409,18 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 			case !ok:
 				m.conflict(engine.DeleteVsUpdate, kind, typ, id, "")
 				m.show(was, is, have, "")
+				m.conflicts[len(m.conflicts)-1].Edges = m.taken(was, is == nil)
+			case (r.Take == engine.TakeOurs) == (is == nil): // keep the entity
+				if kind == plan.Node {
+					m.kept[[2]string{typ, id}] = true
+				}
+				if is != nil {
+					m.place(is)
+				}
 			case r.Take == engine.TakeOurs:
-			case is == nil:
+			default:
 				m.count(kind)
 				m.gone = append(m.gone, have)
-			default:
-				m.place(is)
 			}
 		case m.g.fault == MergeWholeRows:
 			m.conflict(engine.DivergentUpdate, kind, typ, id, "")

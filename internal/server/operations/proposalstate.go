@@ -247,7 +247,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	}
 	bytes := 0
 	for _, f := range c.Conflicts {
-		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Resolvable: f.Resolvable()}
+		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges, Resolvable: f.Resolvable()}
 		var base, ours, theirs int
 		w.Base, base = image(f.Entity, f.Base)
 		w.Ours, ours = image(f.Entity, f.Ours)

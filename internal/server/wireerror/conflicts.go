@@ -20,7 +20,7 @@ func mergeFault(e *engine.MergeConflicts) *Fault {
 	}
 	for _, c := range e.Conflicts[:min(len(e.Conflicts), maxMergeConflicts)] {
 		f.Body.MergeConflicts = append(f.Body.MergeConflicts, client.MergeConflict{
-			Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, Property: c.Property, Message: c.Message,
+			Kind: c.Kind.String(), EntityKind: c.Entity, TypeName: c.Type, ID: c.ID, Property: c.Property, Message: c.Message, Edges: c.Edges,
 		})
 	}
 	return f

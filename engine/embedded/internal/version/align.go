@@ -7,50 +7,80 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Uncarried lists the entities that one side of a merge put or changed since the merge base, although the
-// schema of the other side takes no such entities over: entities of a dropped type, which is a type of the base that
-// has no entry in the carry, and edges at nodes of a type that has left the interface at their end. Such a change
+// Uncarried lists the changes that one side of a merge made since the merge base, although the schema of the other
+// side does not take them over: entities of a dropped type, which is a type of the base that has no entry in the carry,
+// edges at nodes of a type that has left the interface at their end, and values of a dropped property. Such a change
 // conflicts with the schema change (DeleteVsUpdate), and has the name of the type in the new schema, or in the old one
-// if the type was dropped. Both snapshots have the schema that the carry
+// if the type was dropped. A property has its name in the old schema. Both snapshots have the schema that the carry
 // starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The only
 // possible error is that of the context.
 func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dropper string) (out []engine.MergeConflict, err error) {
-	c := ch.Carry
 	for _, part := range []struct {
 		carries []TypeCarry
 		tables  []*Table
 		before  []*Table
-	}{{c.Nodes, side.nodes, base.nodes}, {c.Edges, side.edges, base.edges}} {
+	}{{ch.Carry.Nodes, side.nodes, base.nodes}, {ch.Carry.Edges, side.edges, base.edges}} {
 		for i, t := range part.tables {
 			if t.Type.Of != nil {
 				continue
 			}
-			name, message, lost := t.Type.Name, "dropped its type", func(*entityState) bool { return true }
+			name, gone, lost := t.Type.Name, "dropped its type", func(*entityState) bool { return true }
+			var dropped []int // positions of the properties that the new schema lacks
 			if at := slices.IndexFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }); at >= 0 {
-				message, lost = "removed the type of a node at an end from the interface", ch.losesEnd(side.Schema, t.Type, at)
-				if lost == nil {
+				gone, lost = "removed the type of a node at an end from the interface", ch.losesEnd(side.Schema, t.Type, at)
+				if dropped = part.carries[at].dropped(len(t.Type.Props)); lost == nil && dropped == nil {
 					continue
 				}
-				name = ch.Schema.Edges[at].Name
+				now := ch.Schema.Nodes
+				if t.Type.Entity == plan.Edge {
+					now = ch.Schema.Edges
+				}
+				name = now[at].Name
 			}
 			changed, err := changedEntities(ctx, part.before[i], t)
 			if err != nil {
 				return nil, err
 			}
+			conflict := func(id, property, format string, args ...any) {
+				out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(id),
+					Property: property, Message: fmt.Sprintf(format, args...)})
+			}
 			for _, c := range changed {
 				was, is := entityAt(base, t.Type, c.was), entityAt(side, t.Type, c.is)
-				if is.there && !(was.there && was.same(&is)) && lost(&is) {
-					out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(c.id),
-						Message: fmt.Sprintf("the %s changed the entity, but the %s's schema %s", changer, dropper, message)})
+				switch {
+				case !is.there || was.there && was.same(&is):
+				case lost != nil && lost(&is):
+					conflict(c.id, "", "the %s changed the entity, but the %s's schema %s", changer, dropper, gone)
+				case fault.On(fault.DroppedEditsLost):
+				default:
+					for _, p := range dropped {
+						if v := is.vals[p]; !v.IsNull() && !(was.there && value.Equal(was.vals[p], v)) {
+							property := t.Type.Props[p].Name
+							conflict(c.id, property, "the %s gave %s the value %s, but the %s's schema dropped the property; drop it on both branches, or undo one of the changes", changer, property, describe(v), dropper)
+						}
+					}
 				}
 			}
 		}
 	}
 	sortConflicts(out)
 	return out, nil
+}
+
+// dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
+// over.
+func (tc TypeCarry) dropped(n int) (out []int) {
+	for p := range n {
+		if !slices.Contains(tc.Props, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // losesEnd returns a function that reports whether the schema change removes an edge of type t because of the

@@ -46,11 +46,17 @@ func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, opts MergeOpti
 	for i := range opts.Resolutions {
 		m.resolutions[opts.Resolutions[i].ConflictPlace] = &opts.Resolutions[i]
 	}
-	for _, list := range [][]*Type{tx.base.Schema.NodeTypes(), tx.base.Schema.Edges} {
-		for _, t := range list {
-			if err := m.decide(t); err != nil {
-				return nil, err
-			}
+	for _, t := range tx.base.Schema.NodeTypes() {
+		if err := m.decide(t); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.restoreEdges(); err != nil {
+		return nil, err
+	}
+	for _, t := range tx.base.Schema.Edges {
+		if err := m.decide(t); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.apply(); err != nil {
@@ -101,6 +107,7 @@ type merge struct {
 	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
 	// resolutions has the resolutions by the place of their conflict.
 	resolutions map[engine.ConflictPlace]*engine.Resolution
+	kept        []keptNode         // the nodes that resolutions keep
 	diverged    map[divergence]int // numbers of conflicts
 	out         Merged             // the result so far
 }
@@ -205,12 +212,14 @@ func (m *merge) decide(t *Type) error {
 			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
 		case !is.there && !have.there:
 		case !is.there && was.same(&have):
-			if fault.On(fault.TombstonesDropped) {
+			if fault.On(fault.TombstonesDropped) || t.Entity == plan.Edge && m.spared(t, &was, m.source) {
 				continue
 			}
 			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 		case !is.there || !have.there:
-			m.deletedOrChanged(t, id, &was, &is, &have)
+			if err := m.deletedOrChanged(t, id, &was, &is, &have); err != nil {
+				return err
+			}
 		default:
 			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
 		}
@@ -218,8 +227,9 @@ func (m *merge) decide(t *Type) error {
 	return nil
 }
 
-// deletedOrChanged handles an entity that one side deleted and the other changed.
-func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState) {
+// deletedOrChanged handles an entity that one side deleted and the other changed. The only possible error is that of
+// the context.
+func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState) error {
 	theirs, ours := m.sides(is, have)
 	take := ours
 	switch m.side(t, id, "") {
@@ -228,15 +238,24 @@ func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState)
 		take = theirs
 	default:
 		if !m.diverge(engine.DeleteVsUpdate, t) {
-			return
+			return nil
 		}
-		message := "the source changes the entity, but the target deleted it"
+		message, keeper, deleter := "the source changes the entity, but the target deleted it", m.source, m.tx.base
 		if !theirs.there {
 			message = "the source deletes the entity, but the target changed it"
 		}
+		if !is.there {
+			keeper, deleter = deleter, keeper
+		}
 		c, s := m.list(engine.DeleteVsUpdate, t, id, "", message), m.tx.Schema()
 		c.Base, c.Ours, c.Theirs = was.image(s, t), ours.image(s, t), theirs.image(s, t)
-		return
+		var err error
+		c.Edges, err = m.taken(t, id, keeper, deleter)
+		c.Message += takesEdges(c)
+		return err
+	}
+	if take.there {
+		m.keep(t, id)
 	}
 	switch {
 	case take == have:
@@ -245,6 +264,7 @@ func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState)
 	default:
 		m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
 	}
+	return nil
 }
 
 // diverging merges, property by property, an entity that both sides have. A divergent

@@ -1,0 +1,113 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// This file checks a law about merges without the model: every change of the source is in the result, is in a
+// conflict, or was resolved away. A merge with conflicts has no result, so only the result has to be looked at.
+
+// sourceChanges are the changes that the source of a merge made since the merge base.
+type sourceChanges struct {
+	base string // id of the merge base
+	list []*givenValues
+}
+
+// givenValues are the values that a side gave an entity since the merge base.
+type givenValues struct {
+	change  *engine.EntityChange // one of the changes of the entity
+	values  []value.Value        // the new values that are not among the old ones
+	deleted bool                 // the entity is gone
+}
+
+// given returns the values that changes give to entities. If a type or a property has another name than before, the
+// changes list its values as old ones of the one name and new ones of the other.
+func given(list []engine.EntityChange) (out []*givenValues) {
+	type place struct{ entity, typ, id string }
+	type values struct {
+		*givenValues
+		old      []value.Value
+		deletion bool
+		others   bool
+	}
+	at := map[place]*values{}
+	for i := range list {
+		c := &list[i]
+		k := place{c.Entity, c.TypeID, c.ID}
+		v := at[k]
+		if v == nil {
+			v = &values{givenValues: &givenValues{change: c}}
+			at[k] = v
+			out = append(out, v.givenValues)
+		}
+		for _, p := range c.Properties {
+			v.old, v.values = append(v.old, p.Old), append(v.values, p.New)
+		}
+		v.deletion, v.others = v.deletion || c.Kind == engine.Deleted, v.others || c.Kind != engine.Deleted
+	}
+	for _, v := range at {
+		v.deleted = v.deletion && !v.others
+		v.values = slices.DeleteFunc(v.values, func(n value.Value) bool {
+			return n.IsNull() || slices.ContainsFunc(v.old, func(o value.Value) bool { return wider(o, n) })
+		})
+	}
+	return out
+}
+
+// wider reports whether two values are equal, or would be after the first one is converted to a wider kind.
+func wider(v, other value.Value) bool {
+	if !v.IsNull() && !other.IsNull() && v.Kind().Widens(other.Kind()) && v.IsList() == other.IsList() {
+		v = value.Widen(v, other.Kind())
+	}
+	return value.Equal(v, other)
+}
+
+// sourceChanges lists the changes that the law of a merge is about. It returns nil if there is no such merge, or if the
+// law says nothing about it: a dry run has no result, and a key can name an earlier merge.
+func (p *pair) sourceChanges(ctx context.Context, s step) *sourceChanges {
+	if s.dryRun || s.key != "" {
+		return nil
+	}
+	all := engine.CompareOptions{Changes: &engine.ChangeRange{}, ListOnly: true}
+	c, err := p.engine.Compare(ctx, engine.Target{Branch: s.branching.source}, engine.Target{Branch: s.branching.target}, all)
+	if err != nil {
+		return nil
+	}
+	return &sourceChanges{c.Base.ID, given(c.List)}
+}
+
+// unmerged describes a change of the source that the result of a merge lacks, or returns "". The branch `target` must
+// have the result.
+func (p *pair) unmerged(ctx context.Context, of *sourceChanges, target string, resolutions []engine.Resolution) string {
+	all := engine.CompareOptions{Changes: &engine.ChangeRange{}, ListOnly: true}
+	c, err := p.engine.Compare(ctx, engine.Target{Branch: target}, engine.Target{Commit: of.base}, all)
+	if err != nil {
+		return "the changes of the result: " + err.Error()
+	}
+	resolved := func(entity, id string) bool {
+		return slices.ContainsFunc(resolutions, func(r engine.Resolution) bool { return r.Entity == entity && r.ID == id })
+	}
+	results := given(c.List)
+	for _, g := range of.list {
+		a := g.change
+		// An edge that the source deleted together with a node stays if the resolution keeps the node.
+		if resolved(a.Entity, a.ID) || a.Entity == "edge" && g.deleted && (resolved("node", a.From) || resolved("node", a.To)) {
+			continue
+		}
+		has := func(r *givenValues) bool {
+			return r.change.Entity == a.Entity && r.change.ID == a.ID && r.deleted == g.deleted && !slices.ContainsFunc(g.values, func(v value.Value) bool {
+				return !slices.ContainsFunc(r.values, func(w value.Value) bool { return wider(v, w) })
+			})
+		}
+		if (g.deleted || len(g.values) > 0) && !slices.ContainsFunc(results, has) {
+			return fmt.Sprintf("a change of the source is neither in the result nor in a conflict: %s", changeText(a))
+		}
+	}
+	p.seen.add("law of merges", "holds")
+	return ""
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -66,6 +67,11 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	cmd.Flags().BoolVar(&deps, "deps", false, "read dependencies and the standard library too")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	return cmd
+}
+
+// readModule reads the Go module in a folder, for the tool code_index.
+func readModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
+	return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Revision: true})
 }
 
 // writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -23,8 +22,11 @@ type indexArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
+// CodeReader reads the Go module in a folder, and its dependencies too if deps is set.
+type CodeReader func(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error)
+
 // codeIndex returns the tool code_index.
-func codeIndex() tool.Tool {
+func codeIndex(read CodeReader) tool.Tool {
 	return &builtin{
 		desc: writer[indexArgs, encoding.LoadResult](tool.Descriptor{
 			Name:  "code_index",
@@ -37,8 +39,8 @@ func codeIndex() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &indexCall{
-				options: gocode.Options{Dir: o.String("dir"), Deps: isTrue(o.OptBool("deps")), Revision: true},
-				load:    operations.Load{},
+				read: read, dir: o.String("dir"), deps: isTrue(o.OptBool("deps")),
+				load: operations.Load{},
 			}
 			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {
 				c.load.Mode, _ = engine.ParseLoadMode(*mode)
@@ -51,8 +53,10 @@ func codeIndex() tool.Tool {
 
 // indexCall reads a Go module and loads its code graph.
 type indexCall struct {
-	options gocode.Options  // what to read
-	load    operations.Load // how to load it
+	read CodeReader
+	dir  string          // folder of the module
+	deps bool            // whether to read its dependencies too
+	load operations.Load // how to load it
 }
 
 // Grants implements [tool.Call].
@@ -63,7 +67,7 @@ func (c *indexCall) NoTimeLimit() {}
 
 // LogArguments returns the arguments of the call for the log.
 func (c *indexCall) LogArguments() [][]byte {
-	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.options.Dir), strconv.AppendBool(nil, c.options.Deps)}
+	return [][]byte{[]byte(c.load.Mode.String()), []byte(c.dir), strconv.AppendBool(nil, c.deps)}
 }
 
 // Run implements [tool.Call].
@@ -75,10 +79,9 @@ func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	if s.Catalog.Node("Symbol") == nil {
 		return nil, &tool.ArgumentError{Path: "branch", Detail: "the graph has no node type Symbol, so it is not a code graph", Help: "create a code graph with omnigraph init --schema queries/code/schema.pg"}
 	}
-	g, err := gocode.Read(ctx, c.options)
+	g, err := c.read(ctx, c.dir, c.deps)
 	if err != nil {
-		var bad *gocode.LoadError
-		if errors.As(err, &bad) || ctx.Err() == nil {
+		if ctx.Err() == nil {
 			return nil, &tool.ArgumentError{Path: "dir", Detail: err.Error(), Help: "name the folder of a Go module that builds"}
 		}
 		return nil, err

@@ -60,17 +60,17 @@ func (s *State) find(ctx context.Context, dir string, read []string) (bool, erro
 	}
 	h, err := openHistory(gitDir)
 	if err != nil {
-		return false, fmt.Errorf("the repository %s cannot be read: %w", root, err)
+		return false, fmt.Errorf("the repository cannot be read: %w", err)
 	}
 	defer h.close()
 	commit, err := h.head()
 	if err != nil {
-		return false, fmt.Errorf("HEAD of the repository %s cannot be read: %w", root, err)
+		return false, fmt.Errorf("HEAD of the repository cannot be read: %w", err)
 	}
 	s.Commit = commit.String()
 	tree, err := h.treeOf(commit)
 	if err != nil {
-		return false, fmt.Errorf("the commit %s of the repository %s cannot be read, so it is not known whether files differ from it: %w", commit, root, err)
+		return false, fmt.Errorf("it is not known whether files differ from the commit %s, which cannot be read: %w", commit, err)
 	}
 	c := &comparison{history: h, root: root, read: map[string]bool{}}
 	for _, name := range read {
@@ -102,10 +102,10 @@ func repositoryOf(dir string) (root, gitDir string, err error) {
 			gitDir, err := pathIn(git, "gitdir:")
 			return at, gitDir, err
 		default:
-			return "", "", fmt.Errorf("%s is neither a folder nor a file; replace it with the folder itself", git)
+			return "", "", errors.New(".git is neither a folder nor a file; replace it with the folder itself")
 		}
 		if filepath.Dir(at) == at {
-			return "", "", fmt.Errorf("the folder %s belongs to no Git repository", dir)
+			return "", "", errors.New("the folder belongs to no Git repository")
 		}
 	}
 }
@@ -118,7 +118,7 @@ func pathIn(name, prefix string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a regular file", name)
+		return "", fmt.Errorf("%s is not a regular file", filepath.Base(name))
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -129,7 +129,7 @@ func pathIn(name, prefix string) (string, error) {
 	lines.Scan()
 	path, ok := strings.CutPrefix(lines.Text(), prefix)
 	if path = strings.TrimSpace(path); !ok || path == "" {
-		return "", fmt.Errorf("%s does not name the folder of a Git repository", name)
+		return "", fmt.Errorf("the file %s does not name the folder of a Git repository", filepath.Base(name))
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(name), path)

@@ -13,10 +13,11 @@ import (
 )
 
 // environment returns the environment in which the go command runs nothing of the tree that it reads. It
-// only lists packages: it compiles nothing, so neither a C compiler nor a -toolexec program is run, and
-// CGO_ENABLED=1 only makes it list the files that import "C". The argument env is the user's environment. Of the
-// settings that a user can make, with variables or with go env -w, it keeps the build tags, and the proxies for
-// modules; it never gets a module from a version control system. The result arch is the architecture of the packages.
+// only lists packages and compiles nothing. So CGO_ENABLED=1 does not make it run cgo, and without it the go command would
+// leave out files, and even packages, that import "C"; in case it tries nevertheless, no C compiler and no
+// pkg-config is there. The argument env is the user's environment. Of the settings that a user can make, with variables or
+// with go env -w, the result keeps the build tags and the proxies for modules; modules never come
+// from a version control system. The result arch is the architecture of the packages.
 func environment(ctx context.Context, env []string, flags ...string) (out []string, arch string, err error) {
 	if env == nil {
 		env = os.Environ()
@@ -44,8 +45,11 @@ func environment(ctx context.Context, env []string, flags ...string) (out []stri
 		}
 	}
 	return append(local, "GOFLAGS="+strings.Join(flags, " "), "GOPROXY="+withoutDirect(set.GOPROXY), "GOVCS=*:off",
-		"GOPACKAGESDRIVER=off", "CGO_ENABLED=1"), set.GOARCH, nil
+		"GOPACKAGESDRIVER=off", "CGO_ENABLED=1", "CC="+none, "CXX="+none, "FC="+none, "PKG_CONFIG="+none), set.GOARCH, nil
 }
+
+// none is the name of a program that does not exist.
+const none = "omnigraph-runs-no-program"
 
 // withoutDirect returns a list of proxies without the element direct.
 func withoutDirect(proxies string) string {

@@ -98,6 +98,11 @@ func TestComplete(t *testing.T) {
 			absent: []string{"outside."},
 		},
 		{
+			name: "one package in two modules",
+			text: "-- a/go.mod --\nmodule example.com/a\n\ngo 1.25\n-- a/b/b.go --\npackage b\n\nfunc F() { G() }\n\nfunc G() {}\n-- other/go.mod --\nmodule example.com/a/b\n\ngo 1.25\n-- other/b.go --\npackage b\n\nfunc F() { G() }\n\nfunc G() {}\n",
+			want: []string{"a lacks 2 declarations of all modules whose path another one has, such as those of one package in two modules", "a/b.F calls a/b.G 1"},
+		},
+		{
 			name:     "a workspace with a pattern",
 			text:     "-- go.work --\ngo 1.25\n\nuse ./lib\n-- lib/go.mod --\nmodule example.com/lib\n\ngo 1.25\n-- lib/lib.go --\npackage lib\n\nfunc Hello() {}\n",
 			patterns: []string{"./..."},
@@ -119,10 +124,10 @@ func TestComplete(t *testing.T) {
 		{
 			name: "cgo",
 			text: module + "-- c.go --\npackage m\n\n// typedef struct { int x; } pt;\n// #cgo pkg-config: nothing\nimport \"C\"\n\nimport \"unsafe\"\n\ntype Pt C.pt\n\n// Twice doubles.\nfunc Twice(a C.int, p unsafe.Pointer) C.int { n, err := C.f(a); _ = err; plain(); return 2 * n }\n\nvar Size C.int\n\nfunc plain() {}\n" +
-				"-- d.go --\npackage m\n\nfunc D() { Twice(1, nil) }\n-- nocgo.go --\n//go:build !cgo\n\npackage m\n\nfunc Twice(a, b int) int { return 0 }\n-- x.c --\nint f(int a) { return a; }\n",
+				"-- d.go --\npackage m\n\nimport \"example.com/m/only\"\n\nfunc D() { Twice(1, nil); only.Only() }\n-- only/only.go --\npackage only\n\nimport \"C\"\n\nfunc Only() {}\n-- nocgo.go --\n//go:build !cgo\n\npackage m\n\nfunc Twice(a, b int) int { return 0 }\n-- x.c --\nint f(int a) { return a; }\n",
 			want: []string{
 				`type m.Pt line 9 "C.pt" ""`, `func m.Twice line 12 "func(a C.int, p unsafe.Pointer) C.int" "Twice doubles."`, `var m.Size line 14 "C.int" ""`,
-				"m.Twice calls m.plain 1", "m.D calls m.Twice 1", "m imports unsafe", "m lacks what C declares, which 1 packages use with cgo",
+				"m.Twice calls m.plain 1", "m.D calls m.Twice 1", "m.D calls m/only.Only 1", "m imports unsafe", "m lacks what C declares, which 2 packages use with cgo",
 				"m lacks 1 files that the build leaves out, such as those for other platforms", "m lacks 1 files in assembly, C and other languages",
 			},
 			absent: []string{"runtime/cgo", "syscall", "_Ctype", "invalid type"},

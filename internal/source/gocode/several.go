@@ -121,8 +121,9 @@ func add(g, other *codegraph.Graph) {
 
 // joined sorts the nodes and edges of several modules and keeps one node for each key. Of the
 // modules with one path it keeps the one that was read or, if none was, the one with the highest
-// version. Of the packages with one path it keeps the one that was read, if there is one. It
-// removes the references to symbols that the graph does not have.
+// version. Of the packages with one path it keeps the one that was read, if there is one. Of the files and the
+// declarations with one path it keeps the first, and it counts the others. It removes the references to symbols
+// that the graph does not have.
 func joined(g *codegraph.Graph) *codegraph.Graph {
 	slices.SortStableFunc(g.Modules, func(a, b codegraph.Module) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Main, b.Main), semver.Compare(b.Version, a.Version))
@@ -132,9 +133,33 @@ func joined(g *codegraph.Graph) *codegraph.Graph {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Read, b.Read), cmp.Compare(b.Lines, a.Lines))
 	})
 	g.Packages = slices.CompactFunc(g.Packages, func(a, b codegraph.Package) bool { return a.Path == b.Path })
+	slices.SortStableFunc(g.Files, func(a, b codegraph.File) int { return cmp.Compare(a.Path, b.Path) })
+	g.Files = slices.CompactFunc(g.Files, func(a, b codegraph.File) bool { return a.Path == b.Path })
 	exists := map[string]bool{}
-	for _, s := range g.Symbols {
-		exists[s.Path] = true
+	twice := 0
+	g.Symbols = slices.DeleteFunc(g.Symbols, func(s codegraph.Symbol) bool {
+		known := exists[s.Path]
+		if exists[s.Path] = true; known {
+			twice++
+		}
+		return known
+	})
+	for _, links := range []*[]codegraph.Link{&g.Declares, &g.Holds} {
+		placed := map[string]bool{}
+		*links = slices.DeleteFunc(*links, func(l codegraph.Link) bool {
+			known := placed[l.To]
+			placed[l.To] = true
+			return known
+		})
+	}
+	for i, m := range g.Modules {
+		if m.Main && twice > 0 {
+			g.Modules[i].NotCovered = append(m.NotCovered, fmt.Sprintf("%d declarations of all modules whose path another one has, such as those of one package in two modules", twice))
+		}
+	}
+	for _, counted := range []*[]codegraph.Counted{&g.Calls, &g.Refers} {
+		slices.SortStableFunc(*counted, func(a, b codegraph.Counted) int { return a.Link.Compare(b.Link) })
+		*counted = slices.CompactFunc(*counted, func(a, b codegraph.Counted) bool { return a.Link == b.Link })
 	}
 	missing := func(c codegraph.Counted) bool { return !exists[c.To] }
 	g.Calls, g.Refers = slices.DeleteFunc(g.Calls, missing), slices.DeleteFunc(g.Refers, missing)

@@ -140,6 +140,7 @@ func (r *reader) notCovered(m *packages.Module, opts Options, at *place) []strin
 	add(g.platforms, "%d files that the build leaves out, such as those for other platforms")
 	add(g.languages, "%d files in assembly, C and other languages")
 	add(r.hiddenIn(m), "%d files that are links out of the folder, no regular files, or Go files of more than %d bytes", maxSource)
+	add(r.closedIn(m), "%d folders that this process may not read")
 	add(g.cgo, "what C declares, which %d packages use with cgo")
 	add(g.faults, "%d references in packages that use cgo or lack files, because they have type errors")
 	add(r.modulesBelow(m), "%d modules in folders below this one")
@@ -167,6 +168,17 @@ func (r *reader) hiddenIn(m *packages.Module) int {
 	n := 0
 	for name := range r.survey.hidden {
 		if within(m.Dir, name) && filepath.Ext(name) == ".go" {
+			n++
+		}
+	}
+	return n
+}
+
+// closedIn returns the number of folders in that of a module that this process may not read.
+func (r *reader) closedIn(m *packages.Module) int {
+	n := 0
+	for _, dir := range r.survey.closed {
+		if within(m.Dir, dir) {
 			n++
 		}
 	}

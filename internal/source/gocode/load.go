@@ -107,7 +107,7 @@ func (c *checker) checkPackage(p *packages.Package) error {
 	if wanted {
 		p.TypesInfo = &types.Info{
 			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
-			Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{},
+			Selections: map[*ast.SelectorExpr]*types.Selection{},
 		}
 	}
 	p.Types, _ = config.Check(p.PkgPath, c.fset, p.Syntax, p.TypesInfo) // the errors went to config.Error

@@ -49,6 +49,15 @@ func TestSpecialFiles(t *testing.T) {
 		{"a linked folder that is imported", module + "-- m/c.go --\npackage m\n\nimport secret \"example.com/m/linked\"\n\nfunc C() { secret.Secret() }\n", link("../outside", "m/linked"), "example.com/m/linked", true},
 		{"a folder that leads to itself", module, link("..", "m/sub/up"), "func m/sub.B", false},
 		{"a linked module of a workspace", module + "-- m/go.work --\ngo 1.25\n\nuse (\n\t.\n\t./linked\n)\n", link("../outside", "m/linked"), "func m.A", false},
+		{"a pipe in the folder of Git, which is imported", module + "-- m/c.go --\npackage m\n\nimport _ \"example.com/m/.git/x\"\n-- m/.git/x/x.go --\npackage x\n", pipe("m/.git/x/p.go"), left, false},
+		{"a folder that may not be read", module, func(t *testing.T, dir string) error {
+			if os.Getuid() == 0 {
+				t.Skip("root may read every folder")
+			}
+			closed := filepath.Join(dir, "m", "_closed")
+			t.Cleanup(func() { _ = os.Chmod(closed, 0o700) })
+			return os.Mkdir(closed, 0)
+		}, "m lacks 1 folders that this process may not read", false},
 		{"a large file", module, func(t *testing.T, dir string) error {
 			name := filepath.Join(dir, "m", "large.go")
 			if err := os.WriteFile(name, []byte("package m\n//"), 0o600); err != nil {

@@ -3,6 +3,7 @@ package gocode
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -21,6 +22,7 @@ type survey struct {
 	folder  *folder.Folder
 	modules []string        // absolute paths of the folders with a go.mod, without those that the go command skips
 	hidden  map[string]bool // absolute paths of the files that must not be read
+	closed  []string        // absolute paths of the folders that this process may not read
 }
 
 // surveyed looks through a folder, and follows no links. The files that must not be read are pipes,
@@ -34,12 +36,15 @@ func surveyed(ctx context.Context, dir string) (*survey, error) {
 	s := &survey{folder: f, hidden: map[string]bool{}}
 	err = filepath.WalkDir(f.Dir(), func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
-			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case d.IsDir() && d.Name() == ".git":
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // it was removed meanwhile
+		case errors.Is(err, fs.ErrPermission):
+			s.closed = append(s.closed, name)
 			return filepath.SkipDir
+		case err != nil:
+			return err
 		case d.IsDir():
 			return nil
 		case s.mustHide(name, d):

@@ -182,7 +182,7 @@ func TestServedProfile(t *testing.T) {
 			t.Errorf("the output of %s: %v", name, err)
 		}
 	}
-	for _, b := range append(builtin.Local("v0"), builtin.CodeIndex(nil)) {
+	for _, b := range builtin.Local("v0", nil) {
 		walk(b.Descriptor().Name, b.Descriptor().InputSchema, b.Descriptor().OutputSchema)
 	}
 	for _, q := range code.Catalog().Queries {
@@ -203,7 +203,7 @@ func TestServedProfile(t *testing.T) {
 	for _, q := range corpus.Queries {
 		walk(q.Tool, q.InputSchema, q.OutputSchema)
 	}
-	if want := len(append(builtin.Local("v0"), builtin.CodeIndex(nil))) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
+	if want := len(builtin.Local("v0", nil)) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
 		t.Errorf("walked %d tools, expected %d", walked, want)
 	}
 }
@@ -242,7 +242,7 @@ func TestStrict(t *testing.T) {
 // cannot have them. With -update it writes them.
 func TestReservedTools(t *testing.T) {
 	names := []string{metatools.ListQueries, metatools.RunQuery}
-	for _, b := range append(builtin.Local("v0"), builtin.CodeIndex(nil)) {
+	for _, b := range builtin.Local("v0", nil) {
 		names = append(names, b.Descriptor().Name)
 	}
 	slices.Sort(names)

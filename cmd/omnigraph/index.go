@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -34,13 +35,19 @@ func newIndexGo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "go [PATTERN…]",
 		Short: "Convert Go modules to NDJSON: their packages, files, symbols and calls",
-		Long: `Convert a Go module to NDJSON for a graph with the schema of queries/code. If neither the
+		Long: `Convert a Go module to NDJSON for a graph with the schema of queries/code. In a folder with
+a go.work, the command reads the modules that it names and that are below the folder. If neither the
 folder nor a parent has a go.mod or go.work, the command reads every module below the
 folder and writes them as one graph. For example, --dir ~/repositories reads all
 repositories of a team.
 
 The packages must compile. The command does not read tests. PATTERN is a package pattern
-of the go command; the default is ./...
+of the go command; the default is ./... Each module says in not_covered what was left out, and
+how much of it.
+
+Nothing of the folder is run: the go command only lists the packages, and modules come from
+the module cache, or from a proxy, never from a version control system. The command reads
+regular files below the folder, of at most 32 MiB each.
 
 If there are several modules, the command reads each one with its own dependencies, and the
 path of a file begins with the path of its module. The graph has the calls from one module
@@ -66,6 +73,11 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	cmd.Flags().BoolVar(&deps, "deps", false, "read dependencies and the standard library too")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	return cmd
+}
+
+// readModule reads the Go module in a folder, for the tool code_index.
+func readModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
+	return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Revision: true})
 }
 
 // writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also

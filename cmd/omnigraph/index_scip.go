@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/internal/source/folder"
 	"github.com/omnigraph-go/omnigraph/internal/source/scip"
 )
 
@@ -50,12 +49,12 @@ on the number of symbols and on the largest document, which may have 256 MiB.`,
 				return fmt.Errorf("%s is not a regular file; write the index to a file, because it is read twice", args[0])
 			}
 			if dir != "" {
-				root, err := os.OpenRoot(dir)
+				source, err := folder.Open(dir)
 				if err != nil {
 					return err
 				}
-				defer root.Close()
-				opts.Lines = func(path string) (int, bool) { return countLines(root, path) }
+				defer source.Close()
+				opts.Lines = func(path string) (int, bool) { return source.Lines(filepath.FromSlash(path)) }
 			}
 			bar := newProgress(cmd.ErrOrStderr())
 			opts.Progress = bar.show
@@ -73,36 +72,4 @@ on the number of symbols and on the largest document, which may have 256 MiB.`,
 	cmd.Flags().StringVar(&opts.Prefix, "prefix", "", "text before the path of each file, such as the folder of the project in a repository")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	return cmd
-}
-
-// countLines returns the number of lines of a file in a folder, or false if it cannot be read.
-func countLines(root *os.Root, path string) (int, bool) {
-	path = filepath.FromSlash(path)
-	if info, err := root.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	file, err := root.Open(path)
-	if err != nil {
-		return 0, false
-	}
-	defer file.Close()
-	lines, last := 0, byte('\n')
-	buf := make([]byte, 1<<16)
-	for {
-		n, err := file.Read(buf)
-		lines += bytes.Count(buf[:n], []byte{'\n'})
-		if n > 0 {
-			last = buf[n-1]
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return 0, false
-		}
-	}
-	if last != '\n' {
-		lines++
-	}
-	return lines, true
 }

@@ -174,7 +174,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, g.Close()) }()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	warn := func(why string, fault error) { log.Warn(why, "fault", fault) }
-	served, err := e.local(ctx, g, log, warn, servedgraph.Limits{}, append(builtin.Local(version()), builtin.CodeIndex(readGo)))
+	served, err := e.local(ctx, g, log, warn, servedgraph.Limits{}, builtin.Local(version(), readModule))
 	if err != nil {
 		return err
 	}

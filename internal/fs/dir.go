@@ -58,6 +58,9 @@ func (osFS) LockDir(dir, name string) (_ Dir, err error) {
 		return nil, &LockedError{Name: d.path, PID: d.holder(name)}
 	}
 	d.whole = can
+	if err := regular(name, d.root.Lstat); err != nil {
+		return nil, at(d.lock, err)
+	}
 	if d.file, err = d.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}
@@ -73,6 +76,9 @@ func (osFS) LockDir(dir, name string) (_ Dir, err error) {
 
 // holder returns the id of the process that the lock file names, 0 if it names none.
 func (d *osDir) holder(name string) int {
+	if regular(name, d.root.Lstat) != nil {
+		return 0
+	}
 	f, err := d.root.Open(name)
 	if err != nil {
 		return 0
@@ -156,6 +162,11 @@ func (d *osDir) open(name string, flag int, elsewhere func(string) (File, error)
 	if !ok {
 		return elsewhere(name)
 	}
+	if flag&os.O_EXCL == 0 {
+		if err := regular(base, d.root.Lstat); err != nil {
+			return nil, at(name, err)
+		}
+	}
 	f, err := d.root.OpenFile(base, flag, 0o600)
 	if err != nil {
 		return nil, at(name, err)
@@ -196,6 +207,9 @@ func (d *osDir) Map(name string) (*Mapping, error) {
 	base, ok := d.within(name)
 	if !ok {
 		return d.osFS.Map(name)
+	}
+	if err := regular(base, d.root.Lstat); err != nil {
+		return nil, at(name, err)
 	}
 	f, err := d.root.Open(base)
 	if err != nil {

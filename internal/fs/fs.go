@@ -10,11 +10,13 @@ package fs
 import (
 	"fmt"
 	"io"
+	iofs "io/fs"
 )
 
 // FS is a file system. Names are paths in the form of package path/filepath. Its methods
 // may be called concurrently. The error for a missing or an existing file matches
-// io/fs.ErrNotExist or io/fs.ErrExist.
+// io/fs.ErrNotExist or io/fs.ErrExist. Only regular files are opened: for links, pipes and devices the
+// error matches ErrNotRegular.
 //
 // A change of a directory (Create, Rename, Remove) is durable after the next SyncDir of
 // that directory. The content of a file is durable after the next Sync of the file. Before
@@ -113,7 +115,11 @@ func (e *MovedError) Error() string {
 	return e.Name + " was moved, removed or replaced while it was open"
 }
 
-// ReadFile returns the content of a file.
+// maxReadFile is the size up to which ReadFile reads a file, in bytes. A file may have holes, so that its size
+// does not show how much memory its content takes.
+const maxReadFile = 8 << 30
+
+// ReadFile returns the content of a file. It fails if the file has more than 8 GiB.
 func ReadFile(fsys FS, name string) (data []byte, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -123,6 +129,9 @@ func ReadFile(fsys FS, name string) (data []byte, err error) {
 	size, err := f.Size()
 	if err != nil {
 		return nil, err
+	}
+	if size > maxReadFile {
+		return nil, &iofs.PathError{Op: "read", Path: name, Err: fmt.Errorf("the file has %d bytes, which is more than any file of a graph that is read as a whole", size)}
 	}
 	data = make([]byte, size)
 	if n, err := f.ReadAt(data, 0); n < len(data) {

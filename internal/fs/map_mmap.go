@@ -9,6 +9,9 @@ import (
 
 // Map maps a file into memory.
 func (osFS) Map(name string) (*Mapping, error) {
+	if err := regular(name, os.Lstat); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,9 @@ import "os"
 
 // Map reads a file into memory.
 func (osFS) Map(name string) (*Mapping, error) {
+	if err := regular(name, os.Lstat); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -75,6 +75,9 @@ func (osFS) SyncDir(dir string) error { return syncDir(dir) }
 
 // Lock locks a file and writes the process id into it.
 func (osFS) Lock(name string) (io.Closer, error) {
+	if err := regular(name, os.Lstat); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -126,8 +129,26 @@ func (f osFile) Size() (int64, error) {
 // Sync implements [File].
 func (f osFile) Sync() error { return syncFile(f.File) }
 
+// ErrNotRegular is the error for a name that is not that of a regular file. A folder of data may come from
+// somebody else, so a link in it is not followed, and a pipe is not waited for.
+var ErrNotRegular = errors.New("it is not a regular file; links, pipes and devices are not read, so put the file itself there")
+
+// regular returns an error if a name leads to something other than a regular file. The function lstat returns
+// information about the name. An error of lstat is left to the operation that follows.
+func regular(name string, lstat func(string) (os.FileInfo, error)) error {
+	if info, err := lstat(name); err == nil && !info.Mode().IsRegular() {
+		return &os.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	return nil
+}
+
 // open opens a file with flags of package os.
 func open(name string, flag int) (File, error) {
+	if flag&os.O_EXCL == 0 {
+		if err := regular(name, os.Lstat); err != nil {
+			return nil, err
+		}
+	}
 	f, err := os.OpenFile(name, flag, 0o600)
 	if err != nil {
 		return nil, err

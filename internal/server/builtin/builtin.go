@@ -17,8 +17,11 @@ import (
 func All(version string) []tool.Tool { return tools(version, clusterSchema) }
 
 // Local returns the built-in tools of a local store that serves one client over standard input and
-// output. In contrast to the tools of [All], they can apply schemas.
-func Local(version string) []tool.Tool { return tools(version, localSchema) }
+// output. In contrast to the tools of [All], they can apply schemas and index Go modules. The command that
+// serves the store gives the function that reads a module, so that other servers do not link it.
+func Local(version string, read CodeReader) []tool.Tool {
+	return append(tools(version, localSchema), codeIndex(read))
+}
 
 // tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {

@@ -151,7 +151,7 @@ func TestBatchLimits(t *testing.T) {
 func TestExamples(t *testing.T) {
 	schema := servedtest.Schema(t)
 	seen := 0
-	for _, b := range append(builtin.Local("1"), builtin.CodeIndex(nil)) {
+	for _, b := range builtin.Local("1", nil) {
 		text := b.Descriptor().Description
 		if _, object, ok := strings.Cut(text, "An example: {"); ok {
 			object, _, _ = strings.Cut(object, "}.")
@@ -185,7 +185,7 @@ func TestExamples(t *testing.T) {
 // TestDescriptors checks that each decoder accepts exactly the members that the input
 // schema declares.
 func TestDescriptors(t *testing.T) {
-	for _, b := range append(builtin.Local("1"), builtin.CodeIndex(nil)) {
+	for _, b := range builtin.Local("1", nil) {
 		d := b.Descriptor()
 		var schema struct {
 			Properties           map[string]any

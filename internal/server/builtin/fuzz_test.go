@@ -18,7 +18,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	tools := append(builtin.Local("1"), builtin.CodeIndex(nil))
+	tools := builtin.Local("1", nil)
 	f.Fuzz(func(t *testing.T, args []byte) {
 		for _, b := range tools {
 			c, err := b.Decode(json.RawMessage(args))

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -21,13 +22,11 @@ type indexArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
-// SourceReader reads the Go module in the folder dir, with the packages that it depends on if deps is
-// true, and returns its code graph as NDJSON. It honours the context.
-type SourceReader func(ctx context.Context, dir string, deps bool) (ndjson []byte, err error)
+// CodeReader reads the Go module in a folder, and its dependencies too if deps is set.
+type CodeReader func(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error)
 
-// CodeIndex returns the tool code_index, which loads what read returns. A server links no reader of
-// source code, so the command that has one passes it.
-func CodeIndex(read SourceReader) tool.Tool {
+// codeIndex returns the tool code_index.
+func codeIndex(read CodeReader) tool.Tool {
 	return &builtin{
 		desc: writer[indexArgs, encoding.LoadResult](tool.Descriptor{
 			Name:  "code_index",
@@ -40,9 +39,8 @@ func CodeIndex(read SourceReader) tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &indexCall{
-				read: read,
-				dir:  o.String("dir"),
-				deps: isTrue(o.OptBool("deps")),
+				read: read, dir: o.String("dir"), deps: isTrue(o.OptBool("deps")),
+				load: operations.Load{},
 			}
 			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {
 				c.load.Mode, _ = engine.ParseLoadMode(*mode)
@@ -55,9 +53,9 @@ func CodeIndex(read SourceReader) tool.Tool {
 
 // indexCall reads a Go module and loads its code graph.
 type indexCall struct {
-	read SourceReader
-	dir  string          // the folder of the module
-	deps bool            // whether to read its dependencies
+	read CodeReader
+	dir  string          // folder of the module
+	deps bool            // whether to read its dependencies too
 	load operations.Load // how to load it
 }
 
@@ -81,14 +79,18 @@ func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	if s.Catalog.Node("Symbol") == nil {
 		return nil, &tool.ArgumentError{Path: "branch", Detail: "the graph has no node type Symbol, so it is not a code graph", Help: "create a code graph with omnigraph init --schema queries/code/schema.pg"}
 	}
-	ndjson, err := c.read(ctx, c.dir, c.deps)
+	g, err := c.read(ctx, c.dir, c.deps)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, err
+		if ctx.Err() == nil {
+			return nil, &tool.ArgumentError{Path: "dir", Detail: err.Error(), Help: "name the folder of a Go module that builds"}
 		}
-		return nil, &tool.ArgumentError{Path: "dir", Detail: err.Error(), Help: "name the folder of a Go module that builds"}
+		return nil, err
+	}
+	var ndjson bytes.Buffer
+	if _, err := g.WriteNDJSON(&ndjson); err != nil {
+		return nil, err
 	}
 	load := c.load
-	load.Data = bytes.NewReader(ndjson)
+	load.Data = &ndjson
 	return load.Run(ctx, env)
 }

@@ -16,7 +16,7 @@ import (
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The built-in tools\n\nEvery graph has these tools beside its stored queries. [Connect an MCP client](../mcp.md) says how to\nreach them. A caller sees those that its policy allows on some branch.\n")
-	all := append(builtin.Local("1"), builtin.CodeIndex(nil))
+	all := builtin.Local("1", nil)
 	cluster := map[string]bool{}
 	for _, tl := range builtin.All("1") {
 		cluster[tl.Descriptor().Name] = true

@@ -1,7 +1,6 @@
 package builtin_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -419,7 +419,7 @@ func TestChangesBytes(t *testing.T) {
 func TestSchemaApply(t *testing.T) {
 	wider := strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1)
 	narrower := strings.Replace(servedtest.Source, "  age: I32?\n", "", 1)
-	run(t, servedtest.Config(t, builtin.Local("1")...), []step{
+	run(t, servedtest.Config(t, builtin.Local("1", nil)...), []step{
 		{"schema_apply", nil, args{"schema": wider, "dry_run": true}, 0, `"supported":true,"applied":false,"destructive":false,"step_count":1`},
 		{"schema_apply", nil, args{"schema": wider}, 0, `"supported":true,"applied":true,"destructive":false,"step_count":1`},
 		{"type_describe", nil, args{"name": "Person"}, 0, `"name":"height"`},
@@ -451,19 +451,10 @@ func TestCodeIndex(t *testing.T) {
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GOWORK", "off")
-	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOPROXY", "off")
-	read := func(ctx context.Context, dir string, _ bool) ([]byte, error) {
-		var ndjson bytes.Buffer
-		g, err := gocode.Read(ctx, gocode.Options{Dir: dir})
-		if err != nil {
-			return nil, err
-		}
-		_, err = g.WriteNDJSON(&ndjson)
-		return ndjson.Bytes(), err
+	read := func(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
+		return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Env: append(os.Environ(), "GOWORK=off", "GOPROXY=off")})
 	}
-	c := servedtest.Config(t, append(builtin.Local("1"), builtin.CodeIndex(read))...)
+	c := servedtest.Config(t, builtin.Local("1", read)...)
 	run(t, c, []step{{"code_index", nil, args{"dir": "."}, 400, `branch: the graph has no node type Symbol`}})
 	g := naive.New(string(text), s, naive.Sound)
 	t.Cleanup(func() { g.Close() })

@@ -230,6 +230,12 @@ func (p *reader) queries(g *Graph, n *strictyaml.Node) {
 			n.Fault(strictyaml.MissingFile, fmt.Sprintf("queries: the folder %q cannot be read", s), "name a folder of .gq files, or list the files")
 			return
 		}
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil && !info.Mode().IsRegular() { // reading a pipe would wait
+				n.Fault(strictyaml.MissingFile, fmt.Sprintf("queries: %q is not a file", filepath.Join(s, filepath.Base(f))), "remove it from the folder")
+				return
+			}
+		}
 		g.QueryFiles = files
 	case n.IsList():
 		files, _ := n.Texts("queries")

@@ -25,7 +25,7 @@ import (
 // It has a branch that is ahead of main.
 func confirming(t testing.TB) servedgraph.Config {
 	t.Helper()
-	c := servedtest.Config(t, builtin.Local("1.2.3")...)
+	c := servedtest.Config(t, builtin.Local("1.2.3", nil)...)
 	c.Confirm = []tool.Action{tool.BranchDelete, tool.BranchMerge, tool.SchemaApply, tool.Change}
 	if _, err := c.Graph.CreateBranch(t.Context(), "draft", engine.Target{}); err != nil {
 		t.Fatal(err)

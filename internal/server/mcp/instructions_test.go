@@ -75,12 +75,12 @@ func TestEmptyCodeGraph(t *testing.T) {
 		actor    *access.Actor
 		want     bool
 	}{
-		{"empty", string(text), "", append(builtin.Local("1"), builtin.CodeIndex(nil)), servedtest.Writer, true},
-		{"with a symbol", string(text), `{"type":"Symbol","data":{"path":"m.F","name":"F","kind":"func","exported":true,"line":1,"words":"f"}}`, append(builtin.Local("1"), builtin.CodeIndex(nil)), servedtest.Writer, false},
-		{"with a package alone", string(text), `{"type":"Package","data":{"path":"m","name":"m","files":1,"lines":1}}`, append(builtin.Local("1"), builtin.CodeIndex(nil)), servedtest.Writer, true},
-		{"another schema", servedtest.Source, "", append(builtin.Local("1"), builtin.CodeIndex(nil)), servedtest.Writer, false},
+		{"empty", string(text), "", builtin.Local("1", nil), servedtest.Writer, true},
+		{"with a symbol", string(text), `{"type":"Symbol","data":{"path":"m.F","name":"F","kind":"func","exported":true,"line":1,"words":"f"}}`, builtin.Local("1", nil), servedtest.Writer, false},
+		{"with a package alone", string(text), `{"type":"Package","data":{"path":"m","name":"m","files":1,"lines":1}}`, builtin.Local("1", nil), servedtest.Writer, true},
+		{"another schema", servedtest.Source, "", builtin.Local("1", nil), servedtest.Writer, false},
 		{"a server", string(text), "", builtin.All("1"), servedtest.Writer, false},
-		{"a reader", string(text), "", append(builtin.Local("1"), builtin.CodeIndex(nil)), servedtest.Reader, false},
+		{"a reader", string(text), "", builtin.Local("1", nil), servedtest.Reader, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := naive.New(tt.source, servedtest.SchemaOf(t, tt.source), naive.Sound)

@@ -207,7 +207,7 @@ func TestClient(t *testing.T) {
 // schemas.
 func TestOutputSchemas(t *testing.T) {
 	ctx := context.Background()
-	c := servedtest.Config(t, builtin.Local("1.2.3")...)
+	c := servedtest.Config(t, builtin.Local("1.2.3", nil)...)
 	commits, err := c.Graph.Commits(ctx, "", engine.CommitRange{})
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func openDrafts(t *testing.T, c servedgraph.Config, actor *access.Actor) []engin
 // TestConfinedSchema applies a schema without a branch under a policy that confines the actor to drafts.
 // The schema of main must not change, and a dry run must open no draft.
 func TestConfinedSchema(t *testing.T) {
-	c := servedtest.Config(t, builtin.Local("1.2.3")...)
+	c := servedtest.Config(t, builtin.Local("1.2.3", nil)...)
 	c.Authorizer = confined{reads: true}
 	g := servedtest.Graph(t, c)
 	before, err := c.Graph.Schema(t.Context(), engine.Target{})

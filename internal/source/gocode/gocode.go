@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"os"
 	"slices"
 	"strings"
@@ -21,16 +22,21 @@ type Options struct {
 	// Dir is the directory for resolving the patterns; empty means the current directory. If it is
 	// outside of every module and workspace, Read reads all modules below it, and resolves the
 	// patterns in the folder of each.
-	Dir      string
-	Patterns []string // package patterns in the syntax of the go command; empty means ./...
-	Env      []string // environment of the go command; nil for that of this process
+	Dir string
+
+	// Patterns are package patterns in the syntax of the go command. Without them, or if the only one is ./...,
+	// Read reads all packages of the module or, in a folder with a go.work, of the modules that it
+	// names, as far as they are below the folder.
+	Patterns []string
+
+	Env []string // environment of the go command; nil for that of this process
 
 	// Deps also reads all direct and indirect dependencies of the packages, including the standard
 	// library. It type-checks all of them from source, which takes about a hundred times as much
 	// memory as the text of the graph.
 	Deps bool
 
-	// Revision also asks Git for the commit of each module that is read.
+	// Revision also finds out the commit of each module that is read.
 	Revision bool
 
 	// Progress, if set, is called when stages begin and advance. `total` is 0 if the amount of work
@@ -44,7 +50,7 @@ type LoadError struct{ Problems []packages.Error }
 func (e *LoadError) Error() string {
 	const most = 10
 	var b strings.Builder
-	fmt.Fprintf(&b, "cannot load the packages because they have %d problems; run go vet and fix them first", len(e.Problems))
+	fmt.Fprintf(&b, "cannot load the packages because they have %d problems; run go mod download and go vet in their module, and fix them first", len(e.Problems))
 	for i, p := range e.Problems {
 		if i == most {
 			fmt.Fprintf(&b, "\n… and %d more", len(e.Problems)-most)
@@ -55,43 +61,32 @@ func (e *LoadError) Error() string {
 	return b.String()
 }
 
-// mode lists what the packages library must load.
-const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule
-
 // Read type-checks the packages that match the patterns and returns their graph. It runs the go
-// command. The error is a *LoadError if packages do not compile.
+// command, which only lists the packages, and nothing of the tree that it reads. Of main modules it reads
+// regular files below the folder of the module or workspace. The error is a *LoadError if packages do not compile.
 func Read(ctx context.Context, opts Options) (*codegraph.Graph, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string, int, int) {}
 	}
-	if len(opts.Patterns) == 0 {
-		opts.Patterns = []string{"./..."}
+	opts.Dir = cmp.Or(opts.Dir, ".")
+	if info, err := os.Stat(opts.Dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder; name the folder that holds go.mod", opts.Dir)
 	}
-	if opts.Dir != "" {
-		if info, err := os.Stat(opts.Dir); err != nil {
-			return nil, err
-		} else if !info.IsDir() {
-			return nil, fmt.Errorf("%s is not a folder; name the folder that holds go.mod", opts.Dir)
-		}
-	}
-	dir := cmp.Or(opts.Dir, ".")
-	inside, err := insideModule(dir)
+	p, err := placeOf(opts)
 	if err != nil {
 		return nil, err
 	}
-	if !inside {
-		modules, err := modulesBelow(dir)
-		if err != nil {
-			return nil, err
-		}
-		if len(modules) == 0 {
-			return nil, fmt.Errorf("there is no go.mod in %s, nor in a folder above or below it; name the folder of a module, or one that holds modules", dir)
-		}
-		opts.Dir = dir
-		return readSeveral(ctx, opts, modules)
+	s, err := surveyed(ctx, p.root)
+	if err != nil {
+		return nil, err
 	}
-	return readOne(ctx, opts, nil)
+	defer s.folder.Close()
+	if p.several {
+		return readSeveral(ctx, opts, p, s)
+	}
+	return readOne(ctx, opts, p, s, nil)
 }
 
 // errNoPackage is the error if no package matches the patterns.
@@ -100,55 +95,59 @@ var errNoPackage = errors.New("no package of a Go module matches the patterns; u
 // readOne reads one module or workspace. If the graph will hold several modules, `siblings` holds
 // the paths of all of them. The result may then contain calls of symbols that no sibling declares;
 // the function joined removes these calls.
-func readOne(ctx context.Context, opts Options, siblings []string) (*codegraph.Graph, error) {
-	opts.Progress("type-checking packages", 0, 0)
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: opts.Dir, Env: opts.Env}
-	if opts.Deps {
-		cfg.Mode |= packages.NeedDeps
-	}
-	pkgs, err := packages.Load(cfg, opts.Patterns...)
+func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings []string) (*codegraph.Graph, error) {
+	const checking = "type-checking packages"
+	opts.Progress(checking, 0, 0)
+	pkgs, sizes, err := list(ctx, at, s, opts)
 	if err != nil {
-		return nil, fmt.Errorf("reading packages: %w", err)
+		return nil, err
 	}
 	own := slices.DeleteFunc(slices.Clone(pkgs), foreign)
-	if opts.Deps {
-		pkgs = slices.Collect(packages.Postorder(pkgs))
-	}
-	var faults LoadError
+	all := slices.Collect(packages.Postorder(pkgs))
+	r := newReader(s, siblings)
+	c := checker{survey: s, sizes: sizes, fset: token.NewFileSet(), wanted: map[*packages.Package]bool{}, gaps: &r.gaps}
 	for _, p := range pkgs {
-		faults.Problems = append(faults.Problems, p.Errors...)
+		c.faults = append(c.faults, p.Errors...)
 	}
-	if len(faults.Problems) > 0 {
-		return nil, &faults
-	}
-	if len(own) == 0 {
+	if len(c.faults) == 0 && len(own) == 0 {
 		return nil, errNoPackage
 	}
-	if !opts.Deps {
-		pkgs = own
+	if opts.Deps {
+		own = slices.DeleteFunc(slices.Clone(all), func(p *packages.Package) bool { return p.PkgPath == "unsafe" })
 	}
-	slices.SortFunc(pkgs, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
+	for _, p := range own {
+		c.wanted[p] = true
+	}
+	if len(c.faults) == 0 {
+		if err := c.check(ctx, all, func(done int) { opts.Progress(checking, done, len(all)) }); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.faults) > 0 {
+		return nil, &LoadError{Problems: c.faults}
+	}
+	slices.SortFunc(own, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 
-	r := newReader(pkgs, siblings)
-	for i, p := range pkgs {
+	r.add(own)
+	for i, p := range own {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		opts.Progress("reading symbols", i, len(pkgs))
+		opts.Progress("reading symbols", i, len(own))
 		if err := r.readPackage(p); err != nil {
 			return nil, err
 		}
 	}
-	for i, p := range pkgs {
+	for i, p := range own {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		opts.Progress("reading references", i, len(pkgs))
+		opts.Progress("reading references", i, len(own))
 		r.readReferences(p)
 	}
 	opts.Progress("matching interfaces", 0, 0)
 	r.readSatisfies()
-	if err := r.readModules(ctx, opts); err != nil {
+	if err := r.readModules(ctx, opts, at); err != nil {
 		return nil, err
 	}
 	return r.finish(), nil

@@ -3,7 +3,6 @@ package gocode
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"golang.org/x/mod/modfile"
@@ -12,33 +11,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/revision"
 )
 
-// notCovered lists what the graph of every Go module leaves out.
-var notCovered = []string{
-	"tests",
-	"files that the build leaves out, such as those for other platforms",
-	"fields of structs, and what functions declare inside their bodies",
-	"calls through variables, reflection and linkname",
-	"which generic types implement interfaces",
-}
-
 // readModules reads the go.mod files of the main modules, and the packages that the main modules
 // import from elsewhere.
-func (r *reader) readModules(ctx context.Context, opts Options) error {
+func (r *reader) readModules(ctx context.Context, opts Options, at *place) error {
 	for _, m := range r.modules {
-		node := codegraph.Module{Path: m.Path, Main: true, Indexer: "go/types", NotCovered: notCovered}
-		if !opts.Deps {
-			node.NotCovered = append(slices.Clip(notCovered), "what dependencies declare")
-		}
-		if r.siblings != nil {
-			node.NotCovered = append(slices.Clip(node.NotCovered), "which types implement interfaces of other modules")
-		}
+		node := codegraph.Module{Path: m.Path, Main: true, Indexer: "go/types", NotCovered: r.notCovered(m, opts, at)}
 		if opts.Revision {
-			if commit, modified := revision.Of(ctx, m.Dir); commit != "" {
-				node.Commit, node.Modified = commit, &modified
+			state, err := revision.Of(ctx, m.Dir, r.files)
+			if err != nil {
+				return err
+			}
+			node.Commit, node.Modified = state.Commit, state.Modified
+			switch {
+			case state.Unknown == "":
+			case state.Commit == "":
+				node.NotCovered = append(node.NotCovered, "the commit: "+state.Unknown)
+			default:
+				node.NotCovered = append(node.NotCovered, state.Unknown)
 			}
 		}
 		r.graph.Modules = append(r.graph.Modules, node)
-		text, err := os.ReadFile(m.GoMod)
+		text, err := readRegular(m.GoMod, maxModFile)
 		if err != nil {
 			return err
 		}
@@ -56,11 +49,11 @@ func (r *reader) readModules(ctx context.Context, opts Options) error {
 	for _, p := range r.imported() {
 		node := codegraph.Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles)}
 		for _, name := range p.GoFiles {
-			lines, err := countLines(name)
+			text, err := readRegular(name, maxSource)
 			if err != nil {
 				return err
 			}
-			node.Lines += lines
+			node.Lines += countLines(text)
 		}
 		r.graph.Packages = append(r.graph.Packages, node)
 	}

@@ -5,12 +5,13 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -20,10 +21,15 @@ import (
 
 // reader collects a graph from type-checked packages.
 type reader struct {
-	read  map[string]bool // import paths of the packages with symbols to read
-	graph codegraph.Graph // the result
+	survey *survey
+	read   map[string]bool // import paths of the packages with symbols to read
+	files  []string        // absolute paths of the files that were read
+	graph  codegraph.Graph // the result
+	gaps   gaps
 
 	paths    map[types.Object]string      // paths of the symbols that were read
+	taken    map[string]int               // number of symbols that would have a path
+	blank    map[string]bool              // paths of the symbols with the name _
 	concrete []*types.TypeName            // named types that are not interfaces
 	abstract []*types.TypeName            // interfaces with methods
 	calls    map[codegraph.Link]int       // number of references from one symbol to a function
@@ -34,11 +40,15 @@ type reader struct {
 	siblings []string                     // paths of all modules of the graph; nil if only one is read
 }
 
-// newReader returns a reader for packages.
-func newReader(pkgs []*packages.Package, siblings []string) *reader {
-	r := &reader{
+// newReader returns a reader without packages.
+func newReader(s *survey, siblings []string) *reader {
+	return &reader{
+		survey:   s,
 		read:     map[string]bool{},
+		gaps:     gaps{},
 		paths:    map[types.Object]string{},
+		taken:    map[string]int{},
+		blank:    map[string]bool{},
 		calls:    map[codegraph.Link]int{},
 		refers:   map[codegraph.Link]int{},
 		imports:  map[codegraph.Link]bool{},
@@ -46,6 +56,10 @@ func newReader(pkgs []*packages.Package, siblings []string) *reader {
 		modules:  map[string]*packages.Module{},
 		siblings: siblings,
 	}
+}
+
+// add adds packages with symbols to read.
+func (r *reader) add(pkgs []*packages.Package) {
 	for _, p := range pkgs {
 		r.read[p.PkgPath] = true
 		r.packages[p.PkgPath] = p
@@ -53,7 +67,6 @@ func newReader(pkgs []*packages.Package, siblings []string) *reader {
 			r.modules[p.Module.Path] = p.Module
 		}
 	}
-	return r
 }
 
 // foreign reports whether a package is outside the main modules.
@@ -62,18 +75,25 @@ func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Mai
 // readPackage reads a package with its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
 	node := codegraph.Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles), Read: true}
+	g := r.gaps.of(p)
 	for _, name := range p.GoFiles {
 		rel, err := r.filePath(p, name)
 		if err != nil {
 			return err
 		}
-		lines, err := countLines(name)
-		if err != nil {
-			return err
+		lines := 0
+		if text, err := readRegular(name, maxSource); err == nil {
+			lines = countLines(text)
 		}
 		node.Lines += lines
+		r.files = append(r.files, name)
 		r.graph.Files = append(r.graph.Files, codegraph.File{Path: rel, Lines: lines})
 	}
+	if !foreign(p) {
+		r.files = append(r.files, p.Module.GoMod)
+		g.countFiles(p, r.survey.hidden)
+	}
+	g.countDeclarations(p)
 	for _, f := range p.Syntax {
 		if f.Doc != nil && node.Doc == "" {
 			node.Doc = strings.TrimSpace(f.Doc.Text())
@@ -84,9 +104,14 @@ func (r *reader) readPackage(p *packages.Package) error {
 	if !foreign(p) {
 		r.graph.Provides = append(r.graph.Provides, codegraph.Link{From: p.Module.Path, To: p.PkgPath})
 	}
-	for _, dep := range p.Imports {
-		r.packages[dep.PkgPath] = dep
-		r.imports[codegraph.Link{From: p.PkgPath, To: dep.PkgPath}] = true
+	for _, f := range p.Syntax {
+		for _, spec := range f.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if dep := p.Imports[path]; err == nil && dep != nil {
+				r.packages[dep.PkgPath] = dep
+				r.imports[codegraph.Link{From: p.PkgPath, To: dep.PkgPath}] = true
+			}
+		}
 	}
 	return nil
 }
@@ -96,18 +121,18 @@ func (r *reader) readFile(p *packages.Package, f *ast.File) {
 	for _, decl := range f.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			r.addSymbol(p, d.Name, d.Doc)
+			r.addSymbol(p, f, d.Name, d.Doc, d.Type)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
-					r.addSymbol(p, s.Name, cmp.Or(s.Doc, d.Doc, s.Comment))
-					if it, ok := s.Type.(*ast.InterfaceType); ok {
-						r.readInterface(p, it)
+					r.addSymbol(p, f, s.Name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
+					if it, ok := ast.Unparen(s.Type).(*ast.InterfaceType); ok {
+						r.readInterface(p, f, it)
 					}
 				case *ast.ValueSpec:
 					for _, name := range s.Names {
-						r.addSymbol(p, name, cmp.Or(s.Doc, d.Doc, s.Comment))
+						r.addSymbol(p, f, name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
 					}
 				}
 			}
@@ -116,29 +141,32 @@ func (r *reader) readFile(p *packages.Package, f *ast.File) {
 }
 
 // readInterface adds the methods of an interface.
-func (r *reader) readInterface(p *packages.Package, it *ast.InterfaceType) {
+func (r *reader) readInterface(p *packages.Package, f *ast.File, it *ast.InterfaceType) {
 	for _, field := range it.Methods.List {
 		for _, name := range field.Names {
-			r.addSymbol(p, name, cmp.Or(field.Doc, field.Comment))
+			r.addSymbol(p, f, name, cmp.Or(field.Doc, field.Comment), field.Type)
 		}
 	}
 }
 
-// addSymbol adds the object that an identifier declares. It skips init, _ and objects in files that
-// a tool outside the module wrote.
-func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentGroup) {
+// addSymbol adds the object that an identifier declares. Its place is that in the file itself, whatever
+// //line comments say. The argument `declared` is the type in the source, or nil.
+func (r *reader) addSymbol(p *packages.Package, f *ast.File, id *ast.Ident, doc *ast.CommentGroup, declared ast.Expr) {
 	obj := p.TypesInfo.Defs[id]
-	if obj == nil || id.Name == "_" {
+	if obj == nil {
 		return
 	}
-	pos := p.Fset.Position(id.Pos())
+	pos := p.Fset.PositionFor(id.Pos(), false)
 	file, err := r.filePath(p, pos.Filename)
-	if err != nil || !slices.Contains(p.GoFiles, pos.Filename) {
-		return
+	if err != nil {
+		return // readPackage has returned the error
 	}
 	s := codegraph.Symbol{
 		Name: id.Name, Exported: id.IsExported(), Line: pos.Line,
 		Signature: signature(obj), Doc: strings.TrimSpace(doc.Text()),
+	}
+	if usesCgo(f) && strings.Contains(s.Signature, types.Typ[types.Invalid].String()) {
+		s.Signature = source(p.Fset, declared)
 	}
 	owner := ""
 	switch o := obj.(type) {
@@ -147,11 +175,10 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 		if recv := o.Signature().Recv(); recv != nil {
 			s.Kind = codegraph.Method
 			if owner = receiverName(recv.Type()); owner == "" {
-				return // a method of an unnamed interface type
+				r.gaps.of(p).unnamed++
+				return
 			}
 			s.Exported = s.Exported && token.IsExported(owner)
-		} else if id.Name == "init" {
-			return
 		}
 	case *types.TypeName:
 		s.Kind = codegraph.Type
@@ -176,6 +203,11 @@ func (r *reader) addSymbol(p *packages.Package, id *ast.Ident, doc *ast.CommentG
 	if owner != "" {
 		s.Path = p.PkgPath + "." + owner + "." + s.Name
 	}
+	// Such are the functions init and what has the name _, and a method in gopkg.in/yaml and a function in gopkg.in/yaml.v3.
+	if r.taken[s.Path]++; r.taken[s.Path] > 1 {
+		s.Path = fmt.Sprintf("%s(%d)", s.Path, r.taken[s.Path])
+	}
+	r.blank[s.Path] = s.Name == "_"
 	s.Words = codegraph.Words(p.Name, owner, s.Name)
 	r.paths[obj] = s.Path
 	r.graph.Symbols = append(r.graph.Symbols, s)
@@ -214,6 +246,18 @@ func signature(obj types.Object) string {
 	return types.TypeString(obj.Type(), qualify)
 }
 
+// source returns a type as its file has it, or "" for nil.
+func source(fset *token.FileSet, declared ast.Expr) string {
+	if declared == nil {
+		return ""
+	}
+	var b strings.Builder
+	if err := format.Node(&b, fset, declared); err != nil {
+		return ""
+	}
+	return b.String()
+}
+
 // readReferences counts the references in the declarations of a package.
 func (r *reader) readReferences(p *packages.Package) {
 	for _, f := range p.Syntax {
@@ -238,6 +282,9 @@ func (r *reader) readReferences(p *packages.Package) {
 func (r *reader) readSpecReferences(p *packages.Package, spec ast.Spec) {
 	switch s := spec.(type) {
 	case *ast.TypeSpec:
+		if s.TypeParams != nil {
+			r.countUses(p, r.paths[p.TypesInfo.Defs[s.Name]], s.TypeParams)
+		}
 		r.countUses(p, r.paths[p.TypesInfo.Defs[s.Name]], s.Type)
 	case *ast.ValueSpec:
 		if s.Type != nil {
@@ -260,7 +307,11 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 	if from == "" {
 		return
 	}
+	g := r.gaps.of(p)
 	ast.Inspect(body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			g.countCall(p, call)
+		}
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			return true
@@ -271,6 +322,8 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 		}
 		if to := r.pathOf(obj); to != "" {
 			counts[codegraph.Link{From: from, To: to}]++
+		} else {
+			r.countExternal(g, obj)
 		}
 		return true
 	})
@@ -294,6 +347,11 @@ func (r *reader) pathOf(obj types.Object) string {
 // readSatisfies finds the interfaces that each type, or a pointer to it, implements. It skips
 // generic types, because the answer depends on their type arguments.
 func (r *reader) readSatisfies() {
+	for _, t := range append(slices.Clone(r.concrete), r.abstract...) {
+		if p := r.packages[t.Pkg().Path()]; t.Type().(*types.Named).TypeParams().Len() > 0 {
+			r.gaps.of(p).generics++
+		}
+	}
 	byMethod := map[string][]*types.TypeName{}
 	for _, i := range r.abstract {
 		it := i.Type().Underlying().(*types.Interface)
@@ -341,17 +399,13 @@ func (r *reader) filePath(p *packages.Package, name string) (string, error) {
 	return rel, nil
 }
 
-// countLines returns the number of lines in a file.
-func countLines(name string) (int, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return 0, err
-	}
-	n := bytes.Count(b, []byte{'\n'})
-	if len(b) > 0 && b[len(b)-1] != '\n' {
+// countLines returns the number of lines of a text.
+func countLines(text []byte) int {
+	n := bytes.Count(text, []byte{'\n'})
+	if len(text) > 0 && text[len(text)-1] != '\n' {
 		n++
 	}
-	return n, nil
+	return n
 }
 
 // finish sorts the collected nodes and edges and returns the graph.
@@ -361,8 +415,21 @@ func (r *reader) finish() *codegraph.Graph {
 		g.Imports = append(g.Imports, link)
 	}
 	g.Calls, g.Refers = codegraph.CountedLinks(r.calls), codegraph.CountedLinks(r.refers)
+	r.dropBlank()
 	g.Sort()
 	return g
+}
+
+// dropBlank removes the symbols with the name _ that refer to nothing: nothing can refer to them either.
+func (r *reader) dropBlank() {
+	g := &r.graph
+	for _, c := range slices.Concat(g.Calls, g.Refers) {
+		delete(r.blank, c.From)
+	}
+	g.Symbols = slices.DeleteFunc(g.Symbols, func(s codegraph.Symbol) bool { return r.blank[s.Path] })
+	for _, links := range []*[]codegraph.Link{&g.Declares, &g.Holds} {
+		*links = slices.DeleteFunc(*links, func(l codegraph.Link) bool { return r.blank[l.To] })
+	}
 }
 
 // imported returns, by import path, the packages that are only imported: their symbols are not

@@ -21,58 +21,21 @@ import (
 // moduleDir is a module below a folder.
 type moduleDir struct{ path, dir string }
 
-// insideModule reports whether a folder or one of its parents has a go.mod or a go.work.
-func insideModule(dir string) (bool, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return false, err
-	}
-	for {
-		for _, name := range []string{"go.mod", "go.work"} {
-			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-				return true, nil
-			}
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return false, nil
-		}
-		dir = parent
-	}
-}
-
-// modulesBelow lists the modules below a folder, ordered by path. It skips node_modules and the
-// folders that the go command skips. It returns an error if two modules have the same path.
-func modulesBelow(dir string) ([]moduleDir, error) {
+// modulesIn lists the modules below the folder that was surveyed, ordered by path. It returns an error if two
+// modules have the same path.
+func (s *survey) modulesIn() ([]moduleDir, error) {
 	var all []moduleDir
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	for _, dir := range s.modules {
+		name := filepath.Join(dir, "go.mod")
+		text, err := s.folder.ReadFile(name, maxModFile)
 		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() {
-			hidden := strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")
-			if path != dir && (hidden || name == "testdata" || name == "vendor" || name == "node_modules") {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if name != "go.mod" || !d.Type().IsRegular() {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+			return nil, err
 		}
 		module := modfile.ModulePath(text)
 		if module == "" {
-			return fmt.Errorf("%s names no module; correct the file or remove it", path)
+			return nil, fmt.Errorf("%s names no module; correct the file or remove it", name)
 		}
-		all = append(all, moduleDir{module, filepath.Dir(path)})
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		all = append(all, moduleDir{module, dir})
 	}
 	slices.SortFunc(all, func(a, b moduleDir) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.dir, b.dir)) })
 	for i := range all {
@@ -86,14 +49,17 @@ func modulesBelow(dir string) ([]moduleDir, error) {
 // readSeveral reads the modules below a folder, each with its own dependencies, into one graph. The
 // graph includes the calls from one module to another. It does not say that a type of one module
 // implements an interface of another module.
-func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*codegraph.Graph, error) {
+func readSeveral(ctx context.Context, opts Options, at *place, s *survey) (*codegraph.Graph, error) {
+	modules, err := s.modulesIn()
+	if err != nil {
+		return nil, err
+	}
+	if len(modules) == 0 {
+		return nil, fmt.Errorf("there is no go.mod in %s, nor in a folder above or below it; name the folder of a module, or one that holds modules", opts.Dir)
+	}
 	if opts.Deps {
 		return nil, fmt.Errorf("the dependencies of only one module can be read at a time, but %s has %d modules; name the folder of one of them", opts.Dir, len(modules))
 	}
-	if opts.Env == nil {
-		opts.Env = os.Environ()
-	}
-	opts.Env = append(slices.Clone(opts.Env), "GOWORK=off")
 	progress := opts.Progress
 	var paths []string
 	for _, m := range modules {
@@ -102,14 +68,14 @@ func readSeveral(ctx context.Context, opts Options, modules []moduleDir) (*codeg
 	all := &codegraph.Graph{}
 	for i, m := range modules {
 		one := opts
-		one.Dir, one.Patterns = m.dir, patternsIn(m.dir, opts.Patterns)
-		if len(one.Patterns) == 0 {
+		there := &place{dir: m.dir, root: m.dir, patterns: patternsIn(m.dir, at.patterns), noWorkspace: true}
+		if len(there.patterns) == 0 {
 			continue
 		}
 		one.Progress = func(stage string, done, total int) {
 			progress(fmt.Sprintf("%s (module %d of %d): %s", m.path, i+1, len(modules), stage), done, total)
 		}
-		g, err := readOne(ctx, one, paths)
+		g, err := readOne(ctx, one, there, s, paths)
 		if errors.Is(err, errNoPackage) {
 			continue
 		}
@@ -155,8 +121,9 @@ func add(g, other *codegraph.Graph) {
 
 // joined sorts the nodes and edges of several modules and keeps one node for each key. Of the
 // modules with one path it keeps the one that was read or, if none was, the one with the highest
-// version. Of the packages with one path it keeps the one that was read, if there is one. It
-// removes the references to symbols that the graph does not have.
+// version. Of the packages with one path it keeps the one that was read, if there is one. Of the files and the
+// declarations with one path it keeps the first, and it counts the others. It removes the references to symbols
+// that the graph does not have.
 func joined(g *codegraph.Graph) *codegraph.Graph {
 	slices.SortStableFunc(g.Modules, func(a, b codegraph.Module) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Main, b.Main), semver.Compare(b.Version, a.Version))
@@ -166,9 +133,33 @@ func joined(g *codegraph.Graph) *codegraph.Graph {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), boolFirst(a.Read, b.Read), cmp.Compare(b.Lines, a.Lines))
 	})
 	g.Packages = slices.CompactFunc(g.Packages, func(a, b codegraph.Package) bool { return a.Path == b.Path })
+	slices.SortStableFunc(g.Files, func(a, b codegraph.File) int { return cmp.Compare(a.Path, b.Path) })
+	g.Files = slices.CompactFunc(g.Files, func(a, b codegraph.File) bool { return a.Path == b.Path })
 	exists := map[string]bool{}
-	for _, s := range g.Symbols {
-		exists[s.Path] = true
+	twice := 0
+	g.Symbols = slices.DeleteFunc(g.Symbols, func(s codegraph.Symbol) bool {
+		known := exists[s.Path]
+		if exists[s.Path] = true; known {
+			twice++
+		}
+		return known
+	})
+	for _, links := range []*[]codegraph.Link{&g.Declares, &g.Holds} {
+		placed := map[string]bool{}
+		*links = slices.DeleteFunc(*links, func(l codegraph.Link) bool {
+			known := placed[l.To]
+			placed[l.To] = true
+			return known
+		})
+	}
+	for i, m := range g.Modules {
+		if m.Main && twice > 0 {
+			g.Modules[i].NotCovered = append(m.NotCovered, fmt.Sprintf("%d declarations of all modules whose path another one has, such as those of one package in two modules", twice))
+		}
+	}
+	for _, counted := range []*[]codegraph.Counted{&g.Calls, &g.Refers} {
+		slices.SortStableFunc(*counted, func(a, b codegraph.Counted) int { return a.Link.Compare(b.Link) })
+		*counted = slices.CompactFunc(*counted, func(a, b codegraph.Counted) bool { return a.Link == b.Link })
 	}
 	missing := func(c codegraph.Counted) bool { return !exists[c.To] }
 	g.Calls, g.Refers = slices.DeleteFunc(g.Calls, missing), slices.DeleteFunc(g.Refers, missing)

@@ -78,7 +78,7 @@ go 1.26
 Three repositories.
 `
 
-func folder(t *testing.T, text string) string {
+func txtarFolder(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range txtar.Parse([]byte(text)).Files {
@@ -96,7 +96,7 @@ func folder(t *testing.T, text string) string {
 // TestReadRepositories reads a folder that contains modules but does not belong to a module.
 func TestReadRepositories(t *testing.T) {
 	var stages []string
-	g, err := Read(t.Context(), Options{Dir: folder(t, repositories), Env: env(), Progress: func(stage string, _, _ int) { stages = append(stages, stage) }})
+	g, err := Read(t.Context(), Options{Dir: txtarFolder(t, repositories), Env: env(), Progress: func(stage string, _, _ int) { stages = append(stages, stage) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestReadRepositoriesFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := tt.options
-			o.Dir, o.Env = folder(t, tt.text), env()
+			o.Dir, o.Env = txtarFolder(t, tt.text), env()
 			_, err := Read(t.Context(), o)
 			if err == nil {
 				t.Fatal("no error")

@@ -2,6 +2,8 @@ package scip
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 )
@@ -16,6 +18,16 @@ type gaps struct {
 	supers   int   // implementations of symbols of other code
 	names    int   // symbols whose name is not valid
 	first    error // about the first of these
+
+	documents map[string]bool // paths of documents that are not below the root
+}
+
+// outsideRoot counts a document that is not below the root of the project.
+func (g *gaps) outsideRoot(path string) {
+	if g.documents == nil {
+		g.documents = map[string]bool{}
+	}
+	g.documents[path] = true
 }
 
 // invalid counts a symbol whose name is not valid.
@@ -128,6 +140,9 @@ func (r *reader) notCovered() []string {
 	add(r.gaps.external, "%d references to functions that the index does not declare, such as those of other modules", r.gaps.external)
 	add(r.gaps.supers, "%d supertypes and overridden methods that the index does not declare", r.gaps.supers)
 	add(r.gaps.types, "%d references to types, among which the index does not mark calls of constructors", r.gaps.types)
+	if n := len(r.gaps.documents); n > 0 {
+		add(n, "%d documents outside of the project's root, such as %s", n, shorten(slices.Min(slices.Collect(maps.Keys(r.gaps.documents)))))
+	}
 	add(r.gaps.fields, "%d fields, properties and variables of functions", r.gaps.fields)
 	out = append(out, "visibility that neither the name of a symbol nor its declaration shows")
 	add(r.gaps.lines, "lines of %d files after the last one that the index mentions", r.gaps.lines)

@@ -46,11 +46,14 @@ func parseName(symbol, module string) (name, error) {
 	if p := s.Package.GetName(); p != "" {
 		n.module, n.version = p, s.Package.GetVersion()
 	}
+	if n.version == "." { // scip-go writes it for the module that it indexes
+		n.version = ""
+	}
 	spaces := 0
 	for spaces < len(s.Descriptors) && s.Descriptors[spaces].Suffix == bindings.Descriptor_Namespace {
 		spaces++
 	}
-	n.setPackage(s.Descriptors[:spaces])
+	n.setPackage(s.Descriptors[:spaces], s.Package.GetManager() == "gomod")
 	rest := s.Descriptors[spaces:]
 	// Some indexers add a descriptor such as __init__: to the name of a package.
 	if len(rest) > 0 && (len(rest) > 1 || rest[0].Suffix != bindings.Descriptor_Meta) {
@@ -60,8 +63,8 @@ func parseName(symbol, module string) (name, error) {
 }
 
 // setPackage sets the names of the package. A namespace such as shop.stock of the module shop has its own
-// name; others are below the module.
-func (n *name) setPackage(spaces []*bindings.Descriptor) {
+// name, and so has each of Go, which is an import path; others are below the module.
+func (n *name) setPackage(spaces []*bindings.Descriptor, isGo bool) {
 	if len(spaces) == 0 {
 		n.pkg, n.pkgName = n.module, n.module[strings.LastIndex(n.module, "/")+1:]
 		return
@@ -70,10 +73,13 @@ func (n *name) setPackage(spaces []*bindings.Descriptor) {
 	for _, d := range spaces {
 		path = append(path, d.Name)
 	}
-	if rest, ok := strings.CutPrefix(path[0], n.module); !ok || rest != "" && rest[0] != '.' {
+	if rest, ok := strings.CutPrefix(path[0], n.module); !isGo && (!ok || rest != "" && rest[0] != '.') {
 		path = slices.Insert(path, 0, n.module)
 	}
 	n.pkg, n.pkgName = strings.Join(path, "/"), path[len(path)-1]
+	if isGo {
+		n.pkgName = n.pkg[strings.LastIndex(n.pkg, "/")+1:]
+	}
 }
 
 // setDeclaration sets the names of a declaration in the package.

@@ -60,7 +60,7 @@ func Read(ctx context.Context, fileName string, file io.ReaderAt, size int64, op
 		return nil, fmt.Errorf("%s: the index has no metadata, so it is no SCIP index or is not complete; write it again", fileName)
 	}
 	if len(r.fileNodes) == 0 {
-		return nil, fmt.Errorf("%s: the index has no documents; run the indexer in the folder of the source code", fileName)
+		return nil, fmt.Errorf("%s: the index has no documents below the root of the project; run the indexer in the folder of the source code", fileName)
 	}
 	r.settle()
 	if err := r.eachDocument("reading references", r.readReferences); err != nil {
@@ -79,6 +79,7 @@ type reader struct {
 
 	tool   string // the indexer with its version
 	module string // of symbols for which the index names none
+	root   string // path of the project, or empty
 
 	symbols  map[string]int // name in the index -> place in list
 	list     []*symbol
@@ -147,6 +148,9 @@ func (r *reader) eachDocument(stage string, use func(*document) error) error {
 		if err := r.readHead(d); err != nil {
 			return err
 		}
+		if d.path == "" {
+			continue
+		}
 		if err := use(d); err != nil {
 			return err
 		}
@@ -162,6 +166,9 @@ func (r *reader) readMetadata(content []byte) error {
 	tool := m.GetToolInfo()
 	r.tool = strings.TrimSpace(cmp.Or(tool.GetName(), "an unknown indexer") + " " + tool.GetVersion())
 	root := m.ProjectRoot
+	if u, err := url.Parse(root); err == nil && u.Scheme == "file" {
+		r.root = u.Path
+	}
 	if u, err := url.Parse(root); err == nil {
 		root = u.Path
 	}
@@ -172,7 +179,8 @@ func (r *reader) readMetadata(content []byte) error {
 	return nil
 }
 
-// readHead reads the fields of a document that are neither symbols nor occurrences.
+// readHead reads the fields of a document that are neither symbols nor occurrences. It sets an empty path if
+// the document is not one of a file below the project's root.
 func (r *reader) readHead(d *document) error {
 	err := d.parts(func(number protowire.Number, offset int, content []byte) error {
 		switch number {
@@ -194,8 +202,18 @@ func (r *reader) readHead(d *document) error {
 	if !utf8.ValidString(d.path) || !utf8.ValidString(d.language) {
 		return d.errorf(0, "the path and the language of the document must be UTF-8")
 	}
-	if d.path == "" || path.IsAbs(d.path) || path.Clean(d.path) != d.path || d.path == ".." || strings.HasPrefix(d.path, "../") {
-		return d.errorf(0, "the path of the document must lead to a file below the project's root, without . and ..")
+	if d.path == "" {
+		return d.errorf(0, "the document has no path; write the index again")
+	}
+	inIndex := d.path
+	if path.IsAbs(d.path) {
+		d.path = strings.TrimPrefix(d.path, strings.TrimSuffix(r.root, "/")+"/")
+	}
+	// Indexers list files that a build wrote elsewhere, such as those of cgo. A file with a drive is one too.
+	d.path = path.Clean(d.path)
+	if at := strings.ReplaceAll(d.path, `\`, "/"); path.IsAbs(at) || at == "." || at == ".." || strings.HasPrefix(at, "../") || len(at) > 1 && at[1] == ':' {
+		d.path = ""
+		r.gaps.outsideRoot(inIndex)
 	}
 	return nil
 }

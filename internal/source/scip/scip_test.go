@@ -185,6 +185,75 @@ func TestSeveralDocuments(t *testing.T) {
 	}
 }
 
+// TestOutside reads an index with documents that are not below the root of the project, which is /home/shop.
+func TestOutside(t *testing.T) {
+	inside := []*bindings.Document{document("a.ts", define("a/x().", 0, 9), refer("c/f().", 1, 0)), document("./b/../b.ts", define("b/y().", 0, 9)), document("/home/shop/sub/c.ts", define("sub/z().", 0, 9))}
+	for _, name := range []string{"../../.cache/go-build/ab/abcd-d", "..", "a/../../b.ts", "/etc/passwd", "/home/shopping/x.ts", `..\x.ts`, "C:/x.ts", `C:\x.ts`, "."} {
+		documents := append([]*bindings.Document{document(name, define("c/f().", 0, 9))}, inside...)
+		g, err := read(t.Context(), "x.scip", encode(t, documents...), scip.Options{Lines: func(path string) (int, bool) {
+			if !filepath.IsLocal(path) {
+				t.Errorf("the lines of %s are counted", path)
+			}
+			return 0, false
+		}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if want := []codegraph.File{{Path: "a.ts", Lines: 10}, {Path: "b.ts", Lines: 10}, {Path: "sub/c.ts", Lines: 10}}; !slices.Equal(g.Files, want) {
+			t.Errorf("%s: found the files %v, want %v", name, g.Files, want)
+		}
+		if len(g.Symbols) != 3 {
+			t.Errorf("%s: found the symbols %v", name, g.Symbols)
+		}
+		gaps := strings.Join(g.Modules[0].NotCovered, "\n")
+		for _, want := range []string{fmt.Sprintf("1 documents outside of the project's root, such as %q", name), "1 references to functions that the index does not declare"} {
+			if !strings.Contains(gaps, want) {
+				t.Errorf("%s: found %q, want %q in it", name, gaps, want)
+			}
+		}
+	}
+}
+
+// TestGoNames reads names as scip-go writes them. The paths are those that package gocode gives.
+func TestGoNames(t *testing.T) {
+	const main, std = "scip-go gomod example.com/x . ", "scip-go gomod github.com/golang/go/src go1.26 "
+	o := func(symbol string, line int32, defines bool) *bindings.Occurrence {
+		out := &bindings.Occurrence{Symbol: symbol, Range: []int32{line, 0, 3}}
+		if defines {
+			out.SymbolRoles, out.EnclosingRange = int32(bindings.SymbolRole_Definition), []int32{line, 0, line + 1, 0}
+		}
+		return out
+	}
+	g, err := read(t.Context(), "x.scip", encode(t,
+		document("a.go", o(main+"`example.com/x`/", 0, true), o(main+"`example.com/x`/Foo().", 1, true), o(main+"`example.com/x`/T#", 3, true), o(main+"`example.com/x`/T#M().", 5, true), o(main+"`example.com/x/sub`/Foo().", 5, false)),
+		document("sub/a.go", o(main+"`example.com/x/sub`/Foo().", 1, true), o(std+"`net/http`/Get().", 1, false), o(std+"fmt/Println().", 1, false)),
+		document("a_test.go", o(main+"`example.com/x_test`/TestFoo().", 1, true)),
+	), scip.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var symbols, packages, modules []string
+	for _, s := range g.Symbols {
+		symbols = append(symbols, s.Path)
+	}
+	for _, p := range g.Packages {
+		packages = append(packages, p.Path+"="+p.Name)
+	}
+	for _, m := range g.Modules {
+		modules = append(modules, m.Path+"@"+m.Version)
+	}
+	for _, tt := range []struct{ got, want string }{
+		{strings.Join(symbols, " "), "example.com/x.Foo example.com/x.T example.com/x.T.M example.com/x/sub.Foo example.com/x_test.TestFoo"},
+		{strings.Join(packages, " "), "example.com/x=x example.com/x/sub=sub example.com/x_test=x_test fmt=fmt net/http=http"},
+		{strings.Join(modules, " "), "example.com/x@ github.com/golang/go/src@go1.26"},
+		{edges(g.Calls), "example.com/x.T.M>example.com/x/sub.Foo 1"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("found %s, want %s", tt.got, tt.want)
+		}
+	}
+}
+
 // TestSharedPaths reads symbols whose paths in the graph would be equal.
 func TestSharedPaths(t *testing.T) {
 	occurrences := []*bindings.Occurrence{define("a/X.", 1, 0), define("a/X().", 2, 0), define("a/X#", 3, 0), define("`a.X`/y().", 4, 0), define("a/X#y().", 5, 0), define("a/X().y().", 6, 0)}
@@ -314,7 +383,7 @@ func TestFaults(t *testing.T) {
 		{"empty", nil, "x.scip: the index has no metadata"},
 		{"text", []byte("package main\n"), "x.scip: at byte 2: field 12 has wire type 3"},
 		{"JSON", []byte(`{"metadata": {}}`), "x.scip: at byte 0: field 15 has wire type 3"},
-		{"no documents", metadata, "x.scip: the index has no documents; run the indexer"},
+		{"no documents", metadata, "x.scip: the index has no documents below the root"},
 		{"cut", good[:len(good)-3], "bytes, but the file has only"},
 		{"cut in a length", append(slices.Clone(metadata), 0x12, 0xff), "x.scip: at byte 2: the file ends in a field"},
 		{"no number", []byte{0x02, 0x00}, "x.scip: at byte 0: this is no field of a SCIP index"},
@@ -325,8 +394,8 @@ func TestFaults(t *testing.T) {
 		{"occurrence", append(slices.Clone(metadata), field(2, append(slices.Clone(path), field(2, []byte{0xff})...))...), `x.scip: document "a.ts", at byte 12: an occurrence cannot be read`},
 		{"symbol", append(slices.Clone(metadata), field(2, append(slices.Clone(path), field(3, []byte{0xff})...))...), `x.scip: document "a.ts", at byte 12: the information about a symbol cannot be read`},
 		{"no path", with(document("")), `document "", at byte `},
-		{"absolute path", with(document("/etc/passwd")), "the path of the document must lead to a file below the project's root"},
-		{"path above", with(document("a/../../b.ts")), "must lead to a file below"},
+		{"no document below the root", with(document("/etc/passwd")), "the index has no documents below the root of the project"},
+		{"no path", with(document("")), "the document has no path"},
 		{"path that is not UTF-8", append(slices.Clone(metadata), field(2, field(1, []byte{0xff}))...), "must be UTF-8"},
 		{"no range", with(document("a.ts", &bindings.Occurrence{Symbol: prefix + "a/f().", Range: []int32{1}})), `document "a.ts", at byte `},
 		{"range that ends before it starts", with(document("a.ts", backwards)), "the range of an occurrence of \"tool npm shop 1.0 a/f().\" is not valid"},

@@ -199,6 +199,9 @@ func readLog(fsys fs.FS, dir string, number uint64) (openLog, logScan, error) {
 	return openLog{logHeader: h, data: data}, scan, err
 }
 
+// maxLogFile is the greatest length of a log file, in bytes. The longest record has 4 GiB.
+const maxLogFile = 8 << 30
+
 // readPiece is the number of bytes that readUsed reads at a time.
 const readPiece = 64 << 10
 
@@ -212,6 +215,9 @@ func readUsed(fsys fs.FS, name string) (data []byte, size int64, err error) {
 	defer f.Close()
 	if size, err = f.Size(); err != nil {
 		return nil, 0, err
+	}
+	if size > maxLogFile {
+		return nil, 0, &iofs.PathError{Op: "read", Path: name, Err: fmt.Errorf("the file has %d bytes, and a log file has at most %d", size, int64(maxLogFile))}
 	}
 	piece, zeros := make([]byte, readPiece), make([]byte, readPiece)
 	for at := int64(0); at < size; at += readPiece {

@@ -131,6 +131,10 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 // bytes.
 const coldEntrySize = 9
 
+// maxFooter is the greatest length of the footer of a segment, in bytes. The checksums of a block take 4 bytes for
+// each 64 KiB, so this is enough for segments of 16 TiB.
+const maxFooter = 1 << 30
+
 // readFooter returns the segment with its footer decoded, but not mapped.
 func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment, error) {
 	if size < segmentHeaderSize+segmentTrailerSize {
@@ -151,6 +155,10 @@ func readFooter(f io.ReaderAt, size int64, name string, id SegmentID) (*Segment,
 	start, err := footerOffset(trailer[:], name, size)
 	if err != nil {
 		return nil, err
+	}
+	if size-start > maxFooter {
+		return nil, &engine.Corrupt{Object: name, Detail: fmt.Sprintf(
+			"offset %d: the footer would have %d bytes, and at most %d are possible", size-segmentTrailerSize, size-start, maxFooter)}
 	}
 	footer := make([]byte, size-start)
 	if n, err := f.ReadAt(footer, start); n < len(footer) {

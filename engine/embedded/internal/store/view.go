@@ -53,8 +53,8 @@ func OpenView(ctx context.Context, fsys fs.FS, dir string) (v *View, found *Reco
 			return v, found, err
 		}
 		var missing *engine.NotFound
-		if errors.As(err, &missing) {
-			return nil, nil, err
+		if errors.As(err, &missing) || errors.Is(err, fs.ErrNotRegular) {
+			return nil, nil, err // no store puts a link or a pipe in the place of a file, so waiting does not help
 		}
 		if attempt == viewAttempts {
 			if err == nil || changed {

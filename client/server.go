@@ -81,7 +81,8 @@ type ResourceMetadata struct {
 	Resource string   `json:"resource" jsonschema_description:"The URL of the resource."`
 	Servers  []string `json:"authorization_servers" jsonschema_description:"The issuer of the tokens."`
 	Methods  []string `json:"bearer_methods_supported"` // ways to send a token
-	Name     string   `json:"resource_name"`            // name to show to people
+	Scopes   []string `json:"scopes_supported,omitempty" jsonschema_description:"The scopes to ask the issuer for."`
+	Name     string   `json:"resource_name"` // name to show to people
 }
 
 // Health asks whether the server is up, and how many graphs it serves. The request needs no token.

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,6 +94,49 @@ func connect(t *testing.T) (ours, theirs net.Conn) {
 		t.Fatal(err)
 	}
 	return ours, theirs
+}
+
+// TestLifecycle checks what the server answers before initialize and after a second one, and that it ends
+// when the process of the editor has ended.
+func TestLifecycle(t *testing.T) {
+	ours, theirs := connect(t)
+	done := make(chan error, 1)
+	go func() { done <- lsp.Serve(context.Background(), theirs, lsp.Options{}) }()
+	conn := jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(ours))
+	conn.Go(context.Background(), func(context.Context, *jsonrpc2.Request) (any, error) { return nil, nil })
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]any{"textDocument": map[string]any{"uri": "file:///x.gq"}, "position": map[string]any{"line": 0, "character": 0}}
+	initialize := map[string]any{"capabilities": map[string]any{}, "processId": child.Process.Pid}
+	for _, step := range []struct {
+		method string
+		params any
+		code   jsonrpc2.Code // of the error; 0 for none
+	}{
+		{"textDocument/hover", at, -32002},
+		{"no/such", nil, -32002},
+		{"shutdown", nil, -32002},
+		{"initialize", initialize, 0},
+		{"initialize", initialize, jsonrpc2.InvalidRequest},
+		{"textDocument/hover", at, 0},
+		{"no/such", nil, jsonrpc2.MethodNotFound},
+	} {
+		_, err := conn.Call(context.Background(), step.method, step.params, nil)
+		var wire *jsonrpc2.Error
+		if errors.As(err, &wire); (err != nil) != (step.code != 0) || wire != nil && wire.Code != step.code {
+			t.Errorf("%s: %v, want the code %d", step.method, err, step.code)
+		}
+	}
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "process of the editor") {
+			t.Errorf("the server ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the process of the editor has ended, and the server goes on")
+	}
 }
 
 func (e *editor) call(t *testing.T, method string, params, result any) {

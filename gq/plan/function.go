@@ -73,6 +73,10 @@ type Apply struct {
 // Test is the result of a condition, as a Bool. It is never null.
 type Test struct{ Cond Cond }
 
+// KeepsMeaning reports whether the result means what one of the arguments means: it is the argument itself,
+// or its text in another spelling.
+func (f Func) KeepsMeaning() bool { return f == Coalesce || f == Lower || f == Upper || f == Trim }
+
 // expr implements Expr.
 func (Apply) expr() {}
 func (Test) expr()  {}

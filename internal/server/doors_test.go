@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// send writes a request verbatim on a new connection.
+// send writes a request verbatim on a new connection. An empty line precedes the body.
 func send(t *testing.T, ts *testServer, request string) (*http.Response, string) {
 	t.Helper()
 	addr, _, _ := strings.Cut(strings.TrimPrefix(ts.url, "http://"), "/")
@@ -23,9 +23,12 @@ func send(t *testing.T, ts *testServer, request string) (*http.Response, string)
 	line, headers, _ := strings.Cut(request, "\n")
 	method, _, _ := strings.Cut(line, " ")
 	if !strings.Contains(headers, "Host: ") {
-		headers += "\nHost: " + addr
+		line += " HTTP/1.1\r\nHost: " + addr
+	} else {
+		line += " HTTP/1.1"
 	}
-	text := line + " HTTP/1.1\r\nConnection: close\r\n" + strings.ReplaceAll(strings.TrimSpace(headers), "\n", "\r\n") + "\r\n\r\n"
+	headers, body, _ := strings.Cut(headers, "\n\n")
+	text := line + "\r\nConnection: close\r\n" + strings.ReplaceAll(strings.TrimSpace(headers), "\n", "\r\n") + "\r\n\r\n" + body
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +37,11 @@ func send(t *testing.T, ts *testServer, request string) (*http.Response, string)
 		t.Fatalf("%s: %v", line, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	return resp, string(body)
+	return resp, string(answer)
 }
 
 // TestEveryPathIsGuarded sends unusual requests. Each answer must be the error envelope. The server
@@ -58,7 +61,9 @@ func TestEveryPathIsGuarded(t *testing.T) {
 		{request: "POST /graphs/code/mcp/../mcp"},
 		{request: "GET /healthz/../graphs"},
 		{request: "GET //healthz"},
-		{request: "GET /healthz/"},
+		{request: "GET /healthz/", open: true},
+		{request: "GET /graphs//"},
+		{request: "GET /graphs/%2e%2E/schema/"},
 		{request: "GET /graphs/%2e%2e/schema"},
 		{request: "GET /graphs/code%2fmcp"},
 		{request: "GET /graphs/code%2fschema"},
@@ -116,6 +121,44 @@ func TestEveryPathIsGuarded(t *testing.T) {
 	}
 	if strings.Contains(ts.log.String(), devToken) {
 		t.Error("the log holds a token")
+	}
+}
+
+// TestCanonical sends requests in other forms that mean the same, and forms that do not.
+func TestCanonical(t *testing.T) {
+	ts := newServer(t)
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	headers := fmt.Sprintf("\nAuthorization: Bearer %s\nContent-Type: application/json\nContent-Length: %d", devToken, len(ping))
+	for _, tt := range []struct {
+		request string
+		status  int
+	}{
+		{"POST /graphs/code/mcp" + headers, 200},
+		{"POST /graphs/code/mcp/" + headers, 200},
+		{"POST /graphs/%63ode/%6dc%70/" + headers, 200},
+		{"POST /graphs/code/mcp?x=1" + headers, 200},
+		{"POST /graphs/code/mcp//" + headers, 404},
+		{"POST /graphs/code%2Fmcp" + headers, 404},
+		{"POST /graphs/code/mcp" + headers + "\nMcp-Protocol-Version: 2025-06-18\nMcp-Protocol-Version: 2025-06-18", 200},
+		{"POST /graphs/code/mcp" + headers + "\nMcp-Protocol-Version: 2025-06-18, 2025-06-18", 200},
+		{"POST /graphs/code/mcp" + headers + "\nMcp-Protocol-Version: 2025-06-18\nMcp-Protocol-Version: 2025-03-26", 400},
+		{"POST /graphs/code/mcp" + headers + "\nMcp-Protocol-Version: 2025-06-18, 2025-03-26", 400},
+		{"POST /graphs/code/mcp" + headers + "\nContent-Type: application/json\nAuthorization: Bearer " + devToken, 200},
+		{"POST /graphs/code/mcp" + headers + "\nContent-Type: text/plain", 415},
+		{"POST /graphs/code/mcp" + headers + "\nAuthorization: Bearer another", 401},
+		{"POST /graphs/code/mcp" + headers + "\nOrigin: http://localhost\nOrigin: http://localhost", 200},
+		{"POST /graphs/code/mcp" + headers + "\nOrigin: http://localhost\nOrigin: http://evil.example", 403},
+		{"GET /graphs/code/schema/" + headers, 200},
+		{"GET /graphs/%63ode/schem%61" + headers, 200},
+		{"GET /graphs/code/branches/?limit=5" + headers, 200},
+		{"DELETE /graphs/code/branches/non%65/" + headers, 404},
+		{"GET /healthz/\nX-Request-Id: a", 200},
+		{"GET /readyz/" + headers, 200},
+	} {
+		if resp, body := send(t, ts, tt.request+"\n\n"+ping[:strings.Count(tt.request, "Content-Length")*len(ping)]); resp.StatusCode != tt.status {
+			line, _, _ := strings.Cut(tt.request, "\n")
+			t.Errorf("%s: %d %s, want %d", strings.TrimPrefix(tt.request, line+headers), resp.StatusCode, line+" "+body, tt.status)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	})
 	s.closers = append(s.closers, v)
 	authenticator.Verifiers = append(authenticator.Verifiers, v)
-	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Graph: cluster.IsGraphID}
+	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Scopes: c.Scopes, Graph: cluster.IsGraphID}
 	return nil
 }
 

@@ -124,11 +124,18 @@ func TestMetrics(t *testing.T) {
 	ts.ask(t, "GET", "/nowhere_7f3", "")
 	ts.ask(t, "GET", "/graphs/other_7f3/schema", "")
 	ts.ask(t, "BREW7F3", "/graphs", "")
+	// The studio asks with the tag that it has. An answer that says so is no fault.
+	for range 2 {
+		if a := ts.ask(t, "GET", "/graphs/code/snapshot", "", "If-None-Match", "*"); a.status != http.StatusNotModified {
+			t.Errorf("an answer that the client has: %d %s", a.status, a.body)
+		}
+	}
 
 	got := ts.metrics(t)
 	want := map[string]float64{
 		"omnigraph_calls_total{graph=code,outcome=ok,tool=find_symbols}":                         3,
 		"omnigraph_calls_total{graph=code,outcome=bad_request,tool=find_symbols}":                1,
+		"omnigraph_calls_total{graph=code,outcome=ok,tool=get_snapshot}":                         2,
 		"omnigraph_calls_total{graph=code,outcome=ok,tool=get_package}":                          1,
 		"omnigraph_calls_total{graph=code,outcome=bad_request,tool=query}":                       1,
 		"omnigraph_calls_total{graph=code,outcome=forbidden,tool=mutate}":                        1,
@@ -158,6 +165,9 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for key := range got {
+		if strings.Contains(key, "outcome=internal") {
+			t.Errorf("a fault of the server is counted: %s", key)
+		}
 		if strings.Contains(strings.ToLower(key), "7f3") || strings.Contains(key, "act-") {
 			t.Errorf("a label has what a client chose, or an actor: %s", key)
 		}

@@ -208,7 +208,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = observe.Requests(recovered(hosts.Wrap(routes), o.Log), observe.Options{
+	s.handler = observe.Requests(recovered(canonical(hosts.Wrap(routes)), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
 	return s, nil

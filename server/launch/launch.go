@@ -96,7 +96,11 @@ server.oidc. It prints the address that it listens on as
 OMNIGRAPH_LISTEN_ADDR=host:port; with port 0 it chooses a free port. If systemd passes a
 socket (LISTEN_FDS), the server serves on it, and --bind may be absent. The server tries
 to use no more memory than GOMEMLIMIT, such as 2GiB; the default is four fifths of the
-memory that is available.`,
+memory that is available.
+
+SIGTERM stops the server once the calls in flight have ended. SIGHUP makes it read the
+tokens again, and does not stop it; everything else that changed takes effect at the next
+start.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       buildversion.Program(),
 		SilenceErrors: true,
@@ -157,18 +161,13 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	tokens, err := auth.Load(os.Environ())
+	// From here on a hangup does not end the process, not even while the graphs open.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	tokens, token, err := loadTokens(config.Folder(), o.dev)
 	if err != nil {
 		return err
-	}
-	var token string
-	if o.dev {
-		if token, err = devToken(config.Folder()); err != nil {
-			return err
-		}
-		if err := tokens.Add(token, devActor); err != nil {
-			return fmt.Errorf("the development token in %s: %w", config.Folder(), err)
-		}
 	}
 	ln, passed, err := listen(&o, cmd.Flags().Changed("bind"))
 	if err != nil {
@@ -205,9 +204,18 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	} else {
 		close(shown)
 	}
+	reloads := make(chan struct{})
+	go func() {
+		defer close(reloads)
+		reloadTokens(ctx, hangups, tokens, func() (*auth.Tokens, error) {
+			fresh, _, err := loadTokens(config.Folder(), o.dev)
+			return fresh, err
+		}, log)
+	}()
 	err = s.Serve(ctx, ln)
 	cancel()
 	<-shown
+	<-reloads
 	return err
 }
 

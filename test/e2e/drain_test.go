@@ -106,6 +106,23 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
+// TestHangUp sends SIGHUP. The server must not end.
+func TestHangUp(t *testing.T) {
+	p := start(t, clusterDir(t))
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", p.addr)
+	if err != nil {
+		t.Fatalf("after a hangup: %v", err)
+	}
+	conn.Close()
+	p.term()
+	if err := p.ended(); err != nil {
+		t.Errorf("a hangup ended the server: %v", err)
+	}
+}
+
 // term sends SIGTERM.
 func (p *process) term() {
 	p.t.Helper()

@@ -253,7 +253,13 @@ func TestInherit(t *testing.T) {
 		{"in a list inside any", "[String]", "$i: Item any { $i.size in $p $i.count = 1 }", "How big it is.||||"},
 		{"in a list property", "[I32]", "$i: Item $i.count in $p", "How many.||||"},
 		{"computed", "String", "$i: Item $i.size = lower($p)", "How big it is.||||"},
-		{"compared with a computed value", "I32", "$i: Item $i.count * 2 > $p + 1", "How many.||||"},
+		{"another spelling of the argument", "String", "$i: Item $i.code = coalesce(trim($p), $i.code)", "Its code.||||"},
+		{"compared with a computed value", "I32", "$i: Item $i.count * 2 > $p + 1", "||||"},
+		{"compared with a sum", "I32", "$i: Item $i.count > $p + 1", "||||"},
+		{"compared with a length", "I32", "$i: Item length($i.code) > $p", "||||"},
+		{"compared with another spelling", "String", "$i: Item lower($i.size) = $p", "||||"},
+		{"compared with a product", "I64", "$i: Item $i.serial * 2 = $p", "||||"},
+		{"compared with a count in a block", "I64", "$i: Item count { $i part $j } > $p", "||||"},
 		{"within an expression", "String", `$i: Item if($i.size = $p, 1, 2) = 1`, "How big it is.||||"},
 		{"in a block as a value", "I32", `$i: Item (exists { $i part $j $j.count = $p }) = true`, "How many.||||"},
 		{"id", "String", "$i: Item $i.id = $p", "The id of an Item: its slug.||||"},
@@ -279,5 +285,21 @@ func TestOwnDescriptionWins(t *testing.T) {
 		Text: `query q($p: I32 @description("Mine.")) { match { $i: Item { count: $p } } return { $i.slug } }`})
 	if p := pkg.Queries()[0].Params[0]; p.Doc != "Mine." || p.Maximum != "10" {
 		t.Errorf("found %+v", p)
+	}
+}
+
+// TestInheritNoAggregate compares parameters with aggregates. What the rows are counted or computed from does
+// not describe them.
+func TestInheritNoAggregate(t *testing.T) {
+	for _, having := range []string{"count($i.slug)", "count($e.id)", "count(distinct $i.code)", "sum($i.count)", "max($i.count)", "min($i.serial)"} {
+		pkg, diags := build(t, inheritSchema, gq.Source{Name: "a.gq",
+			Text: "query q($p: I64) { match { $i: Item  $i $e: part $j } return { $j.slug as to, " + having + " as n } having { n > $p } }"})
+		if err := diags.Err(); err != nil {
+			t.Errorf("%s: %v", having, err)
+			continue
+		}
+		if p := pkg.Queries()[0].Params[0]; p.Doc+p.Minimum+p.Maximum+p.Pattern != "" || p.Enum != nil {
+			t.Errorf("%s: the parameter is described as %q, from %q to %q, pattern %q", having, p.Doc, p.Minimum, p.Maximum, p.Pattern)
+		}
 	}
 }

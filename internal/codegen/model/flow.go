@@ -69,16 +69,17 @@ type flowCollector struct {
 	list  plan.Expr      // the list whose elements the statements use; nil outside of such a block
 }
 
-// record adds f to the flows of the parameter e. If e computes with parameters, f describes them but
-// does not bind them. It ignores other expressions.
+// record adds f to the flows of the parameter e. What a parameter of a computation means is not what the
+// result means, so record ignores computations, except those that [plan.Func.KeepsMeaning] names.
 func (c *flowCollector) record(e plan.Expr, f flow) {
 	switch e := e.(type) {
 	case plan.ParamRef:
 		c.found[e.Index] = append(c.found[e.Index], f)
 	case plan.Apply:
-		f.binds = false
-		for _, a := range e.Args {
-			c.record(a, f)
+		if f.binds = false; e.Func.KeepsMeaning() {
+			for _, a := range e.Args {
+				c.record(a, f)
+			}
 		}
 	case plan.Cell:
 		if ref, ok := c.list.(plan.ParamRef); ok && c.q.Params[ref.Index].Type.Fields != nil {
@@ -131,7 +132,8 @@ func (c *flowCollector) cond(cond plan.Cond, outside bool) {
 }
 
 // recordArgument records a flow from arg, if it is an argument, to the property or id that the
-// expression `with` denotes.
+// expression `with` denotes. A parameter that is compared with a value computed from a property, such as a
+// count or a length, is not a value of the property.
 func (c *flowCollector) recordArgument(with, arg plan.Expr, binds bool) {
 	switch with := with.(type) {
 	case plan.Prop:
@@ -140,12 +142,6 @@ func (c *flowCollector) recordArgument(with, arg plan.Expr, binds bool) {
 	case plan.ID:
 		v := c.q.Read.Vars[with.Var]
 		c.record(arg, flow{v.Entity, v.Type, "", false})
-	case plan.Agg:
-		c.recordArgument(with.Arg, arg, false)
-	case plan.Apply:
-		for _, a := range with.Args {
-			c.recordArgument(a, arg, false)
-		}
 	}
 }
 

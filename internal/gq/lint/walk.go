@@ -115,16 +115,14 @@ type paramUse struct {
 	prop   string      // name of the property
 }
 
-// paramUses lists the properties that a query assigns its parameters to or compares them with.
+// paramUses lists the properties that a query assigns its parameters to or compares them with, without a
+// computation in between that changes what they mean.
 func paramUses(q *plan.Query) []paramUse {
 	var out []paramUse
 	add := func(e plan.Expr, entity plan.Entity, typ, prop string) {
 		if ref, ok := e.(plan.ParamRef); ok {
 			out = append(out, paramUse{ref.Index, entity, typ, prop})
 		}
-	}
-	computed := func(e plan.Expr, entity plan.Entity, typ, prop string) {
-		plan.WalkExpr(e, func(e plan.Expr) { add(e, entity, typ, prop) })
 	}
 	if q.Mutation != nil {
 		q.Mutation.Walk(func(st plan.Statement) {
@@ -137,16 +135,26 @@ func paramUses(q *plan.Query) []paramUse {
 			entity, typ := plan.Target(st)
 			set, where := plan.Written(st)
 			for _, a := range set {
-				computed(a.Value, entity, typ, a.Name)
+				unchanged(a.Value, func(e plan.Expr) { add(e, entity, typ, a.Name) })
 			}
 			for _, p := range where {
-				computed(p.Value, entity, typ, p.Name)
+				unchanged(p.Value, func(e plan.Expr) { add(e, entity, typ, p.Name) })
 			}
 		})
 		return out
 	}
 	readUses(q.Read, add)
 	return out
+}
+
+// unchanged calls f for the expression and, if it means what its arguments mean, for these.
+func unchanged(e plan.Expr, f func(plan.Expr)) {
+	f(e)
+	if a, ok := e.(plan.Apply); ok && a.Func.KeepsMeaning() {
+		for _, arg := range a.Args {
+			unchanged(arg, f)
+		}
+	}
 }
 
 // readUses calls `add` for each expression that a read compares with a property or searches it for.
@@ -182,7 +190,7 @@ func readUses(r *plan.Read, add func(e plan.Expr, entity plan.Entity, typ, prop 
 		}
 		sides(cmp, func(one, other plan.Expr) {
 			if p, ok := one.(plan.Prop); ok {
-				plan.WalkExpr(other, func(e plan.Expr) { meet(p, e) })
+				unchanged(other, func(e plan.Expr) { meet(p, e) })
 			}
 		})
 	})

@@ -58,7 +58,9 @@ type server struct {
 	disk      disk                 // the files that are not open
 	published map[string][]finding // by path: the last published findings, if there were any
 	ref       string               // the git ref that lenses compare with
+	begun     bool                 // the client sent initialize
 	shutdown  bool                 // the client sent shutdown
+	editor    chan int             // receives the id of the editor's process, if initialize names it
 	client    clientSupport
 
 	changed map[string]bool // the paths of the documents that checkLoop has to check
@@ -164,11 +166,13 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, opts Options) error {
 		opts: opts, conn: jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(stream)), ref: defaultRef,
 		docs: map[string]*document{}, projects: map[string]*project{}, disk: disk{map[string]*diskFile{}},
 		published: map[string][]finding{}, changed: map[string]bool{},
-		check: make(chan struct{}, 1), survey: make(chan struct{}, 1),
+		check: make(chan struct{}, 1), survey: make(chan struct{}, 1), editor: make(chan int, 1),
 	}
 	var loops sync.WaitGroup
 	loops.Go(func() { s.checkLoop(ctx) })
 	loops.Go(func() { s.surveyLoop(ctx) })
+	orphaned := make(chan struct{})
+	loops.Go(func() { s.watchEditor(ctx, orphaned) })
 	exit := make(chan struct{})
 	var once sync.Once
 	s.conn.Go(ctx, func(ctx context.Context, req *jsonrpc2.Request) (any, error) {
@@ -178,8 +182,11 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, opts Options) error {
 		}
 		return s.handle(ctx, req)
 	})
+	alone := false
 	select {
 	case <-exit:
+	case <-orphaned:
+		alone = true
 	case <-s.conn.Done():
 	case <-ctx.Done():
 	}
@@ -188,14 +195,21 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, opts Options) error {
 	loops.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.shutdown {
+	switch {
+	case alone:
+		return errors.New("the process of the editor has ended")
+	case !s.shutdown:
 		return errors.New("the editor ended the connection without the request shutdown")
 	}
 	return nil
 }
 
-// errShutdown is the answer to a request after shutdown.
-var errShutdown = jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is shutting down; start another one")
+// The answers to requests at the wrong time. The protocol of editors defines the first code.
+var (
+	errNotBegun = jsonrpc2.NewError(-32002, "the server is not initialized; send initialize first")
+	errBegun    = jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is initialized already; send initialize once")
+	errShutdown = jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is shutting down; start another one")
+)
 
 // handle answers one message. An error of a notification goes to the editor's log, because a
 // notification has no answer.
@@ -209,17 +223,20 @@ func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) (result any,
 			result, err = nil, nil
 		}
 	}()
+	s.mu.Lock()
+	begun, down := s.begun, s.shutdown
+	s.mu.Unlock()
 	h, ok := methods[req.Method()]
-	switch {
+	switch early := !begun && req.Method() != "initialize"; {
+	case early && req.IsCall():
+		return nil, errNotBegun
+	case early:
+		return nil, nil // the protocol drops notifications before initialize
 	case !ok && req.IsCall():
 		return nil, fmt.Errorf("%q: %w", req.Method(), jsonrpc2.ErrMethodNotFound)
 	case !ok:
 		return nil, nil // the protocol lets a server ignore a notification that it does not know
-	}
-	s.mu.Lock()
-	down := s.shutdown
-	s.mu.Unlock()
-	if down && req.IsCall() {
+	case down && req.IsCall():
 		return nil, errShutdown
 	}
 	return h(s, json.RawMessage(req.Params()))
@@ -237,6 +254,13 @@ type none struct{}
 
 // initialize answers with the features of the server.
 func (s *server) initialize(p *initializeParams) (*initializeResult, error) {
+	if s.begun {
+		return nil, errBegun
+	}
+	s.begun = true
+	if p.ProcessID != nil {
+		s.editor <- *p.ProcessID
+	}
 	var options initializationOptions
 	if len(p.InitializationOptions) > 0 && json.Unmarshal(p.InitializationOptions, &options) == nil && options.Against != "" {
 		s.ref = options.Against

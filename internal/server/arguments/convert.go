@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -69,6 +70,9 @@ func convert(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 
 // array reads a JSON array. It calls `elem` to read each element.
 func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Value, *fault)) ([]value.Value, *fault) {
+	if text := heldArray(raw); text != nil {
+		raw = text
+	}
 	if raw.Kind() != '[' {
 		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t)}
 	}
@@ -94,6 +98,7 @@ func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Va
 
 // record reads a JSON object as the values of the fields of t. An absent member is null.
 func record(raw jsontext.Value, t value.Type) ([]value.Value, *fault) {
+	raw = jsontext.Value(Unwrap(json.RawMessage(raw)))
 	if raw.Kind() != '{' {
 		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t.Elem())}
 	}

@@ -17,8 +17,12 @@ func (o *Object) Enum(name string, allowed ...string) string {
 }
 
 // OptEnum returns an optional String, or nil if it is absent. The String must be one of the values
-// in `allowed`.
+// in `allowed`. An empty text counts as absent.
 func (o *Object) OptEnum(name string, allowed ...string) *string {
+	if !o.Gives(name) {
+		o.find(name)
+		return nil
+	}
 	return optional(o, name, value.Type{Kind: value.String, Enum: allowed}, value.Value.Str)
 }
 

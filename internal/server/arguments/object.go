@@ -21,7 +21,7 @@ import (
 // Object reads the members of a JSON object by name and type. If a member is missing or
 // does not fit, its getter returns the zero value and notes the fault; [Object.Done]
 // returns the noted faults. An explicit null counts as absent. A scalar may be written as a
-// string.
+// string, and so may an array or an object, whose text the string then holds.
 type Object struct {
 	noun    string                // the word for a member in messages
 	members []member              // in the order of the text
@@ -49,7 +49,10 @@ func Params(raw json.RawMessage) *Object { return newObject("parameter", raw) }
 
 // Members returns a reader for the arguments of a tool: nil, null or a JSON object. The
 // paths in its faults are member names.
-func Members(raw json.RawMessage) *Object { return newObject("member", raw) }
+func Members(raw json.RawMessage) *Object { return newObject(toolMember, raw) }
+
+// toolMember is the word for a member of the arguments of a tool.
+const toolMember = "member"
 
 // Has reports whether the named member is present and not null. It does not mark the member
 // as read.
@@ -62,20 +65,45 @@ func (o *Object) Has(name string) bool {
 	return false
 }
 
+// Gives reports whether the named member is present and says something: it is not null, false, or an
+// empty text, array or object. It does not mark the member as read.
+func (o *Object) Gives(name string) bool {
+	for i := range o.members {
+		if o.members[i].name == name {
+			return !isEmpty(o.members[i].raw)
+		}
+	}
+	return false
+}
+
 // Raw returns the JSON text of the named member, or nil if it is absent.
 func (o *Object) Raw(name string) json.RawMessage { return json.RawMessage(o.find(name)) }
+
+// Items returns the elements of the named member, and reports whether it is an array, or a string that
+// holds the text of one. The result is nil, true if the member is absent.
+func (o *Object) Items(name string) (items []json.RawMessage, ok bool) {
+	raw := o.find(name)
+	if raw == nil {
+		return nil, true
+	}
+	if text := heldArray(raw); text != nil {
+		raw = text
+	}
+	return items, json.Unmarshal(raw, &items) == nil
+}
 
 // Fail notes a fault of the named member.
 func (o *Object) Fail(name, detail, help string) {
 	o.faults = append(o.faults, &tool.ArgumentError{Path: name, Detail: detail, Help: help})
 }
 
-// Refuse marks the named member as read, and notes a fault if it is present and not null.
+// Refuse marks the named member as read, and notes a fault if it is present and says something; see
+// [Object.Gives].
 func (o *Object) Refuse(name, detail, help string) {
 	for i := range o.members {
 		if m := &o.members[i]; m.name == name {
 			m.read = true
-			if m.raw.Kind() != 'n' {
+			if !isEmpty(m.raw) {
 				o.Fail(name, detail, help)
 			}
 			return
@@ -118,7 +146,7 @@ func (o *Object) Done() error {
 	more := 0
 	for i := range o.members {
 		switch m := &o.members[i]; {
-		case m.read:
+		case m.read, o.noun == toolMember && runOptions[m.name] && isEmpty(m.raw):
 		case len(faults) < maxFaults:
 			faults = append(faults, o.unknown(m.name, m.raw))
 		default:
@@ -164,12 +192,13 @@ func (d *decoder) done() {
 	decoders.Put(d)
 }
 
-// newObject parses a JSON object. No text, or null, is an object without members.
+// newObject parses a JSON object; see [Unwrap] for its other forms. No text, an empty string, or null
+// is an object without members.
 func newObject(noun string, raw json.RawMessage) *Object {
 	o := &Object{noun: noun}
 	o.members, o.known = o.firstMembers[:0], o.firstKnown[:0]
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
+	raw = bytes.TrimSpace(bytes.TrimPrefix(Unwrap(raw), []byte(byteOrderMark)))
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
 		return o
 	}
 	d := decode(raw)
@@ -180,11 +209,7 @@ func newObject(noun string, raw json.RawMessage) *Object {
 			o.malformed(err)
 			return o
 		}
-		help := ""
-		if v.Kind() == '"' {
-			help = "send the object itself, not a string that holds its text"
-		}
-		o.Fail("", "found "+describe(v)+", expected a JSON object", help)
+		o.Fail("", "found "+describe(v)+", expected a JSON object", "")
 		return o
 	}
 	if _, err := d.ReadToken(); err != nil {

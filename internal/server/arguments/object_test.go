@@ -100,6 +100,14 @@ func TestValue(t *testing.T) {
 		{records, `[{"org":"a","year":"x"}]`, `p[0].year: found the string "x", expected an integer from -2147483648 to 2147483647`},
 		{records, `[{"org":"a","yeer":1}]`, `p[0].yeer: there is no such field; did you mean year?`},
 		{records, `[3]`, `p[0]: found the number 3, expected an object such as { org: String, year: I32? }`},
+		{records, `"[{\"org\":\"a\",\"year\":1}]"`, value.OfRecords([][]value.Value{{value.OfString("a"), value.OfI32(1)}})},
+		{records, `["{\"org\":\"a\",\"year\":1}"]`, value.OfRecords([][]value.Value{{value.OfString("a"), value.OfI32(1)}})},
+		{records, `"[{\"org\":1}]"`, `p[0].org: found the number 1, expected a string; write it in quotes`},
+		{node, `"{\"id\":\"ann\",\"type\":\"Person\"}"`, plan.OfNode("Person", "ann")},
+		{vec, `"[1, \"2.5\"]"`, value.OfVector([]float32{1, 2.5})},
+		{list(value.String), `" [\"a\"]"`, value.OfList(value.String, []value.Value{value.OfString("a")})},
+		{list(value.String), `"[a]"`, `p: found the string "[a]", expected an array, each element a string`},
+		{str, `"[\"a\"]"`, value.OfString("[\"a\"]")},
 		{records, `{"org":"a"}`, `p: found an object, expected an array, each element an object such as { org: String, year: I32? }`},
 		{list(value.String), `"a"`, `p: found the string "a", expected an array, each element a string`},
 	}
@@ -129,7 +137,17 @@ func TestObjectFaults(t *testing.T) {
 		{"unknown", `{"name":"a","zzz":1}`, "zzz: unknown parameter; known are depth, name"},
 		{"all at once", `{"depth":"x"}`, "name: missing, expected a string\ndepth: found the string \"x\", expected an integer from -2147483648 to 2147483647"},
 		{"not an object", `[1]`, "found an array, expected a JSON object"},
-		{"a string", `"{}"`, `found the string "{}", expected a JSON object; send the object itself, not a string that holds its text`},
+		{"as text", `"{\"name\":\"a\",\"depth\":\"3\"}"`, ""},
+		{"as text with a mark", "\" \ufeff {\\\"name\\\":\\\"a\\\"} \"", ""},
+		{"a mark", "\ufeff{\"name\":\"a\"}", ""},
+		{"empty, as text", `"{}"`, "name: missing, expected a string"},
+		{"empty text", `""`, "name: missing, expected a string"},
+		{"empty array", `[ ]`, "name: missing, expected a string"},
+		{"a string", `"abc"`, `found the string "abc", expected a JSON object`},
+		{"an array as text", `"[1]"`, `found the string "[1]", expected a JSON object`},
+		{"text in text", `"\"{}\""`, `found the string "\"{}\"", expected a JSON object`},
+		{"broken text", `"{\"name\":"`, "the text is not valid JSON: unexpected EOF"},
+		{"options that say nothing", `{"name":"a","branch":"","dry_run":false,"params":{},"snapshot":null}`, "branch: unknown parameter; known are depth, name\ndry_run: unknown parameter; known are depth, name\nparams: unknown parameter; known are depth, name\nsnapshot: unknown parameter; known are depth, name"},
 		{"twice", `{"name":"a","name":"b"}`, "the member /name occurs twice"},
 		{"twice inside", `{"name":{"x":1,"x":2}}`, "the member /name/x occurs twice"},
 		{"trailing", `{"name":"a"} {}`, "there is text after the JSON object"},
@@ -160,6 +178,66 @@ func TestObjectFaults(t *testing.T) {
 			t.Errorf("%q: no fault", bad)
 		} else if a := err.(*tool.ArgumentError); a.Path != "" || len(a.Also) > 0 {
 			t.Errorf("%q: got %v, want one fault of the whole", bad, err)
+		}
+	}
+}
+
+// TestNothingSaid checks that members which say nothing are ignored where they do not apply, and only there.
+func TestNothingSaid(t *testing.T) {
+	tests := []struct {
+		json string
+		read func(*Object) error
+		want string
+	}{
+		{`{"state":"","branch":"","dry_run":false,"params":{},"confirm":null}`, func(o *Object) error { o.OptEnum("state", "open"); return o.Done() }, ""},
+		{`{"state":"x"}`, func(o *Object) error { o.OptEnum("state", "open"); return o.Done() }, `state: found the string "x", expected one of open`},
+		{`{"branch":"a","dry_run":true}`, (*Object).Done, "branch: unknown member; none is taken\ndry_run: unknown member; none is taken"},
+		{`{"other":""}`, (*Object).Done, "other: unknown member; none is taken"},
+		{`{"a":false,"b":"","c":[],"d":{ },"e":null}`, refuse("a", "b", "c", "d", "e"), ""},
+		{`{"a":true,"b":" ","c":[0],"d":{"x":1},"e":0}`, refuse("a", "b", "c", "d", "e"), "a: no\nb: no\nc: no\nd: no\ne: no"},
+	}
+	for _, tt := range tests {
+		got := ""
+		if err := tt.read(Members(json.RawMessage(tt.json))); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.json, got, tt.want)
+		}
+	}
+	for text, want := range map[string]string{
+		``: "", `{}`: "", `[]`: "", `""`: "", `"{}"`: "", `{"random_string":"dummy"}`: "", `"{\"random_string\":\"dummy\"}"`: "", `{"branch":""}`: "",
+		`{"branch":"work"}`: "branch: unknown member; none is taken", `[1]`: "found an array, expected a JSON object",
+	} {
+		got := ""
+		if err := NoMembers(json.RawMessage(text)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("a tool without arguments, %s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// refuse returns a function that refuses the named members.
+func refuse(names ...string) func(*Object) error {
+	return func(o *Object) error {
+		for _, name := range names {
+			o.Refuse(name, "no", "")
+		}
+		return o.Done()
+	}
+}
+
+// TestItems reads an array in each of its forms.
+func TestItems(t *testing.T) {
+	for text, want := range map[string]int{`{"a":[1,2]}`: 2, `{"a":"[1,2,3]"}`: 3, `{"a":[]}`: 0, `{}`: 0, `{"a":"x"}`: -1, `{"a":{}}`: -1, `{"a":"[1"}`: -1} {
+		got := -1
+		if items, ok := Members(json.RawMessage(text)).Items("a"); ok {
+			got = len(items)
+		}
+		if got != want {
+			t.Errorf("%s: %d elements, want %d", text, got, want)
 		}
 	}
 }

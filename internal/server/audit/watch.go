@@ -126,7 +126,7 @@ func (w *Watch) End(ctx context.Context, commit string, err error) {
 	rows, bytes := w.to.Since(w.mark)
 	if w.span != nil {
 		w.span.SetAttributes(attribute.String("omnigraph.outcome", string(outcome)), attribute.Int("omnigraph.rows", rows))
-		if err != nil {
+		if outcome != wireerror.Done {
 			w.span.SetStatus(codes.Error, string(outcome)) // the error's text may contain values
 		}
 		w.span.End()

@@ -122,7 +122,7 @@ func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, w
 	envelope.HangUp(w, r)
 	g.logSampled(r, slog.LevelInfo, "authentication refused", "reason", why)
 	if g.Metadata != nil {
-		header += `, resource_metadata="` + g.Metadata.url(r) + `"`
+		header += g.Metadata.challenge(r)
 	}
 	w.Header().Set("WWW-Authenticate", header)
 	envelope.Write(w, envelope.New(wireerror.NotIdentified, client.CodeUnauthorized, why))

@@ -254,13 +254,36 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	}
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
-		var key jose.JSONWebKey
-		// Skip keys that do not decode: a set may hold keys of future types.
-		if err := json.Unmarshal(raw, &key); err == nil && verifies(&key) {
-			keys = append(keys, key)
+		if key := keyOf(raw); key != nil && verifies(key) {
+			keys = append(keys, *key)
 		}
 	}
 	return keys, nil
+}
+
+// certificates are the members of a key about its certificates. The server trusts a key because the
+// issuer publishes it, so it drops them: a malformed one would make a good key unusable.
+var certificates = []string{"x5c", "x5t", "x5t#S256", "x5u"}
+
+// keyOf decodes a published key. It returns nil for a key that does not decode: a set may hold keys of
+// types that this server does not know.
+func keyOf(raw json.RawMessage) *jose.JSONWebKey {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	for _, name := range certificates {
+		delete(members, name)
+	}
+	b, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	key := new(jose.JSONWebKey)
+	if json.Unmarshal(b, key) != nil {
+		return nil
+	}
+	return key
 }
 
 // get fetches a JSON document and decodes it into the value that the pointer `into` refers to.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,6 +65,31 @@ func TestIssuerDown(t *testing.T) {
 		}
 		if got := i.Fetches(); got != s.fetches {
 			t.Fatalf("%s: the issuer was asked %d times, want %d", s.name, got, s.fetches)
+		}
+	}
+}
+
+// TestExtraMembers checks that what a key says about its certificates does not make it unusable.
+func TestExtraMembers(t *testing.T) {
+	const ec = `"kty":"EC","crv":"P-256","kid":"k1","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x0_ssRvDe6sLyYk0cIqXhU3FbuqHMV_ExqVbQ5Vu8XM"`
+	const good = `"kty":"EC","crv":"P-256","kid":"k1","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"`
+	for members, want := range map[string]bool{
+		good:                             true,
+		good + `,"x5c":["bm90IGEga2V5"]`: true,
+		good + `,"x5t":"short","x5t#S256":7,"x5u":"::"`: true,
+		good + `,"new":{"a":[1]}`:                       true,
+		good + `,"use":"enc"`:                           false,
+		ec:                                              false, // the point is not on the curve
+		`"kty":"NEW","kid":"k1"`:                        false,
+	} {
+		key := keyOf(json.RawMessage("{" + members + "}"))
+		if got := key != nil && verifies(key); got != want {
+			t.Errorf("{%s}: usable %v, want %v", members, got, want)
+		}
+	}
+	for _, raw := range []string{`7`, `null`, `"k"`, `[]`} {
+		if key := keyOf(json.RawMessage(raw)); key != nil && verifies(key) {
+			t.Errorf("%s is a key", raw)
 		}
 	}
 }

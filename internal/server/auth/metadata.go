@@ -20,6 +20,10 @@ type Metadata struct {
 	// Metadata uses the Host of the request; the host check then accepts only hosts of this machine.
 	PublicHost string
 
+	// Scopes are the scopes that a client should ask the issuer for. They are scope tokens of RFC 6749,
+	// so they need no escape in a header.
+	Scopes []string
+
 	// Graph reports whether id has the form of a graph id. It does not check whether the graph
 	// exists, because clients without a token must not learn that.
 	Graph func(id string) bool
@@ -42,7 +46,7 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		b, err := json.Marshal(client.ResourceMetadata{
-			Resource: m.base(r) + path, Servers: []string{m.Issuer}, Methods: []string{"header"}, Name: "Omnigraph",
+			Resource: m.base(r) + path, Servers: []string{m.Issuer}, Methods: []string{"header"}, Scopes: m.Scopes, Name: "Omnigraph",
 		})
 		if err != nil {
 			panic(err) // cannot happen: all values are strings
@@ -53,6 +57,16 @@ func (m *Metadata) Wrap(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store") // the answer may name the host of the request
 		_, _ = w.Write(b)                  // fails only if the client is gone
 	})
+}
+
+// challenge returns the parameters that WWW-Authenticate has for a client without a valid token: the
+// address of the metadata, and the scopes to ask for (RFC 6750, section 3).
+func (m *Metadata) challenge(r *http.Request) string {
+	params := `, resource_metadata="` + m.url(r) + `"`
+	if len(m.Scopes) > 0 {
+		params += `, scope="` + strings.Join(m.Scopes, " ") + `"`
+	}
+	return params
 }
 
 // url returns the address of the metadata for the resource that the request is about.

@@ -48,7 +48,7 @@ func TestMetadata(t *testing.T) {
 			Resource string   `json:"resource"`
 			Servers  []string `json:"authorization_servers"`
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Resource != tt.resource || len(got.Servers) != 1 || got.Servers[0] != m.Issuer {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || strings.Contains(w.Body.String(), "scopes") || got.Resource != tt.resource || len(got.Servers) != 1 || got.Servers[0] != m.Issuer {
 			t.Errorf("%s: %s, %v; want the resource %s", tt.path, w.Body, err, tt.resource)
 		}
 		if h := w.Header(); h.Get("Content-Type") != "application/json" || h.Get("Cache-Control") != "no-store" {
@@ -81,6 +81,17 @@ func TestChallengeNamesMetadata(t *testing.T) {
 		if got := w.Header().Get("WWW-Authenticate"); got != challenge+`, resource_metadata="http://127.0.0.1:8080`+wellKnown+want+`"` {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+	m.Scopes = []string{"graph.read", "graph.write"}
+	w := httptest.NewRecorder()
+	gate.Require(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080/graphs/code/mcp", nil))
+	if got := w.Header().Get("WWW-Authenticate"); !strings.HasSuffix(got, `, scope="graph.read graph.write"`) || !strings.Contains(got, "resource_metadata=") {
+		t.Errorf("with scopes: %s", got)
+	}
+	w = httptest.NewRecorder()
+	m.Wrap(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+wellKnown, nil))
+	if !strings.Contains(w.Body.String(), `"scopes_supported":["graph.read","graph.write"]`) {
+		t.Errorf("the metadata has no scopes: %s", w.Body)
 	}
 	m.PublicHost = "::1"
 	if got := m.base(httptest.NewRequest(http.MethodGet, "/", nil)); got != "https://[::1]" {

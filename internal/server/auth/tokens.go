@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -29,10 +30,21 @@ const (
 const maxToken = 4096
 
 // Tokens holds the static bearer tokens of a server. It keeps only their SHA-256 digests. Fill it
-// before the server starts; after that it is safe for concurrent use.
+// before the server starts; after that it is safe for concurrent use, and only Replace changes it.
 type Tokens struct {
-	entries []entry
+	entries atomic.Pointer[[]entry] // nil if there are none; a slice that is here does not change
 }
+
+// all returns the tokens.
+func (t *Tokens) all() []entry {
+	if p := t.entries.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Replace takes the tokens of `from` in place of its own. Requests that were authenticated before go on.
+func (t *Tokens) Replace(from *Tokens) { t.entries.Store(from.entries.Load()) }
 
 // entry is the digest of a token with its actor.
 type entry struct {
@@ -85,11 +97,11 @@ func (t *Tokens) ReadFile(path string) error {
 }
 
 // Len returns the number of tokens.
-func (t *Tokens) Len() int { return len(t.entries) }
+func (t *Tokens) Len() int { return len(t.all()) }
 
 // Names reports whether an actor has a token.
 func (t *Tokens) Names(actor string) bool {
-	return slices.ContainsFunc(t.entries, func(e entry) bool { return e.actor.ID == actor })
+	return slices.ContainsFunc(t.all(), func(e entry) bool { return e.actor.ID == actor })
 }
 
 // Verify implements Verifier. It compares the token with every entry, so that its running time does
@@ -100,9 +112,10 @@ func (t *Tokens) Verify(_ context.Context, token string) (*access.Actor, error) 
 	}
 	digest := sha256.Sum256([]byte(token))
 	var actor *access.Actor
-	for i := range t.entries {
-		if subtle.ConstantTimeCompare(digest[:], t.entries[i].digest[:]) == 1 {
-			actor = t.entries[i].actor
+	entries := t.all()
+	for i := range entries {
+		if subtle.ConstantTimeCompare(digest[:], entries[i].digest[:]) == 1 {
+			actor = entries[i].actor
 		}
 	}
 	return actor, nil
@@ -140,7 +153,7 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 	if err := checkActor(actor); err != nil {
 		return err
 	}
-	for _, e := range t.entries {
+	for _, e := range t.all() {
 		if e.digest != digest {
 			continue
 		}
@@ -149,7 +162,8 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
 		}
 		return nil
 	}
-	t.entries = append(t.entries, entry{digest, &access.Actor{ID: actor, Source: "token"}})
+	entries := append(slices.Clip(t.all()), entry{digest, &access.Actor{ID: actor, Source: "token"}})
+	t.entries.Store(&entries)
 	return nil
 }
 

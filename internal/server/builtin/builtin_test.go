@@ -207,6 +207,12 @@ func TestDescriptors(t *testing.T) {
 			}
 		}
 		_, err := b.Decode(json.RawMessage(`{"zzzzzzzzzzz":1}`))
+		if len(schema.Properties) == 0 { // some clients make up a member for such a tool
+			if err != nil {
+				t.Errorf("%s takes no arguments and refuses one: %v", d.Name, err)
+			}
+			continue
+		}
 		if err == nil || !strings.Contains(err.Error(), "zzzzzzzzzzz: unknown member") {
 			t.Errorf("%s: unknown member: %v", d.Name, err)
 			continue

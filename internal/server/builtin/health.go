@@ -30,7 +30,7 @@ func health(version string) tool.Tool {
 			Description: "Reports the health of the database (db): whether it is up, whether it currently saves writes or is read-only, the version of the server, and the digest of the schema.",
 		}),
 		decode: func(args json.RawMessage) (tool.Call, error) {
-			if err := arguments.Members(args).Done(); err != nil {
+			if err := arguments.NoMembers(args); err != nil {
 				return nil, err
 			}
 			return &call{run: func(ctx context.Context, env *tool.Env) (any, string, error) {

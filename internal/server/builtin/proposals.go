@@ -66,7 +66,7 @@ func proposalSubmit() tool.Tool {
 			o := arguments.Members(args)
 			id, source, title, description := o.OptString("proposal"), orEmpty(o.OptString("source")), o.OptString("title"), o.OptString("description")
 			target, comment, closes := orEmpty(o.OptString("target")), orEmpty(o.OptString("comment")), isTrue(o.OptBool("close"))
-			if id == nil {
+			if orEmpty(id) == "" {
 				for _, name := range []string{"comment", "close"} {
 					o.Refuse(name, "found without proposal", "leave it out to open a proposal, or give the id of a proposal")
 				}
@@ -168,7 +168,7 @@ func proposalGet() tool.Tool {
 				Reviewer: orEmpty(o.OptString("reviewer")), Target: orEmpty(o.OptString("target"))}
 			changes, limit, token := isTrue(o.OptBool("changes")), within(o, "limit", defaultProposals, maxProposals), orEmpty(o.OptString("page_token"))
 			switch {
-			case id == nil:
+			case orEmpty(id) == "":
 				o.Refuse("changes", "found without proposal", "give the id of a proposal")
 			default:
 				for _, name := range []string{"state", "author", "reviewer", "target"} {
@@ -184,7 +184,7 @@ func proposalGet() tool.Tool {
 				return nil, err
 			}
 			switch {
-			case id == nil:
+			case orEmpty(id) == "":
 				filter.Limit, filter.PageToken = limit, token
 				return shaped(operations.ListProposals(filter), func(v any) any {
 					list := v.(*client.ProposalList)
@@ -288,11 +288,11 @@ func proposalResolve() tool.Tool {
 			o := arguments.Members(args)
 			id := o.String("proposal")
 			body := client.ProposalChangeBody{Digest: orEmpty(o.OptString("digest")), Comment: orEmpty(o.OptString("comment"))}
-			var items []json.RawMessage
-			switch err := json.Unmarshal(o.Raw("resolutions"), &items); {
+			items, ok := o.Items("resolutions")
+			switch {
 			case !o.Has("resolutions"):
 				o.Fail("resolutions", fmt.Sprintf("missing, expected an array of 1 to %d objects", maxResolutions), "")
-			case err != nil || len(items) == 0 || len(items) > maxResolutions:
+			case !ok || len(items) == 0 || len(items) > maxResolutions:
 				o.Fail("resolutions", fmt.Sprintf("found another value, expected an array of 1 to %d objects", maxResolutions), "")
 			}
 			for i, item := range items[:min(len(items), maxResolutions)] {

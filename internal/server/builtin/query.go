@@ -124,18 +124,16 @@ func mutate() tool.Tool {
 // decodeQuery returns the call for one read, or for a batch if the member `queries` is present.
 func decodeQuery(args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
-	if !o.Has("queries") {
+	if !o.Gives("queries") && (o.Gives("query") || !o.Has("queries")) {
 		o.Raw("queries") // declares the member `queries`, which is absent or null
 		c := adHoc(o)
 		c.Options = queryrun.ReadOptions(o)
 		return c, o.Done()
 	}
-	items, err := elements(o.Raw("queries"))
+	items, err := elements(o)
 	o.Merge("queries", err)
 	for _, alone := range []string{"query", "name", "params", "branch", "snapshot", "page_token"} {
-		if o.Has(alone) {
-			o.Fail(alone, "found outside queries, expected inside the elements of queries", "")
-		}
+		o.Refuse(alone, "found outside queries, expected inside the elements of queries", "")
 		o.Raw(alone)
 	}
 	if err := o.Done(); err != nil {
@@ -183,9 +181,9 @@ func names(source, name string) bool {
 }
 
 // elements splits a JSON array of queries.
-func elements(raw json.RawMessage) ([]json.RawMessage, error) {
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
+func elements(o *arguments.Object) ([]json.RawMessage, error) {
+	items, ok := o.Items("queries")
+	if !ok {
 		return nil, &tool.ArgumentError{Detail: "the value is not an array, expected an array of objects", Help: `such as [{"query": "…", "params": {…}}]`}
 	}
 	if len(items) == 0 || len(items) > maxBatch {

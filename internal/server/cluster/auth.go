@@ -98,6 +98,10 @@ type OIDC struct {
 	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
 
+	// Scopes are the scopes that clients are told to ask the issuer for. The server does not look for them
+	// in tokens.
+	Scopes []string
+
 	Studio *StudioClient // lets users of the studio log in at the issuer; nil means that they cannot
 }
 
@@ -169,6 +173,12 @@ func (p *reader) oidc(n *strictyaml.Node) {
 		}
 	}
 	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
+	scopes, _ := f["scopes"].Texts(oidcSection + ".scopes")
+	for _, e := range scopes {
+		if checkScope(e) && !slices.Contains(o.Scopes, e.Key) {
+			o.Scopes = append(o.Scopes, e.Key)
+		}
+	}
 	o.Studio = studioClient(f["studio"])
 	groups, _ := f["groups"].Entries(oidcSection + ".groups")
 	for _, g := range groups {
@@ -198,8 +208,7 @@ func studioClient(n *strictyaml.Node) *StudioClient {
 	scopes, _ := f["scopes"].Texts("scopes")
 	for _, e := range scopes {
 		switch {
-		case !scopeToken().MatchString(e.Key):
-			e.At.Fault(strictyaml.BadValue, fmt.Sprintf("scope %.80q is not a scope: expected ASCII characters without blanks, quotes and backslashes", e.Key), "write each scope as an entry of its own")
+		case !checkScope(e):
 		case e.Key == offlineScope:
 			e.At.Fault(strictyaml.BadValue, "scope offline_access asks for a refresh token, which the studio must not have", "remove the scope")
 		case !slices.Contains(c.Scopes, e.Key):
@@ -207,6 +216,15 @@ func studioClient(n *strictyaml.Node) *StudioClient {
 		}
 	}
 	return c
+}
+
+// checkScope reports whether an entry is a scope, and a fault if it is not.
+func checkScope(e strictyaml.Entry) bool {
+	ok := scopeToken().MatchString(e.Key)
+	if !ok {
+		e.At.Fault(strictyaml.BadValue, fmt.Sprintf("scope %.80q is not a scope: expected ASCII characters without blanks, quotes and backslashes", e.Key), "write each scope as an entry of its own")
+	}
+	return ok
 }
 
 // checkIssuer reports a fault unless s has the form of an issuer.

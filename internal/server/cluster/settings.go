@@ -247,6 +247,9 @@ var oidcSettings = &setting{
 			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the name of the group in the policies."},
 			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
 			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
+		{Key: "scopes", Type: strictyaml.List, Default: "none", Example: "[graph.read]",
+			Each: &setting{Example: "graph.read", Pattern: scopePattern, Limits: "a scope: ASCII without blanks, quotes and backslashes", Text: "This is a scope."},
+			Text: "Clients are told to ask the issuer for these scopes. The server does not look for them in tokens; policies decide what an actor may do."},
 		studioClientSettings,
 	},
 }

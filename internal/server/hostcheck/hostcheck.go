@@ -35,6 +35,7 @@ type Options struct {
 // Checker checks the Host and Origin of requests. It is safe for concurrent use.
 type Checker struct {
 	loopback bool            // the server is bound to loopback
+	public   map[string]bool // the configured public hosts, also if they have no effect
 	hosts    map[string]bool // nil means any
 	origins  map[string]bool // origins of web pages that may call the server
 }
@@ -62,6 +63,7 @@ func New(o Options) (*Checker, error) {
 		}
 		public[h] = true
 	}
+	g.public = public
 	switch {
 	case g.loopback:
 		g.hosts = map[string]bool{"127.0.0.1": true, "::1": true, "localhost": true}
@@ -85,8 +87,7 @@ func (g *Checker) Wrap(next http.Handler) http.Handler {
 		}
 		if !g.hostAllowed(r.Host) {
 			envelope.HangUp(w, r)
-			refuse(w,
-				fmt.Sprintf("this server does not accept requests for host %q; use its own name, or list that host under server.public_hosts", clip(r.Host)))
+			refuse(w, fmt.Sprintf("this server does not accept requests for host %q; %s", clip(r.Host), g.hostAdvice(r.Host)))
 			return
 		}
 		origins := r.Header.Values("Origin")
@@ -97,8 +98,7 @@ func (g *Checker) Wrap(next http.Handler) http.Handler {
 		listed, allowed := g.originAllowed(origins, r.Host)
 		if !allowed {
 			envelope.HangUp(w, r)
-			refuse(w,
-				fmt.Sprintf("origin %q may not call this server; list it under server.browser_origins", clip(strings.Join(origins, ", "))))
+			refuse(w, fmt.Sprintf("origin %q may not call this server; %s", clip(strings.Join(origins, ", ")), originAdvice(origins)))
 			return
 		}
 		if listed {

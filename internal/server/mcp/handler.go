@@ -114,6 +114,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	version := r.Header.Get(versionHeader)
+	if !batch && msgs[0].method == "initialize" && !supported(version) {
+		version = "" // the body says what the client supports, and the answer what both support
+	}
 	if fault := checkMessages(r.Header, version, msgs, batch); fault != nil {
 		fault.write(w)
 		return
@@ -269,8 +272,8 @@ func checkEnvelope(r *http.Request) *httpFault {
 	if codings := r.Header["Content-Encoding"]; codings != nil && !(len(codings) == 1 && (codings[0] == "" || codings[0] == "identity")) {
 		return refused(http.StatusUnsupportedMediaType, "found a Content-Encoding, expected none; send the body uncompressed")
 	}
-	if !accepts(r.Header["Accept"]) {
-		return badRequest("the Accept header must list both application/json and text/event-stream")
+	if !accepts(r.Header["Accept"], "application", "json") {
+		return badRequest("the Accept header leaves out application/json, which every answer is; add application/json to it")
 	}
 	if r.Header["Last-Event-Id"] != nil {
 		return badRequest("found a Last-Event-ID header; there are no streams to resume")
@@ -278,31 +281,40 @@ func checkEnvelope(r *http.Request) *httpFault {
 	return nil
 }
 
-// accepts reports whether the client accepts both media types that the transport defines.
-func accepts(values []string) bool {
-	var takesJSON, takesStream bool
+// accepts reports whether a client takes a media type. Without an Accept header it takes all of them. The
+// protocol asks clients to list both media types of the transport. Many do not, and almost all answers
+// are JSON, so the server wants only the media type that it sends.
+func accepts(values []string, main, sub string) bool {
+	listed, taken := false, false
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
-			mediaType, _, _ := strings.Cut(part, ";")
-			mediaType = strings.TrimSpace(mediaType)
-			switch {
-			case mediaType == "*/*":
-				return true
-			case strings.EqualFold(mediaType, "application/json"), strings.EqualFold(mediaType, "application/*"):
-				takesJSON = true
-			case strings.EqualFold(mediaType, "text/event-stream"), strings.EqualFold(mediaType, "text/*"):
-				takesStream = true
+			mediaType, params, _ := strings.Cut(part, ";")
+			mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+			listed = listed || mediaType != ""
+			if mediaType == main+"/"+sub || mediaType == main+"/*" || mediaType == "*/*" {
+				taken = taken || !excluded(params)
 			}
 		}
 	}
-	return takesJSON && takesStream
+	return taken || !listed
+}
+
+// excluded reports whether the parameters of a media type have the quality 0, which refuses the type.
+func excluded(params string) bool {
+	for p := range strings.SplitSeq(params, ";") {
+		if q, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(p)), "q="); ok {
+			n, err := strconv.ParseFloat(q, 64)
+			return err == nil && n == 0
+		}
+	}
+	return false
 }
 
 // checkMessages checks messages against each other and against the protocol version of the
 // request, which is empty if the header is absent.
 func checkMessages(header http.Header, version string, msgs []message, batch bool) *httpFault {
 	for i := range msgs {
-		if m := &msgs[i]; version != "" && !supported(version, m.method) {
+		if m := &msgs[i]; version != "" && !supported(version) {
 			return &httpFault{status: http.StatusBadRequest, id: m.id, fault: unsupportedVersion(version)}
 		}
 	}

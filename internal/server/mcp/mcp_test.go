@@ -379,7 +379,13 @@ func TestTransport(t *testing.T) {
 		{"initialize", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"batch", "2025-03-26", `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]`, 200, `"id":2`},
 		{"large batch", "2025-03-26", "[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 16) + `{"id":1}]`, 400, "found a batch of 17 messages, expected at most 16"},
-		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"code":-32022`},
+		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `"result":{}`},
+		{"old version", "2024-11-05", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, ""},
+		{"old version", "2024-11-05", `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`, 200, `"tools":[`},
+		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, 200, `"resources":[`},
+		{"future version, first message", "2099-01-01", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2099-01-01","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2025-11-25"`},
+		{"byte order mark", "2025-11-25", "\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `"result":{}`},
+		{"arguments as text", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"everyone","arguments":"{\"branch\":\"main\"}"}}`, 200, `unknown tool: everyone`},
 		{"old version", "2024-11-05", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, 200, `"protocolVersion":"2024-11-05"`},
 		{"future version", "2099-01-01", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, 400, `"requested":"2099-01-01"`},
 		{"discover without the version before", "2026-07-28", message(newest, "server/discover", ""), 200, `"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`},
@@ -415,7 +421,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// TestHeaders checks that the server requires each header of the transport, and that refusals
+// TestHeaders checks what the server requires of each header of the transport, and that refusals
 // are JSON too.
 func TestHeaders(t *testing.T) {
 	url := serve(t, config(t), mcp.Options{})
@@ -430,8 +436,14 @@ func TestHeaders(t *testing.T) {
 	}{
 		{"Accept", "*/*", 400, "unknown tool"},
 		{"Accept", "text/event-stream;q=0.1 ,Application/JSON", 400, "unknown tool"},
-		{"Accept", "application/json", 400, "both application/json and text/event-stream"},
-		{"Accept", "", 400, "both application/json and text/event-stream"},
+		{"Accept", "application/json", 400, "unknown tool"},
+		{"Accept", "application/*", 400, "unknown tool"},
+		{"Accept", "text/html, */*;q=0.8", 400, "unknown tool"},
+		{"Accept", " , ", 400, "unknown tool"},
+		{"Accept", "", 400, "unknown tool"},
+		{"Accept", "text/event-stream", 400, "leaves out application/json"},
+		{"Accept", "application/json;q=0, text/event-stream", 400, "leaves out application/json"},
+		{"Accept", "text/html", 400, "leaves out application/json"},
 		{"Content-Type", "application/json; charset=utf-8", 400, "unknown tool"},
 		{"Content-Type", "text/plain", 415, "application/json"},
 		{"Content-Type", "", 415, "application/json"},

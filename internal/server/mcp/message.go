@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 )
 
 // message is one JSON-RPC message. Its raw parts are slices of the body that it was read from.
@@ -51,8 +53,12 @@ type decoder struct {
 // decoders is a pool because each decoder has its own buffer and stacks.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
+// byteOrderMark may precede a message; Windows programs write it.
+var byteOrderMark = []byte("\ufeff")
+
 // readMessages reads a body, which is one message or a batch. The error is a *badMessage.
 func readMessages(body []byte) (msgs []message, batch bool, err error) {
+	body = bytes.TrimPrefix(body, byteOrderMark)
 	if tooDeep(body) {
 		return nil, false, &badMessage{code: codeInvalidRequest, detail: fmt.Sprintf("the message nests deeper than %d levels", maxDepth)}
 	}
@@ -232,7 +238,7 @@ func (r reader) params(m *message) error {
 		case "uri":
 			m.uri = v
 		case "arguments":
-			m.args = v
+			m.args = arguments.Unwrap(v)
 		case "_meta":
 			m.meta = v
 		}

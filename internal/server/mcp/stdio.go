@@ -256,7 +256,7 @@ func (s *stdioSession) begin(ctx context.Context, m *message) call {
 	}
 	if meta := metaOf(m); meta.version >= statelessVersion {
 		c.version = meta.version
-		if !supported(c.version, m.method) {
+		if !supported(c.version) {
 			c.refusal = unsupportedVersion(c.version)
 		} else {
 			c.refusal = checkMeta(m, c.version)

@@ -83,6 +83,9 @@ func TestStdio(t *testing.T) {
 		s := converse(t, config(t), servedtest.Reader, proxied)
 		for _, tt := range []struct{ line, want string }{
 			{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2024-11-05"`},
+			{`{"jsonrpc":"2.0","id":"y","method":"tools/list"}`, `"tools":[`},
+			{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"lookup_person","arguments":"{\"params\":\"{\\\"name\\\":\\\"ada\\\"}\"}"}}`, `"p.age":36`},
+			{"\ufeff" + `{"jsonrpc":"2.0","id":"y","method":"ping"}`, `"result":{}`},
 			{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2025-03-26"`},
 			{`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n\n" + `{"jsonrpc":"2.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0","id":"x","result":{}}`},
 			{`{"jsonrpc":`, `"code":-32700`},

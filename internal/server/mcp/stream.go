@@ -34,6 +34,12 @@ type eventStream struct {
 
 // listen answers subscriptions/listen.
 func (h *handler) listen(w http.ResponseWriter, r *http.Request, m *message) {
+	if !accepts(r.Header["Accept"], "text", "event-stream") {
+		fault := badRequest("the Accept header leaves out text/event-stream, which the answer is; add text/event-stream to it")
+		fault.id = m.id
+		fault.write(w)
+		return
+	}
 	s := &eventStream{w: w, control: http.NewResponseController(w)}
 	// The limit on the time for reading a request must not end the stream.
 	if err := s.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {

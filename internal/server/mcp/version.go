@@ -18,22 +18,22 @@ const (
 	handshakeVersion = "2025-11-25" // the newest version that initialize can agree on
 	unbatchedVersion = "2025-06-18" // the first version without batches
 	assumedVersion   = "2025-03-26" // assumed for requests that name no version
-	oldestVersion    = "2024-11-05" // supported for initialize only
+	oldestVersion    = "2024-11-05" // served like the next one, to clients that ask for it; not advertised
 )
 
-// versions lists the protocol versions that the server supports for every method, newest first.
+// versions lists the protocol versions that the server advertises, newest first.
 var versions = []string{statelessVersion, handshakeVersion, unbatchedVersion, assumedVersion}
 
-// supported reports whether the server supports a protocol version for a method. The version may
-// still lack the method; see [method.in].
-func supported(version, method string) bool {
-	return slices.Contains(versions, version) || version == oldestVersion && method == "initialize"
+// supported reports whether the server serves a protocol version, in all messages. The version may lack a
+// method; see [method.in].
+func supported(version string) bool {
+	return slices.Contains(versions, version) || version == oldestVersion
 }
 
 // agreed returns the protocol version in the answer of initialize, for a client that requests the
 // given version.
 func agreed(version string) string {
-	if version < statelessVersion && supported(version, "initialize") {
+	if version < statelessVersion && supported(version) {
 		return version
 	}
 	return handshakeVersion

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -21,7 +22,7 @@ type Look struct {
 	// Token is the page token of a list of a branch; empty for the first page and for all other calls.
 	Token string
 
-	// If Unless is not nil and returns true for the commit, the call ends with an *Unchanged before
+	// If Unless is not nil and returns true for the commit, the call ends with a *wireerror.Unchanged before
 	// it reads anything.
 	Unless func(commit string) bool
 
@@ -32,12 +33,6 @@ type Look struct {
 	// Read reads the commit c and returns the answer.
 	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
 }
-
-// Unchanged reports that the caller already has the answer of the call. It is not a
-// failure.
-type Unchanged struct{ Commit string }
-
-func (e *Unchanged) Error() string { return "the caller already has the answer for commit " + e.Commit }
 
 // Grants returns the permission for the branch or for the commit.
 func (c *Look) Grants() []tool.Grant {
@@ -65,7 +60,7 @@ func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		return nil, err
 	}
 	if c.Unless != nil && c.Unless(at.ID) {
-		return nil, &Unchanged{Commit: at.ID}
+		return nil, &wireerror.Unchanged{Commit: at.ID}
 	}
 	v, err := c.Read(ctx, env, at)
 	if err != nil {

@@ -23,7 +23,7 @@ type Options struct {
 func ReadOptions(o *arguments.Object) Options {
 	refuseOptions(o, "a read", writeOnly)
 	k := Options{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
-	if k.Snapshot != "" && o.Has("branch") {
+	if k.Snapshot != "" && o.Gives("branch") {
 		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
 	}
 	return k

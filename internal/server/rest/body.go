@@ -146,8 +146,8 @@ func nested(o *arguments.Object, name string, into reflect.Value) {
 		members(inner, into.Elem())
 		o.Merge(name, inner.Done())
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
+		items, ok := o.Items(name)
+		if !ok {
 			o.Fail(name, "the value is not an array, expected an array of objects", "")
 			return
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -264,7 +263,7 @@ func (x *exchange) deprecated() {
 
 // fault answers with an error.
 func (x *exchange) fault(err error) {
-	var same *operations.Unchanged
+	var same *wireerror.Unchanged
 	var request *httpError
 	var argument *tool.ArgumentError
 	switch {

@@ -74,8 +74,8 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 		Params: o.Raw("params"),
 	}
 	switch {
-	case o.Has("query"):
-	case o.Has("query_source"):
+	case o.Gives("query"):
+	case o.Gives("query_source"):
 		call.Argument = "query_source"
 	default:
 		o.String("query") // notes that the text is missing
@@ -87,9 +87,9 @@ func adHoc(o *arguments.Object, query, querySource, name, queryName string) *ope
 // the server would have to ignore one of the values.
 func eitherName(o *arguments.Object, name, a, other, b string) string {
 	switch {
-	case o.Has(name) && o.Has(other):
+	case o.Gives(name) && o.Gives(other):
 		o.Fail(other, "found together with "+name+", expected only one of them", "both are names of the same member")
-	case !o.Has(name):
+	case !o.Gives(name):
 		return b
 	}
 	return a
@@ -97,7 +97,7 @@ func eitherName(o *arguments.Object, name, a, other, b string) string {
 
 // oneTarget records a fault if a read names both a branch and a commit.
 func oneTarget(o *arguments.Object) {
-	if o.Has("branch") && o.Has("snapshot") {
+	if o.Gives("branch") && o.Gives("snapshot") {
 		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
 	}
 }

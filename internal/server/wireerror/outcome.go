@@ -1,5 +1,7 @@
 package wireerror
 
+import "errors"
+
 // Outcome is the way a call ended.
 type Outcome string
 
@@ -33,9 +35,19 @@ const (
 // Outcomes lists the outcomes of calls.
 var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Reclaimed, Conflicted, Precondition, TooLarge, TimedOut, GivenUp, Canceled, Unavailable, Failed}
 
+// Unchanged is the error of a call whose caller already has the answer. Such a call did not fail, so its
+// outcome is Done.
+type Unchanged struct{ Commit string }
+
+func (e *Unchanged) Error() string { return "the caller already has the answer for commit " + e.Commit }
+
 // OutcomeOf returns the outcome for the error of a call. For nil it returns Done.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
+		return Done
+	}
+	var unchanged *Unchanged
+	if errors.As(err, &unchanged) {
 		return Done
 	}
 	return Explain(err).Outcome

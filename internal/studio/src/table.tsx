@@ -48,7 +48,7 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
           </tbody>
         </table>
       </div>
-      <button type="button" class="quiet" onClick={() => save(label + ".csv", csv(columns, rows))}>
+      <button type="button" class="quiet" onClick={() => save(label + ".csv", new Blob([csv(columns, rows)], { type: "text/csv;charset=utf-8" }))}>
         Save as CSV
       </button>
     </div>
@@ -90,10 +90,10 @@ function csvCell(value: Json): string {
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
-/** Saves a text as a file of the user. */
-export function save(name: string, text: string) {
+/** Saves a file of the user. */
+export function save(name: string, content: Blob) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.href = URL.createObjectURL(content);
   link.download = name.replace(/[^\w.-]+/g, "-");
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

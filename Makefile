@@ -135,7 +135,7 @@ test-clients: build ## drive the built server with the official MCP clients and 
 	test/clients/run.sh
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v -timeout 30m
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|SecondGraph|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v -timeout 30m
 
 # The builder of releases is a module of its own, so that its many dependencies stay out of this one.
 # VERSION is the version to build. SOURCE_DATE_EPOCH sets the time of all files.

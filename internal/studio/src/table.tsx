@@ -76,15 +76,16 @@ export function csv<T>(columns: Column<T>[], rows: T[]): string {
 }
 
 // A spreadsheet takes a cell that begins with one of these characters for a formula. If a quote is
-// put before the character, the spreadsheet shows the cell as text.
-const formula = /^[=+\-@\t\r]/;
+// put before the character, the spreadsheet shows the cell as text. -Infinity is a number, which JSON writes as a text. The
+// function guardFormula of the command omnigraph does the same.
+const formula = /^[=+\-@\t\r\n]/;
 
 function csvCell(value: Json): string {
   if (value === null) {
     return "";
   }
   let text = typeof value === "string" ? value : writeJson(value);
-  if (typeof value === "string" && formula.test(text)) {
+  if (typeof value === "string" && formula.test(text) && text !== "-Infinity") {
     text = "'" + text;
   }
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;

@@ -72,7 +72,7 @@ test-short: ## run the tests of an edit within two minutes: no race detector, no
 	$(GO) test -short $$($(GO) list ./... | grep -vx 'github.com/omnigraph-go/omnigraph/test/.*')
 
 test-init: ## run what gq init prints, and the quickstart, up to calls over MCP (needs curl)
-	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v -timeout 30m
+	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^Test(InitLeadsToAServer|SecondGraph|InitOfARelease|OwnDomain|Quickstart)$$' -count=1 -v -timeout 30m
 
 # The builder of releases is a module of its own, so that its many dependencies stay out of this one.
 # VERSION is the version to build. SOURCE_DATE_EPOCH sets the time of all files.

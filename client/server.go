@@ -18,6 +18,12 @@ type Health struct {
 	InternalSchemaVersion int `json:"internal_schema_version" jsonschema_description:"The version of the layout of the graphs' own records."`
 }
 
+// ActorAnswer is the actor as whom the server takes a request.
+type ActorAnswer struct {
+	ActorID string   `json:"actor_id"` // name of the actor
+	Groups  []string `json:"groups"`   // groups that the token contains, as the issuer names them
+}
+
 // GraphList is the list of the graphs of a server.
 type GraphList struct {
 	Graphs []GraphEntry `json:"graphs"` // all graphs of the server
@@ -97,6 +103,11 @@ func (c *Client) Ready(ctx context.Context) (*Readiness, error) {
 	q := reading("/readyz", nil)
 	q.also = http.StatusServiceUnavailable
 	return ask[Readiness](ctx, c, q)
+}
+
+// Actor asks who the caller is. Every caller with a token may ask.
+func (c *Client) Actor(ctx context.Context) (*ActorAnswer, error) {
+	return ask[ActorAnswer](ctx, c, reading("/actor", nil))
 }
 
 // Graphs lists the graphs of the server. The caller needs the right graph_list.

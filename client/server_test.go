@@ -273,6 +273,7 @@ func TestEveryRoute(t *testing.T) {
 			}
 			return nil, err
 		}, nil},
+		{"get_actor", func() (any, error) { return c.Actor(ctx) }, nil},
 		{"get_openapi", func() (any, error) {
 			b, err := c.OpenAPI(ctx)
 			if !bytes.Contains(b, []byte(`"openapi": "3.1`)) {

@@ -32,7 +32,8 @@ func breakingCommand() *cobra.Command {
 		Long: `Compare the tools of the graphs in cluster.yaml with the tools of a git commit, branch
 or tag, or of a catalog.json file, and list the breaking and the safe changes.
 
-The exit code is 1 when a change is breaking. The command reads the file
+The exit code is 1 when a change is breaking. If the commit has no generated files yet, every
+graph is new, and the exit code is 0. The command reads the file
 generated/<graph>/catalog.json of the commit and the sources of the current directory;
 you need not run gq generate first.
 
@@ -150,7 +151,7 @@ func (b *breaker) sides(cmd *cobra.Command) (after, before []*codegen.Contract, 
 	}
 	root := fromHere(moduleRoot(b.schema))
 	// The thresholds are for the graphs of cluster.yaml, which this comparison does not use.
-	if before, _, err = b.earlier(root); err != nil {
+	if before, _, err = b.earlier(root); err != nil || len(before) == 0 {
 		return nil, nil, nil, nil, err
 	}
 	if b.graph != "" {
@@ -248,7 +249,7 @@ func (b *breaker) earlier(root string) ([]*codegen.Contract, map[string]int, err
 		}
 	}
 	if len(contracts) == 0 {
-		return nil, nil, fmt.Errorf("%s has no generated/<graph>/%s to compare with; run gq generate and commit the files that it writes", b.against, codegen.ContractFile)
+		fmt.Fprintf(b.stderr, "%s has no generated/<graph>/%s, so there is nothing that a change could break; commit the files that gq generate writes, so that the next comparison finds them\n", b.against, codegen.ContractFile)
 	}
 	text, err := git(root, "show", b.against+":./"+clusterFile)
 	if err != nil { // the commit has no such file; the current thresholds apply

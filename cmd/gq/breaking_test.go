@@ -110,6 +110,30 @@ func TestBreaking(t *testing.T) {
 
 // TestBreakingMode checks that gq breaking reports the tools that disappear when the server starts
 // to offer two tools instead of one for each query.
+// TestBreakingFirst compares with a commit in which nothing was generated yet.
+func TestBreakingFirst(t *testing.T) {
+	contractModule(t)
+	for _, args := range [][]string{{"rm", "-rq", "--cached", "generated"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "y"}} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, tt := range []struct{ args, stdout string }{
+		{"breaking --against main", "safe: the graph people was added\n0 breaking, 1 safe\n"},
+		{"breaking --against main --format github", ""},
+		{"breaking --against main --schema g/schema.pg --queries g", "0 breaking, 0 safe\n"},
+		{"breaking --against main --schema g/schema.pg --queries g --graph people", "0 breaking, 0 safe\n"},
+	} {
+		code, stdout, stderr := gqRun(strings.Fields(tt.args)...)
+		if code != exitDone || stdout != tt.stdout || !strings.Contains(stderr, "main has no generated/<graph>/catalog.json") {
+			t.Errorf("gq %s: exit code %d\n%s%s", tt.args, code, stdout, stderr)
+		}
+	}
+	if code, _, stderr := gqRun("breaking", "--against", "nowhere"); code != exitFailed || !strings.Contains(stderr, "is not a commit") {
+		t.Errorf("an unknown commit: exit code %d: %s", code, stderr)
+	}
+}
+
 func TestBreakingMode(t *testing.T) {
 	contractModule(t)
 	cluster, err := os.ReadFile("cluster.yaml")

@@ -79,8 +79,8 @@ func TestInitLeadsToAServer(t *testing.T) {
 }
 
 // runWorkflow runs the steps of the CI workflow as for a pull request that changes nothing. It
-// leaves out the race detector, which takes minutes to build.
-func runWorkflow(t *testing.T, c *terminal, name string) {
+// leaves out the race detector, which takes minutes to build, and the steps `without`.
+func runWorkflow(t *testing.T, c *terminal, name string, without ...string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -100,7 +100,7 @@ func runWorkflow(t *testing.T, c *terminal, name string) {
 	}
 	ran := 0
 	for _, step := range workflow.Jobs["test"].Steps {
-		if step.Run == "" {
+		if step.Run == "" || slices.Contains(without, step.Name) {
 			continue
 		}
 		ran++
@@ -110,7 +110,7 @@ func runWorkflow(t *testing.T, c *terminal, name string) {
 		}
 		c.run("sh -e "+shellescape.Quote(script), 10*time.Minute)
 	}
-	if ran < 6 {
+	if ran < 6-len(without) {
 		t.Errorf("the workflow has %d steps", ran)
 	}
 }

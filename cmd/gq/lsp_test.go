@@ -25,6 +25,7 @@ import (
 // published holds the diagnostics of a file.
 type published struct {
 	URI         string `json:"uri"`
+	Version     *int   `json:"version"`
 	Diagnostics []struct {
 		Range    lsp.Range `json:"range"`
 		Severity int       `json:"severity"`

@@ -70,6 +70,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(skillCommand())
 	root.AddCommand(evalCommand())
 	root.AddCommand(releaseCommand())
+	root.AddCommand(versionCommand())
 	completions(root)
 	return root
 }

@@ -128,7 +128,7 @@ func (r *releaser) run(cmd *cobra.Command, version string) error {
 		return err
 	}
 	release := artifact.Release{
-		Name: name, Time: at, Out: out, Configuration: configuration, Authorities: authorities, Log: cmd.OutOrStdout(),
+		Name: name, Time: at, Out: out, Configuration: configuration, Authorities: authorities, Log: cmd.OutOrStdout(), Progress: cmd.ErrOrStderr(),
 		Source:  artifact.Source{Root: root, Packages: []string{"./cmd/...", scaffold.Omnigraph + "/cmd/omnigraph"}, Version: version, Commit: r.commit},
 		Image:   artifact.ServerImage(name+":"+imageTag(version), storage, map[string]string{"org.opencontainers.image.version": version}),
 		InImage: func(string) bool { return true },

@@ -71,7 +71,7 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 		return printFaults(cmd, err)
 	}
 	if list.Unopened != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\n", g.Schema, list.Unopened)
+		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\nit leaves out the tools that the actor may use only on a branch that exists in the real graph and that the policy does not name\n", g.Schema, list.Unopened)
 	}
 	if as == "json" {
 		return writeJSON(cmd.OutOrStdout(), list.Tools)

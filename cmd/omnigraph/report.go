@@ -186,14 +186,13 @@ func writeLine(w io.Writer, v any) error {
 }
 
 // csv writes a header and the rows. Null becomes an empty field; a list or an object becomes its
-// JSON. csv escapes control characters, because terminals may show the output. It does not change a
-// field that begins with = + - or @: a prefix would protect spreadsheets but change the data for
-// all other readers.
+// JSON. csv escapes control characters, because terminals may show the output, and puts a quote before
+// a text that a spreadsheet would run.
 func (r *report) csv(w io.Writer) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		record[i] = escapeControls(c.key)
+		record[i] = guardFormula(escapeControls(c.key))
 	}
 	if err := out.Write(record); err != nil {
 		return err
@@ -209,6 +208,9 @@ func (r *report) csv(w io.Writer) error {
 				return err
 			}
 			record[i] = escapeControls(field)
+			if cell := cells[c.key]; len(cell) > 0 && cell[0] == '"' { // a text, not a number
+				record[i] = guardFormula(record[i])
+			}
 		}
 		if err := out.Write(record); err != nil {
 			return err
@@ -216,6 +218,15 @@ func (r *report) csv(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// guardFormula puts a single quote before a text that a spreadsheet would take for a formula, so that it shows
+// the text. -Infinity is a number, which JSON writes as a text. The function csvCell of the studio does the same.
+func guardFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) && text != "-Infinity" {
+		return "'" + text
+	}
+	return text
 }
 
 // table writes the names of the columns and the rows.

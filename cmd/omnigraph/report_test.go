@@ -67,8 +67,16 @@ func TestCSV(t *testing.T) {
 		{"nul\x00del\x7f", `nul\u0000del\u007f`},
 		{"c1 \u009b31m", `c1 \u009b31m`},
 		{"für 日本 👩\u200d🔬", "für 日本 👩\u200d🔬"},
-		{"=1+1", "=1+1"},
-		{"-5", "-5"},
+		{"=1+1", "'=1+1"},
+		{"+1", "'+1"},
+		{"-5", "'-5"}, // a text; numbers are below
+		{"@SUM(A1)", "'@SUM(A1)"},
+		{"\t=1+1", "'\t=1+1"},
+		{"\r\n=1", "\"'\r\n=1\""},
+		{"\n=1", "\"'\n=1\""},
+		{"=HYPERLINK(\"http://x\",\"y\")", `"'=HYPERLINK(""http://x"",""y"")"`},
+		{"a=1", "a=1"},
+		{"-Infinity", "-Infinity"},
 	} {
 		row := map[string]any{"a\x1b": tt.in, "b": []string{tt.in}}
 		r := &report{columns: columns("a\x1b", "b"), rows: []any{row}}
@@ -90,6 +98,18 @@ func TestCSV(t *testing.T) {
 		if err := json.Unmarshal([]byte(records[1][1]), &list); err != nil || len(list) != 1 || list[0] != tt.in {
 			t.Errorf("%q: the JSON of a list is %q, %v", tt.in, records[1][1], err)
 		}
+	}
+}
+
+// TestCSVNumbers checks that numbers stay numbers, and that the name of a column is guarded as a text.
+func TestCSVNumbers(t *testing.T) {
+	r := &report{columns: columns("=a", "b", "c", "d", "e"), rows: []any{json.RawMessage(`{"=a":-5,"b":-1.5e-7,"c":null,"d":[-1,"=x"],"e":{"=k":"=v"}}`)}}
+	var b bytes.Buffer
+	if err := r.write(&b, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	if want := "'=a,b,c,d,e\n-5,-1.5e-7,,\"[-1,\"\"=x\"\"]\",\"{\"\"=k\"\":\"\"=v\"\"}\"\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
 

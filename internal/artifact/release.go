@@ -34,6 +34,8 @@ type Release struct {
 	Packed func(p Platform, programs, files []File) error
 
 	Log io.Writer // receives a line for each artifact
+
+	Progress io.Writer // if not nil, receives a line before each step that takes a while
 }
 
 // Epoch returns the modification time of all files in a release: the number of seconds since 1970 in
@@ -66,7 +68,8 @@ func (r *Release) Write(ctx context.Context) error {
 	if err := os.MkdirAll(r.Out, 0o755); err != nil {
 		return err
 	}
-	for _, p := range r.Platforms {
+	for i, p := range r.Platforms {
+		r.progress("%s (%d of %d): building the programs", p, i+1, len(r.Platforms))
 		if err := r.platform(ctx, p); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
@@ -74,9 +77,17 @@ func (r *Release) Write(ctx context.Context) error {
 	if len(r.Image.Platforms) == 0 {
 		return nil
 	}
+	r.progress("packing the image")
 	return r.Create(fmt.Sprintf("%s_%s_image.tar", r.Name, r.Source.Version), func(w io.Writer) error {
 		return r.Image.Write(w, r.Time)
 	})
+}
+
+// progress reports a step that begins.
+func (r *Release) progress(format string, args ...any) {
+	if r.Progress != nil {
+		fmt.Fprintf(r.Progress, format+"\n", args...)
+	}
 }
 
 // platform writes the artifacts of one platform.
@@ -85,6 +96,7 @@ func (r *Release) platform(ctx context.Context, p Platform) error {
 	if err != nil {
 		return err
 	}
+	r.progress("%s: collecting the licences, packing the archive", p)
 	licences, unlicensed, err := r.Source.Licences(ctx, p)
 	if err != nil {
 		return err

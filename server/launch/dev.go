@@ -77,6 +77,11 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 			// that part from the address.
 			fmt.Fprintf(w, "Studio  http://%s%s%s#token=%s\n", name, studio.Path, g.ID, token)
 		}
+		if g.Policy != "" {
+			if err := tellDenied(ctx, w, url, g, c); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(w, "Policy  the tools of %s could not be listed: %s\n", devActor, printable(err.Error()))
+			}
+		}
 		if shown {
 			continue
 		}
@@ -118,14 +123,35 @@ func needsParams(q tool.StoredQuery) bool {
 	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Optional() })
 }
 
-// showQuery calls a stored query over MCP at the `url` and prints the first rows.
-func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {
+// tellDenied says so if the policy of a graph lets the actor of the development token use nothing: the only
+// tool in its list is then the one that needs no right.
+func tellDenied(ctx context.Context, w io.Writer, url string, g cluster.Graph, c *caller) error {
+	session, err := connect(ctx, url, c)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	list, err := session.ListTools(ctx, nil)
+	if err == nil && !slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name != "graph_health" }) {
+		fmt.Fprintf(w, "Policy  %s allows %s, the actor of the development token, nothing on %s; add a rule for %s to that file, or use the token of another actor\n",
+			g.Policy, devActor, g.ID, devActor)
+	}
+	return err
+}
+
+// connect opens an MCP session at the url.
+func connect(ctx context.Context, url string, c *caller) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "omnigraph-server", Version: buildversion.Program()}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+	return client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:             url,
 		HTTPClient:           &http.Client{Transport: c},
 		DisableStandaloneSSE: true,
 	}, nil)
+}
+
+// showQuery calls a stored query over MCP at the `url` and prints the first rows.
+func showQuery(ctx context.Context, w io.Writer, url string, q tool.StoredQuery, c *caller) error {
+	session, err := connect(ctx, url, c)
 	if err != nil {
 		return err
 	}

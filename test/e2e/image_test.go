@@ -26,6 +26,7 @@ const (
 type image struct {
 	built                     []string   // the packages that the earlier stage builds
 	copied                    [][]string // arguments of COPY from the repository
+	collect                   string     // a command of the earlier stage that copies files of the repository into /out/app; "" for none
 	rest                      []string   // other lines of the stage, without comments
 	user, expose, volume      string
 	health, entrypoint, plain []string
@@ -55,6 +56,12 @@ func readImage(t *testing.T, file string) image {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if word == "COPY" && !strings.HasPrefix(rest, "--") {
 			im.copied = append(im.copied, strings.Fields(rest))
+			continue
+		}
+		if rest == "--from=build /out/app/ ./" {
+			if im.collect = regexp.MustCompile(`find \. (?s:.*?) \\;`).FindString(before); im.collect == "" {
+				t.Errorf("%s copies /out/app, into which it put nothing", file)
+			}
 			continue
 		}
 		if word != "#" {
@@ -138,6 +145,17 @@ func TestImage(t *testing.T) {
 func contained(t *testing.T, im image, from, built string, apply []string, graph, schema, entity string) {
 	t.Helper()
 	root := t.TempDir()
+	if im.collect != "" {
+		to := filepath.Join(root, "app")
+		if err := os.Mkdir(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sh", "-e", "-c", strings.ReplaceAll(im.collect, "/out/app", to))
+		cmd.Dir = from
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v, %s", im.collect, err, out)
+		}
+	}
 	for _, args := range im.copied {
 		last := len(args) - 1
 		for _, name := range args[:last] {

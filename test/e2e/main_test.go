@@ -55,6 +55,30 @@ func TestDev(t *testing.T) {
 	again.stop()
 }
 
+// TestDevDenied starts with a policy that does not name the actor of the development token.
+func TestDevDenied(t *testing.T) {
+	const says = "policy.yaml allows act-dev, the actor of the development token, nothing on code; add a rule for act-dev"
+	dir := clusterDir(t)
+	p := start(t, dir)
+	p.stop()
+	if strings.Contains(p.output(), "nothing on code") {
+		t.Errorf("the policy allows act-dev something:\n%s", p.output())
+	}
+	policy := filepath.Join(dir, "queries/code/policy.yaml")
+	text, err := os.ReadFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(policy, []byte(strings.ReplaceAll(string(text), "act-dev", "act-other")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, dir)
+	p.stop()
+	if !strings.Contains(p.output(), says) {
+		t.Errorf("the server did not print %q:\n%s", says, p.output())
+	}
+}
+
 // TestDevOnEveryInterface binds the server to every interface. With --dev the server must be able
 // to call itself even if its host check requires a public host, and must print an address at which
 // it accepts calls.

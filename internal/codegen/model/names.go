@@ -52,7 +52,7 @@ func LowerGoName(name string) string {
 }
 
 // PackageName returns the Go package name for a graph: the letters and digits of its name in lower
-// case. A keyword gets the suffix "graph"; a name with a leading digit gets the prefix "graph".
+// case. A keyword, and a name whose package no program can import, get the suffix "graph"; a name with a leading digit gets the prefix "graph".
 func PackageName(graph string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -68,7 +68,7 @@ func PackageName(graph string) string {
 		return "graph"
 	case s[0] <= '9':
 		return "graph" + s
-	case token.IsKeyword(s):
+	case token.IsKeyword(s), s == "main", s == "internal", s == "documentation":
 		return s + "graph"
 	}
 	return s

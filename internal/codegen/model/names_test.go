@@ -40,6 +40,7 @@ func TestNames(t *testing.T) {
 func TestPackageName(t *testing.T) {
 	for graph, want := range map[string]string{
 		"code": "code", "company-brain": "companybrain", "Go": "gograph", "3d": "graph3d", "--": "graph", "a_b": "ab",
+		"main": "maingraph", "internal": "internalgraph", "documentation": "documentationgraph", "test": "test",
 	} {
 		if got := model.PackageName(graph); got != want {
 			t.Errorf("PackageName(%q) = %q, expected %q", graph, got, want)

@@ -63,8 +63,11 @@ type Module struct {
 // Check returns an error if a field has a value that cannot work.
 func (m *Module) Check() error {
 	// The go command reserves these names.
-	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "std", "tool", "work"}, first) {
+	if first, _, _ := strings.Cut(m.Path, "/"); slices.Contains([]string{"all", "cmd", "mod", "std", "tool", "work"}, first) {
 		return fmt.Errorf("the module path is %q, which the go command reserves; name another, such as --module example.com/%s", m.Path, m.Path)
+	}
+	if slices.Contains([]string{"go", "toolchain"}, m.Path) {
+		return fmt.Errorf("the module path is %q, which the go command does not accept for a module; name another, such as --module example.com/%s", m.Path, m.Path)
 	}
 	if slices.Contains(strings.Split(m.Path, "/"), "vendor") {
 		return fmt.Errorf("the module path is %q, but the go command cannot import packages from a folder named vendor; name another with --module", m.Path)

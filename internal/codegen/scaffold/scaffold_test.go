@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,8 @@ func TestCheck(t *testing.T) {
 	for path, want := range map[string]string{
 		"brain": "", "example.com/brain/v2": "", "example.com/Brain": "",
 		"a b": "is not valid", "": "is not valid", "/brain": "is not valid", "..": "is not valid",
+		"go": "does not accept", "toolchain": "does not accept", "go/x": "", "mod": "the go command reserves", "mod/x": "the go command reserves",
+		"con": "is not valid", "main": "", "test": "",
 		"cmd": "the go command reserves", "std/x": "the go command reserves", "brä": "is not valid", "-brain": "is not valid",
 		"vendor": "a folder named vendor", "example.com/vendor/brain": "a folder named vendor", "example.com/vendors": "", "internal": "", "func": "",
 	} {
@@ -261,27 +264,42 @@ func TestReadmeTellsTheSteps(t *testing.T) {
 	}
 }
 
-// TestDockerfileCopiesWhatThereIs checks that the files that the Dockerfile copies exist in the
-// module, and that the health check uses the server's port.
-func TestDockerfileCopiesWhatThereIs(t *testing.T) {
+// TestDockerfileCollects runs the command of the Dockerfile that collects the files of the graphs, in a module
+// that has a second graph and files that do not belong into the image.
+func TestDockerfileCollects(t *testing.T) {
 	files := rendered(t, brain())
-	copied := 0
-	for line := range strings.Lines(string(files["Dockerfile"])) {
-		words := strings.Fields(line)
-		if len(words) < 3 || words[0] != "COPY" || strings.HasPrefix(words[1], "--from") || words[1] == "." {
-			continue
-		}
-		for _, pattern := range words[1 : len(words)-1] {
-			copied++
-			if !slices.ContainsFunc(files.Names(), func(name string) bool {
-				return strings.HasSuffix(pattern, "/") && strings.HasPrefix(name, pattern) || name == pattern
-			}) {
-				t.Errorf("there is no %s to copy", pattern)
-			}
-		}
+	command := regexp.MustCompile(`find \. (?s:.*?) \\;`).FindString(string(files["Dockerfile"]))
+	if command == "" || !strings.Contains(string(files["Dockerfile"]), "COPY --from=build /out/app/ ./\n") {
+		t.Fatalf("the Dockerfile collects nothing:\n%s", files["Dockerfile"])
 	}
-	if copied < 4 {
-		t.Errorf("found %d files that are copied", copied)
+	for _, name := range []string{"hiring/schema.pg", "hiring/queries/a.gq", "hiring/policy.cedar", "vendor/x/y.pg", ".hidden/z.yaml"} {
+		files[name] = nil
+	}
+	dir, to := t.TempDir(), t.TempDir()
+	if err := Write(filepath.Join(dir, "brain"), files); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-e", "-c", strings.ReplaceAll(command, "/out/app", to))
+	cmd.Dir = filepath.Join(dir, "brain")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("the command needs GNU cp, as in the image: %v, %s", err, out)
+	}
+	var got []string
+	err := fs.WalkDir(os.DirFS(to), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			got = append(got, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"cluster.yaml", "hiring/policy.cedar", "hiring/queries/a.gq", "hiring/schema.pg", "policy.cases.yaml", "policy.yaml",
+		"queries/checks.gq", "queries/decisions.gq", "queries/documents.gq", "queries/people.gq", "schema.pg",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the image has %v, want %v", got, want)
 	}
 }
 

@@ -158,7 +158,7 @@ var Rules = []Rule{
 	{Level: Warning, Entry: diag.Entry{Code: IdleDirective, Title: "directive without effect",
 		Explanation: "The rule reports nothing in the declaration. gq lint --fix removes the directive.",
 		Example:     "// gq:ignore L105 the people are few\nquery q() { match { $p: Person } return { $p.name } limit 3 }"}},
-	{Level: Warning, catalog: neverUpdated, Entry: diag.Entry{Code: NeverUpdated, Title: "nullable property that no update sets",
+	{Level: Note, catalog: neverUpdated, Entry: diag.Entry{Code: NeverUpdated, Title: "nullable property that no update sets",
 		Explanation: "Queries update the type, but none of them sets this property, so a value that an insert left out can never be added. The rule does not report blobs or Vectors with @embed, because queries do not set them.",
 		Example:     "-- schema.pg --\nnode Task { slug: String @key state: String? owner: String? }\n-- tasks.gq --\nquery close_task($slug: String) { update Task set { state: \"done\" } where slug = $slug }"}},
 	{Level: Error, catalog: duplicateQuery, despiteFaults: true, Entry: diag.Entry{Code: DuplicateQuery, Title: "duplicate query name across files",

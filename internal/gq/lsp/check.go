@@ -344,6 +344,10 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 		if d != nil && d.text != texts[path] {
 			continue // it changed during this check, and another check follows
 		}
+		if now, err := s.read(path); d == nil && err == nil && now != texts[path] {
+			signal(s.survey) // the file changed on the disk, so the places of the findings are those of another text
+			continue
+		}
 		if d != nil {
 			d.own = alone[path]
 			d.carried = without(list, alone[path])

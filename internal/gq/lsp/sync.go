@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -55,10 +56,14 @@ func (s *server) didSave(*documentParams) (any, error) {
 	return nil, nil
 }
 
-// didClose forgets the text of a document. From now on, the server uses the file on the disk.
+// didClose forgets the text of a document and its findings. From now on, the server uses the file on the disk,
+// which may have another text.
 func (s *server) didClose(p *documentParams) (any, error) {
 	if d := s.document(p.TextDocument.URI); d != nil {
+		// The editor may spell the address of the file differently from uriOf, so d must still be known.
+		s.publish(context.Background(), d.path, nil)
 		delete(s.docs, d.path)
+		delete(s.published, d.path)
 		s.stale = true
 		s.wake("")
 	}

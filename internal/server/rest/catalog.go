@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -19,6 +20,15 @@ func (x *exchange) health() error {
 		Status: "ok", Version: x.opts.Version, SourceVersion: encoding.OrNil(x.opts.SourceVersion),
 		InternalSchemaVersion: operations.InternalSchemaVersion, Graphs: len(x.graphs),
 	})
+}
+
+// whoami answers with the caller.
+func (x *exchange) whoami() error {
+	actor := x.actor()
+	if actor == nil {
+		return &httpError{envelope.New(wireerror.NotIdentified, client.CodeUnauthorized, "the request has no actor")}
+	}
+	return x.reply(client.ActorAnswer{ActorID: actor.ID, Groups: append([]string{}, actor.Groups...)})
 }
 
 // listGraphs lists all graphs. The caller may have no rights on some of them.

@@ -77,6 +77,7 @@ func TestEnvelopes(t *testing.T) {
 		send, body   string
 	}{
 		{nil, "GET", "//healthz", "", ""},
+		{writer, "GET", "//actor", "", ""},
 		{writer, "GET", "//graphs", "", ""},
 		{writer, "GET", "/snapshot", "", ""},
 		{writer, "POST", "/query", "", q + `,"max_rows":1}`},

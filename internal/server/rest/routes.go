@@ -84,6 +84,12 @@ var routes = []Route{
 		Answer:      map[string]any{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).openapi,
 	},
 	{
+		Method: http.MethodGet, Path: "/actor", Operation: "get_actor", Tag: tagAccess,
+		Summary:     "Say who the caller is: the actor of the token.",
+		Description: "Every caller with a token may ask. On a server without authentication the actor is anonymous.",
+		Answer:      client.ActorAnswer{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, handle: (*exchange).whoami,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs", Operation: "list_graphs", Tag: tagServer,
 		Summary: "List the graphs of the server.",
 		Answer:  client.GraphList{}, Action: tool.GraphList, handle: (*exchange).listGraphs,

@@ -183,6 +183,17 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return send<T>(path, { signal: signal ?? null });
 }
 
+/** Asks which actor a token belongs to. */
+export async function actorOf(text: string, signal: AbortSignal): Promise<string> {
+  const response = await request("/actor", { signal }, text);
+  return (parseJson(await response.text()) as { actor_id: string }).actor_id;
+}
+
+/** Loads bytes, or the part of them that the header Range of the request names. */
+export function getBytes(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+  return request(path, { headers, signal: signal ?? null });
+}
+
 /** Sends a POST request with a JSON body. */
 export function post<T>(path: string, body: unknown, signal?: AbortSignal, headers: Record<string, string> = {}): Promise<T> {
   return send<T>(path, {
@@ -194,7 +205,11 @@ export function post<T>(path: string, body: unknown, signal?: AbortSignal, heade
 }
 
 async function send<T>(path: string, init: RequestInit): Promise<T> {
-  const sent = token.value;
+  return parseJson(await (await request(path, init)).text()) as T;
+}
+
+// Sends a request with a token. It throws unless the answer is a success.
+async function request(path: string, init: RequestInit, sent = token.value): Promise<Response> {
   const headers = new Headers(init.headers);
   if (sent) {
     headers.set("Authorization", "Bearer " + sent);
@@ -208,10 +223,10 @@ async function send<T>(path: string, init: RequestInit): Promise<T> {
     }
     throw new ApiError(0, "The server does not answer. Check that it runs, and try again.");
   }
-  const text = await response.text();
   if (response.ok) {
-    return parseJson(text) as T;
+    return response;
   }
+  const text = await response.text();
   if (response.status === 401 && sent === token.value) {
     logOut(sent ? "The server does not accept the token any more. Log in again to go on where you were." : "");
   }

@@ -4,18 +4,18 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { AccessPage } from "./access";
-import { get, pathOf } from "./api";
+import { actorOf, get, pathOf } from "./api";
 import { EntityPage } from "./entity";
 import { GraphsPage } from "./graphs";
 import { HistoryPage } from "./history";
 import { useLoad } from "./load";
-import { LoginPage } from "./login";
+import { LoginPage, OfferPage } from "./login";
 import { loggingIn } from "./oidc";
 import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
 import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
-import { forget, loggedOut } from "./session";
+import { forget, loggedOut, offered, token } from "./session";
 import { Text, visible } from "./text";
 
 const titles: Record<Page, string> = { review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
@@ -54,6 +54,9 @@ export function App() {
   if (loggedOut.value !== null) {
     return <LoginPage reason={loggedOut.value} />;
   }
+  if (offered.value !== null) {
+    return <OfferPage text={offered.value} />;
+  }
   const View = graph ? views[page] : GraphsPage;
   return (
     <>
@@ -79,6 +82,7 @@ export function App() {
             <Target key={graph} graph={graph} />
           </>
         )}
+        <Actor />
         <button type="button" class="quiet" onClick={forget}>
           Log out
         </button>
@@ -88,6 +92,16 @@ export function App() {
       </main>
     </>
   );
+}
+
+// Shows who is logged in. A server that is older than the studio in the browser does not say it.
+function Actor() {
+  const actor = useLoad("actor", (signal) => actorOf(token.value, signal));
+  return actor.state === "done" ? (
+    <span class="actor">
+      logged in as <Text value={actor.value} most={80} plain />
+    </span>
+  ) : null;
 }
 
 // Shows the branch or the commit that the pages are about, and lets the user choose another branch.

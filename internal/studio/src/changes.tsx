@@ -2,6 +2,7 @@
 // with their comments.
 
 import { get, pathOf, type Change, type End, type Type } from "./api";
+import { blobsOf } from "./bytes";
 import { Difference } from "./difference";
 import { nodeHref } from "./entity";
 import { Show, useLoad } from "./load";
@@ -113,7 +114,7 @@ export function ProposedChanges(props: { graph: string; proposal: Proposal; type
                 {changes.map((change) => (
                   <li key={change.kind + change.type.name + change.id}>
                     <ChangeHead graph={graph} types={types} change={change} query={change.op === "delete" ? atBase(p) : atSource(p)} />
-                    <Difference before={change.before} after={change.after} />
+                    <Difference before={change.before} after={change.after} blobs={blobsOf(types, change.kind, change.type.name)} />
                     <Remarks {...props} place={placeOf(change)} />
                   </li>
                 ))}

@@ -1,12 +1,13 @@
 // The conflicts of a proposal, side by side, and the resolutions that the proposal stores.
 
 import { useState } from "preact/hooks";
-import type { Image, Type } from "./api";
+import { ApiError, type Image, type Type } from "./api";
+import { blobsOf, ChangedValue } from "./bytes";
 import { EntityLink } from "./changes";
 import { endText } from "./facts";
+import { Failure } from "./load";
 import { choose, resolutionOf, SideFields, unchosen, valueOf, type Chosen } from "./side";
 import { atBase, atSource, type Conflict, type NewResolution, type Proposal, type Resolution, type Send } from "./proposal";
-import { Value } from "./table";
 import { Text } from "./text";
 
 /** The most resolutions that the page shows. */
@@ -28,6 +29,7 @@ export function Conflicts(props: Props) {
   const { proposal: p, types, send, busy } = props;
   const [chosen, setChosen] = useState<Chosen[]>(() => p.conflicts.map(() => unchosen));
   const [tried, setTried] = useState(false);
+  const [refused, setRefused] = useState<ApiError | null>(null);
   if (p.conflicts.length === 0) {
     return p.state === "open" && p.digest !== "" ? (
       <section>
@@ -40,21 +42,21 @@ export function Conflicts(props: Props) {
   const resolvable = p.conflicts.filter((c) => c.resolvable).length;
   const editable = p.state === "open" && resolvable > 0;
   const everywhere = (take: "ours" | "theirs") => setChosen(p.conflicts.map((c) => (c.resolvable ? choose(take) : unchosen)));
+  const faulty = p.conflicts.filter((conflict, i) => valueOf(types, conflict, chosen[i] ?? unchosen).fault !== undefined);
   const store = () => {
     setTried(true);
+    setRefused(null);
     const resolutions: NewResolution[] = [];
     for (const [i, conflict] of p.conflicts.entries()) {
       const side = chosen[i] ?? unchosen;
       if (side.take !== "") {
-        const { value, fault } = valueOf(types, conflict, side);
-        if (fault) {
-          return;
-        }
-        resolutions.push(resolutionOf(conflict, side, value));
+        resolutions.push(resolutionOf(conflict, side, valueOf(types, conflict, side).value));
       }
     }
-    if (resolutions.length > 0) {
-      void send("", { digest: p.digest, resolutions }, resolutions.length === 1 ? "The resolution is stored." : `${resolutions.length} resolutions are stored.`);
+    if (resolutions.length > 0 && faulty.length === 0) {
+      void send("", { digest: p.digest, resolutions }, resolutions.length === 1 ? "The resolution is stored." : `${resolutions.length} resolutions are stored.`, (error) =>
+        setRefused(named(error, resolutions)),
+      );
     }
   };
   return (
@@ -106,10 +108,42 @@ export function Conflicts(props: Props) {
                 Choose a side first.
               </p>
             )}
+            {tried && faulty.length > 0 && <Faulty places={faulty} />}
           </div>
         )}
+        {refused && <Failure error={refused} />}
       </form>
     </section>
+  );
+}
+
+// Names the place in an error about a resolution, which the server names by its number in the request.
+function named(error: ApiError, resolutions: NewResolution[]): ApiError {
+  const message = error.message.replace(/^resolutions\[(\d+)\](\.value)?/, (text, i) => {
+    const place = resolutions[Number(i)];
+    return place ? placeText(place) : text;
+  });
+  return new ApiError(error.status, message, error.body);
+}
+
+function placeText(place: Omit<NewResolution, "take" | "value">): string {
+  return [place.type_name, place.id, place.property].filter(Boolean).join(" ");
+}
+
+// Says next to the button which conflicts have a value that cannot be stored, because their fields can be far above it.
+function Faulty(props: { places: Conflict[] }) {
+  const { places } = props;
+  return (
+    <p class="fault" role="alert">
+      Nothing is stored, because {places.length === 1 ? "this value is" : `${places.length} values are`} not valid:{" "}
+      {places.slice(0, 5).map((place, i) => (
+        <>
+          {i > 0 && ", "}
+          <Text value={placeText(place)} most={120} plain />
+        </>
+      ))}
+      {places.length > 5 && " …"}
+    </p>
   );
 }
 
@@ -141,7 +175,7 @@ function OneConflict(props: Props & { index: number; conflict: Conflict; chosen:
                 <h3>
                   {side} <span class="kind"><Text value={titles[side]} plain /></span>
                 </h3>
-                <State image={sides[side]} property={conflict.property} />
+                <State image={sides[side]} property={conflict.property} blobs={blobsOf(types, conflict.entity_kind, conflict.type_name)} />
               </div>
             ))}
           </div>
@@ -157,8 +191,8 @@ function OneConflict(props: Props & { index: number; conflict: Conflict; chosen:
 }
 
 // Shows one state of the property or, if the property is "", of the whole entity.
-function State(props: { image: Image | null; property: string }) {
-  const { image, property } = props;
+function State(props: { image: Image | null; property: string; blobs: ReadonlySet<string> }) {
+  const { image, property, blobs } = props;
   if (!image) {
     return <p class="null">does not exist</p>;
   }
@@ -166,7 +200,7 @@ function State(props: { image: Image | null; property: string }) {
     const end = property === "from" || property === "to" ? image.endpoints?.[property] : undefined;
     return (
       <p>
-        <Value value={image.properties[property] ?? (end === undefined ? null : endText(end))} most={most} />
+        <ChangedValue blobs={blobs} name={property} value={image.properties[property] ?? (end === undefined ? null : endText(end))} most={most} />
       </p>
     );
   }
@@ -185,7 +219,7 @@ function State(props: { image: Image | null; property: string }) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            <Value value={value} most={most} />
+            <ChangedValue blobs={blobs} name={name} value={value} most={most} />
           </dd>
         </div>
       ))}
@@ -216,7 +250,7 @@ export function Resolutions(props: Props) {
                   <Text value={r.property} />
                 </>
               )}
-              : {r.take === "value" ? <Value value={r.value} most={most} /> : r.take === "ours" ? "ours, the state on " : "theirs, the state on "}
+              : {r.take === "value" ? <ChangedValue blobs={blobsOf(types, r.entity_kind, r.type_name)} name={r.property} value={r.value} most={most} /> : r.take === "ours" ? "ours, the state on " : "theirs, the state on "}
               {r.take !== "value" && <Text value={r.take === "ours" ? p.target : p.source} />}
             </p>
             {p.state === "open" && <Replace {...props} index={i} resolution={r} />}
@@ -232,6 +266,7 @@ function Replace(props: Props & { index: number; resolution: Resolution }) {
   const [chosen, setChosen] = useState<Chosen>(unchosen);
   const [tried, setTried] = useState(false);
   const [open, setOpen] = useState(false);
+  const [refused, setRefused] = useState<ApiError | null>(null);
   const { value, fault } = valueOf(types, resolution, chosen);
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -241,7 +276,9 @@ function Replace(props: Props & { index: number; resolution: Resolution }) {
         onSubmit={async (event) => {
           event.preventDefault();
           setTried(true);
-          if (chosen.take !== "" && !fault && !busy && (await send("", { digest: p.digest, resolutions: [resolutionOf(resolution, chosen, value)] }, "The resolution is stored."))) {
+          setRefused(null);
+          const resolutions = [resolutionOf(resolution, chosen, value)];
+          if (chosen.take !== "" && !fault && !busy && (await send("", { digest: p.digest, resolutions }, "The resolution is stored.", setRefused))) {
             setOpen(false);
             setChosen(unchosen);
             setTried(false);
@@ -252,6 +289,12 @@ function Replace(props: Props & { index: number; resolution: Resolution }) {
         <button type="submit" class="quiet" disabled={busy}>
           Store the resolution
         </button>
+        {tried && chosen.take === "" && (
+          <p class="fault" role="alert">
+            Choose a side first.
+          </p>
+        )}
+        {refused && <Failure error={refused} />}
       </form>
     </details>
   );

@@ -98,7 +98,7 @@ export function CopyAs(props: { call: Call }) {
       said.value = what + " is in the clipboard.";
     } catch {
       // Without TLS, a browser allows access to the clipboard only for a server on the same machine.
-      save(what + ".txt", text);
+      save(what + ".txt", new Blob([text], { type: "text/plain;charset=utf-8" }));
       said.value = "The browser gives no access to the clipboard, so the text was saved as a file.";
     }
   };

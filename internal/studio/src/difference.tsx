@@ -1,15 +1,16 @@
 // The difference between two states of an entity, property by property.
 
 import type { Image } from "./api";
+import { ChangedValue } from "./bytes";
 import { endText } from "./facts";
 import { writeJson, type Json } from "./json";
-import { Value } from "./table";
 
 /** The longest text that a difference shows without a click. */
 const most = 400;
 
-export function Difference(props: { before: Image | null; after: Image | null }) {
-  const { before, after } = props;
+/** Shows the properties that differ. The argument `blobs` has the names of those that are Blobs. */
+export function Difference(props: { before: Image | null; after: Image | null; blobs?: ReadonlySet<string> }) {
+  const { before, after, blobs = new Set<string>() } = props;
   const was = valuesOf(before);
   const is = valuesOf(after);
   const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => !same(was.get(name), is.get(name)));
@@ -24,14 +25,14 @@ export function Difference(props: { before: Image | null; after: Image | null })
           {before && (
             <dd class="was">
               <del>
-                <Value value={was.get(name) ?? null} most={most} />
+                <ChangedValue blobs={blobs} name={name} value={was.get(name) ?? null} most={most} />
               </del>
             </dd>
           )}
           {after && (
             <dd class="is">
               <ins>
-                <Value value={is.get(name) ?? null} most={most} />
+                <ChangedValue blobs={blobs} name={name} value={is.get(name) ?? null} most={most} />
               </ins>
             </dd>
           )}

@@ -2,6 +2,7 @@
 // drawing is also in a table near it, because screen readers and some people cannot read a drawing.
 
 import dagre from "@dagrejs/dagre";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { visible } from "./text";
 
 export interface DrawnNode {
@@ -39,8 +40,17 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   });
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
+  const box = useRef<HTMLDivElement>(null);
+  const main = nodes.find((n) => n.main)?.id;
+  // A large drawing first shows the node that it is about.
+  useLayoutEffect(() => {
+    if (box.current && main !== undefined) {
+      const { x, y } = graph.node(main);
+      box.current.scrollTo(x - box.current.clientWidth / 2, y - box.current.clientHeight / 2);
+    }
+  }, [main]);
   return (
-    <div class="drawing scroll" role="region" aria-label={label} tabIndex={0}>
+    <div ref={box} class="drawing scroll" role="region" aria-label={label} tabIndex={0}>
       <svg width={Math.ceil(width)} height={Math.ceil(height)} viewBox={`0 0 ${Math.ceil(width)} ${Math.ceil(height)}`} role="group" aria-label={label}>
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">

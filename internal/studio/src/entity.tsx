@@ -1,6 +1,7 @@
 // Entity: search for nodes; a page of one node with its properties, neighbours and history.
 
 import { get, pathOf, post, type NodeHistory, type Row, type Rows, type Type } from "./api";
+import { StoredBytes } from "./bytes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { columnName, edgeProperties, labelProperty, listedLength, listedProperties, neighboursQuery, nodeQuery, searchQuery, waysOf, type Way } from "./gql";
@@ -173,7 +174,7 @@ function NodePage(props: { graph: string; type: Type; types: Type[]; id: string 
         {({ rows }) => {
           const found = rows[0]?.n as Row | undefined;
           return found ? (
-            <Properties type={type} node={found} />
+            <Properties graph={graph} type={type} id={id} node={found} />
           ) : (
             <p class="note" role="status">
               This node does not exist on the branch or at the commit that you look at. Its history says when it did.
@@ -190,8 +191,8 @@ function NodePage(props: { graph: string; type: Type; types: Type[]; id: string 
   );
 }
 
-function Properties(props: { type: Type; node: Row }) {
-  const { type, node } = props;
+function Properties(props: { graph: string; type: Type; id: string; node: Row }) {
+  const { graph, type, id, node } = props;
   return (
     <dl class="properties">
       {type.properties.map((p) => (
@@ -199,7 +200,7 @@ function Properties(props: { type: Type; node: Row }) {
           <dt title={p.description === undefined ? undefined : visible(p.description)}>
             {p.name} <span class="kind">{p.type}</span>
           </dt>
-          <dd>{p.kind === "Blob" ? <span class="null">bytes, not shown</span> : <Value value={node[p.name]} />}</dd>
+          <dd>{p.kind === "Blob" ? <StoredBytes graph={graph} type={type.name} id={id} property={p.name} /> : <Value value={node[p.name]} />}</dd>
         </div>
       ))}
     </dl>

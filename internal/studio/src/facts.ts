@@ -4,11 +4,12 @@ import { get, pathOf, type End, type Snapshot, type Type } from "./api";
 import { useLoad, type Loaded } from "./load";
 import { target, targetParameters } from "./route";
 
-/** Loads the types of the schema. */
-export function useTypes(graph: string): Loaded<Type[]> {
+/** Loads the types of the schema at a commit, or in the state of the graph that the page shows. */
+export function useTypes(graph: string, commit = ""): Loaded<Type[]> {
   const { branch, at } = target.value;
-  return useLoad(`types ${graph} ${branch} ${at}`, async (signal) => {
-    const list = await get<{ types: Type[] }>(pathOf(graph, "/schema/types", targetParameters()), signal);
+  return useLoad(`types ${graph} ${branch} ${at} ${commit}`, async (signal) => {
+    const parameters = commit ? { snapshot: commit } : targetParameters();
+    const list = await get<{ types: Type[] }>(pathOf(graph, "/schema/types", parameters), signal);
     return list.types;
   });
 }

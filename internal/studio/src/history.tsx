@@ -2,6 +2,7 @@
 
 import { get, pathOf, type Change, type Commit } from "./api";
 import { ChangeHead } from "./changes";
+import { blobsOf } from "./bytes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
@@ -185,7 +186,8 @@ function CommitPage(props: { graph: string; id: string }) {
   const { graph, id } = props;
   const path = "/commits/" + encodeURIComponent(id);
   const page = route.value.query.get("page") ?? "";
-  const types = useTypes(graph);
+  const types = useTypes(graph, id); // the types at the commit, which the changes are about
+  const all = types.state === "done" ? types.value : [];
   const commit = useLoad(`commit ${graph} ${id}`, (signal) => get<Commit>(pathOf(graph, path), signal));
   const changes = useLoad(`changes ${graph} ${id} ${page}`, (signal) =>
     get<Changes>(pathOf(graph, path + "/changes", { limit: pageSize, page_token: page }), signal),
@@ -219,16 +221,18 @@ function CommitPage(props: { graph: string; id: string }) {
         </p>
       ) : changes.state === "failed" ? (
         <Failure error={changes.error} />
+      ) : types.state === "failed" ? (
+        <Failure error={types.error} />
       ) : (
-        <Show of={changes}>
+        <Show of={types.state === "loading" ? types : changes}>
           {(list) => (
             <>
               {list.changes.length === 0 && <p class="empty">The commit changed nothing.</p>}
               <ol class="versions">
                 {list.changes.map((change) => (
                   <li key={change.kind + change.type.name + change.id}>
-                    <ChangeHead graph={graph} types={types.state === "done" ? types.value : []} change={change} />
-                    <Difference before={change.before} after={change.after} />
+                    <ChangeHead graph={graph} types={all} change={change} />
+                    <Difference before={change.before} after={change.after} blobs={blobsOf(all, change.kind, change.type.name)} />
                   </li>
                 ))}
               </ol>

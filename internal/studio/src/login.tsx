@@ -1,8 +1,10 @@
-// The login: the user logs in at the issuer of the server, or pastes a token.
+// The login: the user logs in at the issuer of the server, pastes a token, or opens a link with a token.
 
 import { useEffect, useState } from "preact/hooks";
+import { actorOf } from "./api";
+import { Show, useLoad } from "./load";
 import { begin, loadIssuer, messageOf, type Issuer } from "./oidc";
-import { logIn } from "./session";
+import { logIn, offered, token } from "./session";
 import { Text } from "./text";
 
 export function LoginPage(props: { reason: string }) {
@@ -61,6 +63,37 @@ export function LoginPage(props: { reason: string }) {
         {issuer ? "Or paste" : "Paste"} a token of this server. The studio keeps it until you close this tab, and sends it to this server only. What you see is what
         the policy allows the actor of the token.
       </p>
+    </main>
+  );
+}
+
+/** Asks whether the token of a link replaces the login of the tab. */
+export function OfferPage(props: { text: string }) {
+  const mine = useLoad("actor", (signal) => actorOf(token.value, signal));
+  const theirs = useLoad("actor of " + props.text, (signal) => actorOf(props.text, signal));
+  return (
+    <main id="main" class="login">
+      <h1>Log in again?</h1>
+      <p>
+        You are logged in{mine.state === "done" && <> as <Text value={mine.value} most={80} plain /></>}. The link that you opened has another token.
+      </p>
+      <Show of={theirs}>
+        {(actor) => (
+          <p>
+            It belongs to <Text value={actor} most={80} plain />. Everything that you do after you log in with it counts as done by that actor.
+          </p>
+        )}
+      </Show>
+      <div class="row">
+        <button type="button" onClick={() => (offered.value = null)}>
+          Stay logged in{mine.state === "done" && <> as <Text value={mine.value} most={80} plain /></>}
+        </button>
+        {theirs.state === "done" && (
+          <button type="button" class="quiet" onClick={() => logIn(props.text)}>
+            Log in as <Text value={theirs.value} most={80} plain />
+          </button>
+        )}
+      </div>
     </main>
   );
 }

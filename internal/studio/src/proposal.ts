@@ -1,6 +1,6 @@
 // Proposals: the members of the server's answers about them, and which of their reviews count.
 
-import type { Image, Row } from "./api";
+import type { ApiError, Image, Row } from "./api";
 import type { Json } from "./json";
 
 export const states = ["open", "merged", "closed"] as const;
@@ -85,8 +85,17 @@ export interface Proposal extends ProposalSummary {
   checks: Check[]; // empty unless the proposal is open
 }
 
-/** Changes the proposal on the server. The promise is true if the server accepted the request. */
-export type Send = (route: "" | "/review" | "/merge" | "/close", body: Record<string, unknown>, done: string) => Promise<boolean>;
+/**
+ * Changes the proposal on the server. The promise is true if the server accepted the request. If the server finds a fault in
+ * the body, `refused` gets the error, so that the form can show it where the user is; without `refused`, the head of the page
+ * shows it.
+ */
+export type Send = (
+  route: "" | "/review" | "/merge" | "/close",
+  body: Record<string, unknown>,
+  done: string,
+  refused?: (error: ApiError) => void,
+) => Promise<boolean>;
 
 /** Reports whether two places are the same entity. */
 export function sameEntity(a: EntityPlace, b: EntityPlace): boolean {

@@ -45,7 +45,7 @@ function Loaded(props: { graph: string; first: Proposal }) {
   const types = useTypes(graph);
   const path = "/proposals/" + encodeURIComponent(proposal.id);
 
-  const send: Send = async (route, body, done) => {
+  const send: Send = async (route, body, done, refused) => {
     setBusy(true);
     try {
       const next = await post<Proposal>(pathOf(graph, path + route), body);
@@ -54,6 +54,11 @@ function Loaded(props: { graph: string; first: Proposal }) {
       return true;
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : new ApiError(0, String(thrown));
+      if (refused && error.status === 400) {
+        setOutcome(null);
+        refused(error);
+        return false;
+      }
       let moved = false;
       if (error.status === 409 || error.status === 412) {
         const newest = await get<Proposal>(pathOf(graph, path)).catch(() => proposal);

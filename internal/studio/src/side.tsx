@@ -54,14 +54,26 @@ export function valueOf(types: Type[], place: Place, chosen: Chosen): { value?: 
       return { fault };
     }
   }
+  if (property?.enum && !property.list && chosen.text === "") {
+    return { fault: "Choose one of the values." };
+  }
   if (!property || !(property.list || bare.includes(property.kind))) {
     return { value: chosen.text };
   }
+  const list = property.list || property.kind === "Vector";
+  const fault = list ? "Give a list in JSON, such as [1, 2]." : property.kind === "Bool" ? "Give true or false." : "Give a number.";
   try {
-    return { value: parseJson(chosen.text) as Json };
+    const value = parseJson(chosen.text) as Json;
+    const fits = list ? Array.isArray(value) : property.kind === "Bool" ? typeof value === "boolean" : isNumber(value, property.kind);
+    return fits ? { value } : { fault };
   } catch {
-    return { fault: property.list || property.kind === "Vector" ? 'Give a list in JSON, such as [1, 2].' : property.kind === "Bool" ? "Give true or false." : "Give a number." };
+    return { fault };
   }
+}
+
+// Reports whether a value is a number in JSON. Floats that are not finite are texts there.
+function isNumber(value: Json, kind: string): boolean {
+  return typeof value === "number" || typeof value === "bigint" || (kind.startsWith("F") && typeof value === "string" && /^(NaN|-?Infinity)$/.test(value));
 }
 
 /** Returns the resolution that takes the chosen side. */

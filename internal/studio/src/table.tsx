@@ -48,7 +48,7 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
           </tbody>
         </table>
       </div>
-      <button type="button" class="quiet" onClick={() => save(label + ".csv", csv(columns, rows))}>
+      <button type="button" class="quiet" onClick={() => save(label + ".csv", new Blob([csv(columns, rows)], { type: "text/csv;charset=utf-8" }))}>
         Save as CSV
       </button>
     </div>
@@ -76,24 +76,25 @@ export function csv<T>(columns: Column<T>[], rows: T[]): string {
 }
 
 // A spreadsheet takes a cell that begins with one of these characters for a formula. If a quote is
-// put before the character, the spreadsheet shows the cell as text.
-const formula = /^[=+\-@\t\r]/;
+// put before the character, the spreadsheet shows the cell as text. -Infinity is a number, which JSON writes as a text. The
+// function guardFormula of the command omnigraph does the same.
+const formula = /^[=+\-@\t\r\n]/;
 
 function csvCell(value: Json): string {
   if (value === null) {
     return "";
   }
   let text = typeof value === "string" ? value : writeJson(value);
-  if (typeof value === "string" && formula.test(text)) {
+  if (typeof value === "string" && formula.test(text) && text !== "-Infinity") {
     text = "'" + text;
   }
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
-/** Saves a text as a file of the user. */
-export function save(name: string, text: string) {
+/** Saves a file of the user. */
+export function save(name: string, content: Blob) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  link.href = URL.createObjectURL(content);
   link.download = name.replace(/[^\w.-]+/g, "-");
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -179,22 +179,32 @@ func TestFormat8(t *testing.T) {
 	opensWhole(t, "format8")
 }
 
-// TestFormat9 opens a graph of format 9, the current format, which has ids of the events of proposals.
-// With -update, the test makes the graph with makeFormat9, but only if the folder is missing. It never
-// replaces an existing graph, because the graph represents the graphs of users, which an earlier version
-// of the program wrote. When a new format follows, remove the -update branch here.
+// TestFormat9 opens a graph of format 9, which has ids of the events of proposals.
 func TestFormat9(t *testing.T) {
-	home := filepath.Join("testdata", "format9")
-	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat9(t, home)
-		must(t, os.Remove(filepath.Join(home, "LOCK")))
-	}
 	hasLevels(t, "format9")
 	hasStoredOrder(t, "format9")
 	g, _ := openFixture(t, "format9")
 	golden.Check(t, filepath.Join("testdata", "format9.events.golden"), []byte(dumpEvents(g)))
 	must(t, g.Close())
 	opensWhole(t, "format9")
+}
+
+// TestFormat10 opens a graph of format 10, the current format, whose text indexes have the number of their
+// analyzer. With -update, the test makes the graph with makeFormat10, but only if the folder is missing. It never
+// replaces an existing graph, because the graph represents the graphs of users, which an earlier version
+// of the program wrote. When a new format follows, remove the -update branch here.
+func TestFormat10(t *testing.T) {
+	home := filepath.Join("testdata", "format10")
+	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
+		makeFormat10(t, home)
+		must(t, os.Remove(filepath.Join(home, "LOCK")))
+	}
+	hasLevels(t, "format10")
+	hasStoredOrder(t, "format10")
+	g, _ := openFixture(t, "format10")
+	golden.Check(t, filepath.Join("testdata", "format10.events.golden"), []byte(dumpEvents(g)))
+	must(t, g.Close())
+	opensWhole(t, "format10")
 }
 
 // dumpEvents describes the events of all proposals with their ids, in their order.
@@ -233,7 +243,7 @@ func hasStoredOrder(t *testing.T, name string) {
 	must(t, g.Close())
 }
 
-// opensWhole opens a fixture that makeFormat9, or an earlier version of it, made.
+// opensWhole opens a fixture that makeFormat10, or an earlier version of it, made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -271,10 +281,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat9 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat10 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
 // compressed blocks, proposals, drafts, and records after the last checkpoint.
-func makeFormat9(t *testing.T, home string) {
+func makeFormat10(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())

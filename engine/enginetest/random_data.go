@@ -241,10 +241,27 @@ func (d *drawer) json(v value.Value) string {
 		return "-0"
 	case k.HasText() && k.Integer() != "" && d.percent(30):
 		return fmt.Sprint(v.Int())
+	case k == value.DateTime && d.percent(30):
+		return `"` + d.instant(value.Text(v)) + `"`
 	case k.HasText(), k.JSON() == value.JSONWide && d.percent(30):
 		return `"` + value.Text(v) + `"`
 	}
 	return value.Text(v)
+}
+
+// instant draws another spelling of an instant. A few spellings are refused: they have digits below the
+// millisecond, or a comma.
+func (d *drawer) instant(text string) string {
+	fraction := strings.TrimSuffix(text, "Z")
+	switch d.IntN(20) {
+	case 0:
+		return fraction + pick(d, []string{"4Z", "0009Z", "0000000001Z"})
+	case 1:
+		return strings.Replace(text, ".", ",", 1)
+	case 2, 3, 4:
+		return fraction + pick(d, []string{"+00:00", "-00:00", "000z", "0000000000Z"})
+	}
+	return strings.ToLower(text)
 }
 
 // jsonText returns a text as a JSON string.

@@ -77,7 +77,8 @@ func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 }
 
 // sentences are the values of properties that text matches search.
-var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box")
+var sentences = poolOf(value.OfString, "red foxes run", "the red fox", "a running fox, red", "blue boxes", "of the", "foxglove runs", "Blue fox box",
+	"the f\u00f3xes’ r\u00e9d box", "fo\u0301x’s bl\u00fce", "ＲＥＤ Фо\u0306кс", "running documentation of th\u00e9 boxes")
 
 // scalar draws a value of a kind from its pool. If `wild` is true, the value may be extreme.
 func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {

@@ -51,7 +51,7 @@ func (r *readDraw) score(fuse bool) (e plan.Expr, ok bool) {
 
 // words draws a query text.
 func (r *readDraw) words() plan.Expr {
-	return r.constant(stringType, value.OfString(pick(r.drawer, []string{"red fox", "foxes", "run the fox running", "blue box fox", "red red blue", "d c", "boxes", "of", ""})))
+	return r.constant(stringType, value.OfString(pick(r.drawer, []string{"red fox", "foxes", "run the fox running", "blue box fox", "red red blue", "d c", "boxes", "of", "", "f\u00f3xes", "documentation réd"})))
 }
 
 // vector draws a query vector.

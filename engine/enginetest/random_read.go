@@ -291,9 +291,9 @@ func (r *readDraw) part() value.Value {
 // textMatch draws a text match on a property.
 func (r *readDraw) textMatch(p plan.Prop) plan.TextMatch {
 	queries := map[plan.TextKind][]string{
-		plan.Search: {"foxes red", "blue running", "red box", "blue fox", "running boxes", "rux", "the", ""},
-		plan.Phrase: {"red fox", "fox red", "foxes run", "running red fox", "the fox", "blue", "box blue", "fox box"},
-		plan.Fuzzy:  {"fxo", "bxo", "rux", "red", "blues", "rat", "foxglov"},
+		plan.Search: {"foxes red", "blue running", "red box", "blue fox", "running boxes", "rux", "the", "", "f\u00f3x", "fo\u0301xes", "fox’s", "RÉD", "фокс", "thé"},
+		plan.Phrase: {"red fox", "fox red", "foxes run", "running red fox", "the fox", "blue", "box blue", "fox box", "f\u00f3x’s blue", "red bo\u0301x"},
+		plan.Fuzzy:  {"fxo", "bxo", "rux", "red", "blues", "rat", "foxglov", "documentaton", "runnin", "f\u00f3xs", "foxglvoe"},
 	}
 	kind := pick(r.drawer, []plan.TextKind{plan.Search, plan.Phrase, plan.Fuzzy})
 	m := text(kind, p, pick(r.drawer, queries[kind]))

@@ -214,6 +214,13 @@ func keySpellings() []testCase {
 			m := p.bind("m", "Mark")
 			s.expect(p.ret(id(m)), `["1970-01-01T00:00:00.000Z","true"]`)
 		}},
+		{name: "load/instants below the millisecond", schema: dated, run: func(s *session) {
+			_, err := s.tryLoad(engine.Merge, `{"type":"Mark","data":{"on":true,"at":"2024-01-01T00:00:00.0004Z"}}
+{"type":"Mark","data":{"on":true,"at":"2024-01-01t00:00:00.123000z"}}
+{"type":"Mark","data":{"on":true,"at":"2024-01-01T00:00:00,5Z"}}
+{"type":"Mark","data":{"on":false,"at":"2024-01-01T00:00:00.0000000001+01:00"}}`)
+			s.expectLines(err, "1 data.at\n3 data.at\n4 data.at")
+		}},
 		{name: "load/the same key twice, in two spellings", schema: dated, run: func(s *session) {
 			_, err := s.tryLoad(engine.Merge, `{"type":"Day","data":{"day":"2024-01-01"}}`+"\n"+`{"type":"Day","data":{"day":19723}}`)
 			s.expectLineNumbers(err, 2)

@@ -1,8 +1,12 @@
 package enginetest
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -199,6 +203,44 @@ func filterCases() []testCase {
 	})
 }
 
+// sameWordCase searches for other spellings of the words of four texts, in a table that is searched without an
+// index, and in one that is large enough to be indexed.
+func sameWordCase() testCase {
+	schema := func() *catalog.Schema {
+		return schemaOf([]*catalog.Node{{Name: "Doc", Key: []string{"id"}, Properties: []*catalog.Property{
+			property("id", stringType), property("t", stringType),
+		}}}, nil)
+	}
+	return testCase{name: "text/spellings of a word", schema: schema, run: func(s *session) {
+		s.load(engine.Merge, `{"type":"Doc","data":{"id":"1","t":"Mr O\u2019Brien and the documentation"}}
+{"type":"Doc","data":{"id":"2","t":"caf\u00e9 on a Stra\u00dfe"}}
+{"type":"Doc","data":{"id":"3","t":"cafe\u0301 of \u1f48\u03b4\u03c5\u03c3\u03c3\u03b5\u03cd\u03c2"}}
+{"type":"Doc","data":{"id":"4","t":"\uff21\uff22\uff23 \u0439 earthlings"}}`)
+		for range 2 {
+			for _, c := range []struct {
+				kind        plan.TextKind
+				words, want string
+			}{
+				{plan.Search, "O'Brien", "1"}, {plan.Search, "O\u2019BRIEN\u2019s", "1"}, {plan.Phrase, "mr o\u02bcbrien", "1"},
+				{plan.Search, "cafe", "2\n3"}, {plan.Search, "CAF\u00c9", "2\n3"}, {plan.Search, "cafe\u0301", "2\n3"}, {plan.Search, "c\u00e2fe", "2\n3"},
+				{plan.Search, "abc", "4"}, {plan.Search, "\uff41bc", "4"}, {plan.Search, "\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3", "3"},
+				{plan.Search, "\u0438", ""}, {plan.Search, "\u0438\u0306", "4"}, {plan.Search, "strasse", ""},
+				{plan.Fuzzy, "documentaton", "1"}, {plan.Fuzzy, "documentatoin", "1"}, {plan.Fuzzy, "documentation", "1"}, {plan.Fuzzy, "dokumentation", "1"},
+				{plan.Fuzzy, "earthlingss", "4"}, {plan.Fuzzy, "earthlngs", "4"}, {plan.Fuzzy, "documentatxyz", ""},
+			} {
+				p := s.read()
+				d := p.bind("d", "Doc")
+				s.expect(p.match(plan.Filter{Cond: text(c.kind, p.prop(d, "t"), c.words)}).ret(id(d)), c.want)
+			}
+			var more strings.Builder
+			for i := range 200 {
+				fmt.Fprintf(&more, "{\"type\":\"Doc\",\"data\":{\"id\":\"m%d\",\"t\":\"zz%d\"}}\n", i, i)
+			}
+			s.load(engine.Merge, more.String())
+		}
+	}}
+}
+
 // textCases returns the cases of text matches.
 func textCases() []testCase {
 	match := func(name string, kind plan.TextKind, words, want string) readCase {
@@ -207,7 +249,7 @@ func textCases() []testCase {
 			p.match(plan.Filter{Cond: text(kind, p.prop(a, "about"), words)}).ret(id(a))
 		}}
 	}
-	return readCases("text", []readCase{
+	return append(readCases("text", []readCase{
 		match("search one word, stemmed", plan.Search, "engines", "ann\nbob"),
 		match("search matches any of two words", plan.Search, "gopher rooms", "bob\ncid"),
 		match("search ignores case", plan.Search, "GOPHER", "cid"),
@@ -242,5 +284,5 @@ func textCases() []testCase {
 			m.Query = p.param("q", stringType.Optional())
 			p.match(plan.Filter{Cond: m}).ret(id(a))
 		}},
-	})
+	}), sameWordCase())
 }

@@ -42,7 +42,7 @@ const more = `{"type":"Package","data":{"path":"errors","name":"errors","files":
 {"type":"File","data":{"path":"stray/stray.go","lines":9}}
 {"type":"Symbol","data":{"path":"example.com/stray.Lost","name":"Lost","kind":"func","exported":true,"signature":"func()","line":3,"words":"stray lost"}}
 {"type":"Symbol","data":{"path":"example.com/nowhere.Orphan","name":"Orphan","kind":"var","exported":false,"line":5,"words":"nowhere orphan"}}
-{"type":"Note","data":{"slug":"loose","text":"about nothing","created":"2026-03-17T09:00:00.123456Z"}}
+{"type":"Note","data":{"slug":"loose","text":"about nothing","created":"2026-03-17T09:00:00.123Z"}}
 {"edge":"Holds","from":"example.com/stray","to":"example.com/stray.Lost","data":{"id":"holds-lost"}}
 {"edge":"Declares","from":"stray/stray.go","to":"example.com/stray.Lost","data":{"id":"declares-lost"}}
 `

@@ -2,7 +2,9 @@ package value
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -66,13 +68,77 @@ func (d *DateValue) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParseDateTime parses an RFC 3339 instant and truncates it to milliseconds.
+// ErrTooFine is the error, perhaps wrapped, for an instant with digits that a DateTime does not keep.
+var ErrTooFine = errors.New("a DateTime keeps milliseconds; round the instant to at most three digits after the second")
+
+// ParseDateTime parses an RFC 3339 instant, with T and Z in either case. It returns an error for an
+// instant that is finer than a millisecond; further zeros are allowed.
 func ParseDateTime(s string) (DateTimeValue, error) {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil || t.Year() < 1 {
-		return 0, fmt.Errorf("%q is not an instant; write it as RFC 3339, such as 2024-05-01T12:30:00Z", s)
+	t, err := ParseInstant(s)
+	if err != nil {
+		return 0, err
 	}
-	return DateTimeFromMillis(floorDiv(t.UnixMicro(), 1000))
+	fraction, _ := fractionOf(s) // ParseInstant drops digits below the nanosecond
+	if len(fraction) > 3 && strings.Trim(fraction[3:], "0") != "" {
+		return 0, fmt.Errorf("%q: %w", s, ErrTooFine)
+	}
+	return DateTimeFromMillis(t.UnixMilli())
+}
+
+// ParseInstant parses an RFC 3339 instant of the years 0001 to 9999, with T and Z in either case, and
+// drops digits below the nanosecond. It is meant for bounds; [ParseDateTime] parses data.
+func ParseInstant(s string) (time.Time, error) {
+	if _, ok := fractionOf(s); ok {
+		if t, err := time.Parse(time.RFC3339, upperInstant(s)); err == nil && t.Year() >= 1 {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not an instant; write it as RFC 3339, such as 2024-05-01T12:30:00Z", s)
+}
+
+// instantForm is the form of an RFC 3339 instant before its fraction. A 0 stands for any digit, and a
+// T also for t.
+const instantForm = "0000-00-00T00:00:00"
+
+// fractionOf returns the digits after the second of an instant. It reports whether the text has the
+// form of RFC 3339, of which package time accepts variants.
+func fractionOf(s string) (fraction string, ok bool) {
+	if len(s) <= len(instantForm) {
+		return "", false
+	}
+	rest := s[len(instantForm):]
+	if rest[0] == '.' {
+		n := leadingDigits(rest[1:])
+		fraction, rest = rest[1:1+n], rest[1+n:]
+		ok = n > 0
+	} else {
+		ok = true
+	}
+	for i := range instantForm {
+		switch want, got := instantForm[i], s[i]; want {
+		case '0':
+			ok = ok && '0' <= got && got <= '9'
+		case 'T':
+			ok = ok && (got == 'T' || got == 't')
+		default:
+			ok = ok && got == want
+		}
+	}
+	zone := rest == "Z" || rest == "z" || len(rest) == 6 && rest[1:3] < "24" && rest[4:] < "60" // digits: time.Parse
+	return fraction, ok && zone
+}
+
+// upperInstant returns an RFC 3339 instant with its T and Z in upper case.
+func upperInstant(s string) string {
+	const at = len(dateLayout)
+	if s[at] == 'T' && s[len(s)-1] != 'z' {
+		return s
+	}
+	s = s[:at] + "T" + s[at+1:]
+	if utc, ok := strings.CutSuffix(s, "z"); ok {
+		return utc + "Z"
+	}
+	return s
 }
 
 // DateTimeFromMillis returns the instant ms milliseconds after the epoch. It returns an error
@@ -84,7 +150,17 @@ func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
 	return DateTimeValue(ms), nil
 }
 
-// DateTimeOf returns t truncated to milliseconds.
+// DateTimeFrom returns the instant t. It returns an error if t is finer than a millisecond or outside
+// the years 0001 to 9999 in UTC.
+func DateTimeFrom(t time.Time) (DateTimeValue, error) {
+	if t.Nanosecond()%int(time.Millisecond) != 0 {
+		return 0, fmt.Errorf("%s: %w", t.Format(time.RFC3339Nano), ErrTooFine)
+	}
+	return DateTimeFromMillis(t.UnixMilli())
+}
+
+// DateTimeOf returns t truncated to milliseconds. It is meant for the reading of a clock. For data, use
+// [DateTimeFrom], which loses nothing.
 func DateTimeOf(t time.Time) DateTimeValue { return DateTimeValue(floorDiv(t.UnixMicro(), 1000)) }
 
 // Time returns the instant in UTC.

@@ -2,9 +2,12 @@ package value
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -159,13 +162,14 @@ func TestDates(t *testing.T) {
 
 func TestDateTimes(t *testing.T) {
 	for s, want := range map[string]string{
-		"2024-05-01T12:30:00Z":           "2024-05-01T12:30:00.000Z",
-		"2024-05-01T12:30:00.1239Z":      "2024-05-01T12:30:00.123Z",
-		"2024-05-01T12:30:00+02:00":      "2024-05-01T10:30:00.000Z",
-		"1969-12-31T23:59:59.9999Z":      "1969-12-31T23:59:59.999Z",
-		"9999-12-31T23:59:59.999Z":       "9999-12-31T23:59:59.999Z",
-		"0001-01-01T00:00:00Z":           "0001-01-01T00:00:00.000Z",
-		"2024-05-01T12:30:00.123456789Z": "2024-05-01T12:30:00.123Z",
+		"2024-05-01T12:30:00Z":              "2024-05-01T12:30:00.000Z",
+		"2024-05-01T12:30:00+02:00":         "2024-05-01T10:30:00.000Z",
+		"1969-12-31T23:59:59.999000Z":       "1969-12-31T23:59:59.999Z",
+		"2024-05-01t12:30:00.5z":            "2024-05-01T12:30:00.500Z",
+		"2024-05-01t12:30:00-02:30":         "2024-05-01T15:00:00.000Z",
+		"9999-12-31T23:59:59.999Z":          "9999-12-31T23:59:59.999Z",
+		"0001-01-01T00:00:00Z":              "0001-01-01T00:00:00.000Z",
+		"2024-05-01T12:30:00.120000000000Z": "2024-05-01T12:30:00.120Z",
 	} {
 		got, err := ParseDateTime(s)
 		if err != nil || got.String() != want {
@@ -175,10 +179,37 @@ func TestDateTimes(t *testing.T) {
 			t.Errorf("%s changes when it is converted to time.Time and back", s)
 		}
 	}
-	for _, s := range []string{"", "2024-05-01", "2024-05-01 12:30:00Z", "2024-05-01T12:30:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
+	for _, s := range []string{"", "2024-05-01", "2024-05-01 12:30:00Z", "2024-05-01T12:30:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00",
+		"2024-05-01T12:30:00,5Z", "2024-05-01T1:30:00Z", "2024-05-01T12:30:00.Z", "2024-05-01T12:30:60Z", "2024-05-01T12:30:00+24:00", "2024-05-01T12:30:00+00:60", "2024-05-01T12:30:00.5", "2024-05-01T12:30:00+0a:00", "2024-05-01_12:30:00Z"} {
 		if got, err := ParseDateTime(s); err == nil {
 			t.Errorf("%q reads as %s", s, got)
 		}
+	}
+	for _, s := range []string{"2024-05-01T12:30:00.1239Z", "1969-12-31t23:59:59.9999z", "2024-05-01T12:30:00.123456789Z", "2024-05-01T12:30:00.0000000001Z", "2024-05-01T12:30:00.0001+02:00"} {
+		if got, err := ParseDateTime(s); !errors.Is(err, ErrTooFine) || !strings.Contains(err.Error(), s) {
+			t.Errorf("%q reads as %s, %v", s, got, err)
+		}
+		if _, err := ParseInstant(s); err != nil {
+			t.Error(err)
+		}
+		if err := new(DateTimeValue).UnmarshalJSON([]byte(strconv.Quote(s))); !errors.Is(err, ErrTooFine) {
+			t.Errorf("the JSON of %s: %v", s, err)
+		}
+	}
+}
+
+func TestDateTimeFrom(t *testing.T) {
+	zone := time.FixedZone("", 3600)
+	if got, err := DateTimeFrom(time.Date(1969, 12, 31, 23, 59, 59, 999e6, zone)); err != nil || got.String() != "1969-12-31T22:59:59.999Z" {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, ns := range []int{1, 1e3, 999_999, 1_000_001} {
+		if got, err := DateTimeFrom(time.Date(2024, 5, 1, 0, 0, 0, ns, time.UTC)); !errors.Is(err, ErrTooFine) {
+			t.Errorf("%d ns: %s, %v", ns, got, err)
+		}
+	}
+	if got, err := DateTimeFrom(time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600))); err == nil {
+		t.Errorf("the year 10000 is %s", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,8 +246,14 @@ func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 	if err != nil {
 		return value.Null, err
 	}
+	if kind == value.DateTime && !instantForm.MatchString(s) {
+		return value.Null, fmt.Errorf("%s is not an instant in milliseconds", raw)
+	}
 	return kind.Parse(s)
 }
+
+// instantForm matches RFC 3339 with at most three digits after the second, and zeros.
+var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,3}0*)?([Zz]|[+-]\d\d:\d\d)$`)
 
 // decodeVector decodes an array of dim numbers.
 func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {

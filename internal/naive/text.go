@@ -46,6 +46,7 @@ func (ev *evaluation) matchesText(m plan.TextMatch) bool {
 		if ev.g.fault == FuzzyShort {
 			most--
 		}
+		have, want = text.AppendBoth(nil, document.Str()), text.AppendBoth(nil, query.Str())
 		return slices.ContainsFunc(want, func(w string) bool {
 			return slices.ContainsFunc(have, func(h string) bool { return edits([]rune(w), []rune(h)) <= most })
 		})

@@ -8,17 +8,32 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// AppendTokens appends the tokens of a text. They are the words (by UAX #29) that hold a letter or
-// a digit, lower-cased, without Snowball's English stop words, and stemmed by Porter2.
+// AppendTokens appends the tokens of a text: the stems, by Porter2, of its words (by UAX #29) that hold
+// a letter or a digit, without Snowball's English stop words. Words are folded first: case, width,
+// apostrophes, the marks of Latin and Greek letters, and composition make no difference.
 func AppendTokens(dst []string, s string) []string {
-	it := words.FromString(s)
+	return appendTokens(dst, s, false)
+}
+
+// AppendBoth is like AppendTokens, and appends after a stem also the folded word if it differs.
+func AppendBoth(dst []string, s string) []string {
+	return appendTokens(dst, s, true)
+}
+
+// appendTokens appends the stems of a text, and the folded words that differ from them if `both` is set.
+func appendTokens(dst []string, s string, both bool) []string {
+	it := words.FromString(segmented(s))
 	var env *snowballstem.Env
 	for it.Next() {
 		if env == nil {
 			env = snowballstem.NewEnv("")
 		}
-		if token, ok := tokenOf(it.Value(), env); ok {
-			dst = append(dst, token)
+		stem, written, ok := tokensOf(it.Value(), env)
+		if ok {
+			dst = append(dst, stem)
+		}
+		if ok && both && written != stem {
+			dst = append(dst, written)
 		}
 	}
 	return dst

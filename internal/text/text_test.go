@@ -1,6 +1,8 @@
 package text
 
 import (
+	"hash/crc32"
+	"io"
 	"slices"
 	"testing"
 )
@@ -15,7 +17,17 @@ func TestTokens(t *testing.T) {
 		{"Generations of running, runners' RUN!", []string{"generat", "run", "runner", "run"}},
 		{"don't can't", nil},
 		{"x86 v1.26.8 3,000", []string{"x86", "v1.26.8", "3,000"}},
-		{"naïve Straße", []string{"naïv", "straße"}},
+		{"naïve Straße", []string{"naiv", "straße"}},
+		{"café cafe\u0301 CAFÉ CAFE\u0301 cafe ｃａｆｅ́", []string{"cafe", "cafe", "cafe", "cafe", "cafe", "cafe"}},
+		{"O'Brien O’Brien O‘Brien OʼBrien O‛Brien O´Brien O＇Brien o’brien’s", []string{"o'brien", "o'brien", "o'brien", "o'brien", "o'brien", "o'brien", "o'brien", "o'brien"}},
+		{"don’t DON＇T the dogsʼ ʼphone", []string{"dog", "phone"}},
+		{"thé à la the", []string{"the", "a", "la"}}, // a word with marks is no stop word
+		{"ＡＢＣ １２ ｶﾞ ガ カ\u3099", []string{"abc", "12", "ガ", "ガ", "ガ"}},
+		{"Ὀδυσσεύς ΟΔΥΣΣΕΥΣ Άλφα αλφα", []string{"οδυσσευσ", "οδυσσευσ", "αλφα", "αλφα"}},
+		{"İstanbul Việt ŝ s\u0323\u0307 \u1E69", []string{"istanbul", "viet", "s", "s", "s"}},
+		{"й и\u0306 и", []string{"й", "й", "и"}}, // other marks make other letters
+		{"हिन्दी", []string{"हिन्दी"}},
+		{"가 \u1100\u1161", []string{"가", "가"}},
 		{"— … !", nil},
 		{"read_file readFile", []string{"read_fil", "readfil"}},
 	} {
@@ -23,6 +35,39 @@ func TestTokens(t *testing.T) {
 			t.Errorf("tokens of %q are %q, want %q", c.in, got, c.want)
 		}
 	}
+}
+
+// TestBoth looks at the words as written.
+func TestBoth(t *testing.T) {
+	got := AppendBoth(nil, "The Résumés of documentation, cat")
+	if want := []string{"resum", "resumes", "document", "documentation", "cat"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	a := NewAnalyzer()
+	stems, written := a.AppendBoth(nil, nil, "Cats, cats and cat")
+	if !slices.Equal(stems, []uint32{0, 0, 0}) || !slices.Equal(written, []uint32{1, 1}) || !slices.Equal(a.Tokens, []string{"cat", Written + "cats"}) {
+		t.Errorf("stems %v, written %v of %q", stems, written, a.Tokens)
+	}
+}
+
+// TestVersion fails if the tokens of a text changed. Then raise Version, so that stored indexes are built
+// again, and write the new sum here.
+func TestVersion(t *testing.T) {
+	sum := crc32.NewIEEE()
+	for _, s := range []string{stopList, "generations generously skies dying news inning proceed", "x86 v1.26.8 3,000 read_file 5'10 a@b.c", "É e\u0301 ß ẞ ı İ ǆ ﬁ Ⅷ ς µ", "ｶﾞ 漢字かな 한국어 ไทย עברית ‎العربية", "O’Brien’s l´été ʻokina"} {
+		for _, w := range AppendBoth(nil, s) {
+			_, _ = io.WriteString(sum, w+"\n")
+		}
+	}
+	if got, want := (versioned{Version, sum.Sum32()}), (versioned{2, 3933976826}); got != want {
+		t.Errorf("the version and the sum of the tokens are %v, expected %v", got, want)
+	}
+}
+
+// versioned is a version of the analyzer and the sum of the tokens of its texts.
+type versioned struct {
+	version int
+	sum     uint32
 }
 
 func TestWithin(t *testing.T) {

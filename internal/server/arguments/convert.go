@@ -3,6 +3,7 @@ package arguments
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -193,10 +194,14 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 		if kind != '"' {
 			return miss("")
 		}
-		if v, err := k.Parse(text); err == nil {
-			return v, nil
+		v, err := k.Parse(text)
+		switch {
+		case errors.Is(err, value.ErrTooFine):
+			return value.Null, &fault{detail: "found " + describe(raw), help: value.ErrTooFine.Error()}
+		case err != nil:
+			return miss("")
 		}
-		return miss("")
+		return v, nil
 	case k.Storage() == value.InBytes:
 		b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(text, "base64:"))
 		if err == nil && kind == '"' {

@@ -1,6 +1,11 @@
 package arguments
 
-import "github.com/omnigraph-go/omnigraph/gq/value"
+import (
+	"strconv"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
 
 // String returns a required String, or "" if it is absent.
 func (o *Object) String(name string) string { return text(o.Value(name, value.Of(value.String))) }
@@ -36,9 +41,18 @@ func (o *Object) OptI32(name string) *int32 {
 	return optional(o, name, value.Of(value.I32), func(v value.Value) int32 { return int32(v.Int()) })
 }
 
-// OptDateTime returns an optional DateTime, or nil if it is absent.
-func (o *Object) OptDateTime(name string) *value.DateTimeValue {
-	return optional(o, name, value.Of(value.DateTime), func(v value.Value) value.DateTimeValue { return value.DateTimeValue(v.Int()) })
+// OptTime returns an optional instant of any precision, or nil if it is absent or wrong.
+func (o *Object) OptTime(name string) *time.Time {
+	s := o.OptString(name)
+	if s == nil {
+		return nil
+	}
+	t, err := value.ParseInstant(*s)
+	if err != nil {
+		o.Fail(name, "found the string "+strconv.Quote(*s)+", expected "+value.DateTime.Wanted(), "")
+		return nil
+	}
+	return &t
 }
 
 // OptStrings returns an optional list of Strings, or nil if it is absent.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,6 +73,10 @@ func TestValue(t *testing.T) {
 		{value.Of(value.Date), `"2024-02-30"`, `p: found the string "2024-02-30", expected a date as YYYY-MM-DD`},
 		{value.Of(value.Date), `1`, `p: found the number 1, expected a date as YYYY-MM-DD`},
 		{value.Of(value.DateTime), `"1970-01-01T01:00:00.001+01:00"`, value.OfDateTime(1)},
+		{value.Of(value.DateTime), `"1970-01-01t01:00:00.0010z"`, value.OfDateTime(3600001)},
+		{value.Of(value.DateTime), `"1970-01-01T00:00:00.0004Z"`, `p: found the string "1970-01-01T00:00:00.0004Z"; a DateTime keeps milliseconds; round the instant to at most three digits after the second`},
+		{value.Of(value.DateTime), `"1970-01-01T00:00:00,5Z"`, `p: found the string "1970-01-01T00:00:00,5Z", expected an instant as RFC 3339, such as 2024-05-01T12:30:00Z`},
+		{list(value.DateTime), `["1970-01-01T00:00:00.0000000001Z"]`, `p[0]: found the string "1970-01-01T00:00:00.0000000001Z"; a DateTime keeps milliseconds; round the instant to at most three digits after the second`},
 		{value.Of(value.DateTime), `"1970-01-01"`, `p: found the string "1970-01-01", expected an instant as RFC 3339, such as 2024-05-01T12:30:00Z`},
 		{value.Of(value.Blob), `"AQI="`, value.OfBlob([]byte{1, 2})},
 		{value.Of(value.Blob), `"base64:AQI="`, value.OfBlob([]byte{1, 2})},
@@ -243,19 +248,19 @@ func TestItems(t *testing.T) {
 }
 
 func TestGetters(t *testing.T) {
-	o := Params(json.RawMessage(`{"s":"x","e":"b","o":"y","f":"c","b":true,"i":-1,"t":"1970-01-01T00:00:00.002Z","l":["p","q"]}`))
+	o := Params(json.RawMessage(`{"s":"x","e":"b","o":"y","f":"c","b":true,"i":-1,"t":"1970-01-01T00:00:00.002001Z","l":["p","q"]}`))
 	type all struct {
 		S, E string
 		O, F *string
 		B    *bool
 		I    *int32
-		T    *value.DateTimeValue
+		T    *time.Time
 		L    []string
 	}
 	get := func(o *Object) all {
-		return all{o.String("s"), o.Enum("e", "a", "b"), o.OptString("o"), o.OptEnum("f", "c"), o.OptBool("b"), o.OptI32("i"), o.OptDateTime("t"), o.OptStrings("l")}
+		return all{o.String("s"), o.Enum("e", "a", "b"), o.OptString("o"), o.OptEnum("f", "c"), o.OptBool("b"), o.OptI32("i"), o.OptTime("t"), o.OptStrings("l")}
 	}
-	want := all{"x", "b", ptr("y"), ptr("c"), ptr(true), ptr(int32(-1)), ptr(value.DateTimeValue(2)), []string{"p", "q"}}
+	want := all{"x", "b", ptr("y"), ptr("c"), ptr(true), ptr(int32(-1)), ptr(time.UnixMicro(2001).UTC()), []string{"p", "q"}}
 	if diff := cmp.Diff(want, get(o)); diff != "" {
 		t.Errorf("present (-want +got):\n%s", diff)
 	}
@@ -326,7 +331,7 @@ func FuzzParams(f *testing.F) {
 		o := Params(b)
 		o.OptString("s")
 		o.OptI32("i")
-		o.OptDateTime("t")
+		o.OptTime("t")
 		o.Value("l", value.Type{Kind: value.I64, List: true})
 		v := o.Value("v", value.Type{Kind: value.Vector, Dim: 2, Nullable: true})
 		o.Value("x", value.Of(value.Blob).Optional())

@@ -116,9 +116,7 @@ func members(o *arguments.Object, into reflect.Value) {
 				}
 			}
 		case **time.Time:
-			if d := o.OptDateTime(name); d != nil {
-				*p = new(d.Time())
-			}
+			*p = o.OptTime(name)
 		case *[]string:
 			*p = o.OptStrings(name)
 		case **string:

@@ -18,7 +18,7 @@ import (
 // tests, and runs it while the module's server serves the seed.
 
 // more is what the seed lacks: a decision that rests on no document and replaces one that holds.
-const more = `{"type":"Decision","data":{"slug":"guess","title":"Guess – über alles","state":"accepted","reason":"None.","decided":"2026-03-17T09:00:00.123456Z"}}
+const more = `{"type":"Decision","data":{"slug":"guess","title":"Guess – über alles","state":"accepted","reason":"None.","decided":"2026-03-17T09:00:00.123Z"}}
 {"edge":"Replaces","from":"guess","to":"relational-ledger","data":{"id":"guess-replaces"}}
 `
 

@@ -52,7 +52,7 @@ func moved(v value.Value, n int64) (value.Value, error) {
 }
 
 // shiftDuration makes the function that moves a DateTime by a Duration. The function rounds the
-// result down to a millisecond, just as a text is rounded when it is parsed as a DateTime.
+// result down to a millisecond.
 func shiftDuration(sign int64) function {
 	return func(_ value.Type, args []value.Value) (value.Value, error) {
 		d := args[1].Int()

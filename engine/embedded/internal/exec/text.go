@@ -111,7 +111,7 @@ func (ev *evaluator) textQuery(id int) (*textMatch, *textQuery) {
 	}
 	q.ready, q.tokens, q.edits, q.seen, q.found = true, q.tokens[:0], defaultEdits, 0, false
 	if v := ev.constant(m.query); !v.IsNull() {
-		q.tokens = text.AppendTokens(q.tokens, v.Str())
+		q.tokens = tokensFor(m.kind, q.tokens, v.Str())
 	}
 	if m.edits != nil {
 		if v := ev.constant(m.edits); !v.IsNull() {
@@ -119,6 +119,14 @@ func (ev *evaluator) textQuery(id int) (*textMatch, *textQuery) {
 		}
 	}
 	return m, q
+}
+
+// tokensFor appends the tokens of a text that matter to a kind of match.
+func tokensFor(kind plan.TextKind, dst []string, s string) []string {
+	if kind == plan.Fuzzy {
+		return text.AppendBoth(dst, s)
+	}
+	return text.AppendTokens(dst, s)
 }
 
 // propose asks the index for the ordinals that may match.
@@ -199,7 +207,7 @@ func (q *textQuery) holdsPhrase(s string) bool {
 
 // holds reports whether the tokens of a text match those of the query.
 func (q *textQuery) holds(kind plan.TextKind, s string) bool {
-	q.buf = text.AppendTokens(q.buf[:0], s)
+	q.buf = tokensFor(kind, q.buf[:0], s)
 	switch kind {
 	case plan.Search:
 		for _, t := range q.buf {

@@ -17,7 +17,7 @@ import (
 )
 
 // Current is the number that is written.
-const Current = 9
+const Current = 10
 
 // Version is one row of the table of format numbers.
 type Version struct {
@@ -37,6 +37,7 @@ var Versions = []Version{
 	{7, "proposals, in records of their own, in the records of merges, and in the manifest"},
 	{8, "drafts, in records of their own and in the manifest"},
 	{9, "ids of the events of proposals, and in the manifest the last event that a cleanup removed"},
+	{10, "text indexes with the number of their analyzer, and with the words as written, for fuzzy matches"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

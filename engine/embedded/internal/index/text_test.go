@@ -288,3 +288,41 @@ func TestTextNameConcurrently(t *testing.T) {
 		t.Errorf("the name is %q", x.Name())
 	}
 }
+
+// TestTextOfAnotherAnalyzer opens stored indexes of texts that are not those of the table. An index of this
+// analyzer is used, so Verify finds the difference. An index of another analyzer or of an older format is built
+// again from the texts, within the limits of the call.
+func TestTextOfAnotherAnalyzer(t *testing.T) {
+	said := func(s string) Source { return func(uint32) (string, bool) { return s, true } }
+	for _, c := range []struct {
+		name string
+		meta func(b []byte) []byte
+		used bool
+	}{
+		{"this analyzer", func(b []byte) []byte { return b }, true},
+		{"an older analyzer", func(b []byte) []byte { b[1]--; return b }, false},
+		{"a newer analyzer", func(b []byte) []byte { b[1]++; return b }, false},
+		{"format 9", func(b []byte) []byte { return append([]byte{9}, b[2:]...) }, false},
+		{"format 4", func(b []byte) []byte { return []byte{4} }, false},
+	} {
+		m := memorySource{memoryFile{}, new(pieceCount)}
+		if err := NewTextView(3, Rows{}, said("caf\u00e9")).Parts()[0].Blocks(m.blocks.AddBlock); err != nil {
+			t.Fatal(err)
+		}
+		m.blocks["text"] = c.meta(m.blocks["text"])
+		v := OpenTextView(3, Rows{}, 3, []TextPart{{"old", m}})
+		if !c.used {
+			full := errors.New("no memory")
+			if _, err := (Work{Ctx: t.Context(), Spend: func(int) error { return full }}).Update(v, 3, Rows{}, said("th\u00e9")); err != full {
+				t.Errorf("%s: a build without memory returns the error %v", c.name, err)
+			}
+		}
+		v = v.Update(3, Rows{}, said("th\u00e9"))
+		if _, err := v.Verify(said("th\u00e9")); (err != nil) != c.used {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if n := v.Frequency("cafe"); (n == 3) != c.used {
+			t.Errorf("%s: %d texts have the word of the stored index", c.name, n)
+		}
+	}
+}

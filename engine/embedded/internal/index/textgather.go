@@ -12,7 +12,7 @@ import (
 type gathered struct {
 	ords []uint32 // by document: its ordinal; ascending
 	rows []uint32 // by document: its row
-	lens []uint32 // by document: number of tokens
+	lens []uint32 // by document: number of tokens, without words as written
 	sum  uint64   // sum of lens
 
 	terms  []string // by token
@@ -29,7 +29,8 @@ type textBuilder struct {
 	spend  func(bytes int) bool // returns false to abort
 	x      gathered
 	a      *text.Analyzer
-	tokens []uint32 // of the current document
+	tokens []uint32 // of the current document: the stems
+	forms  []uint32 // of the current document: the words as written that differ from their stems
 	count  []uint32 // by token: occurrences in the current document
 	next   []uint32 // by token: the document after the last one that contains it
 	pages  int      // number of pages of postings that are paid for
@@ -42,18 +43,33 @@ func (b *textBuilder) add(doc textDoc) bool {
 		b.a = text.NewAnalyzer()
 	}
 	x, a := &b.x, b.a
-	b.tokens = a.Append(b.tokens[:0], doc.text)
+	b.tokens, b.forms = a.AppendBoth(b.tokens[:0], b.forms[:0], doc.text)
 	d := uint32(len(x.ords))
 	x.ords, x.rows, x.lens = append(x.ords, doc.ord), append(x.rows, doc.row), append(x.lens, uint32(len(b.tokens)))
 	x.sum += uint64(len(b.tokens))
 	for len(b.count) < len(a.Tokens) {
 		b.count, b.next, x.lists = append(b.count, 0), append(b.next, 0), append(x.lists, byteList{})
 	}
-	for _, t := range b.tokens {
+	b.put(d, b.tokens)
+	b.put(d, b.forms)
+	if n := len(x.postings.pages); n > b.pages {
+		if !b.spend((n - b.pages) * pageBytes) {
+			b.failed = true
+			return false
+		}
+		b.pages = n
+	}
+	return true
+}
+
+// put adds the postings of a document for some of its tokens.
+func (b *textBuilder) put(d uint32, tokens []uint32) {
+	x := &b.x
+	for _, t := range tokens {
 		b.count[t]++
 	}
 	var buf [2 * binary.MaxVarintLen64]byte
-	for _, t := range b.tokens {
+	for _, t := range tokens {
 		n := b.count[t]
 		if n == 0 {
 			continue // added at its first occurrence
@@ -67,14 +83,6 @@ func (b *textBuilder) add(doc textDoc) bool {
 			x.postings.put(&x.lists[t], binary.AppendUvarint(binary.AppendUvarint(buf[:0], distance), uint64(n)))
 		}
 	}
-	if n := len(x.postings.pages); n > b.pages {
-		if !b.spend((n - b.pages) * pageBytes) {
-			b.failed = true
-			return false
-		}
-		b.pages = n
-	}
-	return true
 }
 
 // finish sorts the terms and returns the postings. The caller may go on to add documents only to

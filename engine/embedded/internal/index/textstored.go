@@ -10,12 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
 // A segment that holds an inverted index has these blocks, numbers little-endian. They are read in
 // place: a search reads only the parts that it needs.
 //
-//	text      format 1 byte; then uvarints: documents, their tokens, terms, and three times the
+//	text      format 1 byte; then uvarints: number of the analyzer; documents, their tokens, terms, and three times the
 //	          base and the width of [numbers]: of ords, rows, lens
 //	ords      by document: its ordinal; ascending
 //	rows      by document: its row
@@ -30,8 +31,9 @@ import (
 //	  block   impacts, 1 byte each; documents, less the last one of the block before it and one;
 //	          occurrences less one. The last two are packed, lowest bits first, and each starts at a byte
 //
-// An array of ords, rows or lens is left out if its width is 0. The indexes of formats 1 to 4
-// have a different layout; they are built again.
+// An array of ords, rows or lens is left out if its width is 0. The indexes of formats 1 to 9
+// have a different layout or no number of the analyzer; they are built again, and so are those of another
+// analyzer.
 
 // Name returns the name of the segment that holds the index; empty if none does.
 func (x *Text) Name() string {
@@ -63,7 +65,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 // smallBlocks passes all blocks but the postings to `add`.
 func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
-	for _, n := range []uint64{uint64(x.docs), x.sum, uint64(x.terms)} {
+	for _, n := range []uint64{text.Version, uint64(x.docs), x.sum, uint64(x.terms)} {
 		meta = binary.AppendUvarint(meta, n)
 	}
 	blobs := []*blob{&x.groups, &x.dictionary}
@@ -87,7 +89,8 @@ func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
 // faults that they find in it; see package corruption. Every ordinal must be less than `next`. The
-// result `old` is true if the index has an older layout, which cannot be read.
+// result `old` is true if the index has an older layout, which cannot be read, or the tokens of another
+// analyzer.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.RawBlock(src, "text")
@@ -95,7 +98,7 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 		at.fail("block text is empty")
 	}
 	at.check(format.Text, uint32(meta[0]))
-	if meta[0] < placedFormat {
+	if meta[0] < analyzedFormat {
 		return nil, true
 	}
 	meta = meta[1:]
@@ -106,6 +109,9 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 		}
 		meta = meta[k:]
 		return n
+	}
+	if number(math.MaxUint64) != text.Version {
+		return nil, true
 	}
 	x = &Text{source: src, limit: next}
 	x.Named(name)
@@ -134,8 +140,8 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	return x, false
 }
 
-// placedFormat is the first format with this layout.
-const placedFormat = 5
+// analyzedFormat is the first format with this layout.
+const analyzedFormat = 10
 
 // open opens a stored block of the given size. If the size is negative, the block may have any
 // size.
@@ -169,6 +175,7 @@ type storedView struct {
 	pending column.Pending // whether the indexes must still be read
 	parts   []TextPart     // the stored indexes
 	covered uint32         // the parts cover the rows below this number
+	old     bool           // a part has an older layout, or the tokens of another analyzer; set by read
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows
@@ -202,15 +209,14 @@ func (v *TextView) Parts() []*Text {
 }
 
 // read opens the stored indexes. It marks the documents that were deleted after the indexes were
-// stored, and indexes the rows that were added after that. It builds the whole index again if a
-// stored one has an older layout.
+// stored, and indexes the rows that were added after that. If a stored index is old, read sets
+// v.stored.old instead: the view is then of no use, and a later one is built from the texts.
 func (v *TextView) read(source Source) {
 	v.runs, v.docs, v.sum = nil, 0, 0 // in case an earlier read failed
 	for _, p := range v.stored.parts {
 		x, old := openText(p.Name, p.Source, v.next)
 		if old {
-			fresh := NewTextView(v.next, v.rows, source)
-			v.runs, v.docs, v.sum = fresh.runs, fresh.docs, fresh.sum
+			v.runs, v.docs, v.sum, v.stored.old = nil, 0, 0, true
 			return
 		}
 		v.runs = append(v.runs, textRun{Text: x})

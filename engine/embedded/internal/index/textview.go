@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -90,6 +91,9 @@ func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
 func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
 	if v.stored != nil && v.stored.pending.Left() {
 		v.stored.pending.Resolve(func() { v.read(source) })
+	}
+	if v.stored != nil && v.stored.old {
+		return w.View(next, rows, source)
 	}
 	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
 	for i := range u.runs {
@@ -261,14 +265,14 @@ func (v *TextView) All(tokens []string, set engine.Bitmap) {
 	}
 }
 
-// Near finds the texts that contain a token similar to one of the given tokens: their edit distance
-// is at most `edits`. It adds the ordinals of the texts to the bitmap `set`.
+// Near finds the texts that contain a token or a word as written that is similar to one of the given
+// tokens: their edit distance is at most `edits`. It adds the ordinals of the texts to the bitmap `set`.
 func (v *TextView) Near(tokens []string, edits int, set engine.Bitmap) {
 	for i := range v.runs {
 		r := &v.runs[i]
 		terms := termReader{x: r.Text}
 		for e := (termEntry{}); terms.next(&e); {
-			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(e.str(), w, edits) }) {
+			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(strings.TrimPrefix(e.str(), text.Written), w, edits) }) {
 				p := r.postingsOf(&e)
 				r.eachOrd(&p, func(ord uint32) { set.Set(int(ord)) })
 			}

@@ -49,7 +49,7 @@ func TestFormat(t *testing.T) {
 
 // TestFormats opens a store of each format that ever existed.
 func TestFormats(t *testing.T) {
-	for _, number := range []int{1, 2, 4, 5, 6, 7, 8, 9} { // files of format 3 are those of format 2
+	for _, number := range []int{1, 2, 4, 5, 6, 7, 8, 9, 10} { // files of format 3 are those of format 2
 		t.Run(fmt.Sprint(number), func(t *testing.T) {
 			dir := filepath.Join("testdata", fmt.Sprint("format", number))
 			entries, err := os.ReadDir(dir)

@@ -93,7 +93,8 @@ type Graph interface {
 	// Proposals lists proposals, newest first.
 	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
 
-	// Proposal returns the proposal with the given id.
+	// Proposal returns the proposal with the given id. It sees every version of it that a call had begun to
+	// store, or waits for it: once a reader sees the commit of a merge, the proposal is merged.
 	Proposal(ctx context.Context, id string) (*Proposal, error)
 
 	// PutProposal stores a proposal and returns the stored version. If p.ID is empty, it opens a

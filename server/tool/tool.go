@@ -171,6 +171,9 @@ type Cutter interface {
 type Written struct {
 	Branch string         // the branch that changed
 	Commit *engine.Commit // nil if only branches changed, not data
+
+	// Bypassed says that the caller used protection_bypass, and that the grants of the call do not show it.
+	Bypassed bool
 }
 
 // ReadOutcome is the answer of a read, still in columns. The receiver must close Result.

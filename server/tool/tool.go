@@ -200,6 +200,9 @@ type ChangeOutcome struct {
 	Branch  string        // the branch that was changed
 	Change  engine.Change // what the engine reports about the change
 	DryRun  bool          // true if nothing was committed
+
+	Notes       []string        // notes for every caller
+	StoredNotes func() []string // returns notes about stored data, for a caller that may read; nil for none
 }
 
 // LoadOutcome is the answer of a load.
@@ -209,6 +212,7 @@ type LoadOutcome struct {
 	Mode   engine.LoadMode    // what the load did with entities that already existed
 	Result *engine.LoadResult // what the engine reports about the load
 	DryRun bool               // true if nothing was committed
+	Notes  []string           // notes for the caller
 }
 
 // StoredQuery is a stored query of a graph. The server makes a tool of it. Its methods are

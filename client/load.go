@@ -47,6 +47,8 @@ type LoadedData struct {
 
 	// Target is the draft that was loaded into; nil for another branch.
 	Target *WriteTarget `json:"target,omitempty" jsonschema_description:"The draft that was loaded into; only for a draft."`
+
+	WriteEffects
 }
 
 // LoadedType counts the entities of one type in the input of a load.

@@ -168,14 +168,36 @@ type ProposalMergeBody struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// ProposalChanges is a page of the changes of a proposal. They are the changes that the source has
-// made since the merge base.
+// ProposalChanges is a page of the changes of a proposal: what its merge would change on the target, with the
+// stored resolutions, and what the source has changed without an effect on the target.
 type ProposalChanges struct {
-	SourceCommitID string         `json:"source_commit_id"` // the commit of the source in the comparison
-	BaseCommitID   string         `json:"base_commit_id"`   // the merge base
-	Changes        []EntityChange `json:"changes" jsonschema_description:"New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id."`
-	NextPageToken  *string        `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
+	SourceCommitID string           `json:"source_commit_id"` // the commit of the source in the comparison
+	BaseCommitID   string           `json:"base_commit_id"`   // the merge base
+	TargetCommitID string           `json:"target_commit_id" jsonschema_description:"The head of the target in the comparison. before is the state of this commit."`
+	Compares       string           `json:"compares" jsonschema:"enum=target_to_result,enum=base_to_source" jsonschema_description:"target_to_result: before is the target, and after the result of the merge. base_to_source: there is no result yet, because of conflicts or of the schemas; before is the merge base, and after the source."`
+	Changes        []ProposedChange `json:"changes" jsonschema_description:"New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id."`
+	NextPageToken  *string          `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
 }
+
+// The values of ProposalChanges.Compares.
+const (
+	TargetToResult = "target_to_result"
+	BaseToSource   = "base_to_source"
+)
+
+// ProposedChange is a change of an entity in a proposal.
+type ProposedChange struct {
+	EntityChange
+	Effect string `json:"effect" jsonschema:"enum=changes,enum=already_there,enum=kept,enum=undecided" jsonschema_description:"changes: the merge changes the target. already_there: the target already has what the source changed. kept: a resolution keeps the target, so the change of the source is lost. undecided: there is no result yet. For already_there and kept, op is what the source did, and before and after are both the state of the target."`
+}
+
+// The values of ProposedChange.Effect.
+const (
+	EffectChanges   = "changes"
+	EffectThere     = "already_there"
+	EffectKept      = "kept"
+	EffectUndecided = "undecided"
+)
 
 // ProposalQuery selects proposals. An empty field excludes none.
 type ProposalQuery struct {
@@ -231,7 +253,8 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*ProposalAnswer, error
 	return ask[ProposalAnswer](ctx, g.c, reading(g.proposal(id, ""), nil))
 }
 
-// ProposalChanges lists a page of the changes of a proposal: new and deleted nodes, then changed nodes, then edges.
+// ProposalChanges lists a page of what the merge of a proposal changes on the target: new and deleted nodes, then
+// changed nodes, then edges.
 func (g *Graph) ProposalChanges(ctx context.Context, id string, page ChangeQuery) (*ProposalChanges, error) {
 	query := url.Values{"kind": page.Kinds, "type": page.Types, "op": page.Ops}
 	setText(query, "page_token", page.PageToken)

@@ -100,6 +100,7 @@ type MutationAnswer struct {
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 	Target        *WriteTarget  `json:"target,omitempty" jsonschema_description:"The draft that was written to; only for a draft."`
 	Rows          []Row         `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
+	WriteEffects
 }
 
 // InvokeAnswer is the answer to a request to run a stored query. Exactly one of its fields is set.

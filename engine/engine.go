@@ -93,7 +93,8 @@ type Graph interface {
 	// Proposals lists proposals, newest first.
 	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
 
-	// Proposal returns the proposal with the given id.
+	// Proposal returns the proposal with the given id. It sees every version of it that a call had begun to
+	// store, or waits for it: once a reader sees the commit of a merge, the proposal is merged.
 	Proposal(ctx context.Context, id string) (*Proposal, error)
 
 	// PutProposal stores a proposal and returns the stored version. If p.ID is empty, it opens a
@@ -272,6 +273,8 @@ type Change struct {
 	// Mutation.Returns and, for a whole node, one for each field. If the idempotency key shows that
 	// the call repeats an earlier one, Row is the row of the earlier call.
 	Row []value.Value
+	// Effects say in detail what the mutation did. It is nil if the call repeats an earlier one.
+	Effects *WriteEffects
 }
 
 // LoadMode selects what a load does with entities that exist already.
@@ -313,4 +316,7 @@ type LoadResult struct {
 	Head   Commit      // head of the branch after the load
 	Nodes  []TypeCount // types that occur in the input, in schema order
 	Edges  []TypeCount // like Nodes
+
+	// Effects say in detail what a dry run would do. It is nil for other loads.
+	Effects *WriteEffects
 }

@@ -218,6 +218,14 @@ type Preview interface {
 	// `now`, or the current time if `now` is zero. The commit of the result is the one that the merge
 	// would have as its first parent.
 	Query(ctx context.Context, q *plan.Query, args Args, now time.Time) (Result, error)
+
+	// Changes lists the changes from the target to the state, in order of position, and reports whether the
+	// range selects further ones.
+	Changes(ctx context.Context, r ChangeRange) (list []EntityChange, more bool, err error)
+
+	// Entity returns an entity of the state, or nil if the state does not have it. It reports whether the
+	// target has it in the same form, or does not have it either.
+	Entity(ctx context.Context, at ChangePosition) (image *Image, same bool, err error)
 }
 
 // ChangeHash computes the digest of the changes that a reviewer looks at. A merge of the target

@@ -152,6 +152,7 @@ func loadReport(res *client.LoadAnswer) *report {
 	default:
 		r.note = "commit " + res.Commit.GraphCommitID
 	}
+	r.note = withEffects(r.note, &res.WriteEffects)
 	return r
 }
 

@@ -107,9 +107,13 @@ func newProposalDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short: "List what a proposal would change",
-		Long: `List what the source of a proposal changed since the merge base: new and deleted nodes, then
-changed nodes, then edges, each sorted by type name and id. A table and CSV have a row for each property whose value changed;
-JSON and NDJSON have an object for each entity, which shows the entity before and after.`,
+		Long: `List what the merge of a proposal changes on the target, with the stored resolutions: new and
+deleted nodes, then changed nodes, then edges, each sorted by type name and id. A table and CSV have a row for each
+property whose value changes; JSON and NDJSON have an object for each entity, which shows the entity before and after.
+
+The effect of a change is: changes, if the merge changes the target; already_there, if the target already has what
+the source changed; kept, if a resolution keeps the state of the target. While the merge has conflicts without a
+resolution, the command lists what the source changed since the merge base, with the effect undecided.`,
 		Example: "  omnigraph proposal diff --store data/people $PROPOSAL\n  omnigraph proposal diff --store data/people $PROPOSAL --op insert,delete",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -124,9 +128,7 @@ JSON and NDJSON have an object for each entity, which shows the entity before an
 				if err != nil {
 					return nil, err
 				}
-				r := changesReport(&client.ChangesAnswer{Changes: a.Changes})
-				r.doc = a
-				return r, nil
+				return proposedReport(a), nil
 			})
 		},
 	}

@@ -121,6 +121,7 @@ func mutationReport(a *client.MutationAnswer) *report {
 	if a.Commit == nil {
 		note = "nothing was committed"
 	}
+	note = withEffects(note, &a.WriteEffects)
 	r := single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
 	r.objects = r.rows
 	r.rows = []any{mutationRow{a, a.Commit.ID()}}

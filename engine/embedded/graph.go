@@ -33,7 +33,9 @@ type Graph struct {
 	writer      writer          // writes the records of the log
 
 	partRead atomic.Pointer[version.Difference] // the last difference that was read in part, or nil
-	compared comparisons                        // results of the last comparisons
+
+	previewed atomic.Pointer[keptPreview] // the last preview whose changes were read in part, or nil
+	compared  comparisons                 // results of the last comparisons
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends

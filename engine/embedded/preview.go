@@ -14,6 +14,13 @@ import (
 type preview struct {
 	graph *Graph
 	state *version.Snapshot
+	diff  *version.Difference // from the target to the state
+}
+
+// keptPreview is a preview that the graph keeps for the next page of its changes.
+type keptPreview struct {
+	key string // from mergeKey
+	*preview
 }
 
 // Preview implements [engine.Graph]. It merges into a fork of the target's state, so it takes no lock
@@ -28,17 +35,24 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 	if err != nil {
 		return nil, err
 	}
+	key := mergeKey(base, theirs, ours, resolutions)
+	if p := g.previewed.Load(); p != nil && p.key == key {
+		return p, nil
+	}
+	of := func(state *version.Snapshot) *keptPreview {
+		return &keptPreview{key, &preview{g, state, version.Compare(ours, state)}}
+	}
 	if fastForwards(base, theirs, ours) {
 		if err := checkResolutions(theirs.Schema, resolutions); err != nil {
 			return nil, err
 		}
-		return &preview{g, theirs.As(ours.Commit)}, nil
+		return of(theirs.As(ours.Commit)), nil
 	}
 	opts := version.MergeOptions{Resolutions: resolutions}
 	if tx, merged, err := mergeReversed(ctx, base, theirs, ours, opts); err != nil {
 		return nil, err
 	} else if merged != nil && merged.ConflictCount == 0 {
-		return &preview{g, tx.Commit(ours.Commit)}, nil
+		return of(tx.Commit(ours.Commit)), nil
 	}
 	tx := version.Begin(ours.Fork())
 	if base.Commit.ID != theirs.Commit.ID {
@@ -50,7 +64,7 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 			return nil, &engine.MergeConflicts{Conflicts: merged.Conflicts}
 		}
 	}
-	return &preview{g, tx.Commit(ours.Commit)}, nil
+	return of(tx.Commit(ours.Commit)), nil
 }
 
 // Query implements [engine.Preview].
@@ -61,4 +75,29 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, no
 	}
 	defer p.graph.calls.leave()
 	return p.graph.runOn(ctx, p.state, q, args, engine.Target{Now: now})
+}
+
+// Changes implements [engine.Preview]. If more changes follow, the graph keeps the preview for the next page.
+func (p *keptPreview) Changes(ctx context.Context, r engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := p.graph.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer p.graph.calls.leave()
+	list, more, err = p.diff.Page(ctx, &r)
+	if err == nil && more && p.graph.previewed.Swap(p) != p {
+		time.AfterFunc(partReadTime, func() { p.graph.previewed.CompareAndSwap(p, nil) })
+	}
+	return list, more, err
+}
+
+// Entity implements [engine.Preview].
+func (p *preview) Entity(ctx context.Context, at engine.ChangePosition) (image *engine.Image, same bool, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := p.graph.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer p.graph.calls.leave()
+	image, same = p.diff.Entity(at)
+	return image, same, nil
 }

@@ -149,12 +149,21 @@ func unshared(p *engine.Proposal) engine.Proposal {
 	return c
 }
 
-// Proposal returns the proposal with the given id. The error is a *engine.NotFound.
+// Proposal returns the proposal with the given id. If a new version of it is in the log but not durable yet,
+// Proposal waits for that version: otherwise a caller could see the commit of a merge, and the proposal still
+// open. The error is a *engine.NotFound.
 func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer g.calls.leave()
+	if out := g.branches.pendingProposal(id); out != nil {
+		select {
+		case <-out.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	p, err := g.branches.proposal(id)
 	if err != nil {
 		return nil, err
@@ -168,6 +177,17 @@ func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(l.history.Latest(), l.proposals.latestEvent(), l.proposals.latestID(), l.drafts.latestID())
+}
+
+// pendingProposal returns the outcome of the last version of a proposal. It returns nil if recovery restored
+// that version, or if there is no such proposal.
+func (l *branches) pendingProposal(id string) *outcome {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.proposals.find(id); p != nil {
+		return p.out
+	}
+	return nil
 }
 
 // proposal returns the version of a proposal that readers see. The error is a *engine.NotFound.

@@ -62,6 +62,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if call.receipt != nil {
 				call.receipt.Nodes, call.receipt.Edges, call.receipt.Row = w.Nodes, w.Edges, w.Row
 			}
+			if err == nil && opts.DryRun {
+				err = showEffects(ctx, b.tip.snap, tx, &w.Effects)
+			}
 			return nil, err
 		})
 	}
@@ -72,7 +75,15 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		c := first.Commit
 		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges, Row: first.Receipt.Row}, nil
 	}
-	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row}, nil
+	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row, Effects: &w.Effects}, nil
+}
+
+// showEffects sets the changes that a dry run shows: the first ones from the tip of the branch to the state of
+// the transaction, which must not be used afterwards.
+func showEffects(ctx context.Context, tip *version.Snapshot, tx *version.Txn, e *engine.WriteEffects) (err error) {
+	e.Changes, e.More, err = version.Compare(tip, tx.Commit(tip.Commit)).Page(ctx,
+		&engine.ChangeRange{Images: true, Limit: engine.MaxShownChanges, MaxBytes: engine.MaxShownBytes})
+	return err
 }
 
 // Load reads NDJSON from r and applies it as one commit. If the schema changes meanwhile, it
@@ -137,6 +148,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		}
 	}
 	var nodes, edges []engine.TypeCount
+	var effects *engine.WriteEffects
 	var made *engine.Commit
 	var head engine.Commit
 	build := func(tx *version.Txn) ([]version.Part, error) {
@@ -156,6 +168,17 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		if nodes, edges = in.Counts(); call.receipt != nil {
 			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
 		}
+		if err == nil && opts.DryRun {
+			effects = &engine.WriteEffects{}
+			tip := b.tip.snap
+			d := version.Compare(tip, tx.Commit(tip.Commit))
+			tally, fault := d.Counts(ctx)
+			if fault == nil {
+				effects.Nodes, effects.Edges = tally.Nodes, tally.Edges
+				effects.Changes, effects.More, fault = d.Page(ctx, &engine.ChangeRange{Images: true, Limit: engine.MaxShownChanges, MaxBytes: engine.MaxShownBytes})
+			}
+			err = fault
+		}
 		return parts, err
 	}
 	if first == nil {
@@ -167,7 +190,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	case first != nil:
 		return first.load(), nil
 	}
-	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges}, nil
+	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges, Effects: effects}, nil
 }
 
 // embed computes the vectors that are missing in the input.

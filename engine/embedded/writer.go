@@ -60,6 +60,12 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 		first, c, s, err = r.stage(ctx, b, w, build)
 	}()
 	switch {
+	case err != nil && c != nil:
+		// Readers must see the commit that the error names, so that the caller can try again with it.
+		if failed := c.waitDurable(ctx); failed != nil {
+			err = failed
+		}
+		return nil, nil, engine.Commit{}, err
 	case err != nil:
 		return nil, nil, engine.Commit{}, err
 	case first != nil:
@@ -137,6 +143,7 @@ type staged struct {
 //   - If the idempotency key was used before, the receipt of that first call and nothing else.
 //   - For a dry run or a transaction without a change, the branch's tip as the commit, and no
 //     staged record.
+//   - If the tip is not the commit that w.ifCommit names, the tip and a *engine.PreconditionFailed.
 //   - Otherwise the new commit and its staged record.
 //
 // stage releases the write lock in every case.
@@ -152,7 +159,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
-		return nil, nil, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
+		return nil, b.tip, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
 	}
 	tx := version.Begin(b.tip.snap)
 	var parts []version.Part

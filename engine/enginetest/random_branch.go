@@ -345,6 +345,34 @@ func (p *pair) comparePreviews(ctx context.Context, source, target engine.Target
 			return "in the preview of the merge, " + difference + "\nof\n" + planText(q)
 		}
 	}
+	return comparePreviewChanges(ctx, want, got)
+}
+
+// comparePreviewChanges compares the changes of two previews in pages, and each changed entity.
+func comparePreviewChanges(ctx context.Context, want, got engine.Preview) string {
+	var texts [2]strings.Builder
+	for i, of := range []engine.Preview{want, got} {
+		text, r := &texts[i], engine.ChangeRange{Images: true, Limit: 3}
+		for more := true; more; {
+			list, rest, err := of.Changes(ctx, r)
+			if err != nil {
+				return fmt.Sprintf("the changes of a preview have an error: %v", err)
+			}
+			for k := range list {
+				e := &list[k]
+				image, same, err := of.Entity(ctx, e.Position())
+				if err != nil || same {
+					return fmt.Sprintf("the changed %s %s %q of a preview is the same: %t, %v", e.Entity, e.Type, e.ID, same, err)
+				}
+				text.WriteString(changeText(e) + "\tbefore" + imageText(e.Before) + "\n\tafter" + imageText(e.After) + "\n\tentity" + imageText(image) + "\n")
+				r.After = e.Position()
+			}
+			more = rest
+		}
+	}
+	if want, got := texts[0].String(), texts[1].String(); want != got {
+		return "the preview of the merge changes\n" + got + "expected\n" + want
+	}
 	return ""
 }
 

@@ -219,6 +219,20 @@ func proposalCases() []testCase {
 			s.expectAges("side", "ann 41, bob 25, cid 30, dan null, eve 41")
 			_, err = s.graph.Preview(s.ctx, engine.Target{Branch: "nothing"}, engine.Target{}, nil)
 			expectError[*engine.NotFound](s, err)
+			changes, more, err := third.Changes(s.ctx, engine.ChangeRange{Images: true, Limit: 1})
+			if err != nil || more || len(changes) != 1 || changes[0].ID != "ann" || changes[0].Kind != engine.Updated {
+				s.Fatalf("the preview changes %+v, more: %t, %v; want ann alone", changes, more, err)
+			}
+			for at, want := range map[string]string{"ann": "another", "bob": "the same", "eve": "the same", "zoe": "nothing, the same"} {
+				image, same, err := third.Entity(s.ctx, engine.ChangePosition{Entity: "node", Type: "Person", ID: at})
+				got := map[bool]string{true: "the same", false: "another"}[same]
+				if image == nil {
+					got = "nothing, " + got
+				}
+				if err != nil || got != want {
+					s.Errorf("the preview has of %s %s, %v, want %s", at, got, err, want)
+				}
+			}
 			_, err = third.Query(s.ctx, s.change().update("Person", set{"age": 1}, "name", plan.Eq, "ann").query(), nil, time.Time{})
 			expectError[*engine.SchemaMismatch](s, err)
 		},

@@ -97,6 +97,20 @@ type mutationResult struct {
 
 	// Target is the draft that was written; absent for another branch.
 	Target *writeTarget `json:"target,omitempty"`
+
+	// The members of client.WriteEffects.
+	NodeChanges *changeCounts    `json:"node_changes,omitempty"`
+	EdgeChanges *changeCounts    `json:"edge_changes,omitempty"`
+	Changes     []map[string]any `json:"changes,omitempty" jsonschema_description:"Of a dry run: the first ten changes, before and after."`
+	MoreChanges bool             `json:"more_changes,omitempty"`
+	Notes       []string         `json:"notes,omitempty" jsonschema_description:"Such as that an insert replaced a node."`
+}
+
+// changeCounts are numbers of affected entities by kind of change.
+type changeCounts struct {
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"` // or replaced by an insert
+	Deleted  int64 `json:"deleted"`
 }
 
 // inputEnvelope puts the parameters of a query into a member `params`, separate from the run

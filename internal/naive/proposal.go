@@ -96,6 +96,7 @@ func (g *Graph) tryMerge(s sides, base string, resolutions []engine.Resolution) 
 // preview is the state that a merge would commit.
 type preview struct {
 	graph  *Graph
+	target *state
 	state  *state
 	commit string // the head of the target
 }
@@ -125,9 +126,9 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
 	}
 	if g.fault == PreviewIsTarget {
-		return &preview{g, ours, to.ID}, nil
+		return &preview{g, ours, ours, to.ID}, nil
 	}
-	return &preview{g, m.after, to.ID}, nil
+	return &preview{g, ours, m.after, to.ID}, nil
 }
 
 // Query evaluates a read on the state.
@@ -136,6 +137,26 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 		return nil, err
 	}
 	return p.graph.evaluate(q, args, p.state, p.commit, instant(engine.Target{Now: at}))
+}
+
+// Changes compares the state with the target.
+func (p *preview) Changes(ctx context.Context, r engine.ChangeRange) ([]engine.EntityChange, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	p.graph.mu.Lock()
+	defer p.graph.mu.Unlock()
+	return p.graph.pageOf(p.graph.allChanges(p.target, p.state, &engine.ChangeCounts{}, &engine.ChangeCounts{}), p.target, p.state, r)
+}
+
+// Entity looks for a change of the entity.
+func (p *preview) Entity(ctx context.Context, at engine.ChangePosition) (*engine.Image, bool, error) {
+	all, _, err := p.Changes(ctx, engine.ChangeRange{})
+	if err != nil {
+		return nil, false, err
+	}
+	changed := slices.ContainsFunc(all, func(c engine.EntityChange) bool { return c.Position() == at })
+	return p.state.image(&engine.EntityChange{Entity: at.Entity, Type: at.Type, ID: at.ID}), !changed, nil
 }
 
 // resolveWith converts the three states of a merge to one schema and stores the resolutions for the

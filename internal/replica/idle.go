@@ -329,6 +329,24 @@ func (p *heldPreview) Query(ctx context.Context, q *plan.Query, args engine.Args
 	return p.graph.holding(p.Preview.Query(ctx, q, args, now))
 }
 
+// Changes implements [engine.Preview].
+func (p *heldPreview) Changes(ctx context.Context, r engine.ChangeRange) ([]engine.EntityChange, bool, error) {
+	if err := p.graph.hold(ctx); err != nil {
+		return nil, false, err
+	}
+	defer p.graph.release()
+	return p.Preview.Changes(ctx, r)
+}
+
+// Entity implements [engine.Preview].
+func (p *heldPreview) Entity(ctx context.Context, at engine.ChangePosition) (*engine.Image, bool, error) {
+	if err := p.graph.hold(ctx); err != nil {
+		return nil, false, err
+	}
+	defer p.graph.release()
+	return p.Preview.Entity(ctx, at)
+}
+
 // holding returns a result that ends a hold of the caller when it is closed. If err is not nil, it ends
 // the hold at once.
 func (g *Graph) holding(r engine.Result, err error) (engine.Result, error) {

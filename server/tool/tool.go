@@ -171,6 +171,9 @@ type Cutter interface {
 type Written struct {
 	Branch string         // the branch that changed
 	Commit *engine.Commit // nil if only branches changed, not data
+
+	// Bypassed says that the caller used protection_bypass, and that the grants of the call do not show it.
+	Bypassed bool
 }
 
 // ReadOutcome is the answer of a read, still in columns. The receiver must close Result.
@@ -197,6 +200,9 @@ type ChangeOutcome struct {
 	Branch  string        // the branch that was changed
 	Change  engine.Change // what the engine reports about the change
 	DryRun  bool          // true if nothing was committed
+
+	Notes       []string        // notes for every caller
+	StoredNotes func() []string // returns notes about stored data, for a caller that may read; nil for none
 }
 
 // LoadOutcome is the answer of a load.
@@ -206,6 +212,7 @@ type LoadOutcome struct {
 	Mode   engine.LoadMode    // what the load did with entities that already existed
 	Result *engine.LoadResult // what the engine reports about the load
 	DryRun bool               // true if nothing was committed
+	Notes  []string           // notes for the caller
 }
 
 // StoredQuery is a stored query of a graph. The server makes a tool of it. Its methods are

@@ -145,6 +145,8 @@ type ProposalGetResult struct {
 	Proposals     []jsonObject `json:"proposals,omitempty"`
 	Proposal      jsonObject   `json:"proposal,omitempty"`
 	Changes       []jsonObject `json:"changes,omitempty"`
+	Compares      string       `json:"compares,omitempty" jsonschema_description:"With changes: target_to_result, or base_to_source while there is no result."`
+	Target        string       `json:"target_commit_id,omitempty" jsonschema_description:"With changes: the head of the target that before shows."`
 	NextPageToken string       `json:"next_page_token,omitempty"`
 }
 
@@ -158,7 +160,7 @@ func proposalGet() tool.Tool {
 			Name:  "proposal_get",
 			Title: "Get proposals",
 			Description: "Lists proposals, or shows one: who approved the request, its conflicts with base, ours and theirs, the checks that its result fails, the comments of reviewers, and what blocks the merge. " +
-				"With changes it lists what the proposal changes, before and after.",
+				"With changes it lists what the merge would change on the target, before and after.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -193,7 +195,7 @@ func proposalGet() tool.Tool {
 			case changes:
 				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) any {
 					page := v.(*client.ProposalChanges)
-					return &ProposalGetResult{Changes: asObjects(page.Changes), NextPageToken: orEmpty(page.NextPageToken)}
+					return &ProposalGetResult{Changes: asObjects(page.Changes), Compares: page.Compares, Target: page.TargetCommitID, NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
 			return &shownProposal{operations.GetProposal(*id)}, nil

@@ -133,6 +133,9 @@ func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.Change
 	if c.DryRun {
 		e.buf = append(e.buf, `,"dry_run":true`...)
 	}
+	if err := e.effects(effects(c.Change.Effects, c.Notes, c.StoredNotes, e.enc, reads)); err != nil {
+		return err
+	}
 	if d := env.DraftAt(ctx, c.Branch); d != nil && reads {
 		e.buf = append(e.buf, `,"target":{"branch":`...)
 		e.buf = appendString(e.buf, c.Branch)
@@ -172,6 +175,7 @@ type LoadResult struct {
 // loadAnswer returns the answer to a load, in the form that the options select.
 func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutcome, reads bool) any {
 	data, actor := loadedData(l), env.Actor
+	data.WriteEffects = effects(l.Result.Effects, l.Notes, nil, e.enc, reads)
 	if d := env.DraftAt(ctx, l.Branch); d != nil && reads {
 		data.Target = &client.WriteTarget{Branch: l.Branch, DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}}
 	}

@@ -106,6 +106,12 @@ type runAnswer struct {
 	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, the actor; null if the call has none."`
 	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
+
+	// Of a mutation, the members of client.WriteEffects; client.ReadMore has the notes.
+	NodeChanges map[string]int64 `json:"node_changes,omitempty" jsonschema_description:"Of a mutation: inserted, updated and deleted nodes."`
+	EdgeChanges map[string]int64 `json:"edge_changes,omitempty" jsonschema_description:"The same for edges."`
+	Changes     []map[string]any `json:"changes,omitempty" jsonschema_description:"Of a dry run: the first ten changes, before and after."`
+	MoreChanges bool             `json:"more_changes,omitempty"`
 }
 
 // New returns meta tools without queries. The function `allowed` reports whether an actor may

@@ -63,13 +63,17 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err := checkUnreserved("name", c.Name); err != nil {
 		return nil, err
 	}
-	b, err := env.Graph.CreateBranch(ctx, c.Name, at)
+	pinned, bypassed, err := startOfProtected(ctx, env, c.Name, at)
+	if err != nil {
+		return nil, err
+	}
+	b, err := env.Graph.CreateBranch(ctx, c.Name, pinned)
 	if err != nil {
 		return nil, asArgument("name", err)
 	}
 	return &tool.Outcome{
 		Value:  &BranchCreateResult{Name: b.Name, From: from, Commit: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
-		Commit: b.Head.ID, Wrote: &tool.Written{Branch: b.Name},
+		Commit: b.Head.ID, Wrote: &tool.Written{Branch: b.Name, Bypassed: bypassed},
 	}, nil
 }
 

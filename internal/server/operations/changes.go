@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -23,12 +22,9 @@ const (
 	maxChangeBytes = 8 << 20
 )
 
-// ops are the names of the kinds of change over REST.
-var ops = map[engine.ChangeKind]string{engine.Inserted: client.OpInsert, engine.Updated: client.OpUpdate, engine.Deleted: client.OpDelete}
-
 // ParseOp returns the kind of change that the REST API calls by the given name.
 func ParseOp(name string) (kind engine.ChangeKind, ok bool) {
-	for kind, op := range ops {
+	for kind, op := range encoding.Ops {
 		if op == name {
 			return kind, true
 		}
@@ -170,31 +166,14 @@ func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, 
 	changes, bytes := []client.EntityChange{}, 0
 	for i := range list {
 		c := &list[i]
-		before, n := image(c.Entity, c.Before)
-		after, m := image(c.Entity, c.After)
+		before, n := encoding.Image(c.Entity, c.Before, encoding.Options{})
+		after, m := encoding.Image(c.Entity, c.After, encoding.Options{})
 		if bytes += n + m; i > 0 && bytes > maxChangeBytes {
 			return changes, true
 		}
 		changes = append(changes, client.EntityChange{
-			Kind: c.Entity, Type: client.ChangedType{ID: c.TypeID, Name: c.Type}, ID: c.ID, Op: ops[c.Kind], Before: before, After: after,
+			Kind: c.Entity, Type: client.ChangedType{ID: c.TypeID, Name: c.Type}, ID: c.ID, Op: encoding.Ops[c.Kind], Before: before, After: after,
 		})
 	}
 	return changes, more && len(changes) > 0
-}
-
-// image returns an entity in its wire form, and the number of bytes of its values.
-func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) {
-	if i == nil {
-		return nil, 0
-	}
-	out = &client.EntityImage{Properties: make(map[string]json.RawMessage, len(i.Properties))}
-	if entity == client.KindEdge {
-		out.Endpoints = &client.EdgeEndpoints{From: client.EdgeEnd{Type: i.FromType, ID: i.From}, To: client.EdgeEnd{Type: i.ToType, ID: i.To}}
-	}
-	for _, p := range i.Properties {
-		v := encoding.ValueJSON(p.Value, encoding.Options{})
-		out.Properties[p.Name] = v
-		bytes += len(v)
-	}
-	return out, bytes
 }

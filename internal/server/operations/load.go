@@ -84,10 +84,15 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	if err := env.Require((&CreateBranch{Name: c.Branch, From: c.From}).Grants()...); err != nil {
 		return nil, err
 	}
+	// The grants of the load include change on the branch, so the log shows the use of protection_bypass.
+	start, _, err := startOfProtected(ctx, env, orMain(c.Branch), engine.Target{Branch: c.From})
+	if err != nil {
+		return nil, err
+	}
 	if c.Options.DryRun {
 		return c.dryRun(ctx, env)
 	}
-	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), engine.Target{Branch: c.From})
+	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), start)
 	var exists *engine.Conflict
 	switch {
 	case errors.As(err, &exists): // somebody created the branch in the meantime

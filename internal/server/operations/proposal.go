@@ -233,20 +233,27 @@ func summary(p *engine.Proposal) client.ProposalSummary {
 }
 
 // changing returns a call that changes an open proposal. The function `change` changes its copy of the
-// proposal, which the call then stores.
+// proposal, which the call then stores. If another call stores a version first, this one starts again with it.
 func changing(id string, step Step, log []string, change func(ctx context.Context, env *tool.Env, p *engine.Proposal) error) *Proposal {
 	return &Proposal{writes: true, step: step, id: id, log: append([]string{id}, log...), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		p, err := readProposal(ctx, env, id)
-		if err != nil {
-			return nil, err
+		for {
+			p, err := readProposal(ctx, env, id)
+			if err != nil {
+				return nil, err
+			}
+			if p.State != engine.ProposalOpen {
+				return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, p.State)}
+			}
+			read := *p
+			if err := change(ctx, env, p); err != nil {
+				return nil, err
+			}
+			out, err := putProposal(ctx, env, p)
+			if err != nil && revised(ctx, env, &read) {
+				continue
+			}
+			return out, err
 		}
-		if p.State != engine.ProposalOpen {
-			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is %s, which is final; open a new proposal", p.ID, p.State)}
-		}
-		if err := change(ctx, env, p); err != nil {
-			return nil, err
-		}
-		return putProposal(ctx, env, p)
 	}}
 }
 
@@ -353,12 +360,11 @@ func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 }
 
 // MergeProposal returns the call that merges an open proposal. The call commits exactly the result
-// that it checked: if one of the branches changes in the meantime, the call checks again. If the
-// proposal has been merged already, the answer is that proposal.
+// that it checked: if one of the branches changes in the meantime, the call checks again, until it merges or
+// its time ends. If the proposal has been merged already, the answer is that proposal.
 func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 	return &Proposal{writes: true, step: StepMerge, id: id, log: []string{id, b.Digest, b.Comment}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		const attempts = 10
-		for attempt := 1; ; attempt++ {
+		for {
 			p, err := readProposal(ctx, env, id)
 			if err != nil {
 				return nil, err
@@ -374,9 +380,8 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			}
 			commit, err := mergeProposal(ctx, env, p, &b)
 			var moved *engine.PreconditionFailed
-			var changed *engine.Conflict
-			if attempt < attempts && (errors.As(err, &moved) || errors.As(err, &changed) && revised(ctx, env, p)) {
-				continue
+			if errors.As(err, &moved) || err != nil && revised(ctx, env, p) {
+				continue // another call has committed meanwhile; this ends at the latest with the time of the call
 			}
 			if err != nil {
 				return nil, err

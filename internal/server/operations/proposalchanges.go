@@ -1,16 +1,22 @@
 package operations
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
+
+// probedChanges is the number of changes that a full page reads at once to find out whether more follow.
+const probedChanges = 100
 
 // changePhase selects a part of the changes of a proposal.
 type changePhase struct {
@@ -26,11 +32,6 @@ var changePhases = [...]changePhase{
 	{client.KindEdge, []engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted}},
 }
 
-// phaseOf returns the index of the part that has a change.
-func phaseOf(c *engine.EntityChange) int {
-	return slices.IndexFunc(changePhases[:], func(p changePhase) bool { return p.entity == c.Entity && slices.Contains(p.kinds, c.Kind) })
-}
-
 // within returns the range of those changes of r that belong to the part. ok is false if there can be none.
 func (p changePhase) within(r engine.ChangeRange) (part engine.ChangeRange, ok bool) {
 	if len(r.Entities) > 0 && !slices.Contains(r.Entities, p.entity) {
@@ -44,10 +45,11 @@ func (p changePhase) within(r engine.ChangeRange) (part engine.ChangeRange, ok b
 	return r, len(kinds) > 0
 }
 
-// ListProposalChanges returns the call that lists a page of the changes of a proposal: what the source
-// has changed since the merge base. The list has new and deleted nodes, then changed nodes, then edges. The argument
-// `token` is the page token, or empty for the first page. A page token contains the ids of the
-// compared commits, so that all pages compare the same commits. The answer is a
+// ListProposalChanges returns the call that lists a page of the changes of a proposal: what its merge changes
+// on the target, and what the source has changed without an effect there. While there is no result of the
+// merge, it lists what the source has changed since the merge base. The list has new and deleted nodes, then
+// changed nodes, then edges. The argument `token` is the page token, or empty for the first page. A page token
+// contains the ids of the compared commits, so that all pages compare the same commits. The answer is a
 // *client.ProposalChanges.
 func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposal {
 	if r.Limit <= 0 || r.Limit > maxChanges {
@@ -59,33 +61,55 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		if err != nil {
 			return nil, err
 		}
-		l := &proposedChanges{graph: env.Graph}
+		l := &proposedChanges{graph: env.Graph, resolutions: p.Resolutions}
 		l.source, l.target = proposalTargets(p)
 		if token != "" {
 			if err := l.open(env, token, id); err != nil {
 				return nil, err
 			}
 		}
+		if err := l.start(ctx); err != nil {
+			return nil, err
+		}
 		if err := l.read(ctx, r); err != nil {
 			return nil, err
 		}
-		a := &client.ProposalChanges{SourceCommitID: l.source.Commit, BaseCommitID: l.base}
-		var more bool
-		if a.Changes, more = wireChanges(l.list, l.more); more {
+		a := &client.ProposalChanges{SourceCommitID: l.source.Commit, BaseCommitID: l.base, TargetCommitID: l.target.Commit, Compares: client.TargetToResult, Changes: []client.ProposedChange{}}
+		if l.result == nil {
+			a.Compares = client.BaseToSource
+		}
+		list := make([]engine.EntityChange, len(l.list))
+		for i := range l.list {
+			list[i] = l.list[i].EntityChange
+		}
+		changes, more := wireChanges(list, l.more)
+		for i, c := range changes {
+			a.Changes = append(a.Changes, client.ProposedChange{EntityChange: c, Effect: l.list[i].effect})
+		}
+		if more {
 			a.NextPageToken = new(l.seal(env, id, &l.list[len(a.Changes)-1]))
 		}
 		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
 	}}
 }
 
+// proposedChange is a change in the list of a proposal.
+type proposedChange struct {
+	engine.EntityChange
+	effect string // one of the values of client.ProposedChange.Effect
+	phase  int    // the part of the list that has the change
+}
+
 // proposedChanges is a page of the changes of a proposal.
 type proposedChanges struct {
 	graph          engine.Graph
-	source, target engine.Target         // the compared states; once read, commits
+	resolutions    []engine.Resolution
+	source, target engine.Target         // the compared states; after start, commits
+	base           string                // the id of the merge base
+	result         engine.Preview        // the result of the merge; nil if there is none
 	phase          int                   // the part in which the page starts
 	after          engine.ChangePosition // the last change of the page before, in that part
-	base           string                // the id of the merge base
-	list           []engine.EntityChange
+	list           []proposedChange
 	more           bool // changes follow after the list
 }
 
@@ -98,21 +122,51 @@ func (l *proposedChanges) open(env *tool.Env, token, id string) error {
 	if place.Branch != id {
 		return tool.BadPageToken("belongs to the proposal " + place.Branch)
 	}
-	target, rest, _ := strings.Cut(place.After, "/")
-	phase, position, _ := strings.Cut(rest, "/")
+	parts := strings.SplitN(place.After, "/", 4)
+	if len(parts) < 4 {
+		return tool.BadPageToken("comes from another version of the server")
+	}
+	if parts[1] != resolutionsDigest(l.resolutions) {
+		return tool.BadPageToken("comes from before another resolution of a conflict")
+	}
 	var ok bool
-	l.source, l.target = engine.Target{Commit: place.Commit}, engine.Target{Commit: target}
-	l.phase, err = strconv.Atoi(phase)
-	if l.after, ok = parseChangePosition(position); !ok || err != nil || l.phase < 0 || l.phase >= len(changePhases) {
+	l.source, l.target = engine.Target{Commit: place.Commit}, engine.Target{Commit: parts[0]}
+	l.phase, err = strconv.Atoi(parts[2])
+	if l.after, ok = parseChangePosition(parts[3]); !ok || err != nil || l.phase < 0 || l.phase >= len(changePhases) {
 		return tool.BadPageToken("comes from another version of the server")
 	}
 	return nil
 }
 
+// resolutionsDigest returns a short digest of resolutions. It contains no slash.
+func resolutionsDigest(all []engine.Resolution) string {
+	var h engine.ChangeHash
+	for i := range all {
+		h.Resolve(&all[i])
+	}
+	_, digits, _ := strings.Cut(h.Sum(), ":")
+	return digits[:16]
+}
+
 // seal returns the token of the page that follows after a change.
-func (l *proposedChanges) seal(env *tool.Env, id string, last *engine.EntityChange) string {
+func (l *proposedChanges) seal(env *tool.Env, id string, last *proposedChange) string {
 	return env.SealPage(pagetoken.Place{List: pagetoken.ProposalChanges, Branch: id, Commit: l.source.Commit,
-		After: l.target.Commit + "/" + strconv.Itoa(phaseOf(last)) + "/" + positionText(last.Position())})
+		After: strings.Join([]string{l.target.Commit, resolutionsDigest(l.resolutions), strconv.Itoa(last.phase), positionText(last.Position())}, "/")})
+}
+
+// start finds the commits to compare, and computes the result of the merge. There is none if the merge has
+// conflicts without a resolution, or if the two states cannot be merged.
+func (l *proposedChanges) start(ctx context.Context) error {
+	c, err := l.graph.Compare(ctx, l.source, l.target, engine.CompareOptions{ListOnly: true})
+	if err != nil {
+		return err
+	}
+	l.source, l.target, l.base = engine.Target{Commit: c.Source.ID}, engine.Target{Commit: c.Target.ID}, c.Base.ID
+	l.result, err = l.graph.Preview(ctx, l.source, l.target, l.resolutions)
+	if errors.As(err, new(*engine.MergeConflicts)) || errors.As(err, new(*engine.SchemasDiverge)) || errors.As(err, new(*engine.BadArgument)) {
+		l.result, err = nil, nil
+	}
+	return err
 }
 
 // read reads the changes of the page, and finds out whether more follow.
@@ -126,29 +180,118 @@ func (l *proposedChanges) read(ctx context.Context, r engine.ChangeRange) error 
 		if i == l.phase {
 			part.After = l.after
 		}
-		full := len(l.list) >= r.Limit || bytes >= r.MaxBytes
-		if part.Limit, part.MaxBytes = r.Limit-len(l.list), r.MaxBytes-bytes; full {
-			part.Limit, part.MaxBytes, part.Images = 1, 0, false // only to know whether the part has a change
-		}
-		c, err := l.graph.Compare(ctx, l.source, l.target, engine.CompareOptions{Changes: &part, ListOnly: true})
-		if err != nil {
-			return err
-		}
-		// All parts and all pages compare the same commits.
-		l.source, l.target, l.base = engine.Target{Commit: c.Source.ID}, engine.Target{Commit: c.Target.ID}, c.Base.ID
-		if full {
-			if l.more = len(c.List) > 0; l.more {
+		for more := true; more; {
+			full := len(l.list) >= r.Limit || bytes >= r.MaxBytes
+			if part.Limit, part.MaxBytes = r.Limit-len(l.list), r.MaxBytes-bytes; full {
+				part.Limit, part.MaxBytes, part.Images = probedChanges, 0, false // only to know whether the part has a change
+			}
+			var list []proposedChange
+			var err error
+			if list, part.After, more, err = l.next(ctx, part); err != nil {
+				return err
+			}
+			if full && len(list) > 0 {
+				l.more = true
 				return nil
 			}
-			continue
-		}
-		for k := range c.List {
-			bytes += c.List[k].Bytes()
-		}
-		if l.list = append(l.list, c.List...); c.More {
-			l.more = true
-			return nil
+			for k := range list {
+				list[k].phase = i
+				bytes += list[k].Bytes()
+			}
+			l.list = append(l.list, list...)
 		}
 	}
 	return nil
+}
+
+// next returns changes of one part, in order, and the position up to which they are complete. It reports whether the part may
+// have more. The list may be empty although there are more.
+func (l *proposedChanges) next(ctx context.Context, part engine.ChangeRange) (list []proposedChange, end engine.ChangePosition, more bool, err error) {
+	var own, merged []engine.EntityChange // what the source changed, and what the merge changes
+	var ownMore, mergedMore bool
+	if l.result != nil {
+		if merged, mergedMore, err = l.result.Changes(ctx, part); err != nil {
+			return nil, end, false, err
+		}
+	}
+	// If the target is the merge base, the merge changes what the source changed.
+	if l.result == nil || l.base != l.target.Commit {
+		c, err := l.graph.Compare(ctx, l.source, l.target, engine.CompareOptions{Changes: &part, ListOnly: true})
+		if err != nil {
+			return nil, end, false, err
+		}
+		own, ownMore = c.List, c.More
+	}
+	for _, c := range merged {
+		list = append(list, proposedChange{EntityChange: c, effect: client.EffectChanges})
+	}
+	for _, c := range own {
+		p := proposedChange{EntityChange: c, effect: client.EffectUndecided}
+		if l.result != nil {
+			image, same, err := l.result.Entity(ctx, c.Position())
+			if err != nil {
+				return nil, end, false, err
+			}
+			if !same {
+				continue // it is among the changes of the merge, maybe in another part
+			}
+			p.effect = effectOf(&c, image)
+			p.Before, p.After = image, image
+		}
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b proposedChange) int { return comparePositions(a.Position(), b.Position()) })
+	// Beyond the end of a list that has more, the other list alone is not complete.
+	for _, of := range []struct {
+		list []engine.EntityChange
+		more bool
+	}{{own, ownMore}, {merged, mergedMore}} {
+		if last := len(of.list) - 1; of.more && last >= 0 {
+			if at := of.list[last].Position(); end.Entity == "" || comparePositions(at, end) < 0 {
+				end = at
+			}
+		}
+	}
+	if end.Entity != "" {
+		list = slices.DeleteFunc(list, func(c proposedChange) bool { return comparePositions(c.Position(), end) > 0 })
+	}
+	if most := part.Limit; len(list) > most {
+		list, end, more = list[:most], list[most-1].Position(), true
+	}
+	return list, end, more || ownMore || mergedMore, nil
+}
+
+// comparePositions compares two places in a list of changes.
+func comparePositions(a, b engine.ChangePosition) int {
+	return cmp.Or(-strings.Compare(a.Entity, b.Entity), strings.Compare(a.Type, b.Type), strings.Compare(a.ID, b.ID))
+}
+
+// effectOf says why a change of the source changes nothing on the target, which has the entity as in `image`.
+func effectOf(c *engine.EntityChange, image *engine.Image) string {
+	if (c.After == nil) != (image == nil) {
+		return client.EffectKept
+	}
+	if c.After == nil {
+		return client.EffectThere
+	}
+	is := map[string]value.Value{}
+	for _, p := range image.Properties {
+		is[p.Name] = p.Value
+	}
+	was := map[string]value.Value{}
+	if c.Before != nil {
+		for _, p := range c.Before.Properties {
+			was[p.Name] = p.Value
+		}
+	}
+	for _, p := range c.After.Properties {
+		if old, had := was[p.Name]; (!had || !value.Equal(old, p.Value)) && !value.Equal(is[p.Name], p.Value) {
+			return client.EffectKept
+		}
+	}
+	ends := func(i *engine.Image) [4]string { return [4]string{i.From, i.FromType, i.To, i.ToType} }
+	if moved := c.Before == nil || ends(c.Before) != ends(c.After); moved && ends(c.After) != ends(image) {
+		return client.EffectKept
+	}
+	return client.EffectThere
 }

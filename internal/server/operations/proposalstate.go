@@ -249,9 +249,9 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	for _, f := range c.Conflicts {
 		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges, Resolvable: f.Resolvable()}
 		var base, ours, theirs int
-		w.Base, base = image(f.Entity, f.Base)
-		w.Ours, ours = image(f.Entity, f.Ours)
-		w.Theirs, theirs = image(f.Entity, f.Theirs)
+		w.Base, base = encoding.Image(f.Entity, f.Base, encoding.Options{})
+		w.Ours, ours = encoding.Image(f.Entity, f.Ours, encoding.Options{})
+		w.Theirs, theirs = encoding.Image(f.Entity, f.Theirs, encoding.Options{})
 		if bytes += base + ours + theirs; bytes > maxChangeBytes && len(a.Conflicts) > 0 {
 			break
 		}

@@ -124,7 +124,9 @@ func TestProposalOrder(t *testing.T) {
 				for pages := 0; ; pages++ {
 					var page client.ProposalChanges
 					get(z.T, z.h, "/proposals/"+id+"/changes?"+q.Encode(), &page)
-					got = append(got, places(page.Changes)...)
+					for _, c := range page.Changes {
+						got = append(got, places([]client.EntityChange{c.EntityChange})...)
+					}
 					if page.NextPageToken == nil {
 						break
 					}

@@ -407,8 +407,8 @@ var routes = []Route{
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}/changes", Operation: "list_proposal_changes", Tag: tagProposal,
-		Summary:     "List what the source of a proposal changed since the merge base.",
-		Description: "Each change has the entity before and after. New and deleted nodes come first, then changed nodes, then edges. " + ofProposal,
+		Summary:     "List what the merge of a proposal changes on the target, with the stored resolutions.",
+		Description: "Each change has the entity before and after. Changes of the source without an effect on the target are marked. While the merge has no result, because of conflicts without a resolution, the list has what the source changed since the merge base. New and deleted nodes come first, then changed nodes, then edges. " + ofProposal,
 		Params: []Param{
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
 			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},

@@ -183,6 +183,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		return "", g.suggestBranch(ctx, actor, g.access.HelpFor(actor, err))
 	}
 	w.RecordWrite(out)
+	if out.Wrote != nil && out.Wrote.Bypassed {
+		w.RecordBypass(out.Wrote.Branch)
+	}
 	if out.Calls != nil {
 		settle = nil // each of the calls has its own
 		w.MarkBatch()

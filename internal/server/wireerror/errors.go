@@ -40,10 +40,13 @@ type Forbidden struct {
 }
 
 // Protected is the error for a caller that tried to change a branch in another way than by merging
-// a proposal, although the branch changes only by merging proposals.
+// a proposal, or to create it with changes that nobody reviewed, although the branch changes only by
+// merging proposals.
 type Protected struct {
 	Action tool.Action // the refused action, which the caller may do on other branches
 	Branch string
+	Start  string // for branch_create, what the branch would start with: a commit and its branch, in words
+	From   string // for branch_create, a branch from which it may start, or ""
 }
 
 // Rejected reports that the text of a query or a schema has faults.
@@ -172,6 +175,14 @@ func (e *Forbidden) Error() string {
 }
 
 func (e *Protected) Error() string {
+	if e.Action == tool.BranchCreate {
+		from := "a branch that changes only by merging proposals"
+		if e.From != "" {
+			from = "branch " + e.From
+		}
+		return fmt.Sprintf("branch %s is protected, so it can be created only from the head or an earlier state of a branch with reviewed changes, and %s is none; create it from %s and bring the other changes in with a proposal, or ask an actor with %s",
+			e.Branch, e.Start, from, tool.ProtectionBypass)
+	}
 	instead := "write to another branch and open a proposal from it (proposal_submit, POST …/proposals, omnigraph proposal submit)"
 	switch e.Action {
 	case tool.BranchMerge:

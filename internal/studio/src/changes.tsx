@@ -71,27 +71,33 @@ function placeOf(change: Change): EntityPlace {
   return { entity_kind: change.kind, type_name: change.type.name, id: change.id };
 }
 
+interface ProposedChange extends Change {
+  effect: "changes" | "already_there" | "kept" | "undecided";
+}
+
 interface ProposalChanges {
   source_commit_id: string;
-  changes: Change[];
+  target_commit_id: string;
+  compares: "target_to_result" | "base_to_source";
+  changes: ProposedChange[];
   next_page_token: string | null;
 }
 
-/** Shows what the source of a proposal has changed, in pages, with filters and comments. */
+/** Shows what the merge of a proposal changes on the target, in pages, with filters and comments. */
 export function ProposedChanges(props: { graph: string; proposal: Proposal; types: Type[]; send: Send; busy: boolean }) {
   const { graph, proposal: p, types } = props;
   const { query } = route.value;
   const asked = { kind: query.get("kind") ?? "", op: query.get("op") ?? "", type: query.get("type") ?? "" };
   const page = query.get("page") ?? "";
   const path = pathOf(graph, `/proposals/${encodeURIComponent(p.id)}/changes`, { ...asked, limit: pageSize, page_token: page });
-  // The commits are part of the key: if a branch moves, the changes are others.
-  const list = useLoad(p.digest ? `proposed ${p.source_commit_id} ${p.base_commit_id} ${path}` : null, (signal) => get<ProposalChanges>(path, signal));
+  // The commits and the digest, which covers the resolutions, are part of the key: with others, the changes are others.
+  const list = useLoad(p.digest ? `proposed ${p.source_commit_id} ${p.target_commit_id} ${p.digest} ${path}` : null, (signal) => get<ProposalChanges>(path, signal));
   const filtered = asked.kind !== "" || asked.op !== "" || asked.type !== "";
   return (
     <section>
       <h2>Changes</h2>
       <p>
-        Nodes: {countsText(p.nodes)}. Edges: {countsText(p.edges)}.
+        The source changed nodes: {countsText(p.nodes)}. Edges: {countsText(p.edges)}.
       </p>
       <div class="row" role="group" aria-label="Filters of the changes">
         <Choice name="kind" text="Entities" values={["node", "edge"]} value={asked.kind} />
@@ -102,11 +108,20 @@ export function ProposedChanges(props: { graph: string; proposal: Proposal; type
         <p class="empty">The branches cannot be compared.</p>
       ) : (
         <Show of={list}>
-          {({ changes, next_page_token, source_commit_id }) => (
+          {({ changes, next_page_token, source_commit_id, target_commit_id, compares }) => (
             <>
-              {source_commit_id !== p.source_commit_id && (
+              <p class="compared">
+                {compares === "target_to_result" ? (
+                  <>
+                    From <Text value={p.target} /> at commit <code>{target_commit_id}</code> to the result of the merge, with the stored resolutions.
+                  </>
+                ) : (
+                  <>The merge has no result yet. These are the changes of the source since the merge base, not what will be merged.</>
+                )}
+              </p>
+              {(source_commit_id !== p.source_commit_id || target_commit_id !== p.target_commit_id) && (
                 <p class="note" role="status">
-                  The source has changed since you opened the first page of these changes. <a href={withQuery({ page: undefined })}>Begin again with the first page</a>
+                  A branch has changed since you opened the first page of these changes. <a href={withQuery({ page: undefined })}>Begin again with the first page</a>
                 </p>
               )}
               {changes.length === 0 && <p class="empty">{filtered || page ? "No change matches the filters." : "The source changes nothing."}</p>}
@@ -114,7 +129,13 @@ export function ProposedChanges(props: { graph: string; proposal: Proposal; type
                 {changes.map((change) => (
                   <li key={change.kind + change.type.name + change.id}>
                     <ChangeHead graph={graph} types={types} change={change} query={change.op === "delete" ? atBase(p) : atSource(p)} />
-                    <Difference before={change.before} after={change.after} blobs={blobsOf(types, change.kind, change.type.name)} />
+                    {change.effect === "already_there" ? (
+                      <p class="empty">Already there: the target has what the source changed.</p>
+                    ) : change.effect === "kept" ? (
+                      <p class="empty">Not merged: a resolution keeps the state of the target.</p>
+                    ) : (
+                      <Difference before={change.before} after={change.after} blobs={blobsOf(types, change.kind, change.type.name)} />
+                    )}
                     <Remarks {...props} place={placeOf(change)} />
                   </li>
                 ))}

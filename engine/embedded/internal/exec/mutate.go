@@ -22,12 +22,13 @@ type Write struct {
 	NewID func() string // returns a new ULID
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
-	Memory  int64         // bytes that each match of a block may use, and its rows together; 0 for no limit
-	Shared  *Memory       // limit for all runs together; nil for no limit
-	Visits  int64         // entities that the subqueries of each match, and the statements in blocks, may examine; 0 for plan.MaxVisited
-	Nodes   int64         // nodes affected so far
-	Edges   int64         // edges affected so far
-	Row     []value.Value // the row that the mutation returns; see [engine.Change]
+	Memory  int64               // bytes that each match of a block may use, and its rows together; 0 for no limit
+	Shared  *Memory             // limit for all runs together; nil for no limit
+	Visits  int64               // entities that the subqueries of each match, and the statements in blocks, may examine; 0 for plan.MaxVisited
+	Nodes   int64               // nodes affected so far
+	Edges   int64               // edges affected so far
+	Effects engine.WriteEffects // the same numbers by kind of change, and what inserts replaced
+	Row     []value.Value       // the row that the mutation returns; see [engine.Change]
 
 	query *plan.Query     // the mutation that runs
 	ctx   context.Context // of the call
@@ -146,13 +147,22 @@ func (w *Write) tick(n int) error {
 	return w.ctx.Err()
 }
 
-// count adds n to the number of affected nodes or edges.
-func (w *Write) count(e plan.Entity, n int64) {
+// count adds n to the number of affected nodes or edges, and to that of the kind of change.
+func (w *Write) count(e plan.Entity, kind engine.ChangeKind, n int64) {
+	total, of := &w.Nodes, &w.Effects.Nodes
 	if e == plan.Edge {
-		w.Edges += n
-	} else {
-		w.Nodes += n
+		total, of = &w.Edges, &w.Effects.Edges
 	}
+	*total += n
+	of.Add(kind, n)
+}
+
+// kindOf returns the kind of change of a write to an entity that exists already or is new.
+func kindOf(exists bool) engine.ChangeKind {
+	if exists {
+		return engine.Updated
+	}
+	return engine.Inserted
 }
 
 // assignment returns the property of an assignment, and the value, converted to the

@@ -117,13 +117,15 @@ func (a *insertion) apply(w *Write) error {
 				return err
 			}
 		}
-		if a.t.Key == nil {
-			if _, exists := w.Tx.Table(a.t).Lookup(row.ID); exists {
-				return &engine.KeyConflict{Entity: a.t.Entity.String(), Type: a.t.Name, ID: row.ID}
-			}
+		_, exists := w.Tx.Table(a.t).Lookup(row.ID)
+		if exists && a.t.Key == nil {
+			return &engine.KeyConflict{Entity: a.t.Entity.String(), Type: a.t.Name, ID: row.ID}
 		}
 		w.Tx.Put(a.t, row)
-		w.count(a.Entity, 1)
+		w.count(a.Entity, kindOf(exists), 1)
+		if exists {
+			w.Effects.Replace(engine.ChangePosition{Entity: a.Entity.String(), Type: a.t.Name, ID: row.ID})
+		}
 	}
 	return nil
 }

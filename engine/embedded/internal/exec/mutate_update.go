@@ -103,7 +103,7 @@ func (a *updating) apply(w *Write) error {
 			return err
 		}
 		w.Tx.Put(a.t, row)
-		w.count(a.t.Entity, 1)
+		w.count(a.t.Entity, engine.Updated, 1)
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func (a *deleting) apply(w *Write) error {
 		if !ok {
 			continue // an earlier statement of the same ForEach deleted it
 		}
-		w.count(plan.Edge, w.Tx.Delete(a.t, ord))
-		w.count(a.t.Entity, 1)
+		w.count(plan.Edge, engine.Deleted, w.Tx.Delete(a.t, ord))
+		w.count(a.t.Entity, engine.Deleted, 1)
 	}
 	return nil
 }

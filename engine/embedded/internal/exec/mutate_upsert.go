@@ -138,7 +138,7 @@ func (a *upserting) apply(w *Write) error {
 			return err
 		}
 		w.Tx.Put(a.t, row)
-		w.count(a.Entity, 1)
+		w.count(a.Entity, kindOf(exists), 1)
 		if a.As != nil {
 			w.named[*a.As][i] = row.ID
 		}

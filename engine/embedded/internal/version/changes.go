@@ -228,6 +228,24 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 	return list, false, nil
 }
 
+// Entity returns an entity in the later state, or nil if that state does not have it. It reports whether the
+// earlier state has the same, or does not have it either.
+func (d *Difference) Entity(at engine.ChangePosition) (image *engine.Image, same bool) {
+	defer runtime.KeepAlive(d) // the values alias memory of the states until they are copied
+	i := slices.IndexFunc(d.types, func(t typeDifference) bool { return t.of().Entity.String() == at.Entity && t.of().Name == at.Type })
+	if i < 0 {
+		return nil, true
+	}
+	t := d.types[i]
+	was, before := lookup(d.was, t.was, at.ID)
+	is, now := lookup(d.is, t.is, at.ID)
+	if !now {
+		return nil, !before
+	}
+	state := entityAt(d.is, t.is, is)
+	return state.image(d.is.Schema, t.is), before && d.same(t, was, is)
+}
+
 // selected returns the number of changes of the type with the given index that r selects, without regard to its
 // first position. It returns -1 if there may be some and their number is not known.
 func (d *Difference) selected(r *engine.ChangeRange, typ int) int64 {

@@ -84,7 +84,7 @@ type ProposalConflict struct {
 	ID         string       `json:"id"`
 	Property   string       `json:"property" jsonschema_description:"Empty if the conflict is about the whole entity."`
 	Message    string       `json:"message"`
-	Edges      int          `json:"edges" jsonschema_description:"For delete_vs_update of a node: the number of edges that the deletion took with it. They stay if a resolution keeps the node, except those that the other side changed, which are conflicts of their own, and those whose other end is deleted too."`
+	Edges      int          `json:"edges,omitempty" jsonschema_description:"For delete_vs_update of a node: the number of edges that the deletion took with it. They stay if a resolution keeps the node, except those that the other side changed, which are conflicts of their own, and those whose other end is deleted too."`
 	Resolvable bool         `json:"resolvable" jsonschema_description:"A resolution can resolve the conflict. Otherwise, change one of the branches."`
 	Base       *EntityImage `json:"base" jsonschema_description:"The property, or the whole entity, in the merge base; null if the entity does not exist there."`
 	Ours       *EntityImage `json:"ours" jsonschema_description:"The same in the target."`

@@ -14,12 +14,18 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// hasWords reports whether the values of a property are sentences. Since names can swap, the property need not be the one
+// that had the name first.
+func (d *drawer) hasWords(typ string, p *catalog.Property) bool {
+	return d.wordy[typ+"."+p.Name] && p.Type.Kind == value.String && !p.Type.List && p.Type.Enum == nil
+}
+
 // value draws a value of a property. If null is allowed, it sometimes draws null.
 func (d *drawer) value(typ string, p *catalog.Property) value.Value {
 	if p.Type.Nullable && d.percent(30) {
 		return value.Null
 	}
-	wild, wordy := d.wild[typ+"."+p.Name], d.wordy[typ+"."+p.Name]
+	wild, wordy := d.wild[typ+"."+p.Name], d.hasWords(typ, p)
 	if !p.Type.List {
 		return d.scalar(p.Type, wild, wordy)
 	}

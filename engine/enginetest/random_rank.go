@@ -14,7 +14,7 @@ func (r *readDraw) scored() (texts, vectors []plan.Prop) {
 		for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
 			switch {
 			case p.Type.List:
-			case r.wordy[declared.Type+"."+p.Name]:
+			case r.hasWords(declared.Type, p):
 				texts = append(texts, r.prop(v, p.Name))
 			case p.Type.Kind == value.Vector:
 				vectors = append(vectors, r.prop(v, p.Name))

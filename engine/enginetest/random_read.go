@@ -257,7 +257,7 @@ func (r *readDraw) filter(scope []plan.VarID) plan.Clause {
 	if p.Type.Kind != value.Blob && r.percent(6) {
 		return plan.Filter{Cond: plan.NullTest{Expr: left, Not: r.percent(50)}}
 	}
-	wild, wordy := r.wild[declared.Type+"."+p.Name], r.wordy[declared.Type+"."+p.Name]
+	wild, wordy := r.wild[declared.Type+"."+p.Name], r.hasWords(declared.Type, p)
 	switch {
 	case !p.Type.Kind.IsComparable():
 		return r.idFilter(v, scope)
@@ -438,7 +438,7 @@ func (r *readDraw) column() plan.Expr {
 		return plan.Lit{Value: r.scalar(pick(r.drawer, scalarTypes), true, false)}
 	case draw < 60:
 		for _, p := range properties(r.drawer.schema, declared.Entity, declared.Type) {
-			if r.wordy[declared.Type+"."+p.Name] && r.percent(45) {
+			if r.hasWords(declared.Type, p) && r.percent(45) {
 				return plan.Matched{Match: r.textMatch(r.prop(v, p.Name))}
 			}
 			if p.Type.Kind != value.Blob && r.percent(40) {

@@ -12,6 +12,8 @@
 //   - a 64-bit integer of package value is a decimal string in an input; in an output
 //     it may be a number or a string, because numbers lose precision past 2^53;
 //   - a float in an output may be a string, because JSON has no NaN and no infinity;
+//   - of the formats, an input has date-time alone, because some clients refuse others; the description of a
+//     Date says how to write it;
 //   - the bounds of the 32-bit integers are written in inputs only;
 //   - an optional field of an input may have a default, and any field may have examples; the examples of an
 //     array are those of its items;
@@ -98,6 +100,10 @@ var texts = func() map[reflect.Type]value.Kind {
 // string and object. JSONTypes must work on the zero value.
 type Typed interface{ JSONTypes() []string }
 
+// inputFormat is the only format in an input schema. The function declarations of Gemini refuse a tool with
+// another one.
+const inputFormat = "date-time"
+
 // leaf maps the Go types of scalars to schemas. It returns nil for every other type, and the
 // reflection then descends into that type. Struct tags apply to the returned schema.
 func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
@@ -114,6 +120,9 @@ func (dir direction) leaf(t reflect.Type) *jsonschema.Schema {
 	}
 	if k, ok := texts[t]; ok {
 		s := k.Schema()
+		if dir == input && s.Format != inputFormat {
+			s.Format = ""
+		}
 		return &jsonschema.Schema{Type: "string", Format: s.Format, Pattern: s.Pattern, ContentEncoding: s.Encoding}
 	}
 	switch t.Kind() {
@@ -228,6 +237,9 @@ func (dir direction) fields(s *jsonschema.Schema, t reflect.Type) {
 		}
 		dir.normalise(p, f.Type)
 		keywordsOf(p, f)
+		if dir == input {
+			explainDate(p, f.Type)
+		}
 		optional := omittable(options)
 		switch dir {
 		case input:
@@ -268,6 +280,26 @@ func keywordsOf(s *jsonschema.Schema, f reflect.StructField) {
 	if text, ok := f.Tag.Lookup(ItemsPatternTag); ok {
 		items.Pattern = text
 	}
+}
+
+// explainDate adds to the schema of a field how to write a Date, if its type is one or a list of them. The
+// schema cannot say it with a format.
+func explainDate(s *jsonschema.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	text := "A date as YYYY-MM-DD."
+	if t.Kind() == reflect.Slice {
+		t, text = t.Elem(), "Each is a date as YYYY-MM-DD."
+	}
+	if t == value.Date.GoType() {
+		addSentence(s, text)
+	}
+}
+
+// addSentence adds a sentence to the description of a schema.
+func addSentence(s *jsonschema.Schema, text string) {
+	s.Description = strings.TrimSpace(s.Description + " " + text)
 }
 
 // optionalInput reports whether a field may be left out of an input.

@@ -13,9 +13,8 @@ import (
 
 // ComputedParams are the parameters of the query computed in codegen/testdata/corpus/expressions.gq.
 type ComputedParams struct {
-	Days int32 `json:"days"`
-	// A short name that nobody else has.
-	Suffix *string `json:"suffix,omitempty" jsonschema_description:"A short name that nobody else has."`
+	Days   int32   `json:"days"`
+	Suffix *string `json:"suffix,omitempty"`
 }
 
 // ComputedRow is a row of the query computed in codegen/testdata/corpus/expressions.gq.
@@ -44,14 +43,14 @@ var computedTool = tool.Compiled{
 		Name:        "computed",
 		Exposed:     true,
 		Description: "Compute with the values of people.",
-		ParamDocs:   []string{"", "A short name that nobody else has."},
+		ParamDocs:   []string{"", ""},
 		File:        "codegen/testdata/corpus/expressions.gq",
 	},
 	Tool: tool.Descriptor{
 		Name:         "computed",
 		Title:        "Computed",
 		Description:  "Compute with the values of people.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"days":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"suffix":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["days"]}` + readTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"days":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"suffix":{"type":"string"}},"additionalProperties":false,"type":"object","required":["days"]}` + readTail),
 		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"shout":{"type":"string"},"doubled":{"type":["integer","string"]},"quarter":{"type":["number","string","null"]},"address":{"type":"string"},"bracket":{"type":"string"},"cheerful":{"type":"boolean"},"before":{"format":"date-time","type":["string","null"]},"kind":{"type":"string"}},"additionalProperties":false,"type":"object","required":["shout","doubled","quarter","address","bracket","cheerful","before","kind"]}` + rowsTail),
 		ReadOnly:     true,
 		Idempotent:   true,

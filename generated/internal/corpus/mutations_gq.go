@@ -265,7 +265,7 @@ var meetPeopleTool = tool.Compiled{
 		Name:         "meet_people",
 		Title:        "Meet people",
 		Description:  "Save the people whom a person met.\n\nConstraints: a block runs for at most 10000 rows; Knows goes from an existing Person; deleting a Person also deletes its edges.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"A short name that nobody else has."},"met":{"items":{"properties":{"slug":{"type":"string"},"age":{"type":"string","pattern":"^-?\\d+$"},"on":{"type":"string","format":"date"}},"additionalProperties":false,"type":"object","required":["slug","on"]},"type":"array","description":"Whom the person met."},"gone":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["person","met"]}` + writeTail),
+		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"A short name that nobody else has."},"met":{"items":{"properties":{"slug":{"type":"string"},"age":{"type":"string","pattern":"^-?\\d+$"},"on":{"type":"string","description":"A date as YYYY-MM-DD."}},"additionalProperties":false,"type":"object","required":["slug","on"]},"type":"array","description":"Whom the person met."},"gone":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["person","met"]}` + writeTail),
 		OutputSchema: json.RawMessage(changeSchema),
 		Destructive:  true,
 	},

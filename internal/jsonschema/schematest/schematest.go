@@ -47,7 +47,7 @@ var keywords = []string{
 }
 
 // notStrict lists the keywords that clients of the strict profile refuse.
-var notStrict = []string{"default", "examples"}
+var notStrict = []string{"default", "examples", "minimum", "maximum", "minItems", "maxItems"}
 
 // propertyKey matches the keys that clients accept.
 var propertyKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -93,6 +93,9 @@ func (w *walker) schema(path string, s map[string]any) {
 		if !slices.Contains(keywords, k) || w.dir == strict && slices.Contains(notStrict, k) {
 			w.fault(path, "found the keyword %s, which the profile does not allow", k)
 		}
+	}
+	if f := s["format"]; f != nil && f != "date-time" && w.dir != output {
+		w.fault(path, "found the format %v, which some clients refuse", f)
 	}
 	var types []string
 	switch t := s["type"].(type) {

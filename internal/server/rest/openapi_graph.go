@@ -174,6 +174,9 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 			if p.Name == members[i].name && p.Kind.IsKind() && p.Kind.JSON() == value.JSONWide {
 				members[i].value = wideInput(members[i].value)
 			}
+			if p.Name == members[i].name && p.Kind == value.Date {
+				members[i].value = datedInput(members[i].value)
+			}
 		}
 	}
 	d.schemas.made[stem+"Params"] = objectOf(members, params.Required)
@@ -257,6 +260,16 @@ func wideInput(schema json.RawMessage) json.RawMessage {
 	schema = compact(schema)
 	for _, types := range [][2]string{{`"type":"string"`, `"type":["integer","string"]`}, {`"type":["string","null"]`, `"type":["integer","string","null"]`}} {
 		schema = bytes.Replace(schema, []byte(types[0]), []byte(types[1]), 1)
+	}
+	return schema
+}
+
+// datedInput converts the schema of a tool's parameter whose type is a Date or a list of them. It gets the
+// format date, which the schema of the tool leaves out.
+func datedInput(schema json.RawMessage) json.RawMessage {
+	schema = compact(schema)
+	for _, types := range []string{`"type":"string"`, `"type":["string","null"]`} {
+		schema = bytes.Replace(schema, []byte(types), []byte(types+`,"format":"date"`), 1)
 	}
 	return schema
 }

@@ -54,16 +54,16 @@ func TestFindingsAreFresh(t *testing.T) {
 		e.notify(t, "textDocument/didChange", map[string]any{"textDocument": document, "contentChanges": []any{map[string]any{"text": text}}})
 	}
 	change(query, goodQuery)
-	e.waitFor(t, query, "", false)
+	e.waitFor(t, query, "no @description", true)
 	// The unsaved schema lacks a property that the query uses, and then has it again.
 	change(schema, strings.ReplaceAll(goodSchema, "name", "title"))
-	if got := e.waitFor(t, query, "name", true); got.Version == nil || *got.Version != 1 {
+	if got := e.waitFor(t, query, "no property name", true); got.Version == nil || *got.Version != 1 {
 		t.Errorf("the findings of the query are about the version %v, want 1", got.Version)
 	}
 	change(schema, goodSchema)
-	e.waitFor(t, query, "name", false)
+	e.waitFor(t, query, "no property name", false)
 
-	change(query, strings.ReplaceAll(goodQuery, "name", "nothing"))
+	change(query, strings.ReplaceAll(goodQuery, ".name", ".nothing"))
 	if got := e.waitFor(t, query, "nothing", true); got.Version == nil || *got.Version != 2 {
 		t.Errorf("the findings are about the version %v, want 2", got.Version)
 	}

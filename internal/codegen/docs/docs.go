@@ -58,7 +58,7 @@ func (w *writer) overview(p *model.Package) {
 	w.line("|---|---|")
 	for _, q := range p.Queries() {
 		summary, _, _ := strings.Cut(q.Description, "\n")
-		w.line("| [%s](#%s) | %s |", q.Tool.Name, strings.ToLower(q.Tool.Name), tableCell(summary))
+		w.line("| [%s](#%s) | %s |", q.Tool.Name, strings.ToLower(q.Tool.Name), tableCell(plain(summary)))
 	}
 	w.line("")
 }
@@ -128,22 +128,22 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 	t := q.Tool
 	w.line("## %s", t.Name)
 	w.line("")
-	w.line("**%s.** %s", t.Title, effect(q))
+	w.line("**%s.** %s", plain(t.Title), effect(q))
 	w.line("")
 	if t.Description != "" {
-		w.line("%s", t.Description)
+		w.line("%s", plain(t.Description))
 		w.line("")
 	}
 	if len(q.Questions) > 0 {
 		w.line("It answers questions such as:")
 		w.line("")
 		for _, question := range q.Questions {
-			w.line("- %s", oneLine(question))
+			w.line("- %s", plain(oneLine(question)))
 		}
 		w.line("")
 	}
 	if q.MustBeEmpty != "" {
-		w.line("This is a check: the query must return no row. %s", oneLine(q.MustBeEmpty))
+		w.line("This is a check: the query must return no row. %s", plain(oneLine(q.MustBeEmpty)))
 		w.line("")
 	}
 	if len(q.Params) > 0 {
@@ -154,7 +154,7 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 			if p.Type.Nullable {
 				required = "no"
 			}
-			w.line("| `%s` | %s | %s | %s |", p.Name, tableCell(paramType(&p)), required, tableCell(p.Doc+bounds(&p)))
+			w.line("| `%s` | %s | %s | %s |", p.Name, tableCell(paramType(&p)), required, tableCell(plain(p.Doc)+bounds(&p)))
 		}
 		w.line("")
 	}
@@ -162,7 +162,7 @@ func (w *writer) query(p *model.Package, q *model.Query) {
 		w.line("| Column | Type | |")
 		w.line("|---|---|---|")
 		for _, c := range q.Columns {
-			w.line("| `%s` | %s | %s |", c.Name, tableCell(columnType(&c)), tableCell(c.Doc))
+			w.line("| `%s` | %s | %s |", c.Name, tableCell(columnType(&c)), tableCell(plain(c.Doc)))
 		}
 		w.line("")
 	}
@@ -235,13 +235,13 @@ func bounds(p *model.Param) string {
 		s += " At most " + p.Maximum + "."
 	}
 	if p.Pattern != "" {
-		s += " Matches `" + p.Pattern + "`."
+		s += " Matches " + code(p.Pattern) + "."
 	}
 	if s != "" && p.Type.List {
 		s = " Each element:" + s
 	}
 	if p.Default != "" {
-		s += " The default is `" + p.Default + "`."
+		s += " The default is " + code(p.Default) + "."
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -122,6 +123,12 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
 		return nil, &Rejected{"is not signed, or is signed with an algorithm that this server does not accept"}
+	}
+	// A lenient decoder ignores the last bits of a part, so that one token would have several spellings.
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil {
+			return nil, &Rejected{"is not encoded in base64url without padding, as RFC 7515 demands"}
+		}
 	}
 	header := parsed.Headers[0]
 	if !acceptedType(header.ExtraHeaders[jose.HeaderType]) {

@@ -103,6 +103,25 @@ func hmacWith(public []byte, header, claims any) string {
 	return t + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
+// respelled changes the last bits of a token, which a lenient decoder ignores.
+func respelled(t *testing.T, token string) string {
+	t.Helper()
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := len(token) - 1
+	other := token[:last] + string(alphabet[strings.IndexByte(alphabet, token[last])^1])
+	signature := func(s string) []byte {
+		b, err := base64.RawURLEncoding.DecodeString(s[strings.LastIndexByte(s, '.')+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if other == token || !bytes.Equal(signature(token), signature(other)) {
+		t.Fatal("the token has no other spelling")
+	}
+	return other
+}
+
 func TestOIDC(t *testing.T) {
 	key := authtest.NewKey(t, "k1", jose.RS256)
 	ec, ed := authtest.NewKey(t, "ec", jose.ES256), authtest.NewKey(t, "ed", jose.EdDSA)
@@ -157,6 +176,7 @@ func TestOIDC(t *testing.T) {
 		{"expired within the leeway", good(map[string]any{"exp": now - 10}), "oidc ada"},
 		{"for another party", good(map[string]any{"azp": "whoever"}), "oidc ada"},
 
+		{"other last bits of the signature", respelled(t, good(nil)), "rejected: is not encoded in base64url without padding, as RFC 7515 demands"},
 		{"expired", good(map[string]any{"exp": now - 60}), "rejected: has expired"},
 		{"never expires", good(map[string]any{"exp": nil}), "rejected: never expires; expected the claim exp"},
 		{"not yet", good(map[string]any{"nbf": now + 60}), notYet},

@@ -9,6 +9,7 @@ package seal
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"strings"
 
 	"golang.org/x/crypto/chacha20poly1305"
 
@@ -47,7 +48,8 @@ func (s *Sealer) seal(plain, label []byte) string {
 func (s *Sealer) open(text string, label []byte) (plain []byte, ok bool) {
 	const head = idSize + chacha20poly1305.NonceSizeX
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) < head+chacha20poly1305.Overhead {
+	// The decoder skips line breaks.
+	if err != nil || strings.ContainsAny(text, "\r\n") || len(b) < head+chacha20poly1305.Overhead {
 		return nil, false
 	}
 	k, ok := s.ring.find([idSize]byte(b))

@@ -61,7 +61,7 @@ func TestDamage(t *testing.T) {
 			t.Errorf("opened when cut to %d characters: %+v", i, p)
 		}
 	}
-	for _, bad := range []string{"", "x", token + "A", token + "=", "\x00", strings.Repeat("A", maxToken+1)} {
+	for _, bad := range []string{"", "x", token + "A", token + "=", token + "\n", token[:9] + "\r\n" + token[9:], " " + token, "\x00", strings.Repeat("A", maxToken+1)} {
 		if _, err := s.Open(bad); err == nil {
 			t.Errorf("opened %q", bad)
 		}

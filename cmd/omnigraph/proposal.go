@@ -213,7 +213,7 @@ stores nothing if the changes or the resolutions are not those that you saw.`,
 	cmd.Flags().StringVar(&r.Property, "property", "", "the property; leave it out for a conflict about the whole entity")
 	cmd.Flags().StringVar(&r.Take, "take", "", "the `SIDE`: ours, theirs or value")
 	cmd.Flags().StringVar(&value, "value", "", "the value, as JSON or as a text (default: no value)")
-	cmd.Flags().StringVar(&digest, "digest", "", "resolve only if the changes have this digest")
+	guardVar(cmd.Flags(), &digest, "digest", "resolve only if the changes have this digest")
 	cmd.Flags().StringVar(&comment, "comment", "", "why, for the reviewer")
 	return cmd
 }
@@ -290,7 +290,7 @@ decision is about the proposal as it is.`,
 	cmd.Flags().BoolVar(&approve, "approve", false, "approve the proposal")
 	cmd.Flags().BoolVar(&request, "request-changes", false, "ask for changes")
 	cmd.Flags().StringVar(&b.Comment, "comment", "", "the comment")
-	cmd.Flags().StringVar(&b.Digest, "digest", "", "the digest of the changes that you saw")
+	guardVar(cmd.Flags(), &b.Digest, "digest", "the digest of the changes that you saw")
 	return cmd
 }
 
@@ -318,7 +318,7 @@ commits nothing. If there are conflicts, it prints them in the chosen format, an
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&b.Digest, "digest", "", "merge only if the changes have this digest")
+	guardVar(cmd.Flags(), &b.Digest, "digest", "merge only if the changes have this digest")
 	cmd.Flags().StringVar(&b.Comment, "comment", "", "a comment for the proposal")
 	return cmd
 }

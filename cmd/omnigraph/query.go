@@ -173,8 +173,8 @@ type writeFlags struct {
 
 // flags adds the flags to a command.
 func (f *writeFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.ifCommit, "if-commit", "", "write only if this commit is the head of the branch; exit with 4 if not")
-	cmd.Flags().StringVar(&f.key, "idempotency-key", "", "write only once with this `KEY` in 24 hours, even if you run the command again")
+	guardVar(cmd.Flags(), &f.ifCommit, "if-commit", "write only if this commit is the head of the branch; exit with 4 if not")
+	guardVar(cmd.Flags(), &f.key, "idempotency-key", "write only once with this `KEY` in 24 hours, even if you run the command again")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, but commit nothing")
 }
 

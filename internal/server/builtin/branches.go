@@ -152,7 +152,8 @@ func branchMerge() tool.Tool {
 			c := &operations.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
 			checkName(o, "source", c.Source)
 			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
-			c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+			c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
+			c.Notes = o.Unguarded("if_commit", "idempotency_key")
 			return c, o.Done()
 		},
 	}

@@ -37,6 +37,7 @@ type ProposalStatus struct {
 	ApprovedBy    []string `json:"approved_by"`
 	FailedChecks  []string `json:"failed_checks" jsonschema_description:"Checks that did not pass on the result of the merge."`
 	Blockers      []string `json:"blockers" jsonschema_description:"What must happen before the merge."`
+	Notes         []string `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
 
 // statusOf converts the answer about a proposal to a ProposalStatus.
@@ -289,7 +290,7 @@ func proposalResolve() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			id := o.String("proposal")
-			body := client.ProposalChangeBody{Digest: orEmpty(o.OptString("digest")), Comment: orEmpty(o.OptString("comment"))}
+			body := client.ProposalChangeBody{Digest: o.Guard("digest"), Comment: orEmpty(o.OptString("comment"))}
 			items, ok := o.Items("resolutions")
 			switch {
 			case !o.Has("resolutions"):
@@ -305,7 +306,11 @@ func proposalResolve() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return shaped(operations.ChangeProposal(id, body), statusOf), nil
+			return shaped(operations.ChangeProposal(id, body), func(v any) any {
+				status := statusOf(v).(*ProposalStatus)
+				status.Notes = o.Unguarded("digest")
+				return status
+			}), nil
 		},
 	}
 }

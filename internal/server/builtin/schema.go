@@ -62,7 +62,8 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 		c.Options.Branch = orEmpty(o.OptString("branch"))
 		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
-		c.Options.IfCommit, c.Options.IdempotencyKey = orEmpty(o.OptString("if_commit")), orEmpty(o.OptString("idempotency_key"))
+		c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
+		c.Notes = o.Unguarded("if_commit", "idempotency_key")
 		if err := o.Done(); err != nil {
 			return nil, err
 		}

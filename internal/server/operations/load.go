@@ -50,7 +50,7 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun}}, nil
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun, Notes: c.Options.Notes()}}, nil
 }
 
 // NoTimeLimit exempts a load from the time limit: it may take as long as the client needs to

@@ -16,6 +16,7 @@ type MergeBranches struct {
 	Source  string              // the branch whose changes are merged
 	Target  string              // empty for main
 	Options engine.MergeOptions // such as a dry run
+	Notes   []string            // for the answer to a model: about conditions that are null
 }
 
 // BranchMergeResult is the answer of MergeBranches.
@@ -27,6 +28,8 @@ type BranchMergeResult struct {
 	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed."`
 	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
 	ActorID *string `json:"actor_id"` // the caller; null if it has none
+
+	Notes []string `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
 
 // Grants returns the permissions to merge into the target and to read both branches. After
@@ -44,7 +47,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	return c.Outcome(env, r, &BranchMergeResult{
 		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
-		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor),
+		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}), nil
 }
 

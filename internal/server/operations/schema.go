@@ -23,6 +23,7 @@ type ApplySchema struct {
 	Source   string               // text of the new schema
 	Argument string               // the name of the argument that holds Source; schema if empty
 	Options  engine.SchemaOptions // Actor is set to the caller
+	Notes    []string             // for the answer: about conditions that are null
 
 	// File is the name of the file that the command line gave for Source. It is empty if a client
 	// sent the text. A text from a file has no size limits, and all of its faults are reported.
@@ -47,6 +48,7 @@ type SchemaApplyResult struct {
 	SchemaDigest string            `json:"schema_digest" jsonschema_description:"The digest of the schema that was sent."`
 	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
 	ActorID      *string           `json:"actor_id"` // the caller; null if it has none
+	Notes        []string          `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
 
 // Cut drops steps from the end. StepCount still counts all of them.
@@ -89,7 +91,7 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Options.Branch),
-		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}
 	for i, s := range change.Steps {
 		a.Steps[i] = SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}

@@ -3,6 +3,8 @@
 package queryrun
 
 import (
+	"strings"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -16,6 +18,16 @@ type Options struct {
 	DryRun         bool   // for mutations, as are the fields below: report, but do not commit
 	IdempotencyKey string // see [engine.WriteOptions]
 	IfCommit       string // the write fails unless this commit is the branch's head
+
+	unguarded string // notes about conditions that are null, one a line
+}
+
+// Notes returns the notes for the answer to a write about conditions that the caller sent as null.
+func (k *Options) Notes() []string {
+	if k.unguarded == "" {
+		return nil
+	}
+	return strings.Split(k.unguarded, "\n")
 }
 
 // ReadOptions reads the run options of a read, except the branch. It notes a fault if both
@@ -33,7 +45,8 @@ func ReadOptions(o *arguments.Object) Options {
 // fault for each option that only reads have.
 func WriteOptions(o *arguments.Object) Options {
 	refuseOptions(o, "a mutation", readOnly)
-	k := Options{IdempotencyKey: orEmpty(o.OptString("idempotency_key")), IfCommit: orEmpty(o.OptString("if_commit"))}
+	k := Options{IdempotencyKey: o.Guard("idempotency_key"), IfCommit: o.Guard("if_commit"),
+		unguarded: strings.Join(o.Unguarded("if_commit", "idempotency_key"), "\n")}
 	if dry := o.OptBool("dry_run"); dry != nil {
 		k.DryRun = *dry
 	}

@@ -109,7 +109,7 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun,
+	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun, Notes: k.Notes(),
 		StoredNotes: func() []string { return notes.Replaced(&change, k.DryRun) }}}, nil
 }
 

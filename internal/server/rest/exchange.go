@@ -134,6 +134,11 @@ func (x *exchange) check() error {
 	} else if x.query, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
 		return x.bad("the query part of the url is malformed: " + err.Error() + "; escape & ; % and = in values")
 	}
+	for _, name := range []string{headerIfCommit, headerIdempotency} {
+		if values := x.r.Header[name]; len(values) > 0 && strings.Trim(values[0], `" `) == "" && x.route.takes(name) {
+			return x.bad("header " + name + ": found an empty text, expected a value; to write without this condition, leave the header out")
+		}
+	}
 	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {
 		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
 	}

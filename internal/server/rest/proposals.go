@@ -18,6 +18,7 @@ func (x *exchange) put(into any, call func() tool.Call) error {
 	if err != nil {
 		return err
 	}
+	o.Guard("digest")
 	if err := o.Done(); err != nil {
 		return err
 	}

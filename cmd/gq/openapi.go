@@ -3,10 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 )
 
@@ -22,23 +20,15 @@ func addOpenAPI(pkg codegen.Files) error {
 	if err := json.Unmarshal(pkg[codegen.ContractFile], &c); err != nil {
 		return fmt.Errorf("read %s: %w", codegen.ContractFile, err)
 	}
-	kinds := map[string]value.Kind{}
-	for _, k := range value.Kinds() {
-		kinds[k.String()] = k
-	}
 	var queries []rest.StoredOperation
 	for _, q := range c.Queries {
 		if !q.Exposed {
 			continue
 		}
-		op := rest.StoredOperation{
+		queries = append(queries, rest.StoredOperation{
 			Name: q.Name, Title: q.Title, Description: q.Description, Mutation: q.Mutation,
 			InputSchema: q.InputSchema, OutputSchema: q.OutputSchema,
-		}
-		for _, p := range q.Params {
-			op.Params = append(op.Params, rest.StoredParam{Name: p.Name, Kind: kinds[strings.Trim(p.Type, "[]?")]})
-		}
-		queries = append(queries, op)
+		})
 	}
 	text, err := rest.GraphDocument(c.Graph, queries)
 	if err != nil {

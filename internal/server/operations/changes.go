@@ -157,7 +157,7 @@ func asGap(err error) error {
 func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer {
 	a := &client.ChangesAnswer{Cause: causeOf(changes.Commit)}
 	var more bool
-	if a.Changes, more = wireChanges(changes.List, changes.More); more {
+	if a.Changes, more = wireChanges(env, changes.List, changes.More); more {
 		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[len(a.Changes)-1].Position()}.Token(env))
 	}
 	return a
@@ -166,12 +166,12 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer
 // wireChanges converts the changes at the beginning of a list to their wire form, up to
 // maxChangeBytes in total. It reports whether further changes follow. The argument `more` says
 // whether changes follow after the end of the list.
-func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
+func wireChanges(env *tool.Env, list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
 	changes, bytes := []client.EntityChange{}, 0
 	for i := range list {
 		c := &list[i]
-		before, n := image(c.Entity, c.Before)
-		after, m := image(c.Entity, c.After)
+		before, n := image(env, c.Entity, c.Before)
+		after, m := image(env, c.Entity, c.After)
 		if bytes += n + m; i > 0 && bytes > maxChangeBytes {
 			return changes, true
 		}
@@ -183,7 +183,7 @@ func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, 
 }
 
 // image returns an entity in its wire form, and the number of bytes of its values.
-func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) {
+func image(env *tool.Env, entity string, i *engine.Image) (out *client.EntityImage, bytes int) {
 	if i == nil {
 		return nil, 0
 	}
@@ -192,7 +192,7 @@ func image(entity string, i *engine.Image) (out *client.EntityImage, bytes int) 
 		out.Endpoints = &client.EdgeEndpoints{From: client.EdgeEnd{Type: i.FromType, ID: i.From}, To: client.EdgeEnd{Type: i.ToType, ID: i.To}}
 	}
 	for _, p := range i.Properties {
-		v := encoding.ValueJSON(p.Value, encoding.Options{})
+		v := encoding.ValueJSON(p.Value, encoding.ValuesIn(env))
 		out.Properties[p.Name] = v
 		bytes += len(v)
 	}

@@ -71,7 +71,7 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		}
 		a := &client.ProposalChanges{SourceCommitID: l.source.Commit, BaseCommitID: l.base}
 		var more bool
-		if a.Changes, more = wireChanges(l.list, l.more); more {
+		if a.Changes, more = wireChanges(env, l.list, l.more); more {
 			a.NextPageToken = new(l.seal(env, id, &l.list[len(a.Changes)-1]))
 		}
 		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil

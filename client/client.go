@@ -16,6 +16,7 @@ type Client struct {
 	http  *http.Client // follows no redirects
 	token TokenSource  // called before each request
 
+	numbers   bool                                // answers have 64-bit integers as numbers
 	userAgent string                              // value of the User-Agent header
 	timeout   time.Duration                       // limit of one call; 0 for none
 	grace     time.Duration                       // time between the deadline that the server gets and the deadline of the context
@@ -73,6 +74,18 @@ func WithRetries(attempts int, within time.Duration) Option {
 func WithNotify(f func(err error, wait time.Duration)) Option {
 	return func(c *Client) { c.notify = f }
 }
+
+// The header of a request that selects the form of 64-bit integers in its answer, and the header's value for
+// strings of digits.
+const (
+	HeaderIntegers = "Omnigraph-Integers"
+	IntegersString = "string"
+)
+
+// WithNumbers makes the server send values of the types I64 and U64 as JSON numbers. Without this option
+// they are strings of digits, because decoders that store numbers as float64 round numbers beyond
+// ±(2^53−1). [Row.Decode] takes both forms.
+func WithNumbers() Option { return func(c *Client) { c.numbers = true } }
 
 // WithUserAgent sets the User-Agent header.
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }

@@ -77,18 +77,6 @@ type ReadTarget struct {
 	ExpiresAt     string  `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it."`
 }
 
-// Row is one row: a JSON object with the columns by name, as the server wrote it.
-type Row json.RawMessage
-
-// Decode decodes the row into v, a pointer to a struct or a map, like [json.Unmarshal].
-func (r Row) Decode(v any) error { return json.Unmarshal(r, v) }
-
-// MarshalJSON returns the row itself.
-func (r Row) MarshalJSON() ([]byte, error) { return json.RawMessage(r).MarshalJSON() }
-
-// UnmarshalJSON keeps a copy of the JSON.
-func (r *Row) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(r).UnmarshalJSON(b) }
-
 // MutationAnswer is the answer to a mutation.
 type MutationAnswer struct {
 	Branch        string        `json:"branch"`         // the branch that was written to

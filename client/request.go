@@ -212,6 +212,9 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 	}
 	req.Header = q.header.Clone()
 	req.Header.Set("User-Agent", c.userAgent)
+	if !c.numbers {
+		req.Header.Set(HeaderIntegers, IntegersString)
+	}
 	if q.body != nil {
 		req.ContentLength = q.size
 		req.Header.Set("Content-Type", q.media)

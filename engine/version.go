@@ -54,6 +54,10 @@ type CommitRange struct {
 // ExportOptions select what to export.
 type ExportOptions struct {
 	Types []string // names of node and edge types; empty for all. An unknown name is a *BadArgument
+
+	// StringIntegers writes values of the types I64 and U64 as strings of digits, for readers that store
+	// numbers as float64. A load takes both forms.
+	StringIntegers bool
 }
 
 // MergeOptions name the actor of a merge and the conditions for it; see [WriteOptions].

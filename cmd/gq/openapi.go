@@ -22,10 +22,6 @@ func addOpenAPI(pkg codegen.Files) error {
 	if err := json.Unmarshal(pkg[codegen.ContractFile], &c); err != nil {
 		return fmt.Errorf("read %s: %w", codegen.ContractFile, err)
 	}
-	kinds := map[string]value.Kind{}
-	for _, k := range value.Kinds() {
-		kinds[k.String()] = k
-	}
 	var queries []rest.StoredOperation
 	for _, q := range c.Queries {
 		if !q.Exposed {
@@ -36,7 +32,9 @@ func addOpenAPI(pkg codegen.Files) error {
 			InputSchema: q.InputSchema, OutputSchema: q.OutputSchema,
 		}
 		for _, p := range q.Params {
-			op.Params = append(op.Params, rest.StoredParam{Name: p.Name, Kind: kinds[strings.Trim(p.Type, "[]?")]})
+			if strings.Trim(p.Type, "[]?") == value.Date.String() {
+				op.Dates = append(op.Dates, p.Name)
+			}
 		}
 		queries = append(queries, op)
 	}

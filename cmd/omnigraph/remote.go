@@ -27,7 +27,7 @@ const minAnnounced = time.Second
 // newRemote returns a source for a graph of a server. It writes a note to `notes` about each wait
 // of at least minAnnounced.
 func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
-	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()),
+	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()), client.WithNumbers(),
 		client.WithNotify(func(err error, wait time.Duration) {
 			if wait >= minAnnounced {
 				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))

@@ -44,15 +44,15 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		if t.Type.Of != nil || len(opts.Types) > 0 && !wanted[t.Type] {
 			continue
 		}
-		if err := export(ctx, buf, snap, t); err != nil {
+		if err := export(ctx, buf, snap, t, opts.StringIntegers); err != nil {
 			return engine.Commit{}, err
 		}
 	}
 	return snap.Commit, buf.Flush()
 }
 
-// export writes the entities of a table in id order.
-func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table) error {
+// export writes the entities of a table in id order. If quoted is true, integers of 64 bits become strings.
+func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table, quoted bool) error {
 	ords := make([]uint32, t.Live())
 	n, _ := t.Scan(0, ords)
 	ords = ords[:n]
@@ -65,7 +65,7 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 			return ctx.Err()
 		}
 		var err error
-		if line, err = appendEnvelope(line[:0], s, t, ord); err != nil {
+		if line, err = appendEnvelope(line[:0], s, t, ord, quoted); err != nil {
 			return err
 		}
 		if _, err := w.Write(line); err != nil {
@@ -77,7 +77,7 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 
 // appendEnvelope appends the line of one entity. It omits nulls. It returns a *engine.Unsupported
 // for a number that is not finite.
-func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32) ([]byte, error) {
+func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32, quoted bool) ([]byte, error) {
 	text := func(dst []byte, s string) []byte {
 		dst, _ = jsontext.AppendQuote(dst, s) // the load has replaced invalid UTF-8 in the same way
 		return dst
@@ -114,7 +114,7 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 		}
 		dst = append(text(dst, prop.Name), ':')
 		var ok bool
-		if dst, ok = appendValue(dst, v); !ok {
+		if dst, ok = appendValue(dst, v, quoted); !ok {
 			return nil, &engine.Unsupported{Construct: fmt.Sprintf("exporting %s %q, whose property %s is not a finite number,", t.Type.Name, t.ID(ord), prop.Name)}
 		}
 		dst = append(dst, ',')
@@ -127,14 +127,14 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 
 // appendValue appends a value in the form that a load accepts. ok is false if JSON has no form
 // for the value.
-func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
+func appendValue(dst []byte, v value.Value, quoted bool) (out []byte, ok bool) {
 	if v.IsList() {
 		dst = append(dst, '[')
 		for i, e := range v.Elems() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, ok = appendValue(dst, e); !ok {
+			if dst, ok = appendValue(dst, e, quoted); !ok {
 				return dst, false
 			}
 		}
@@ -157,7 +157,7 @@ func appendValue(dst []byte, v value.Value) (out []byte, ok bool) {
 	case value.InFloat64:
 		return appendFloat(dst, v.Float(), 64)
 	default:
-		if k.JSON() != value.JSONText {
+		if k.JSON() != value.JSONText && !(quoted && k.JSON() == value.JSONWide) {
 			return value.AppendText(dst, v), true
 		}
 	}

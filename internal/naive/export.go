@@ -37,14 +37,14 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	for _, n := range s.schema.Nodes {
 		for _, e := range s.sorted(plan.Node, n.Name) {
 			if wanted(n.Name) {
-				g.export(w, e, n.Properties, n.Key == nil)
+				g.export(w, e, n.Properties, n.Key == nil, opts.StringIntegers)
 			}
 		}
 	}
 	for _, t := range s.schema.Edges {
 		for _, e := range s.sorted(plan.Edge, t.Name) {
 			if wanted(t.Name) {
-				g.export(w, e, t.Properties, true)
+				g.export(w, e, t.Properties, true, opts.StringIntegers)
 			}
 		}
 	}
@@ -52,15 +52,15 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 }
 
 // export writes the line of an entity. The argument `unnamed` is true if the entity's id does not
-// come from a key.
-func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unnamed bool) {
+// come from a key. If quoted is true, integers of 64 bits become strings.
+func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unnamed, quoted bool) {
 	var data []string
 	if e.props["id"].IsNull() && !(unnamed && g.fault == ExportWithoutID) {
 		data = append(data, `"id":`+quote(e.id))
 	}
 	for _, p := range props {
 		if v := e.props[p.Name]; !v.IsNull() {
-			data = append(data, quote(p.Name)+":"+exportText(v))
+			data = append(data, quote(p.Name)+":"+exportText(v, quoted))
 		}
 	}
 	head := `"type":` + quote(e.typ)
@@ -92,22 +92,25 @@ func quote(s string) string {
 	return string(b)
 }
 
-// exportText formats a value as JSON. The value must not be null.
-func exportText(v value.Value) string {
+// exportText formats a value as JSON. The value must not be null. If quoted is true, integers of 64 bits
+// become strings.
+func exportText(v value.Value, quoted bool) string {
 	var elems []string
 	switch {
 	case v.IsList():
 		for _, e := range v.Elems() {
-			elems = append(elems, exportText(e))
+			elems = append(elems, exportText(e, quoted))
 		}
 		return "[" + strings.Join(elems, ",") + "]"
 	case v.Kind() == value.Vector:
 		for _, f := range v.Vector() {
-			elems = append(elems, exportText(value.OfF32(f)))
+			elems = append(elems, exportText(value.OfF32(f), quoted))
 		}
 		return "[" + strings.Join(elems, ",") + "]"
 	case v.Kind().IsFloat() && v.Float() == 0 && math.Signbit(v.Float()):
 		return "-0"
+	case quoted && (v.Kind() == value.I64 || v.Kind() == value.U64):
+		return quote(value.Text(v))
 	case v.Kind().IsNumeric() || v.Kind() == value.Bool:
 		return value.Text(v)
 	}

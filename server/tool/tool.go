@@ -107,6 +107,10 @@ type Env struct {
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
+	// SafeIntegers and StringIntegers say that the answer writes integers of 64 bits beyond ±(2^53−1), or all
+	// integers of 64 bits, as strings. At most one is true.
+	SafeIntegers, StringIntegers bool
+
 	Graph  engine.Graph // the graph that the call reads or changes
 	Actor  string       // name of the actor in commits
 	Groups []string     // the groups in the actor's token

@@ -165,7 +165,7 @@ func (e *Writer) integer(k value.Kind, n int64) {
 
 // int64 writes an integer, as a string if the options demand it.
 func (e *Writer) int64(n int64) {
-	if e.enc.SafeIntegers && (n > maxSafeInteger || n < -maxSafeInteger) {
+	if e.enc.StringIntegers || e.enc.SafeIntegers && (n > maxSafeInteger || n < -maxSafeInteger) {
 		e.buf = append(strconv.AppendInt(append(e.buf, '"'), n, 10), '"')
 		return
 	}
@@ -174,7 +174,7 @@ func (e *Writer) int64(n int64) {
 
 // uint64 writes an integer, as a string if the options demand it.
 func (e *Writer) uint64(n uint64) {
-	if e.enc.SafeIntegers && n > maxSafeInteger {
+	if e.enc.StringIntegers || e.enc.SafeIntegers && n > maxSafeInteger {
 		e.buf = append(strconv.AppendUint(append(e.buf, '"'), n, 10), '"')
 		return
 	}

@@ -128,24 +128,27 @@ func (e *Writer) objectWithin(keys []columnKey, cols []engine.Column, i int) (si
 }
 
 // FirstRows returns the first rows of a result as JSON objects: at most maxRows rows, and only while
-// they have at most maxBytes together. The result `more` reports whether there are further rows.
-func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows []json.RawMessage, more bool, err error) {
+// they have at most maxBytes together. The result `exact` has the same rows with all 64-bit integers as
+// strings, and `more` reports whether there are further rows.
+func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows, exact []json.RawMessage, more bool, err error) {
 	keys := columnKeys(r.Columns())
 	for {
 		b, err := r.Next(ctx)
 		if b == nil || err != nil {
-			return rows, false, err
+			return rows, exact, false, err
 		}
 		for i := range b.Len {
 			if len(rows) == maxRows || least(keys, b.Columns, i) > maxBytes {
-				return rows, true, nil
+				return rows, exact, true, nil
 			}
 			e := &Writer{}
 			e.object(keys, b.Columns, i)
 			if maxBytes -= len(e.buf); maxBytes < 0 {
-				return rows, true, nil
+				return rows, exact, true, nil
 			}
-			rows = append(rows, e.buf)
+			strings := &Writer{enc: Options{StringIntegers: true}}
+			strings.object(keys, b.Columns, i)
+			rows, exact = append(rows, e.buf), append(exact, strings.buf)
 		}
 	}
 }

@@ -5,7 +5,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
+
+// ValuesIn returns the options for values in the answer to a call.
+func ValuesIn(env *tool.Env) Options {
+	return Options{SafeIntegers: env.SafeIntegers, StringIntegers: env.StringIntegers}
+}
 
 // ValueJSON returns a value as JSON, in the same form as in the rows of an answer.
 func ValueJSON(v value.Value, enc Options) json.RawMessage {

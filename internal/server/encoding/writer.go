@@ -38,6 +38,10 @@ type Options struct {
 	// readers that store numbers as float64 would round them.
 	SafeIntegers bool
 
+	// StringIntegers writes all values of the types I64 and U64 as decimal strings, so that the form of a
+	// value does not depend on its size.
+	StringIntegers bool
+
 	MaxRows  int  // zero for no limit; if it is not zero, answers also say when the query's own limit cut rows off
 	MaxBytes int  // zero for no limit
 	Refuse   bool // refuse a result beyond MaxRows or MaxBytes instead of truncating it
@@ -99,6 +103,9 @@ func (e *Writer) Answer(commit string) *Answer {
 
 // ForModel reports whether a model reads the answer. Such an answer states nothing twice.
 func (e *Writer) ForModel() bool { return e.enc.CommitIDs }
+
+// Integers returns the options of the same names.
+func (e *Writer) Integers() (safe, strings bool) { return e.enc.SafeIntegers, e.enc.StringIntegers }
 
 // MaxBytes returns the limit of the answer in bytes, or 0 if there is none.
 func (e *Writer) MaxBytes() int { return e.enc.MaxBytes }

@@ -153,7 +153,7 @@ func asGap(err error) error {
 func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer {
 	a := &client.ChangesAnswer{Cause: causeOf(changes.Commit)}
 	var more bool
-	if a.Changes, more = wireChanges(changes.List, changes.More); more {
+	if a.Changes, more = wireChanges(env, changes.List, changes.More); more {
 		a.NextPageToken = new(ChangePage{Commit: changes.Commit.ID, After: changes.List[len(a.Changes)-1].Position()}.Token(env))
 	}
 	return a
@@ -162,12 +162,12 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) *client.ChangesAnswer
 // wireChanges converts the changes at the beginning of a list to their wire form, up to
 // maxChangeBytes in total. It reports whether further changes follow. The argument `more` says
 // whether changes follow after the end of the list.
-func wireChanges(list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
-	changes, bytes := []client.EntityChange{}, 0
+func wireChanges(env *tool.Env, list []engine.EntityChange, more bool) ([]client.EntityChange, bool) {
+	changes, bytes, values := []client.EntityChange{}, 0, encoding.ValuesIn(env)
 	for i := range list {
 		c := &list[i]
-		before, n := encoding.Image(c.Entity, c.Before, encoding.Options{})
-		after, m := encoding.Image(c.Entity, c.After, encoding.Options{})
+		before, n := encoding.Image(c.Entity, c.Before, values)
+		after, m := encoding.Image(c.Entity, c.After, values)
 		if bytes += n + m; i > 0 && bytes > maxChangeBytes {
 			return changes, true
 		}

@@ -93,7 +93,11 @@ func checkResults(env *tool.Env, outcomes []tool.CheckOutcome) []client.CheckRes
 			continue
 		}
 		w.Query, w.MoreRows = info.Name, o.More
-		for _, row := range o.Rows {
+		rows := o.Rows
+		if env.StringIntegers {
+			rows = o.Exact
+		}
+		for _, row := range rows {
 			w.Rows = append(w.Rows, client.Row(row))
 		}
 	}

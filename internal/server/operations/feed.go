@@ -261,7 +261,7 @@ func (f *feed) block(ctx context.Context, c engine.Commit, r engine.ChangeRange)
 	}
 	block = &client.ChangeBlock{Cause: causeOf(c), SchemaChange: schema}
 	var more bool
-	if block.Changes, more = wireChanges(changes.List, changes.More); more {
+	if block.Changes, more = wireChanges(f.env, changes.List, changes.More); more {
 		end = new(changes.List[len(block.Changes)-1].Position())
 	}
 	return block, end, nil

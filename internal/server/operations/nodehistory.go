@@ -52,7 +52,7 @@ func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 		if err != nil {
 			return nil, err
 		}
-		h := nodeHistory{graph: env.Graph, typ: typ, id: id, plans: map[string]*plan.Query{}}
+		h := nodeHistory{graph: env.Graph, values: encoding.ValuesIn(env), typ: typ, id: id, plans: map[string]*plan.Query{}}
 		return h.page(ctx, commits, limit)
 	}}
 }
@@ -60,6 +60,7 @@ func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 // nodeHistory reads the states of one node at different commits.
 type nodeHistory struct {
 	graph   engine.Graph
+	values  encoding.Options // how the answer writes values
 	typ, id string
 	plans   map[string]*plan.Query // by digest of the schema; nil for a schema without the type
 }
@@ -69,13 +70,13 @@ type nodeHistory struct {
 // versions that fit into maxChangeBytes, and at least one if there is one.
 func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit int) (*client.NodeHistory, error) {
 	a := &client.NodeHistory{Versions: []client.NodeVersion{}}
-	var before *client.EntityImage
+	var before *nodeState
 	known := false // whether `before` is the state before the next commit
 	var marks []versionMark
 	bytes, cut := 0, false // bytes of a.Versions; whether versions were left out
 	// The oldest comes first, because the engine restores a state fast from the one before it.
 	for i, c := range slices.Backward(commits) {
-		image, err := h.state(ctx, c)
+		state, err := h.state(ctx, c)
 		if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
 			known, a.Reclaimed = false, true
 			continue
@@ -85,8 +86,8 @@ func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit i
 		}
 		if i < limit && (known || c.Seq == 1) {
 			a.Examined++
-			if v, changed := versionOf(c, before, image); changed {
-				m := versionMark{seq: c.Seq, skipped: a.Examined - 1, bytes: valueBytes(before) + valueBytes(image)}
+			if v, changed := versionOf(c, before, state); changed {
+				m := versionMark{seq: c.Seq, skipped: a.Examined - 1, bytes: valueBytes(v.Before) + valueBytes(v.After)}
 				a.Versions, marks, bytes = append(a.Versions, v), append(marks, m), bytes+m.bytes
 			}
 			for ; bytes > maxChangeBytes && len(marks) > 1; cut = true {
@@ -94,7 +95,7 @@ func (h *nodeHistory) page(ctx context.Context, commits []engine.Commit, limit i
 				a.Versions, marks = slices.Delete(a.Versions, 0, 1), marks[1:]
 			}
 		}
-		before, known = image, true
+		before, known = state, true
 	}
 	slices.Reverse(a.Versions)
 	switch {
@@ -124,9 +125,23 @@ func valueBytes(i *client.EntityImage) (n int) {
 	return n
 }
 
+// nodeState is a node at a commit.
+type nodeState struct {
+	shown *client.EntityImage // as the answer writes it
+	// values are the properties with all integers as numbers. If a migration widens a property from I32 to
+	// I64, the two forms are equal, although the answer may write an I64 as a string.
+	values map[string]json.RawMessage
+}
+
 // versionOf describes what a commit changed, and reports whether it changed anything.
-func versionOf(c engine.Commit, before, after *client.EntityImage) (v client.NodeVersion, changed bool) {
-	v = client.NodeVersion{Commit: encoding.Commit(c), Before: before, After: after}
+func versionOf(c engine.Commit, before, after *nodeState) (v client.NodeVersion, changed bool) {
+	v = client.NodeVersion{Commit: encoding.Commit(c)}
+	if before != nil {
+		v.Before = before.shown
+	}
+	if after != nil {
+		v.After = after.shown
+	}
 	switch {
 	case before == nil && after == nil:
 		return v, false
@@ -134,7 +149,7 @@ func versionOf(c engine.Commit, before, after *client.EntityImage) (v client.Nod
 		v.Op = client.OpInsert
 	case after == nil:
 		v.Op = client.OpDelete
-	case sameValues(before.Properties, after.Properties) && sameValues(after.Properties, before.Properties):
+	case sameValues(before.values, after.values) && sameValues(after.values, before.values):
 		return v, false
 	default:
 		v.Op = client.OpUpdate
@@ -155,7 +170,7 @@ func sameValues(a, b map[string]json.RawMessage) bool {
 }
 
 // state returns the node at a commit, or nil if it does not exist there.
-func (h *nodeHistory) state(ctx context.Context, c engine.Commit) (*client.EntityImage, error) {
+func (h *nodeHistory) state(ctx context.Context, c engine.Commit) (*nodeState, error) {
 	at := engine.Target{Commit: c.ID}
 	q, compiled := h.plans[c.Schema]
 	if !compiled {
@@ -182,12 +197,16 @@ func (h *nodeHistory) state(ctx context.Context, c engine.Commit) (*client.Entit
 		if b.Len == 0 {
 			continue
 		}
-		image := &client.EntityImage{Properties: map[string]json.RawMessage{}}
+		state := &nodeState{shown: &client.EntityImage{Properties: map[string]json.RawMessage{}}, values: map[string]json.RawMessage{}}
 		for i, column := range q.Read.Columns {
-			image.Properties[column.Name] = encoding.ValueJSON(b.Columns[i].Value(0), encoding.Options{})
+			if column.Name == idColumn {
+				continue
+			}
+			v := b.Columns[i].Value(0)
+			state.shown.Properties[column.Name] = encoding.ValueJSON(v, h.values)
+			state.values[column.Name] = encoding.ValueJSON(v, encoding.Options{})
 		}
-		delete(image.Properties, idColumn)
-		return image, nil
+		return state, nil
 	}
 }
 

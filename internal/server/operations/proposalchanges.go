@@ -82,7 +82,7 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		for i := range l.list {
 			list[i] = l.list[i].EntityChange
 		}
-		changes, more := wireChanges(list, l.more)
+		changes, more := wireChanges(env, list, l.more)
 		for i, c := range changes {
 			a.Changes = append(a.Changes, client.ProposedChange{EntityChange: c, Effect: l.list[i].effect})
 		}

@@ -238,7 +238,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	}
 	for _, r := range p.Resolutions {
 		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}
-		w.Value = encoding.ChangedJSON(r.Entity, r.Property, r.Value, encoding.Options{})
+		w.Value = encoding.ChangedJSON(r.Entity, r.Property, r.Value, encoding.ValuesIn(s.env))
 		a.Resolutions = append(a.Resolutions, w)
 	}
 	for _, e := range p.Events {
@@ -249,9 +249,9 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 	for _, f := range c.Conflicts {
 		w := client.ProposalConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges, Resolvable: f.Resolvable()}
 		var base, ours, theirs int
-		w.Base, base = encoding.Image(f.Entity, f.Base, encoding.Options{})
-		w.Ours, ours = encoding.Image(f.Entity, f.Ours, encoding.Options{})
-		w.Theirs, theirs = encoding.Image(f.Entity, f.Theirs, encoding.Options{})
+		w.Base, base = encoding.Image(f.Entity, f.Base, encoding.ValuesIn(s.env))
+		w.Ours, ours = encoding.Image(f.Entity, f.Ours, encoding.ValuesIn(s.env))
+		w.Theirs, theirs = encoding.Image(f.Entity, f.Theirs, encoding.ValuesIn(s.env))
 		if bytes += base + ours + theirs; bytes > maxChangeBytes && len(a.Conflicts) > 0 {
 			break
 		}

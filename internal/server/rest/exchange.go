@@ -38,8 +38,14 @@ func (x *exchange) ctx() context.Context { return x.r.Context() }
 // actor returns the actor of the request.
 func (x *exchange) actor() *access.Actor { return access.ActorFrom(x.r.Context()) }
 
+// stringIntegers reports whether the client wants all 64-bit integers of the answer as strings.
+func (x *exchange) stringIntegers() bool {
+	return x.route.Values && len(x.r.Header[headerIntegers]) > 0 // check has refused other values
+}
+
 // do runs a call under the name of the route's operation.
 func (x *exchange) do(call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
+	enc.StringIntegers = x.stringIntegers()
 	return x.g.Do(x.ctx(), x.actor(), x.route.Operation, call, enc)
 }
 

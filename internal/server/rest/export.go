@@ -27,7 +27,7 @@ func (x *exchange) exportGraph() error {
 	}
 	media := mediaNDJSON
 	send := func(ctx context.Context, g engine.Graph, out *stream) error {
-		_, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: b.TypeNames})
+		_, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: b.TypeNames, StringIntegers: x.stringIntegers()})
 		return err
 	}
 	if x.wantsArrow() {

@@ -72,7 +72,7 @@ func (x *exchange) baseline() error {
 			return err
 		}
 		if len(types) > 0 {
-			if _, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: types}); err != nil {
+			if _, err := g.Export(ctx, out, engine.Target{Commit: out.commit}, engine.ExportOptions{Types: types, StringIntegers: x.stringIntegers()}); err != nil {
 				return err
 			}
 		}

@@ -223,6 +223,9 @@ func (x *exchange) run() error {
 	if x.route.OnGraph() && x.g == nil {
 		return &httpError{notFound("graph", x.r.PathValue("id"))}
 	}
+	if x.route.Values {
+		x.w.Header().Add("Vary", headerIntegers)
+	}
 	if err := x.check(); err != nil {
 		return err
 	}

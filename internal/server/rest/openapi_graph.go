@@ -9,8 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/swaggest/openapi-go/openapi31"
@@ -26,21 +24,15 @@ import (
 type StoredOperation struct {
 	Name, Title, Description string
 	Mutation                 bool
-	Params                   []StoredParam
+	Dates                    []string        // names of the parameters whose type is Date, or a list of dates
 	InputSchema              json.RawMessage // schema of the MCP tool's arguments
 	OutputSchema             json.RawMessage // schema of the MCP tool's result
-}
-
-// StoredParam is a parameter of a stored query.
-type StoredParam struct {
-	Name string
-	Kind value.Kind // kind of the value; for a list, of its elements; Invalid for records
 }
 
 // graphDescription introduces the OpenAPI document of a graph.
 const graphDescription = `Each operation is a stored query of the graph, with the types of its parameters and its rows. The caller may invoke all of them.
 
-Every error has the schema Error. Integers are JSON numbers, including integers of 64 bits; a request may also write them as strings. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
+Every error has the schema Error. With the header Omnigraph-Integers, values of the types I64 and U64 are strings of digits, so that no client rounds them; an argument may be a string in any case. All other integers are JSON numbers. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
 
 // GraphDocument returns the OpenAPI 3.1 document of the stored queries of a graph as indented JSON.
 func GraphDocument(graph string, queries []StoredOperation) ([]byte, error) {
@@ -88,14 +80,12 @@ func (d *document) addStored(graph string, q *StoredOperation) error {
 	op.RequestBody = &openapi31.RequestBodyOrReference{RequestBody: &openapi31.RequestBody{
 		Required: &required, Content: map[string]openapi31.MediaType{mediaJSON: media},
 	}}
-	if !q.Mutation {
-		answer, err := d.storedAnswer(q, stem)
-		if err != nil {
-			return err
-		}
-		done := op.Responses.MapOfResponseOrReferenceValues["200"].Response
-		done.Content[mediaJSON] = openapi31.MediaType{Schema: map[string]any{"$ref": schemaPrefix + answer}}
+	answer, err := d.storedAnswer(q, stem)
+	if err != nil {
+		return err
 	}
+	done := op.Responses.MapOfResponseOrReferenceValues["200"].Response
+	done.Content[mediaJSON] = openapi31.MediaType{Schema: map[string]any{"$ref": schemaPrefix + answer}}
 	var item openapi31.PathItem
 	if err := item.SetOperation(http.MethodPost, op); err != nil {
 		return err
@@ -125,20 +115,17 @@ func storedRoute(mutation bool) Route {
 // without underscores, with a capital letter at the start of each word. If one of the names is
 // already in use, a number is appended.
 func (d *document) stem(query string) string {
-	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	stem := b.String()
+	whole := pascal(query)
+	stem := whole
 	for n := 2; ; n++ {
 		free := true
-		for _, end := range []string{"Body", "Params", "Answer", "Row"} {
+		for _, end := range []string{bodySuffix, argumentsSuffix, answerSuffix, rowSuffix} {
 			free = free && d.schemas.made[stem+end] == nil
 		}
 		if free {
 			return stem
 		}
-		stem = b.String() + strconv.Itoa(n)
+		stem = whole + strconv.Itoa(n)
 	}
 }
 
@@ -166,20 +153,20 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 	if err != nil {
 		return "", false, err
 	}
+	name = stem + argumentsSuffix
+	d.schemas.made[name] = nil // reserves the name
 	for i := range members {
 		if members[i].value, err = withoutDefault(members[i].value); err != nil {
 			return "", false, err
 		}
-		for _, p := range q.Params {
-			if p.Name == members[i].name && p.Kind.IsKind() && p.Kind.JSON() == value.JSONWide {
-				members[i].value = wideInput(members[i].value)
-			}
-			if p.Name == members[i].name && p.Kind == value.Date {
-				members[i].value = datedInput(members[i].value)
-			}
+		if slices.Contains(q.Dates, members[i].name) {
+			members[i].value = datedInput(members[i].value)
+		}
+		if members[i].value, err = d.portable(members[i].value, name+pascal(members[i].name)); err != nil {
+			return "", false, err
 		}
 	}
-	d.schemas.made[stem+"Params"] = objectOf(members, params.Required)
+	d.schemas.made[name] = objectOf(pythonOrder(members), params.Required)
 	all, err := d.members(reflect.TypeFor[client.InvokeBody](), incoming)
 	if err != nil {
 		return "", false, err
@@ -188,7 +175,7 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 	if q.Mutation {
 		takes = []string{"branch", "dry_run"}
 	}
-	body := []member{{"params", json.RawMessage(`{"$ref":"` + schemaPrefix + stem + `Params"}`)}}
+	body := []member{{"params", refTo(name)}}
 	for _, m := range all {
 		if slices.Contains(takes, m.name) {
 			body = append(body, m)
@@ -198,11 +185,12 @@ func (d *document) storedBody(q *StoredOperation, stem string) (name string, req
 	if len(params.Required) > 0 {
 		needs = []string{"params"}
 	}
-	d.schemas.made[stem+"Body"] = objectOf(body, needs)
-	return stem + "Body", len(needs) > 0, nil
+	d.schemas.made[stem+bodySuffix] = objectOf(body, needs)
+	return stem + bodySuffix, len(needs) > 0, nil
 }
 
-// storedAnswer adds the schemas of the rows and of the answer of a stored read.
+// storedAnswer adds the schemas of the rows and of the answer of a stored query. A mutation that returns no row
+// has the answer of all mutations.
 func (d *document) storedAnswer(q *StoredOperation, stem string) (name string, err error) {
 	var output struct {
 		Properties struct {
@@ -211,57 +199,43 @@ func (d *document) storedAnswer(q *StoredOperation, stem string) (name string, e
 			} `json:"rows"`
 		} `json:"properties"`
 	}
-	row := map[string]json.RawMessage{"type": json.RawMessage(`"object"`)} // if the query has no output schema
 	if q.OutputSchema != nil {
 		if err := json.Unmarshal(q.OutputSchema, &output); err != nil {
 			return "", err
 		}
-		if err := json.Unmarshal(wideOutput(output.Properties.Rows.Items), &row); err != nil {
+	}
+	t := reflect.TypeFor[client.ReadAnswer]()
+	if q.Mutation {
+		t = reflect.TypeFor[client.MutationAnswer]()
+		if output.Properties.Rows.Items == nil {
+			return componentName(t), nil
+		}
+	}
+	row := stem + rowSuffix
+	d.schemas.made[row] = map[string]any{"type": "object"} // if the query has no output schema
+	if output.Properties.Rows.Items != nil {
+		if d.schemas.made[row], err = d.record(output.Properties.Rows.Items, row); err != nil {
 			return "", err
 		}
 	}
-	d.schemas.made[stem+"Row"] = asAny(row)
-	t := reflect.TypeFor[client.ReadAnswer]()
 	members, err := d.members(t, outgoing)
 	if err != nil {
 		return "", err
 	}
 	for i := range members {
 		if members[i].name == "rows" {
-			members[i].value = json.RawMessage(`{"type":"array","items":{"$ref":"` + schemaPrefix + stem + `Row"}}`)
+			members[i].value = json.RawMessage(`{"type":"array","items":` + string(refTo(row)) + `}`)
 		}
 	}
 	var required []string
 	if err := json.Unmarshal(d.schemas.reflect(t, outgoing)["required"].(json.RawMessage), &required); err != nil {
 		return "", err
 	}
-	d.schemas.made[stem+"Answer"] = objectOf(members, required)
-	return stem + "Answer", nil
-}
-
-// wideTypes replaces the type of a 64-bit integer in the schema of a tool. That schema allows
-// strings, because models round numbers beyond 2^53. In a REST answer, the integer is always a
-// number. The replaced texts cannot occur within a JSON string, because they contain quotes that
-// are not escaped.
-var wideTypes = strings.NewReplacer(
-	`"type":["integer","string"]`, `"type":"integer","format":"int64"`,
-	`"type":["integer","string","null"]`, `"type":["integer","null"],"format":"int64"`,
-)
-
-// wideOutput converts the schema of a tool's rows: its 64-bit integers become numbers, as in a REST
-// answer.
-func wideOutput(schema json.RawMessage) json.RawMessage {
-	return json.RawMessage(wideTypes.Replace(string(compact(schema))))
-}
-
-// wideInput converts the schema of a tool's parameter whose type is a 64-bit integer or a list of
-// them. A REST body may have each integer as a number or as a string.
-func wideInput(schema json.RawMessage) json.RawMessage {
-	schema = compact(schema)
-	for _, types := range [][2]string{{`"type":"string"`, `"type":["integer","string"]`}, {`"type":["string","null"]`, `"type":["integer","string","null"]`}} {
-		schema = bytes.Replace(schema, []byte(types[0]), []byte(types[1]), 1)
+	if q.Mutation {
+		required = append(required, "rows")
 	}
-	return schema
+	d.schemas.made[stem+answerSuffix] = objectOf(members, required)
+	return stem + answerSuffix, nil
 }
 
 // datedInput converts the schema of a tool's parameter whose type is a Date or a list of them. It gets the
@@ -398,7 +372,9 @@ func operationOf(q tool.StoredQuery) StoredOperation {
 		InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
 	}
 	for _, p := range q.Params() {
-		op.Params = append(op.Params, StoredParam{Name: p.Name, Kind: p.Type.Kind})
+		if p.Type.Kind == value.Date {
+			op.Dates = append(op.Dates, p.Name)
+		}
 	}
 	return op
 }

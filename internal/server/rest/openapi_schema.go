@@ -21,8 +21,7 @@ import (
 const (
 	schemaPrefix = "#/components/schemas/" // begins each reference to a schema
 
-	// Bodies may write integers as strings, because many clients lose precision on 64-bit numbers
-	// beyond 2^53.
+	// A 64-bit integer is a string, because many clients lose precision on numbers beyond 2^53.
 	integerPattern = `^-?[0-9]+$`
 )
 
@@ -38,7 +37,8 @@ const (
 // answers:
 //
 //   - A member of a body is optional if it is a pointer or has omitempty; null counts as
-//     absent; an integer may be a string; other members are refused.
+//     absent; other members are refused. The server also takes an integer as a string, but the schema
+//     does not say so, because generators of clients refuse a schema with two types.
 //   - A member of an answer is always present unless it has omitempty; a nil pointer becomes
 //     null; other members never occur.
 type schemas struct {
@@ -166,11 +166,14 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		pointer := f.Type.Kind() == reflect.Pointer
 		dropped := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		var types []string
-		if side == incoming && p.Type == "integer" {
-			types = []string{"integer", "string"}
-			p.Type, p.Pattern = "", integerPattern
-		} else if p.Type != "" {
+		if p.Type != "" {
 			types = []string{p.Type}
+		}
+		if p.Type == "integer" {
+			p.Format = "int64"
+			if f.Type.Kind() == reflect.Int32 {
+				p.Format = "int32"
+			}
 		}
 		optional := dropped || side == incoming && pointer
 		if !optional {
@@ -199,7 +202,7 @@ func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []strin
 		return p, nil
 	}
 	if p.Enum != nil {
-		p.Enum = append(p.Enum, nil)
+		return &jsonschema.Schema{Description: p.Description, AnyOf: []*jsonschema.Schema{{Type: types[0], Enum: p.Enum}, {Type: "null"}}}, nil
 	}
 	return p, append(types, "null")
 }

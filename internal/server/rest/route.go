@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -51,6 +52,10 @@ type Route struct {
 	// accepts one.
 	Columns bool
 
+	// Values is true if a successful answer can have values of properties or columns. Such a route has the
+	// parameter integersParam.
+	Values bool
+
 	Tagged bool // whether the ETag of a success is the commit that was read
 
 	// Elsewhere says that [Handler] does not serve the route. The server serves it in front of
@@ -80,6 +85,7 @@ type Param struct {
 	Min         int64    // the minimum of a Number
 	Max         int      // the limit of a Text in bytes; 0 for no limit of its own
 	Required    bool     // a request must have it
+	Declared    bool     // documents say that a request must have it, but the server takes requests without it
 	Many        bool     // a request may repeat the parameter; all its values count
 	Description string   // for the documents
 
@@ -115,6 +121,7 @@ const (
 	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
 	headerIfMatch     = "If-Match"                  // versions that the client accepts
 	headerLastEvent   = "Last-Event-ID"             // the last event that a subscriber has
+	headerIntegers    = client.HeaderIntegers       // how answers write integers; see integersParam
 )
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.
@@ -177,6 +184,9 @@ func (r *Route) complete() {
 	r.Params = append(path, r.Params...)
 	if r.OnGraph() && !r.Elsewhere {
 		r.Params = append(r.Params, atLeastParam)
+	}
+	if r.Values {
+		r.Params = append(r.Params, integersParam)
 	}
 	timeout := Param{Name: headerTimeout, In: Header, Kind: Number, Min: 1, Description: "The time limit of the request in milliseconds."}
 	if !r.Elsewhere {

@@ -31,6 +31,10 @@ var (
 
 	atLeastParam = Param{Name: headerAtLeast, In: Header, Kind: Text, Max: 255, Description: "A commit that the caller has seen, or latest for every commit that was acknowledged before the request. A server that follows another one waits until it has that commit."}
 
+	// Clients of the older server read numbers, so the server cannot require the header. A generated client
+	// must send it, because the documents give 64-bit integers the type string.
+	integersParam = Param{Name: headerIntegers, In: Header, Kind: Text, Enum: []string{client.IntegersString}, Declared: true, Description: "With string, the answer has all values of the types I64 and U64 as strings of digits. Without the header they are JSON numbers, which many clients round beyond ±(2^53−1)."}
+
 	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
 	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
 
@@ -104,34 +108,34 @@ var routes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read from GQ text.",
 		Body:    client.QueryBody{}, BodyRequired: true, Answer: client.ReadAnswer{},
-		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Columns: true, handle: (*exchange).runQuery,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Columns: true, Values: true, handle: (*exchange).runQuery,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
 		Summary:     "Run a mutation from GQ text.",
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate/if-graph-commit", Operation: "mutate_if_graph_commit", Tag: tagQueries,
 		Summary:     "Run a mutation only if the branch is still at the given commit.",
 		Description: selecting,
 		Params:      mustCommit, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
 		Summary: "Run a read. This is the old name of the route query.",
 		Body:    deprecatedReadBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
-		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, handle: (*exchange).runRead,
+		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).runRead,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",
 		Summary:     "Run a mutation. This is the old name of the route mutate.",
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).runMutate,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries", Operation: "list_queries", Tag: tagQueries,
@@ -157,14 +161,14 @@ var routes = []Route{
 		Summary:     "Run a stored query.",
 		Description: "The caller also needs the permission for what the query does: read or change, via stored. If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params:      writing, Body: client.InvokeBody{}, Answer: OneOf{client.ReadAnswer{}, client.MutationAnswer{}},
-		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, Columns: true, handle: (*exchange).runStored,
+		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, Columns: true, Values: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}/if-graph-commit", Operation: "invoke_query_if_graph_commit", Tag: tagQueries,
 		Summary:     "Run a stored mutation only if the branch is still at the given commit.",
 		Description: "Apart from the condition, this is the same as the route without it. The server refuses the condition for a stored read.",
 		Params:      mustCommit, Body: client.InvokeBody{}, Answer: client.MutationAnswer{},
-		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Change}, Writes: true, handle: (*exchange).runStored,
+		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Change}, Writes: true, Values: true, handle: (*exchange).runStored,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/schema", Operation: "get_schema", Tag: tagSchema,
@@ -212,7 +216,7 @@ var routes = []Route{
 		Summary:     "Export the entities of one commit as NDJSON that can be loaded again.",
 		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete. An Arrow stream has one table, so type_names must name exactly one type.",
 		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
-		Action: tool.Export, Tagged: true, Columns: true, handle: (*exchange).exportGraph,
+		Action: tool.Export, Tagged: true, Columns: true, Values: true, handle: (*exchange).exportGraph,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
@@ -300,7 +304,7 @@ var routes = []Route{
 			ifNoneParam,
 		},
 		Statuses: []int{http.StatusConflict, http.StatusGone},
-		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, handle: (*exchange).changes,
+		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).changes,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/changes", Operation: "get_change_feed", Tag: tagHistory,
@@ -321,14 +325,14 @@ var routes = []Route{
 			{Name: headerLastEvent, In: Header, Kind: Text, Max: maxEventID, Description: "The id of the last event that the subscriber has. The server then ignores cursor, start and page_token. Only for a stream of events."},
 		},
 		Statuses: []int{http.StatusGone},
-		Answer:   client.ChangeFeed{}, Action: tool.Read, Events: true, handle: (*exchange).changeFeed,
+		Answer:   client.ChangeFeed{}, Action: tool.Read, Events: true, Values: true, handle: (*exchange).changeFeed,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/changes/baseline", Operation: "get_change_baseline", Tag: tagHistory,
 		Summary:     "Export the entities of the head of a branch as NDJSON, with the cursor that continues the change feed after them.",
 		Description: "The lines are those of an export. The last line has the member baseline, with snapshot_commit_id and resume_cursor; an answer without it is incomplete.",
 		Body:        client.BaselineBody{}, AnswerMedia: mediaNDJSON,
-		Action: tool.Export, Tagged: true, handle: (*exchange).baseline,
+		Action: tool.Export, Tagged: true, Values: true, handle: (*exchange).baseline,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/node/history", Operation: "get_node_history", Tag: tagHistory,
@@ -343,7 +347,7 @@ var routes = []Route{
 			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "Look only at commits with a lower sequence number than this."},
 			ifNoneParam,
 		},
-		Answer: client.NodeHistory{}, Action: tool.Read, Tagged: true, handle: (*exchange).nodeHistory,
+		Answer: client.NodeHistory{}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).nodeHistory,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/access", Operation: "explain_access", Tag: tagAccess,
@@ -361,7 +365,7 @@ var routes = []Route{
 		Summary: "Run the checks of the graph, the stored queries that must return no row, on the head of a branch.",
 		Description: "The checks run with the rights of the server. The answer has the name and the rows of a check only if the caller may invoke its query. " +
 			"A check that reaches a limit is unfinished and counts as not passed.",
-		Params: []Param{branchParam}, Answer: client.ChecksAnswer{}, Action: tool.Read, handle: (*exchange).runChecks,
+		Params: []Param{branchParam}, Answer: client.ChecksAnswer{}, Action: tool.Read, Values: true, handle: (*exchange).runChecks,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals", Operation: "list_proposals", Tag: tagProposal,
@@ -382,7 +386,7 @@ var routes = []Route{
 		Summary:     "Open a proposal to merge a branch into another one.",
 		Description: "The caller needs change on the source, and read on the source and the target. If an open proposal has the same source and target, the answer is 409.",
 		Body:        client.ProposalBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).openProposal,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).openProposal,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/events", Operation: "get_proposal_feed", Tag: tagProposal,
@@ -403,7 +407,7 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}", Operation: "get_proposal", Tag: tagProposal,
 		Summary:     "Get a proposal: its reviews, its conflicts with base, ours and theirs, and what blocks its merge.",
 		Description: ofProposal,
-		Answer:      client.ProposalAnswer{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, handle: (*exchange).getProposal,
+		Answer:      client.ProposalAnswer{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, Values: true, handle: (*exchange).getProposal,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}/changes", Operation: "list_proposal_changes", Tag: tagProposal,
@@ -416,14 +420,14 @@ var routes = []Route{
 			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default."},
 			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
 		},
-		Answer: client.ProposalChanges{}, Action: tool.Read, handle: (*exchange).proposalChanges,
+		Answer: client.ProposalChanges{}, Action: tool.Read, Values: true, handle: (*exchange).proposalChanges,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}", Operation: "change_proposal", Tag: tagProposal,
 		Summary:     "Change the title, the description or the resolutions of an open proposal.",
 		Description: "The caller needs change on the source. " + ofProposal,
 		Body:        client.ProposalChangeBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).changeProposal,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).changeProposal,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/review", Operation: "review_proposal", Tag: tagProposal,
@@ -431,7 +435,7 @@ var routes = []Route{
 		Description: "A decision is about the digest of the changes and resolutions that the caller saw. The caller needs proposal_review on the target; for a comment, change on the source is enough. " +
 			"An actor that opened the proposal or committed to its source cannot approve it; the answer is then 409. " + ofProposal,
 		Body: client.ProposalReviewBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
-		Action: tool.ProposalReview, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, handle: (*exchange).reviewProposal,
+		Action: tool.ProposalReview, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Values: true, handle: (*exchange).reviewProposal,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/merge", Operation: "merge_proposal", Tag: tagProposal,
@@ -439,14 +443,14 @@ var routes = []Route{
 		Description: "The server checks the proposal and commits exactly the result that it checked. The caller needs branch_merge on the target, which a rule can allow via proposal. " +
 			"If something blocks the merge, the answer is 409. If the proposal is merged already, the answer is the proposal. " + ofProposal,
 		Body: client.ProposalMergeBody{}, Answer: client.ProposalAnswer{},
-		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read}, Writes: true, Statuses: []int{http.StatusPreconditionFailed}, handle: (*exchange).mergeProposal,
+		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read}, Writes: true, Statuses: []int{http.StatusPreconditionFailed}, Values: true, handle: (*exchange).mergeProposal,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/close", Operation: "close_proposal", Tag: tagProposal,
 		Summary:     "Close an open proposal without a merge.",
 		Description: "The caller must have opened the proposal, or needs change on the source or proposal_review on the target. " + ofProposal,
 		Body:        client.ProposalCloseBody{}, Answer: client.ProposalAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, handle: (*exchange).closeProposal,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, Values: true, handle: (*exchange).closeProposal,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,

@@ -62,6 +62,7 @@ func (x *exchange) runStored() error {
 		return err
 	}
 	return x.answerRows(rowsAtMost(b.MaxRows), func(enc encoding.Options) (*encoding.Answer, error) {
+		enc.StringIntegers = x.stringIntegers()
 		return x.g.InvokeQuery(x.ctx(), x.actor(), name, in, enc)
 	})
 }

@@ -163,7 +163,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	w.RecordBypass(g.access.Bypassed(grants))
 	texts := g.texts.For(textKey(actor))
 	defer texts.Release()
+	safe, texted := e.Integers()
 	env := &tool.Env{
+		SafeIntegers: safe, StringIntegers: texted,
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
 		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),

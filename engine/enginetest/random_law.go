@@ -21,7 +21,8 @@ type sourceChanges struct {
 // givenValues are the values that a side gave an entity since the merge base.
 type givenValues struct {
 	change  *engine.EntityChange // one of the changes of the entity
-	values  []value.Value        // the new values that are not among the old ones
+	values  []value.Value        // the new values
+	fresh   []value.Value        // those that are not among the old ones
 	deleted bool                 // the entity is gone
 }
 
@@ -52,7 +53,7 @@ func given(list []engine.EntityChange) (out []*givenValues) {
 	}
 	for _, v := range at {
 		v.deleted = v.deletion && !v.others
-		v.values = slices.DeleteFunc(v.values, func(n value.Value) bool {
+		v.fresh = slices.DeleteFunc(slices.Clone(v.values), func(n value.Value) bool {
 			return n.IsNull() || slices.ContainsFunc(v.old, func(o value.Value) bool { return wider(o, n) })
 		})
 	}
@@ -100,11 +101,11 @@ func (p *pair) unmerged(ctx context.Context, of *sourceChanges, target string, r
 			continue
 		}
 		has := func(r *givenValues) bool {
-			return r.change.Entity == a.Entity && r.change.ID == a.ID && r.deleted == g.deleted && !slices.ContainsFunc(g.values, func(v value.Value) bool {
+			return r.change.Entity == a.Entity && r.change.ID == a.ID && r.deleted == g.deleted && !slices.ContainsFunc(g.fresh, func(v value.Value) bool {
 				return !slices.ContainsFunc(r.values, func(w value.Value) bool { return wider(v, w) })
 			})
 		}
-		if (g.deleted || len(g.values) > 0) && !slices.ContainsFunc(results, has) {
+		if (g.deleted || len(g.fresh) > 0) && !slices.ContainsFunc(results, has) {
 			return fmt.Sprintf("a change of the source is neither in the result nor in a conflict: %s", changeText(a))
 		}
 	}

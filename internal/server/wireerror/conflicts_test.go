@@ -15,4 +15,7 @@ func TestMergeFault(t *testing.T) {
 			t.Errorf("of %d conflicts %d are listed, and %d counted", n, len(body.MergeConflicts), body.MergeConflictCount)
 		}
 	}
+	if body := Explain(&engine.MergeConflicts{Conflicts: []engine.MergeConflict{{Edges: 3}}}).Body; body.MergeConflicts[0].Edges != 3 {
+		t.Errorf("the answer has %d edges, want 3", body.MergeConflicts[0].Edges)
+	}
 }

@@ -38,6 +38,10 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
+// OneSlip reports whether two words differ in one letter that is wrong, missing, extra or swapped with a
+// neighbour.
+func OneSlip(a, b string) bool { return distance([]rune(a), []rune(b), 2) == 1 }
+
 // distance returns the optimal string alignment distance (Damerau's distance without crossing
 // edits), or `limit` if the distance is at least `limit`.
 func distance(a, b []rune, limit int) int {

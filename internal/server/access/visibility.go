@@ -8,26 +8,36 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// Visible reports whether there is a branch on which all gates of a tool are granted.
+// Elsewhere is a tool whose calls also need permissions on another branch than the one of its gates.
+type Elsewhere interface{ Elsewhere() []tool.Grant }
+
+// Visible reports whether there is a branch on which all gates of a tool are granted, and one for what the
+// tool needs elsewhere.
 func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
-	if !asksBranches(t) {
-		return c.gated(actor, t, ""), nil
+	if ok, err := c.somewhere(actor, t.Gates(), branches); !ok || err != nil {
+		return false, err
 	}
-	if c.gatedIn(actor, t, "draft", true) { // the caller's draft, which need not exist yet
+	if t, ok := t.(Elsewhere); ok {
+		return c.somewhere(actor, t.Elsewhere(), branches)
+	}
+	return true, nil
+}
+
+// somewhere reports whether there is a branch on which all the gates are granted.
+func (c *Control) somewhere(actor *Actor, gates []tool.Grant, branches *Branches) (bool, error) {
+	if !asksBranches(gates) {
+		return c.gated(actor, gates, "", false), nil
+	}
+	if c.gated(actor, gates, "draft", true) { // the caller's draft, which need not exist yet
 		return true, nil
 	}
-	return branches.Some(func(branch string) bool { return c.gated(actor, t, branch) })
+	return branches.Some(func(branch string) bool { return c.gated(actor, gates, branch, false) })
 }
 
-// gated reports whether the actor has all grants that it needs to see a tool. Grants about a branch
-// are checked for the argument `branch`.
-func (c *Control) gated(actor *Actor, t tool.Tool, branch string) bool {
-	return c.gatedIn(actor, t, branch, false)
-}
-
-// gatedIn is like gated. If `own` is true, the branch stands for a draft of the actor.
-func (c *Control) gatedIn(actor *Actor, t tool.Tool, branch string, own bool) bool {
-	for _, gate := range t.Gates() {
+// gated reports whether the actor has all the grants. Grants about a branch are checked for the argument
+// `branch`. If `own` is true, the branch stands for a draft of the actor.
+func (c *Control) gated(actor *Actor, gates []tool.Grant, branch string, own bool) bool {
+	for _, gate := range gates {
 		if OnBranch(gate.Action) {
 			gate.Branch, gate.OwnDraft = branch, own
 		}
@@ -38,9 +48,9 @@ func (c *Control) gatedIn(actor *Actor, t tool.Tool, branch string, own bool) bo
 	return true
 }
 
-// asksBranches reports whether the visibility of a tool depends on branches.
-func asksBranches(t tool.Tool) bool {
-	return slices.ContainsFunc(t.Gates(), func(g tool.Grant) bool { return OnBranch(g.Action) })
+// asksBranches reports whether one of the gates is about a branch.
+func asksBranches(gates []tool.Grant) bool {
+	return slices.ContainsFunc(gates, func(g tool.Grant) bool { return OnBranch(g.Action) })
 }
 
 // Branches holds the branch names that are tried for "some branch". It starts with

@@ -99,7 +99,7 @@ func array(raw jsontext.Value, t value.Type, elem func(jsontext.Value) (value.Va
 
 // record reads a JSON object as the values of the fields of t. An absent member is null.
 func record(raw jsontext.Value, t value.Type) ([]value.Value, *fault) {
-	raw = jsontext.Value(Unwrap(json.RawMessage(raw)))
+	raw = jsontext.Value(unwrap(json.RawMessage(raw)))
 	if raw.Kind() != '{' {
 		return nil, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t.Elem())}
 	}

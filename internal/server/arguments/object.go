@@ -45,7 +45,7 @@ type member struct {
 
 // Params returns a reader for the parameters of a query: nil, null or a JSON object. The
 // paths in its faults are parameter names.
-func Params(raw json.RawMessage) *Object { return newObject("parameter", raw) }
+func Params(raw json.RawMessage) *Object { return newObject("parameter", OfTool(raw)) }
 
 // Members returns a reader for the arguments of a tool: nil, null or a JSON object. The
 // paths in its faults are member names.
@@ -192,12 +192,12 @@ func (d *decoder) done() {
 	decoders.Put(d)
 }
 
-// newObject parses a JSON object; see [Unwrap] for its other forms. No text, an empty string, or null
+// newObject parses a JSON object; the object may be the text that a string holds. No text, an empty string, or null
 // is an object without members.
 func newObject(noun string, raw json.RawMessage) *Object {
 	o := &Object{noun: noun}
 	o.members, o.known = o.firstMembers[:0], o.firstKnown[:0]
-	raw = bytes.TrimSpace(bytes.TrimPrefix(Unwrap(raw), []byte(byteOrderMark)))
+	raw = bytes.TrimSpace(bytes.TrimPrefix(unwrap(raw), []byte(byteOrderMark)))
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` {
 		return o
 	}

@@ -211,7 +211,7 @@ func TestNothingSaid(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		``: "", `{}`: "", `[]`: "", `""`: "", `"{}"`: "", `{"random_string":"dummy"}`: "", `"{\"random_string\":\"dummy\"}"`: "", `{"branch":""}`: "",
+		``: "", `{}`: "", `""`: "", `"{}"`: "", `{"random_string":"dummy"}`: "", `"{\"random_string\":\"dummy\"}"`: "", `{"branch":""}`: "",
 		`{"branch":"work"}`: "branch: unknown member; none is taken", `[1]`: "found an array, expected a JSON object",
 	} {
 		got := ""

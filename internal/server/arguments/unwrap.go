@@ -10,14 +10,19 @@ import (
 // byteOrderMark is the mark that some programs write before UTF-8.
 const byteOrderMark = "\ufeff"
 
-// Unwrap returns the JSON of an object that a client sent in another form: as a string with the text
-// of the object, or as an empty array, which is how PHP writes an empty object. It returns an empty
-// string and any other value as they are. No tool takes a string or an array in place of an object, so
-// nothing else can be meant.
-func Unwrap(raw json.RawMessage) json.RawMessage {
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 1 && trimmed[0] == '[' && len(bytes.TrimSpace(trimmed[1:len(trimmed)-1])) == 0 && trimmed[len(trimmed)-1] == ']' {
+// OfTool returns the JSON of the arguments of a tool that a client sent in another form: as a string with
+// the text of the object, or as an empty array, which is how PHP writes an empty object. It returns any
+// other value as it is.
+func OfTool(raw json.RawMessage) json.RawMessage {
+	if v := jsontext.Value(raw); v.Kind() == '[' && isEmpty(bytes.TrimSpace(v)) {
 		return json.RawMessage("{}")
 	}
+	return unwrap(raw)
+}
+
+// unwrap returns the text of the object that a JSON string holds. It returns any other value as it is. No
+// caller means a string where an object must be.
+func unwrap(raw json.RawMessage) json.RawMessage {
 	if text := held(jsontext.Value(raw), '{'); text != nil {
 		return json.RawMessage(text)
 	}

@@ -93,7 +93,7 @@ func branchCreate() tool.Tool {
 			Description: "Makes a new branch: a copy of main or of an earlier commit, on which you start to collect edits before you publish them with branch_merge. " +
 				"Others do not see them.",
 		}),
-		gates: gate(tool.BranchCreate),
+		gates: gate(tool.BranchCreate), elsewhere: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &operations.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
@@ -146,7 +146,7 @@ func branchMerge() tool.Tool {
 				"If both changed the same data differently, the error lists the conflicts: settle each on a branch and merge again.",
 			Destructive: true,
 		}),
-		gates: gate(tool.BranchMerge),
+		gates: append(gate(tool.BranchMerge), gate(tool.Read)...),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			c := &operations.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}

@@ -35,9 +35,15 @@ func tools(version string, schema func(*operations.ApplySchema) tool.Call) []too
 // builtin is a tool with a fixed descriptor. The function `decode` makes a call from its arguments.
 type builtin struct {
 	desc   *tool.Descriptor // what callers see of the tool
-	gates  []tool.Grant     // permissions without which a caller does not see the tool
+	gates  []tool.Grant     // permissions without which, on one branch, a caller does not see the tool
 	decode func(args json.RawMessage) (tool.Call, error)
+
+	// elsewhere are permissions that a call needs on another branch than the gates.
+	elsewhere []tool.Grant
 }
+
+// Elsewhere implements [access.Elsewhere].
+func (t *builtin) Elsewhere() []tool.Grant { return t.elsewhere }
 
 // Descriptor implements [tool.Tool].
 func (t *builtin) Descriptor() *tool.Descriptor { return t.desc }

@@ -62,7 +62,7 @@ func proposalSubmit() tool.Tool {
 			Description: "Suggests edits to main or another branch: asks a reviewer to merge your branch or draft, like a pull request, or changes or closes a proposal. " +
 				"Later writes to the branch belong to the proposal.",
 		}),
-		gates: gate(tool.Change),
+		gates: append(gate(tool.Change), gate(tool.Read)...),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			id, source, title, description := o.OptString("proposal"), orEmpty(o.OptString("source")), o.OptString("title"), o.OptString("description")
@@ -286,7 +286,7 @@ func proposalResolve() tool.Tool {
 			Description: "Settles the conflicts that stop a proposal from being merged, where both sides edited a value: choose one, keep ours or take theirs. proposal_get shows them. " +
 				"If a conflict is not resolvable, write to your branch instead.",
 		}),
-		gates: gate(tool.Change),
+		gates: append(gate(tool.Change), gate(tool.Read)...),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			id := o.String("proposal")

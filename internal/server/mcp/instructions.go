@@ -44,7 +44,7 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := instructionsFor(seen, len(s.graph.SeenQueries(actor)) > 0, s.graph.Meta(), s.graph.Confined(actor))
+	text := instructionsFor(seen, len(s.graph.SeenQueries(ctx, actor)) > 0, s.graph.Meta(), s.graph.Confined(actor))
 	if !namesOf(seen)["code_index"] || !s.granted(ctx, readMain()) {
 		return text, nil
 	}

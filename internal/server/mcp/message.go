@@ -238,7 +238,7 @@ func (r reader) params(m *message) error {
 		case "uri":
 			m.uri = v
 		case "arguments":
-			m.args = arguments.Unwrap(v)
+			m.args = arguments.OfTool(v)
 		case "_meta":
 			m.meta = v
 		}

@@ -167,7 +167,7 @@ func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuer
 	if err != nil {
 		return nil, nil, err
 	}
-	queries, err := s.graph.Queries(actor)
+	queries, err := s.graph.Queries(ctx, actor)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -120,7 +120,7 @@ type catalogParam struct {
 
 // readCatalog reads the resource omnigraph://catalog: the stored queries that the caller may run.
 func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	queries, err := s.graph.Queries(access.ActorFrom(ctx))
+	queries, err := s.graph.Queries(ctx, access.ActorFrom(ctx))
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}

@@ -155,7 +155,7 @@ func (s *surface) skill(ctx context.Context) (*skill.Skill, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := s.graph.SeenQueries(actor)
+	queries := s.graph.SeenQueries(ctx, actor)
 	reads := s.granted(ctx, readMain())
 	if !reads && len(queries) == 0 && !slices.ContainsFunc(seen, func(d *tool.Descriptor) bool { return !d.ReadOnly }) {
 		return nil, nil

@@ -47,15 +47,17 @@ type QueryAnswer struct {
 // lister is the meta tool that finds stored queries.
 type lister struct{ *Tools }
 
-func (t *lister) Descriptor() *tool.Descriptor                       { return t.list }
-func (t *lister) Gates() []tool.Grant                                { return nil }
-func (t *lister) DescriptorFor(actor *access.Actor) *tool.Descriptor { return t.list }
+func (t *lister) Descriptor() *tool.Descriptor                                  { return t.list }
+func (t *lister) Gates() []tool.Grant                                           { return nil }
+func (t *lister) DescriptorFor(context.Context, *access.Actor) *tool.Descriptor { return t.list }
 
 // Decode gets no caller, so it decodes for a nil actor. Therefore the returned call finds nothing.
-func (t *lister) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
+func (t *lister) Decode(args json.RawMessage) (tool.Call, error) {
+	return t.DecodeFor(context.Background(), nil, args)
+}
 
 // DecodeFor reads the filter, the kind and the page.
-func (t *lister) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
+func (t *lister) DecodeFor(_ context.Context, actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	c := &listing{Tools: t.Tools, actor: actor, page: 1}
 	if filter := o.OptString("filter"); filter != nil {
@@ -92,10 +94,11 @@ type listing struct {
 func (c *listing) Grants() []tool.Grant { return nil }
 
 // Run returns one page of the queries that match the filter and that the actor may invoke.
-func (c *listing) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+func (c *listing) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
+	allowed := c.allowed(ctx, c.actor)
 	var visible []int // indexes in Queries
 	for i, q := range c.Queries {
-		if (c.kind == "" || c.kind == kindOf(q)) && c.allowed(c.actor, q.Info().Name) {
+		if (c.kind == "" || c.kind == kindOf(q)) && allowed(q) {
 			visible = append(visible, i)
 		}
 	}

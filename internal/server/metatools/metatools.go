@@ -3,6 +3,7 @@
 package metatools
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"sync"
@@ -30,19 +31,20 @@ type PerCaller interface {
 	tool.Tool
 
 	// VisibleTo reports whether the actor may see the tool.
-	VisibleTo(actor *access.Actor) bool
+	VisibleTo(ctx context.Context, actor *access.Actor) bool
 
 	// DescriptorFor returns the descriptor that the actor sees.
-	DescriptorFor(actor *access.Actor) *tool.Descriptor
+	DescriptorFor(ctx context.Context, actor *access.Actor) *tool.Descriptor
 
 	// DecodeFor decodes a call by the actor.
-	DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error)
+	DecodeFor(ctx context.Context, actor *access.Actor, args json.RawMessage) (tool.Call, error)
 }
 
 // Tools holds the two meta tools, which find and run the exposed stored queries of a
 // graph.
 type Tools struct {
-	allowed func(actor *access.Actor, query string) bool // whether the actor may invoke a query
+	// allowed returns a function that reports whether the actor may run a query on some branch.
+	allowed func(ctx context.Context, actor *access.Actor) func(tool.StoredQuery) bool
 
 	// Queries are in source order. They do not change after the first call.
 	Queries []tool.StoredQuery
@@ -114,9 +116,9 @@ type runAnswer struct {
 	MoreChanges bool             `json:"more_changes,omitempty"`
 }
 
-// New returns meta tools without queries. The function `allowed` reports whether an actor may
-// invoke a query.
-func New(allowed func(actor *access.Actor, query string) bool) *Tools {
+// New returns meta tools without queries. The function `allowed` returns a function that reports whether an
+// actor may run a query on some branch.
+func New(allowed func(ctx context.Context, actor *access.Actor) func(tool.StoredQuery) bool) *Tools {
 	p := &Tools{allowed: allowed, list: &tool.Descriptor{
 		Name: ListQueries, Title: "Find stored queries",
 		Description: "Lists this graph's stored queries, the best match first: each with its name, what it does, its parameters as a JSON Schema and its columns. " +
@@ -148,11 +150,12 @@ func (p *Tools) Variants() []*tool.Descriptor { return p.runs[:] }
 // Tools returns the meta tools in listing order.
 func (p *Tools) Tools() []tool.Tool { return []tool.Tool{&lister{p}, &runner{p}} }
 
-// seen yields the queries that the actor may invoke.
-func (p *Tools) seen(actor *access.Actor) func(yield func(tool.StoredQuery) bool) {
+// seen yields the queries that the actor may run.
+func (p *Tools) seen(ctx context.Context, actor *access.Actor) func(yield func(tool.StoredQuery) bool) {
 	return func(yield func(tool.StoredQuery) bool) {
+		allowed := p.allowed(ctx, actor)
 		for _, q := range p.Queries {
-			if p.allowed(actor, q.Info().Name) && !yield(q) {
+			if allowed(q) && !yield(q) {
 				return
 			}
 		}
@@ -160,19 +163,21 @@ func (p *Tools) seen(actor *access.Actor) func(yield func(tool.StoredQuery) bool
 }
 
 // VisibleTo reports whether the actor may invoke at least one of the queries.
-func (p *Tools) VisibleTo(actor *access.Actor) bool {
-	for range p.seen(actor) {
+func (p *Tools) VisibleTo(ctx context.Context, actor *access.Actor) bool {
+	for range p.seen(ctx, actor) {
 		return true
 	}
 	return false
 }
 
 // unknownQuery returns the error for a name that fits no query that the actor may invoke. It
-// suggests only queries that the actor may invoke.
-func (p *Tools) unknownQuery(actor *access.Actor, name string) error {
+// suggests only queries that the actor may run, and one that writes only for a name that surely means it.
+func (p *Tools) unknownQuery(ctx context.Context, actor *access.Actor, name string) error {
 	var names []string
-	for q := range p.seen(actor) {
-		names = append(names, q.Descriptor().Name)
+	for q := range p.seen(ctx, actor) {
+		if d := q.Descriptor(); d.ReadOnly || toolsearch.OnlyMisspelt(name, d.Name) {
+			names = append(names, d.Name)
+		}
 	}
 	var near []string
 	if n := diag.Nearest(name, names); n != "" {
@@ -205,7 +210,9 @@ func (t *runner) Descriptor() *tool.Descriptor { return t.descriptorOf(t.all) }
 func (t *runner) Gates() []tool.Grant          { return nil }
 
 // Decode gets no caller, so it decodes for a nil actor and finds no query.
-func (t *runner) Decode(args json.RawMessage) (tool.Call, error) { return t.DecodeFor(nil, args) }
+func (t *runner) Decode(args json.RawMessage) (tool.Call, error) {
+	return t.DecodeFor(context.Background(), nil, args)
+}
 
 // all yields all queries.
 func (t *runner) all(yield func(tool.StoredQuery) bool) {
@@ -217,8 +224,8 @@ func (t *runner) all(yield func(tool.StoredQuery) bool) {
 }
 
 // DescriptorFor returns the descriptor with the hints of the queries that the actor may invoke.
-func (t *runner) DescriptorFor(actor *access.Actor) *tool.Descriptor {
-	return t.descriptorOf(t.seen(actor))
+func (t *runner) DescriptorFor(ctx context.Context, actor *access.Actor) *tool.Descriptor {
+	return t.descriptorOf(t.seen(ctx, actor))
 }
 
 // descriptorOf returns the descriptor with the hints of all the queries combined.
@@ -231,16 +238,16 @@ func (t *runner) descriptorOf(queries func(func(tool.StoredQuery) bool)) *tool.D
 }
 
 // DecodeFor finds the query among those that the actor may invoke, and decodes its arguments.
-func (t *runner) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call, error) {
+func (t *runner) DecodeFor(ctx context.Context, actor *access.Actor, args json.RawMessage) (tool.Call, error) {
 	o := arguments.Members(args)
 	name := o.String("name")
-	for q := range t.seen(actor) {
+	for q := range t.seen(ctx, actor) {
 		if name != "" && q.Descriptor().Name == name {
 			return queryrun.DecodeMembers(q, o)
 		}
 	}
 	if name != "" {
-		return nil, t.unknownQuery(actor, name)
+		return nil, t.unknownQuery(ctx, actor, name)
 	}
 	for _, known := range []string{"params", "branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"} {
 		o.Raw(known)
@@ -248,5 +255,5 @@ func (t *runner) DecodeFor(actor *access.Actor, args json.RawMessage) (tool.Call
 	if err := o.Done(); err != nil {
 		return nil, err
 	}
-	return nil, t.unknownQuery(actor, name)
+	return nil, t.unknownQuery(ctx, actor, name)
 }

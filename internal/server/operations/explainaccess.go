@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -63,11 +62,6 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 		grants := t.Gates()
 		if q, ok := t.(tool.StoredQuery); ok {
 			entry.Query = q.Info().Name
-			inner := tool.Grant{Action: tool.Read, Via: tool.Stored, Query: entry.Query}
-			if q.Info().Mutation {
-				inner.Action = tool.Change
-			}
-			grants = append(slices.Clone(grants), inner)
 		}
 		for _, grant := range grants {
 			entry.Needs = append(entry.Needs, c.decision(grant))

@@ -17,9 +17,14 @@ import (
 // Tool is the tool that runs a stored query.
 type Tool struct{ tool.StoredQuery }
 
-// Gates returns the grant to invoke the query.
+// Gates returns two grants: one to invoke the query, and one for what the query does on a branch, a read or
+// a change.
 func (t Tool) Gates() []tool.Grant {
-	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}}
+	inner := tool.Grant{Action: tool.Read, Via: tool.Stored, Query: t.Info().Name}
+	if t.Info().Mutation {
+		inner.Action = tool.Change
+	}
+	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}, inner}
 }
 
 // Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the run options of a read or

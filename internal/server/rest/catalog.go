@@ -46,7 +46,7 @@ func (x *exchange) listGraphs() error {
 
 // listQueries answers with the stored queries that the caller may run.
 func (x *exchange) listQueries() error {
-	queries, err := x.g.Queries(x.actor())
+	queries, err := x.g.Queries(x.ctx(), x.actor())
 	if err != nil {
 		return err
 	}

@@ -353,7 +353,7 @@ func asAny(m map[string]json.RawMessage) map[string]any {
 // graphOpenAPI sends the OpenAPI document of the stored queries that the caller may invoke.
 func (x *exchange) graphOpenAPI() error {
 	var queries []StoredOperation
-	for _, q := range x.g.SeenQueries(x.actor()) {
+	for _, q := range x.g.SeenQueries(x.ctx(), x.actor()) {
 		queries = append(queries, operationOf(q))
 	}
 	b, err := x.describe(x.g.ID(), queries)

@@ -37,7 +37,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 			if branches == nil {
 				branches = g.access.Branches(ctx)
 			}
-			return g.visible(about, t, branches)
+			return g.visible(ctx, about, t, branches)
 		},
 	}
 }

@@ -28,7 +28,7 @@ func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args
 		return nil, g.NotKnown(ctx, err)
 	}
 	var call tool.Call
-	if late := g.Turn(ctx, len(args), func() { call, err = decode(actor, t, args) }); late != nil {
+	if late := g.Turn(ctx, len(args), func() { call, err = decode(ctx, actor, t, args) }); late != nil {
 		err = late
 	}
 	if err != nil {
@@ -41,9 +41,9 @@ func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args
 }
 
 // decode decodes the arguments of a tool for an actor.
-func decode(actor *access.Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
+func decode(ctx context.Context, actor *access.Actor, t tool.Tool, args json.RawMessage) (tool.Call, error) {
 	if t, ok := t.(metatools.PerCaller); ok {
-		return t.DecodeFor(actor, args)
+		return t.DecodeFor(ctx, actor, args)
 	}
 	return t.Decode(args)
 }
@@ -168,7 +168,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		SafeIntegers: safe, StringIntegers: texted,
 		Text: texts.Admit, MaxBytes: e.MaxBytes(),
 		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
-		Queries: func() []tool.StoredQuery { return g.SeenQueries(actor) }, RunTool: g.runTool(),
+		Queries: func() []tool.StoredQuery { return g.SeenQueries(ctx, actor) }, RunTool: g.runTool(),
 		MayRead: func() bool { return g.access.MayRead(actor, grants) },
 		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, names.grants(grants)...) },
 		Checks:  g.checks,

@@ -82,12 +82,12 @@ func (g *Graph) Branches(ctx context.Context, actor *access.Actor) ([]engine.Bra
 	return branches, err
 }
 
-// Queries lists the exposed stored queries that the actor may invoke, in source order.
-func (g *Graph) Queries(actor *access.Actor) ([]tool.StoredQuery, error) {
+// Queries lists the exposed stored queries that the actor may run on some branch, in source order.
+func (g *Graph) Queries(ctx context.Context, actor *access.Actor) ([]tool.StoredQuery, error) {
 	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Via: tool.AdHoc}); err != nil {
 		return nil, err
 	}
-	return g.SeenQueries(actor), nil
+	return g.SeenQueries(ctx, actor), nil
 }
 
 // Invocable returns nil if the actor may know of the query, or else the error that

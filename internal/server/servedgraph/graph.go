@@ -227,9 +227,7 @@ func (g *Graph) makeTools(threshold int) error {
 	if !needsMeta(exposed, threshold) {
 		return nil
 	}
-	p := metatools.New(func(actor *access.Actor, query string) bool {
-		return g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: query})
-	})
+	p := metatools.New(g.mayRun)
 	p.LeftOut = g.LacksProvider
 	for _, q := range g.stored {
 		if q.Info().Exposed {

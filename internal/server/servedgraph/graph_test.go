@@ -42,6 +42,7 @@ func TestTools(t *testing.T) {
 	}{
 		{servedtest.Writer, strings.Join(all, " ") + stored},
 		{servedtest.Reader, strings.Join(reads, " ") + stored},
+		{servedtest.Looker, strings.Join(reads, " ") + " lookup_person everyone"},
 		{servedtest.Bot, "graph_health lookup_person"},
 		// Drafter may do everything on some branch, although nothing on main.
 		{servedtest.Drafter, strings.Join(all, " ") + stored},

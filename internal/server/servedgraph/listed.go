@@ -2,6 +2,7 @@ package servedgraph
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
@@ -16,7 +17,9 @@ func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int
 	for _, t := range builtins {
 		listed = append(listed, t.Descriptor())
 	}
-	p := metatools.New(func(*access.Actor, string) bool { return true })
+	p := metatools.New(func(context.Context, *access.Actor) func(tool.StoredQuery) bool {
+		return func(tool.StoredQuery) bool { return true }
+	})
 	for _, q := range queries {
 		if q.Info().Exposed {
 			p.Queries = append(p.Queries, q)

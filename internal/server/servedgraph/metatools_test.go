@@ -195,9 +195,9 @@ func TestRunQuery(t *testing.T) {
 
 		// Suggestions name only queries that the actor may know of.
 		{"a slip", servedtest.Reader, metatools.RunQuery, `{"name":"everione"}`, unknown("everione", "did you mean everyone? stored_query_list finds others")},
-		{"a part", servedtest.Reader, metatools.RunQuery, `{"name":"person"}`, `did you mean lookup_person or add_person?`},
+		{"a part", servedtest.Reader, metatools.RunQuery, `{"name":"person"}`, `did you mean lookup_person? stored_query_list finds others`},
 		{"several", servedtest.Reader, metatools.RunQuery, `{"name":"aged"}`, `did you mean aged_00, aged_01 or aged_02?`},
-		{"by query name", servedtest.Writer, metatools.RunQuery, `{"name":"find_person"}`, `there is no stored query \"find_person\"; did you mean`},
+		{"by query name", servedtest.Writer, metatools.RunQuery, `{"name":"find_person"}`, `there is no stored query \"find_person\"; find one with stored_query_list`},
 		{"hidden", servedtest.Writer, metatools.RunQuery, `{"name":"aged_secretly"}`, unknown("aged_secretly", "find one with stored_query_list")},
 		{"denied", servedtest.Bot, metatools.RunQuery, `{"name":"everyone"}`, unknown("everyone", "find one with stored_query_list")},
 		{"near a denied one", servedtest.Bot, metatools.RunQuery, `{"name":"everyon"}`, unknown("everyon", "find one with stored_query_list")},

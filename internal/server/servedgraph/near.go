@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
@@ -17,16 +18,18 @@ const maxCompared = 1000
 
 // Unknown returns the error for a tool that does not exist or that the actor may not see. The error
 // suggests the tool with the most similar name among those that the actor may see, so that the error
-// is the same in both cases.
+// is the same in both cases. It suggests a tool that writes only for a name that surely means it.
 func (g *Graph) Unknown(ctx context.Context, actor *access.Actor, name string) *wireerror.UnknownTool {
 	err := &wireerror.UnknownTool{Name: name}
 	seen, listErr := g.Tools(ctx, actor)
 	if listErr != nil {
 		return err // a suggestion is not worth another error
 	}
-	names := make([]string, len(seen))
-	for i, d := range seen {
-		names[i] = d.Name
+	var names []string
+	for _, d := range seen {
+		if d.ReadOnly || toolsearch.OnlyMisspelt(name, d.Name) {
+			names = append(names, d.Name)
+		}
 	}
 	err.Near = diag.Nearest(name, names)
 	return err

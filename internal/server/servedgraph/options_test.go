@@ -97,9 +97,10 @@ func TestOptions(t *testing.T) {
 				{"snapshot of a mutation", w, "add_person", `{"params":{"name":"x"},"snapshot":"FIRST"}`, `snapshot: does not apply to a mutation; a mutation writes to the head of a branch`},
 				{"page of a mutation", w, "graph_mutate", `{` + add + `,"page_token":"x"}`, `page_token: does not apply to a mutation; a mutation returns no rows`},
 				{"page of a load", w, "graph_load", `{"mode":"merge","data":"","page_token":"x"}`, `page_token: does not apply to a mutation`},
-				{"dry run of a read", r, "everyone", `{"dry_run":false}`, `dry_run: does not apply to a read; a read changes nothing`},
+				{"dry run of a read", r, "everyone", `{"dry_run":true}`, `dry_run: does not apply to a read; a read changes nothing`},
 				{"key of a read", r, "graph_query", `{` + count + `,"idempotency_key":"x"}`, `idempotency_key: does not apply to a read`},
 				{"precondition of a read", r, "everyone", `{"if_commit":"FIRST"}`, `if_commit: does not apply to a read; to read a commit, use snapshot`},
+				{"what says nothing is absent", r, "everyone", `{"if_commit":"","dry_run":false,"snapshot":"","branch":"","page_token":"","params":{}}`, `"row_count":`},
 				{"null is absent", r, "everyone", `{"if_commit":null,"dry_run":null,"snapshot":null,"branch":null,"page_token":null}`, `"row_count":`},
 			} {
 				now := head(t, c, "")

@@ -21,7 +21,7 @@ func TestQueriesAreThoseListed(t *testing.T) {
 		for _, d := range listed {
 			want = append(want, d.Name)
 		}
-		for _, q := range g.SeenQueries(actor) {
+		for _, q := range g.SeenQueries(t.Context(), actor) {
 			got = append(got, q.Descriptor().Name)
 		}
 		if !slices.Equal(got, want) {

@@ -16,14 +16,14 @@ func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descrip
 	branches := g.access.Branches(ctx)
 	var seen []*tool.Descriptor
 	for t := range g.all {
-		ok, err := g.visible(actor, t, branches)
+		ok, err := g.visible(ctx, actor, t, branches)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
 			d := t.Descriptor()
 			if t, ok := t.(metatools.PerCaller); ok {
-				d = t.DescriptorFor(actor)
+				d = t.DescriptorFor(ctx, actor)
 			}
 			seen = append(seen, d)
 		}
@@ -47,7 +47,7 @@ func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (t
 		}
 		return nil, g.Unknown(ctx, actor, name)
 	}
-	switch seen, err := g.visible(actor, t, g.access.Branches(ctx)); {
+	switch seen, err := g.visible(ctx, actor, t, g.access.Branches(ctx)); {
 	case err != nil:
 		return nil, err
 	case !seen:
@@ -57,9 +57,9 @@ func (g *Graph) Lookup(ctx context.Context, actor *access.Actor, name string) (t
 }
 
 // visible reports whether the actor may see a tool. A meta tool decides for itself.
-func (g *Graph) visible(actor *access.Actor, t tool.Tool, branches *access.Branches) (bool, error) {
+func (g *Graph) visible(ctx context.Context, actor *access.Actor, t tool.Tool, branches *access.Branches) (bool, error) {
 	if t, ok := t.(metatools.PerCaller); ok {
-		return t.VisibleTo(actor), nil
+		return t.VisibleTo(ctx, actor), nil
 	}
 	return g.access.Visible(actor, t, branches)
 }

@@ -97,6 +97,8 @@ type mutationResult struct {
 
 	// Target is the draft that was written; absent for another branch.
 	Target *writeTarget `json:"target,omitempty"`
+
+	Notes []string `json:"notes,omitempty" jsonschema_description:"Why nothing changed."`
 }
 
 // inputEnvelope puts the parameters of a query into a member `params`, separate from the run

@@ -185,6 +185,8 @@ type ReadOutcome struct {
 	Now  time.Time   // the value of now() in the read
 	Row  int64       // number of rows of the result that earlier pages returned
 
+	// Findings are notes on the text of the query, which a caller gets with the first page.
+	Findings []string
 	// Notes returns notes for the caller of a read without rows. It is nil if there can be none.
 	Notes func(context.Context) []string
 }
@@ -197,6 +199,8 @@ type ChangeOutcome struct {
 	Branch  string        // the branch that was changed
 	Change  engine.Change // what the engine reports about the change
 	DryRun  bool          // true if nothing was committed
+
+	StoredNotes func() []string // returns notes about stored data, for a caller that may read; nil for none
 }
 
 // LoadOutcome is the answer of a load.

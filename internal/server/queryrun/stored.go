@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/notes"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -108,7 +109,13 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}}, nil
+	out := &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun}
+	if change.Nodes == 0 && change.Edges == 0 {
+		out.StoredNotes = func() []string {
+			return notes.ForIdle(ctx, env.Graph, q, args, engine.Target{Branch: opts.Branch, Now: env.Now})
+		}
+	}
+	return &tool.Outcome{Change: out}, nil
 }
 
 // deleted returns the types of which a mutation deletes entities, each once, in the order of the

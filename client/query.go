@@ -60,7 +60,7 @@ type ReadRows struct {
 
 // ReadMore is the last part of the answer to a read. It says why there are no rows, and whether there are more.
 type ReadMore struct {
-	Notes         []string `json:"notes,omitempty" jsonschema_description:"Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar."`
+	Notes         []string `json:"notes,omitempty" jsonschema_description:"Findings on the text of the query, such as a multiplied count. Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar."`
 	Truncated     bool     `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
 	TruncatedBy   string   `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"The limit that left rows out: the maximum number of rows or bytes of an answer, or the query's own limit, after which there is no next page."`
 	NextPageToken string   `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
@@ -87,6 +87,7 @@ type MutationAnswer struct {
 	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 	Target        *WriteTarget  `json:"target,omitempty" jsonschema_description:"The draft that was written to; only for a draft."`
+	Notes         []string      `json:"notes,omitempty" jsonschema_description:"Of a mutation that changed nothing: why."`
 	Rows          []Row         `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
 	WriteEffects
 }

@@ -119,7 +119,10 @@ func flagNote(note string) string {
 func mutationReport(a *client.MutationAnswer) *report {
 	note := ""
 	if a.Commit == nil {
-		note = "nothing was committed"
+		note = "nothing was committed" // also if there are notes
+	}
+	for _, n := range a.Notes {
+		note += "; " + n
 	}
 	note = withEffects(note, &a.WriteEffects)
 	r := single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")

@@ -192,6 +192,8 @@ type ReadOutcome struct {
 	Now  time.Time   // the value of now() in the read
 	Row  int64       // number of rows of the result that earlier pages returned
 
+	// Findings are notes on the text of the query, which a caller gets with the first page.
+	Findings []string
 	// Notes returns notes for the caller of a read without rows. It is nil if there can be none.
 	Notes func(context.Context) []string
 }

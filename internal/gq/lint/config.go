@@ -75,6 +75,18 @@ func Only(code diag.Code) Config {
 	return c
 }
 
+// Rows returns a configuration that leaves only the rules about rows and numbers that the author of a query
+// probably does not want.
+func Rows() Config {
+	c := Config{Levels: map[diag.Code]Level{}}
+	for _, r := range Rules {
+		if !r.rows {
+			c.Levels[r.Code] = Off
+		}
+	}
+	return c
+}
+
 // level returns the level of a rule: the configured one, or else the default.
 func (c Config) level(r *Rule) Level {
 	if l, ok := c.Levels[r.Code]; ok {

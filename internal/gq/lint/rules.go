@@ -54,6 +54,7 @@ type Rule struct {
 	Level  Level  // the default; gq.yaml can change it
 	Option string // the key in gq.yaml that configures the rule, or ""
 
+	rows          bool             // a finding means that a read returns other rows or numbers than its author probably wants
 	query         func(*queryPass) // checks one query
 	catalog       func(*pass)      // checks the whole catalog
 	despiteFaults bool             // the function `catalog` runs even if the sources have errors
@@ -68,7 +69,7 @@ var Rules = []Rule{
 	{Level: Warning, query: unusedBinding, Entry: diag.Entry{Code: UnusedBinding, Title: "unused binding",
 		Explanation: "A variable that occurs only once tests that a node exists; write $_ to make this clear. An unused edge binding still returns one row for each parallel edge.",
 		Example:     `query q() { match { $p: Person $p worksAt $c } return { $p.name } }`}},
-	{Level: Warning, query: crossProduct, Entry: diag.Entry{Code: CrossProduct, Title: "cross product",
+	{Level: Warning, rows: true, query: crossProduct, Entry: diag.Entry{Code: CrossProduct, Title: "cross product",
 		Explanation: "No traversal, comparison or not block connects the bindings, so every node of one is combined with every node of the other. The rule does not report a binding that selects one node by its key.",
 		Example:     `query q() { match { $p: Person $c: Company } return { $p.name, $c.name as company } }`}},
 	{Level: Warning, query: hardCoded, Entry: diag.Entry{Code: HardCoded, Title: "hard-coded mutation",
@@ -83,7 +84,7 @@ var Rules = []Rule{
 	{Level: Warning, query: noParamDoc, Entry: diag.Entry{Code: NoParamDoc, Title: "parameter without @description",
 		Explanation: "A model chooses the value of a parameter by its description. A parameter without a description inherits the description of the property that it is used with.",
 		Example:     `query q($name: String) @description("Finds a person.") { match { $p: Person { name: $name } } return { $p.age } }`}},
-	{Level: Warning, query: unknownEnumValue, Entry: diag.Entry{Code: UnknownEnumValue, Title: "unknown enum value in a filter",
+	{Level: Warning, rows: true, query: unknownEnumValue, Entry: diag.Entry{Code: UnknownEnumValue, Title: "unknown enum value in a filter",
 		Explanation: "A filter compares an enum property with a text that is not one of its values, so the comparison has the same result for every row.",
 		Example:     `query q() { match { $p: Person $p.mood = "god" } return { $p.name } }`}},
 	{Level: Warning, query: longToolName, Option: "max_tool_name", Entry: diag.Entry{Code: LongToolName, Title: "long tool name",
@@ -95,7 +96,7 @@ var Rules = []Rule{
 	{Level: Warning, query: longDescription, Option: "max_description", Entry: diag.Entry{Code: LongDescription, Title: "long description",
 		Explanation: "Every client sends all descriptions to its model with every request. The default limit is 1,024 characters for a tool (@description and @instruction together) and for a parameter.",
 		Example:     `query q() @description("` + longExample + `") { match { $p: Person } return { $p.name } }`}},
-	{Level: Warning, query: notOptional, Entry: diag.Entry{Code: NotOptional, Title: "optional parameter without the optional-filter form",
+	{Level: Warning, rows: true, query: notOptional, Entry: diag.Entry{Code: NotOptional, Title: "optional parameter without the optional-filter form",
 		Explanation: "A comparison with null is never true, so a call without the parameter returns no rows. If the condition ends with ?, such a call ignores the condition.",
 		Example:     `query q($min: I32?) { match { $p: Person $p.age >= $min } return { $p.name } }`}},
 	{Level: Note, query: mcpEquals, Entry: diag.Entry{Code: MCPEquals, Title: "equals sign in @mcp",
@@ -104,7 +105,7 @@ var Rules = []Rule{
 	{Level: Note, query: limitNoOrder, Entry: diag.Entry{Code: LimitNoOrder, Title: "limit without order",
 		Explanation: "Without an order, the limit keeps the rows with the smallest ids. The result is deterministic, but seldom what the caller needs.",
 		Example:     `query q() { match { $p: Person } return { $p.age } limit 10 }`}},
-	{Level: Warning, query: constantFilter, Entry: diag.Entry{Code: ConstantFilter, Title: "condition with a constant result",
+	{Level: Warning, rows: true, query: constantFilter, Entry: diag.Entry{Code: ConstantFilter, Title: "condition with a constant result",
 		Explanation: "A comparison of two literals, or of a property with itself, has the same result for every row, and so has a test for null of a required property or parameter. The rule does not report $p.x = $p.x for a nullable property, which tests for null.",
 		Example:     `query q() { match { $p: Person $p.name = $p.name } return { $p.name } }`}},
 	{Level: Note, query: idleBounds, Entry: diag.Entry{Code: IdleBounds, Title: "bounds that change nothing",
@@ -116,7 +117,7 @@ var Rules = []Rule{
 	{Level: Warning, query: nullAssigned, Entry: diag.Entry{Code: NullAssigned, Title: "optional parameter for a required property",
 		Explanation: "A call without the parameter assigns null to a required property and fails.",
 		Example:     `query q($name: String?) { insert Company { name: $name } }`}},
-	{Level: Note, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
+	{Level: Note, rows: true, query: notEqualNull, Entry: diag.Entry{Code: NotEqualNull, Title: "inequality on a nullable property",
 		Explanation: "A comparison with null is never true, and this includes !=, so the query leaves out nodes without a value. Write = in a not block to keep them.",
 		Example:     `query q() { match { $p: Person $p.age != 30 } return { $p.name } }`}},
 	{Level: Note, query: changedWalk, Entry: diag.Entry{Code: ChangedWalk, Title: "walk that no longer returns its start",
@@ -128,7 +129,7 @@ var Rules = []Rule{
 	{Level: Warning, query: searchNotRanked, Entry: diag.Entry{Code: SearchNotRanked, Title: "search without an order by relevance",
 		Explanation: "A search keeps every row that has any of the words. Without bm25, nearest or rrf in the order, the best match may be the last row, or beyond the limit. The rule does not report aggregates and reads that return at most one row, or fuzzy, because bm25 leaves out rows that have none of the exact words.",
 		Example:     `query q($words: String) { match { $p: Person search($p.name, $words) } return { $p.name } order { $p.name } limit 10 }`}},
-	{Level: Warning, query: dropsUnmatched, Entry: diag.Entry{Code: DropsUnmatched, Title: "condition that undoes optional",
+	{Level: Warning, rows: true, query: dropsUnmatched, Entry: diag.Entry{Code: DropsUnmatched, Title: "condition that undoes optional",
 		Explanation: "A comparison with null is never true. A condition outside of an optional block that uses a variable of the block therefore removes the rows in which the block has no match. Put the condition into the block to keep them. The rule does not report is null, is not null, any blocks, and conditions that end with ?.",
 		Example:     `query q() { match { $p: Person optional { $p knows $q } $q.age > 30 } return { $p.name, $q.name } limit 10 }`}},
 	{Level: Warning, query: changedMinus, Entry: diag.Entry{Code: ChangedMinus, Title: "negative number that is subtracted",
@@ -146,7 +147,7 @@ var Rules = []Rule{
 	{Level: Warning, query: blockWithoutLimit, Entry: diag.Entry{Code: BlockNoLimit, Title: "subquery in a read without limit",
 		Explanation: "A subquery among the columns runs once for each row that is returned, and one among the sort keys for each row. Without a limit, its work grows with the graph. The rule does not report reads that return at most one row.",
 		Example:     `query q() { match { $p: Person } return { $p.name, count { $p knows $_ } as friends } }`}},
-	{Level: Warning, query: multipliedCount, Entry: diag.Entry{Code: MultipliedCount, Title: "count over two independent sets",
+	{Level: Warning, rows: true, query: multipliedCount, Entry: diag.Entry{Code: MultipliedCount, Title: "count over two independent sets",
 		Explanation: "A match has a row for each combination of the nodes that it reaches. If two traversals start at the same node and nothing else connects their other ends, count, sum, avg and collect take each match of one once for each match of the other. Write each as a block, such as count { $p knows $q }, or count(distinct …).",
 		Example:     `query q() { match { $p: Person $p knows $q $p worksAt $c } return { $p.name, count($q) as friends } limit 10 }`}},
 	{Level: Warning, query: repeatedInsert, Entry: diag.Entry{Code: RepeatedInsert, Title: "matched variable that repeats an insert",

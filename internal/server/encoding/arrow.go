@@ -154,13 +154,11 @@ func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 		why = byLimit
 	}
 	e.truncated = e.truncated || why != whole
-	token, notes := "", ""
+	token := ""
 	if why == byRows {
 		token = queryrun.NextToken(env, r, rows)
 	}
-	if rows == 0 && why == whole && r.Notes != nil {
-		notes = strings.Join(r.Notes(ctx), "\n")
-	}
+	notes := strings.Join(readNotes(ctx, r, rows == 0 && why == whole), "\n")
 	return s.End(client.ArrowTruncated, strconv.FormatBool(why != whole), client.ArrowTruncatedBy, string(why),
 		client.ArrowNextPage, token, client.ArrowNotes, notes)
 }

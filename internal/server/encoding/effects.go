@@ -31,11 +31,14 @@ func Image(entity string, i *engine.Image, enc Options) (out *client.EntityImage
 // read the branch, and gets only the notes.
 func effects(w *engine.WriteEffects, notes []string, aboutStored func() []string, enc Options, reads bool) client.WriteEffects {
 	out := client.WriteEffects{Notes: notes}
-	if w == nil || !reads {
+	if !reads {
 		return out
 	}
 	if aboutStored != nil {
 		out.Notes = append(out.Notes, aboutStored()...)
+	}
+	if w == nil {
+		return out
 	}
 	nodes, edges := client.ChangeCounts(w.Nodes), client.ChangeCounts(w.Edges)
 	out.NodeChanges, out.EdgeChanges, out.MoreChanges = &nodes, &edges, w.More

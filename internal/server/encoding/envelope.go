@@ -2,6 +2,7 @@ package encoding
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,10 +43,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.buf = append(e.buf, `,"graph_commit_id":`...)
 		e.orNull(r.Result.Commit())
 	}
-	var notes []string
-	if n == 0 && why == whole && r.Notes != nil {
-		notes = r.Notes(ctx)
-	}
+	notes := readNotes(ctx, r, n == 0 && why == whole)
 	if r.Target.Branch == engine.MainBranch && env.Drafts != nil {
 		if name := env.Drafts.Others(ctx); name != "" {
 			notes = append(notes, draftNote+strconv.Quote(name))
@@ -69,6 +67,18 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	}
 	e.buf = append(e.buf, '}')
 	return nil
+}
+
+// readNotes returns the notes on a read. If it has no rows at all, they say why.
+func readNotes(ctx context.Context, r *tool.ReadOutcome, empty bool) []string {
+	var notes []string
+	if r.Row == 0 {
+		notes = slices.Clone(r.Findings)
+	}
+	if empty && r.Notes != nil {
+		notes = append(notes, r.Notes(ctx)...)
+	}
+	return notes
 }
 
 // draftNote is the beginning of the note on a read of main by an actor with an open draft. The name of the
@@ -102,7 +112,7 @@ func (e *Writer) draftTarget(d *tool.DraftState) error {
 	return nil
 }
 
-// notes writes the notes of a read, if there are any.
+// notes writes the notes of an answer, if there are any.
 func (e *Writer) notes(notes []string) error {
 	if len(notes) == 0 {
 		return nil

@@ -1,7 +1,7 @@
-// Package notes explains reads without rows to their callers: which key or enum value in the match
-// of the query does not exist, and which existing keys resemble it.
+// Package notes explains reads without rows, and mutations that changed nothing, to their callers: which key or enum
+// value in the conditions does not exist, and which existing keys resemble it.
 //
-// A note tells a caller whether a key exists, and names other keys. Call [ForEmpty] only for a
+// A note tells a caller whether a key exists, and names other keys. Call [ForEmpty] and [ForIdle] only for a
 // caller that may read the whole branch.
 package notes
 
@@ -36,12 +36,17 @@ const (
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
 	at := engine.Target{Commit: commit}
 	look := &lookup{ctx: ctx, graph: g, at: at}
-	wanted := look.conditions(q, args)
-	if wanted == nil {
-		return nil
-	}
 	schema, err := g.Schema(ctx, at)
 	if err != nil {
+		return nil
+	}
+	return look.forRead(schema.Catalog, q, args)
+}
+
+// forRead returns the notes on a read without rows.
+func (l *lookup) forRead(s *catalog.Schema, q *plan.Query, args engine.Args) []string {
+	wanted := l.conditions(q, args)
+	if wanted == nil {
 		return nil
 	}
 	var notes []string
@@ -50,7 +55,7 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 		if equal == nil || len(notes) == maxNotes {
 			continue
 		}
-		if note := look.note(schema.Catalog, v, equal); note != "" && !slices.Contains(notes, note) {
+		if note := l.note(s, v, equal); note != "" && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}
@@ -66,7 +71,7 @@ func (l *lookup) note(s *catalog.Schema, v plan.Var, equal equalities) string {
 		}
 	case plan.Node:
 		if n := s.Node(v.Type); n != nil {
-			return cmp.Or(unknownEnum(n.Name, n.Properties, equal), l.unknownKey(n.Name, []*catalog.Node{n}, equal))
+			return cmp.Or(unknownEnum(n.Name, n.Properties, equal), l.unknownKey(s, n.Name, []*catalog.Node{n}, equal))
 		}
 	case plan.Interface:
 		return l.ofInterface(s, v.Type, equal)
@@ -86,7 +91,7 @@ func (l *lookup) ofInterface(s *catalog.Schema, name string, equal equalities) s
 	}
 	is, ok := equal[catalog.TypeProperty]
 	if !ok {
-		return l.unknownKey(name, types, equal)
+		return l.unknownKey(s, name, types, equal)
 	}
 	names := make([]string, len(types))
 	var left []*catalog.Node
@@ -102,7 +107,7 @@ func (l *lookup) ofInterface(s *catalog.Schema, name string, equal equalities) s
 	case 1:
 		name = left[0].Name
 	}
-	return l.unknownKey(name, left, equal)
+	return l.unknownKey(s, name, left, equal)
 }
 
 // equalities are the values one of which a property of a variable must equal, by property name. The name "" stands for
@@ -284,7 +289,7 @@ func noneOf(typ, prop string, values []value.Value, known []string) string {
 
 // unknownKey returns a note if the id or the whole key of a node is given and no node of the types has it. All the types
 // must have the same key. The argument `name` is the name of the type, or of the interface of the types.
-func (l *lookup) unknownKey(name string, types []*catalog.Node, equal equalities) string {
+func (l *lookup) unknownKey(s *catalog.Schema, name string, types []*catalog.Node, equal equalities) string {
 	first := types[0]
 	members := first.Key
 	if _, byID := equal[""]; byID {
@@ -314,6 +319,9 @@ func (l *lookup) unknownKey(name string, types []*catalog.Node, equal equalities
 		}
 	}
 	note := fmt.Sprintf("no %s has %s", name, strings.Join(named, " and "))
+	if other := l.elsewhere(s, types, members, equal); other != "" {
+		return note + other
+	}
 	if text := equal[members[0]][0]; members[0] == "" && text.Kind() == value.String && len(types) == 1 {
 		if form := first.IDForm(text.Str()); form != "" {
 			return note + "; " + form

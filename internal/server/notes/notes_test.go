@@ -113,6 +113,9 @@ func TestForEmpty(t *testing.T) {
 			want: []string{`no Person has name "people/Ada"; near it: "Ada"`}},
 		{name: "nothing near", body: `match { $p: Person { name: "zed" } } return { $p.mood }`, want: []string{`no Person has name "zed"`}},
 		{name: "an empty key", body: `match { $p: Person { name: "" } } return { $p.mood }`, want: []string{`no Person has name ""`}},
+		{name: "a key of another type", body: `match { $p: Team { name: "bob" } } return { $p.name }`, want: []string{`no Team has name "bob"; it is the id of a Person: ask for a Person instead, or for what its edges reach`}},
+		{name: "an id of another type", params: "$n: String", body: `match { $p: Page $p.id = $n } return { $p.path }`, args: []value.Value{text("bobsled")},
+			want: []string{`no Page has id "bobsled"; it is the id of a Team: ask for a Team instead, or for what its edges reach`}},
 		{name: "by id", body: `match { $p: Person $p.id = "Zed" } return { $p.mood }`, want: []string{`no Person has id "Zed"`}},
 		{name: "by an argument that is a node", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Person", "Zed")},
 			want: []string{`no Person has id "Zed"`}},
@@ -253,6 +256,46 @@ func TestFailedNote(t *testing.T) {
 	}{{t.Context(), head.Commit.ID, 1}, {t.Context(), "no commit", 0}, {ctx, head.Commit.ID, 0}} {
 		if got := notes.ForEmpty(tt.ctx, g, queries[0].Plan, nil, tt.commit); len(got) != tt.want {
 			t.Errorf("at %q, context %v: %q, expected %d notes", tt.commit, tt.ctx.Err(), got, tt.want)
+		}
+	}
+}
+
+func TestForIdle(t *testing.T) {
+	g := open(t)
+	text := value.OfString
+	for _, tt := range []struct {
+		params, body string
+		args         []value.Value
+		want         []string
+	}{
+		{"$n: String", `update Person set { mood: "bad" } where name = $n`, []value.Value{text("Bob")}, []string{`no Person has name "Bob"; near it: "bob", "dr-bob", "bobby"`}},
+		{"", `delete Team where id = "bob"`, nil, []string{`no Team has id "bob"; it is the id of a Person: ask for a Person instead, or for what its edges reach`}},
+		{"", `delete Person where boss = "zed"`, nil, []string{"no Person meets the conditions of the delete; run them as a read, with fewer of them, to see what does"}},
+		{"", `update Person set { mood: "good" } where mood = "bad"`, nil, []string{"no Person meets the conditions of the update; run them as a read, with fewer of them, to see what does"}},
+		{"", `delete Knows where from = "Ada"`, nil, []string{"no Knows meets the conditions of the delete; run them as a read, with fewer of them, to see what does"}},
+		{"$n: String", `match { $p: Person { name: $n } } { update Person set { mood: "good" } where name = $p.name }`, []value.Value{text("Bob")}, []string{`no Person has name "Bob"; near it: "bob", "dr-bob", "bobby"`}},
+		{"", `match { $p: Person $p.boss = "zed" } { update Person set { mood: "good" } where name = $p.name }`, nil,
+			[]string{"the match has no row for which its statements find anything; run the match as a read to see its rows"}},
+		{"$all: [String]", `for $n in $all { update Person set { mood: "bad" } where name = $n }`, []value.Value{value.OfList(value.String, []value.Value{text("zed")})},
+			[]string{"the list has no element for which its statements find anything"}},
+		{"", `delete Team where name = "zed" delete Person where boss = "zed"`, nil,
+			[]string{`no Team has name "zed"`, "no Person meets the conditions of the delete; run them as a read, with fewer of them, to see what does"}},
+	} {
+		s, err := g.Schema(t.Context(), engine.Target{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries, faults := gq.CompileQueries(s.Catalog, gq.Source{Name: "q.gq", Text: "query q(" + tt.params + ") { " + tt.body + " }"})
+		if err := faults.Err(); err != nil {
+			t.Errorf("%s: %v", tt.body, err)
+			continue
+		}
+		c, err := g.Mutate(t.Context(), queries[0].Plan, tt.args, engine.WriteOptions{})
+		if err != nil || c.Nodes+c.Edges > 0 {
+			t.Errorf("%s: %+v, %v", tt.body, c, err)
+		}
+		if got := notes.ForIdle(t.Context(), g, queries[0].Plan, tt.args, engine.Target{}); !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\n got %q\nwant %q", tt.body, got, tt.want)
 		}
 	}
 }

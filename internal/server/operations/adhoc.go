@@ -60,7 +60,7 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		return nil, err
 	}
 	if c.Write {
-		q, args, err := c.compile(ctx, env, engine.Target{Branch: c.Branch})
+		q, args, _, err := c.compile(ctx, env, engine.Target{Branch: c.Branch})
 		if err != nil {
 			return nil, err
 		}
@@ -70,16 +70,21 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, args, err := c.compile(ctx, env, r.At)
+	q, args, findings, err := c.compile(ctx, env, r.At)
 	if err != nil {
 		return nil, r.Lost(err)
 	}
-	return r.Run(ctx, env, q.Plan, args)
+	out, err := r.Run(ctx, env, q.Plan, args)
+	if err != nil {
+		return nil, err
+	}
+	out.Read.Findings = findings
+	return out, nil
 }
 
 // compile returns the query to run and its arguments, compiled against the schema at a
-// target.
-func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, error) {
+// target, and the findings about the rows of the query.
+func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, []string, error) {
 	schema, err := env.Graph.Schema(ctx, at)
 	var closed *engine.DraftClosed
 	if c.Options.IdempotencyKey != "" && errors.As(err, &closed) {
@@ -88,39 +93,44 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 		schema, err = env.Graph.Schema(ctx, engine.Target{Branch: engine.MainBranch})
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var queries []*gq.Query
-	var found diag.List
+	var found, findings diag.List
 	if c.File != "" {
 		queries, found = gq.CompileQueries(schema.Catalog, gq.Source{Name: c.File, Text: c.Source})
-	} else if queries, found, err = Compile(ctx, env, c.argument(), schema.Catalog, c.Source); err != nil {
-		return nil, nil, err
+		if !found.HasErrors() {
+			if _, _, findings, err = linted(ctx, gq.Limits{}, schema.Catalog, gq.Source{Name: c.File, Text: c.Source}); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+	} else if queries, found, findings, err = compileLinted(ctx, env, c.argument(), schema.Catalog, c.Source); err != nil {
+		return nil, nil, nil, err
 	}
 	switch {
 	case !found.HasErrors():
 	case c.File != "":
-		return nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Valid: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
+		return nil, nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Valid: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
 	default:
 		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
 		if c.Write {
 			r.Example = exampleMutation
 		}
-		return nil, nil, r
+		return nil, nil, nil, r
 	}
 	q, err := c.choose(queries)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	args, err := arguments.Decode(c.Params, q.Plan.Params)
 	if err != nil {
 		var a *tool.ArgumentError
 		if errors.As(err, &a) {
-			return nil, nil, a.Under("params")
+			return nil, nil, nil, a.Under("params")
 		}
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return q, args, nil
+	return q, args, findingsOn(q, args, findings), nil
 }
 
 // argument returns the name of the argument that holds the text.

@@ -114,8 +114,13 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun, Notes: k.Notes(),
-		StoredNotes: func() []string { return notes.Replaced(&change, k.DryRun) }}}, nil
+	stored := func() []string {
+		if change.Nodes == 0 && change.Edges == 0 && env.MayRead != nil && env.MayRead() {
+			return notes.ForIdle(ctx, env.Graph, q, args, engine.Target{Branch: opts.Branch, Now: env.Now})
+		}
+		return notes.Replaced(&change, k.DryRun)
+	}
+	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun, Notes: k.Notes(), StoredNotes: stored}}, nil
 }
 
 // deleted returns the types of which a mutation deletes entities, each once, in the order of the

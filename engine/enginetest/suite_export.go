@@ -83,6 +83,23 @@ func exportCases() []testCase {
 			}
 			s.expectAges("", s.ages(engine.Target{Branch: "side"}))
 		},
+		"integers as strings": func(s *session) {
+			numbers := export(s, engine.Target{})
+			var b strings.Builder
+			if _, err := s.graph.Export(s.ctx, &b, engine.Target{}, engine.ExportOptions{StringIntegers: true}); err != nil {
+				s.Fatalf("export: %v", err)
+			}
+			quoted := b.String()
+			for _, want := range []string{`"big":"9007199254740993"`, `"wide":"18446744073709551615"`, `"age":30,`} {
+				if !strings.Contains(quoted, want) {
+					s.Errorf("the export has no %s:\n%s", want, quoted)
+				}
+			}
+			s.load(engine.Overwrite, quoted)
+			if got := export(s, engine.Target{}); got != numbers {
+				s.Errorf("the export after loading strings is\n%s\nwant\n%s", got, numbers)
+			}
+		},
 		"refused": func(s *session) {
 			_, err := s.graph.Export(s.ctx, &strings.Builder{}, engine.Target{}, engine.ExportOptions{Types: []string{"Person", "None"}})
 			expectError[*engine.BadArgument](s, err)

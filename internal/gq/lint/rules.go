@@ -38,6 +38,7 @@ const (
 	BlockNoLimit     diag.Code = "L138" // subquery in a read without a limit
 	MultipliedCount  diag.Code = "L139" // count over two independent fan-outs
 	RepeatedInsert   diag.Code = "L140" // variable of a match that repeats an insert without need
+	ClientNames      diag.Code = "L141" // name that a generator of clients cannot use
 	BadDirective     diag.Code = "L198" // malformed gq:ignore
 	IdleDirective    diag.Code = "L199" // gq:ignore without effect
 	NeverUpdated     diag.Code = "L201" // nullable property that no update sets
@@ -153,6 +154,9 @@ var Rules = []Rule{
 	{Level: Warning, query: repeatedInsert, Entry: diag.Entry{Code: RepeatedInsert, Title: "matched variable that repeats an insert",
 		Explanation: "An insert in a match block runs once for each match, so a variable with several matches inserts several entities. If no statement uses the variable, they are equal. Use the variable, or test with exists { … } that it has a match.",
 		Example:     `query q() { match { $p: Person $p knows $q } { insert Company { name: $p.name } } }`}},
+	{Level: Note, query: clientNames, Entry: diag.Entry{Code: ClientNames, Title: "name that a generator of clients cannot use",
+		Explanation: "Clients in other languages are generated from the OpenAPI document of the graph. Some generators use a few names in their own code, and some write aB and a_b as one name; the clients that they make then do not work. Give the column an alias with as, or rename the parameter. The rule does not report hidden queries, which are not in the document.",
+		Example:     `query q($cls: String) { match { $p: Person { name: $cls } } return { $p.age as a_b, $p.nick as aB } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

@@ -53,7 +53,7 @@ func TestCleanup(t *testing.T) {
 		{name: "try", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1,"dry_run":true}`, status: 200, want: `{"commits_reclaimed":1,"commits_kept":1,`},
 		{name: "since", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1,"keep_since":"2000-01-01T00:00:00Z"}`, status: 200, want: `{"commits_reclaimed":0,"commits_kept":2,`},
 		{name: "denied", actor: servedtest.Reader, method: "POST", path: "/cleanup", body: `{"keep_commits":1}`, status: 403, want: `does not allow admin`},
-		{name: "keep one", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":"1"}`, status: 200, want: `{"commits_reclaimed":1,"commits_kept":1,`},
+		{name: "keep one", actor: writer, method: "POST", path: "/cleanup", body: `{"keep_commits":1}`, status: 200, want: `{"commits_reclaimed":1,"commits_kept":1,`},
 		{name: "still listed", actor: writer, method: "GET", path: "/commits", status: 200, want: `"graph_manifest_version":1,`},
 		{name: "changes that are gone", actor: writer, method: "GET", path: "/commits/COMMIT/changes", status: 410,
 			want: `"code":"not_found","change_feed_gap":{"first_unreadable_commit_id":"`},

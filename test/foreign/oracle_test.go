@@ -88,14 +88,18 @@ func TestOffers(t *testing.T) {
 	_, readings := blocks(t, "readings.txt")
 	all, offered, run := 0, 0, 0
 	for _, set := range []struct{ folder, schema string }{
-		{"blind", "corpus/shop"}, {"blind2", "corpus/lab"}, {"blind3", "corpus/incidents"},
+		{"hostile", "corpus/library"}, {"blind", "corpus/shop"}, {"blind2", "corpus/lab"}, {"blind3", "corpus/incidents"},
 		{"blind4", "corpus/library"}, {"blind5", "corpus/logistics"}, {"blind6", "foreign/blind6"},
 	} {
 		t.Run(set.folder, func(t *testing.T) {
 			s, source := schemaOf(t, sets+set.schema)
 			var texts []*text
 			for _, language := range []string{"sql", "cypher"} {
-				names, bodies := blocks(t, sets+"foreign/"+set.folder+"/"+language+".txt")
+				file := sets + "foreign/" + set.folder
+				if set.folder == "hostile" {
+					file = set.folder
+				}
+				names, bodies := blocks(t, file+"/"+language+".txt")
 				for _, name := range names {
 					if writes.MatchString(bodies[name]) {
 						continue
@@ -227,7 +231,11 @@ func compare(t *testing.T, folder string, s *catalog.Schema, source string, text
 				faults = append(faults, db+": "+a.Error)
 				continue
 			}
-			want := rows(a.Rows, columns)
+			width := columns
+			if len(a.Rows) > 0 {
+				width = min(width, len(a.Rows[0])) // the offer may have more columns, which keep groups apart
+			}
+			want, got := rows(a.Rows, width), rows(got, width)
 			if distinct.MatchString(x.Text) {
 				want, got = slices.Compact(want), slices.Compact(got)
 			}
@@ -391,9 +399,8 @@ func argument(query string, p plan.Param, d data) any {
 	return "ann"
 }
 
-// rows runs the offers, and returns their rows, sorted, and how many columns the text asked for.
-func (x *text) rows(t *testing.T, graph engine.Graph) (out []string, columns int) {
-	var all [][]string
+// rows runs the offers, and returns their rows and the least number of columns.
+func (x *text) rows(t *testing.T, graph engine.Graph) (all [][]string, columns int) {
 	columns = 1 << 10
 	for _, q := range x.offers {
 		params := map[string]any{}
@@ -416,18 +423,7 @@ func (x *text) rows(t *testing.T, graph engine.Graph) (out []string, columns int
 		}
 		all = append(all, more...)
 	}
-	columns -= added(x)
-	return rows(all, columns), columns
-}
-
-// added counts the columns of an offer that keep groups apart, or that a condition of the groups needs.
-func added(x *text) (n int) {
-	for _, m := range regexp.MustCompile(`\$\w+\.id as \w+_id\b`).FindAllString(x.offer, -1) {
-		if !strings.Contains(x.original, strings.Fields(m)[2]) {
-			n++
-		}
-	}
-	return n
+	return all, columns
 }
 
 // read runs a query, and returns its rows.

@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,12 +44,12 @@ func (r *rewriter) interval() string {
 	return out
 }
 
-// span writes an interval of numbers and units. One of months or years has its average number of days.
+// span writes an interval of numbers and units that have a fixed length.
 func (r *rewriter) span(parts []string) string {
 	if len(parts)%2 != 0 || len(parts) == 0 {
 		panic(giveUp{})
 	}
-	days, out := 0.0, ""
+	days := 0.0
 	for i := 0; i < len(parts); i += 2 {
 		unit := intervalUnits[strings.TrimSuffix(strings.ToLower(strings.Trim(parts[i+1], ",")), "s")]
 		n, err := parseCount(parts[i])
@@ -67,7 +66,7 @@ func (r *rewriter) span(parts []string) string {
 			panic(giveUp{})
 		case unit.days == 0 && len(parts) == 2:
 			return unit.function + "(" + n + ")"
-		case unit.days == 0:
+		case unit.days == 0, unit.days > 7: // months and years have no fixed length
 			panic(giveUp{})
 		}
 		count, err := strconv.ParseFloat(n, 64)
@@ -76,11 +75,7 @@ func (r *rewriter) span(parts []string) string {
 		}
 		days += count * unit.days
 	}
-	whole := strconv.FormatFloat(math.Round(days), 'f', -1, 64)
-	if out = "days(" + whole + ")"; math.Trunc(days/7)*7 != days && days != math.Trunc(days) {
-		r.note("months and years have no fixed length: the query counts " + strings.ToLower(strings.Join(parts, " ")) + " as " + whole + " days")
-	}
-	return out
+	return "days(" + strconv.FormatFloat(days, 'f', -1, 64) + ")"
 }
 
 // scaled multiplies an interval of one unit by a factor.

@@ -142,7 +142,7 @@ func (r *rewriter) expandListings() {
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
-		e, alias, named := strings.Cut(c, " as ")
+		e, alias, named := cutAlias(c)
 		if !aggregated(e) {
 			continue
 		}
@@ -248,7 +248,7 @@ func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 }
 
 // groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the
-// columns have the key. If the columns have other properties of one node, a note says that it makes the groups.
+// columns have the key, or the only node that a binding finds by its key.
 func (r *rewriter) groupNode() string {
 	var names, others []string
 	for _, k := range r.keys {
@@ -272,11 +272,10 @@ func (r *rewriter) groupNode() string {
 	}
 	slices.Sort(others)
 	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
-		names = others
-		if v := names[0]; !slices.ContainsFunc(r.match, func(c cond) bool {
+		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
 			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
 		}) {
-			r.note("the rows are the nodes of $" + names[0] + ", also if two have the same values")
+			names = others // there is one node; otherwise two nodes may have the same values
 		}
 	}
 	if len(names) == 0 {

@@ -13,6 +13,8 @@ type cond struct {
 	op   string // all, any, not or exists; "" for a clause
 	text string // the clause
 	subs []cond
+	null bool  // whether its negation cannot be written, because a null makes neither of them true
+	not  *cond // what this is the negation of, if a null makes neither of them true
 }
 
 // leaf returns a clause.
@@ -94,27 +96,87 @@ func (r *rewriter) negation() cond {
 	return r.test()
 }
 
-// negated returns the negation of a condition. In other languages the negation of a comparison is not
-// true for a null either.
+// opposite maps the relations to those that hold for all other pairs of values. No relation holds for a null.
+var opposite = map[string]string{"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+// negated returns the negation of a condition. In other languages the negation of a comparison is not true for a null either.
 func (r *rewriter) negated(c cond) cond {
-	if c.op == "" {
-		if left, ok := strings.CutSuffix(c.text, " is not null"); ok {
-			return leaf(left + " is null")
+	defer r.deeper()()
+	switch {
+	case c.not != nil:
+		return *c.not
+	case c.op == "not":
+		return all(c.subs)
+	case c.op == "any" || c.op == "all":
+		out := cond{op: map[string]string{"any": "all", "all": "any"}[c.op]}
+		for _, s := range c.subs {
+			out.subs = append(out.subs, r.negated(s))
 		}
-		if left, ok := strings.CutSuffix(c.text, " is null"); ok {
-			return leaf(left + " is not null")
+		return out
+	case c.null:
+		panic(giveUp{})
+	case c.op != "":
+		return cond{op: "not", subs: []cond{c}}
+	}
+	left, op, right := cutRelation(c.text)
+	switch {
+	case op == "is":
+		return leaf(left + map[bool]string{true: " is not null", false: " is null"}[right == "null"])
+	case op == "" || strings.HasSuffix(right, "?"):
+		return cond{op: "not", subs: []cond{c}}
+	case opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)):
+		return leaf(left + " " + opposite[op] + " " + right)
+	}
+	not := cond{op: "all", not: &c}
+	for _, side := range []string{left, right} {
+		if r.nullable(side) {
+			not.subs = append(not.subs, leaf(side+" is not null"))
 		}
 	}
-	not := cond{op: "not", subs: []cond{c}}
-	if c.op != "" || !strings.HasPrefix(c.text, "$") {
-		return not
+	not.subs = append(not.subs, cond{op: "not", subs: []cond{c}})
+	if len(not.subs) == 1 {
+		return not.subs[0]
 	}
-	left, _, _ := strings.Cut(c.text, " ")
-	variable, name, _ := strings.Cut(left, ".")
-	if p := r.property(r.vars[variable[1:]], name); p == nil || !p.Type.Nullable {
-		return not
+	return not
+}
+
+// cutRelation divides a clause at its relation, which is outside of brackets and literals. Without one, op is "".
+func cutRelation(text string) (left, op, right string) {
+	depth := 0
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			_, n := quoted(text[i:])
+			i += max(n, 1)
+			continue
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		case c == ' ' && depth == 0:
+			op, right, _ = strings.Cut(text[i+1:], " ")
+			if opposite[op] != "" || slices.Contains([]string{"is", "in", "contains", "starts_with", "matches"}, op) {
+				return text[:i], op, right
+			}
+		}
+		i++
 	}
-	return cond{op: "all", subs: []cond{leaf(left + " is not null"), not}}
+	return text, "", ""
+}
+
+// nullable reports whether a side of a comparison may be null.
+func (r *rewriter) nullable(e string) bool {
+	if p := r.propertyOf(e); p != nil && !p.Type.Nullable && !r.inOptional(e) {
+		return false
+	}
+	tokens, ok := scan(e)
+	return !ok || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && r.bound(t.text) || t.kind == mark && t.text == "{" })
+}
+
+// inOptional reports whether an optional block of the match binds the variable of a property.
+func (r *rewriter) inOptional(e string) bool {
+	v, _, _ := strings.Cut(e, ".")
+	return slices.ContainsFunc(r.match, func(c cond) bool { return c.op == "optional" && mentionsVar(join(c.subs), v) })
 }
 
 // arrowBefore reports whether an arrow comes before the parentheses that end at the last token.
@@ -445,6 +507,9 @@ func (r *rewriter) isBool(e string) bool {
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.accept("null") {
+		if rowsPerEdge(r.tokens) {
+			panic(giveUp{}) // no comparison with null is true
+		}
 		if op == "=" {
 			return leaf(left + " is null")
 		}

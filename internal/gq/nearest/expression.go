@@ -157,7 +157,7 @@ func (r *rewriter) walkKeys() (out string, ok bool) {
 	case property == nil && plain(r.peek(10).text) != "id":
 		return "", false
 	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
-		r.note("a walk lists the ids of its nodes: for " + property.Name + ", send a second query with them, as in $n: " + typ + "  $n." + key + " in $ids")
+		panic(giveUp{}) // a walk lists the ids of its nodes
 	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
@@ -429,11 +429,27 @@ func (r *rewriter) variable() string {
 	return t.text
 }
 
-// aggregated reports whether an expression contains an aggregate.
+// aggregated reports whether an expression contains an aggregate: a word within a literal is none, and those within the
+// braces of a block are of the block.
 func aggregated(expr string) bool {
-	return slices.ContainsFunc(plan.AggregateNames(), func(n string) bool {
-		return strings.HasPrefix(expr, n+"(") || strings.Contains(expr, " "+n+"(") || strings.Contains(expr, "("+n+"(")
-	})
+	depth := 0
+	tokens, ok := scan(expr)
+	for i, t := range tokens {
+		switch {
+		case t.kind == mark && t.text == "{":
+			depth++
+		case t.kind == mark && t.text == "}":
+			depth--
+		case depth == 0 && t.kind == word && i+1 < len(tokens) && tokens[i+1].text == "(" && tokens[i+1].kind == mark && (i == 0 || tokens[i-1].text != "."):
+			if slices.Contains(plan.AggregateNames(), t.text) {
+				return true
+			}
+		}
+	}
+	if !ok {
+		panic(giveUp{})
+	}
+	return false
 }
 
 // caseOf reads CASE WHEN … THEN … [ELSE …] END as nested calls of if.

@@ -14,6 +14,7 @@ type joined struct {
 	from, to string // names of variables, or ""
 	left     bool   // of a LEFT JOIN
 	bound    bool   // the edge has a variable
+	tables   int    // the tables of nodes before it
 
 	conditions int // the conditions that say what its ends are
 }
@@ -69,7 +70,7 @@ func (r *rewriter) from() {
 					alias = r.fresh(e.Name)
 				}
 			}
-			j.edges = append(j.edges, &joined{edge: e, alias: alias, left: left})
+			j.edges = append(j.edges, &joined{edge: e, alias: alias, left: left, tables: len(r.tables)})
 		default:
 			panic(giveUp{})
 		}
@@ -189,6 +190,13 @@ func (r *rewriter) joinTables(j *joining) {
 		}
 	}
 	ends := r.joinEnds(j)
+	for _, e := range j.edges { // a node that a JOIN after a LEFT JOIN adds makes that one a JOIN
+		for _, v := range []string{e.from, e.to} {
+			if i := slices.Index(r.tables, v); e.left && i >= e.tables && !j.optional[v] && r.schema.Edge(r.vars[v]) == nil {
+				panic(giveUp{})
+			}
+		}
+	}
 	for _, v := range r.tables {
 		if r.schema.Edge(r.vars[v]) != nil {
 			continue
@@ -311,7 +319,8 @@ func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
 			r.match = append(r.match, c)
 			continue
 		}
-		i := slices.IndexFunc(j.edges, func(e *joined) bool { return e.left && (e.alias == t.alias || e.from == t.alias || e.to == t.alias) })
+		// If a node after the edge fails a condition, SQL keeps the row of the edge without the node, and no block does.
+		i := slices.IndexFunc(j.edges, func(e *joined) bool { return e.left && e.alias == t.alias })
 		if i < 0 {
 			panic(giveUp{})
 		}

@@ -33,8 +33,13 @@ func like(pattern string, anyCase bool) string {
 		}
 	}
 	var b strings.Builder
-	if anyCase {
+	switch many := strings.Contains(inner, "%") || strings.Contains(inner, "_"); {
+	case anyCase && many:
+		b.WriteString("(?is)")
+	case anyCase:
 		b.WriteString("(?i)")
+	case many:
+		b.WriteString("(?s)") // so that . is any character
 	}
 	if !head {
 		b.WriteByte('^')

@@ -76,7 +76,7 @@ func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	}()
 	r.document()
 	read()
-	return r.render(), true
+	return r.exactRows(r.render()), true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two

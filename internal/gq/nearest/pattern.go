@@ -26,6 +26,7 @@ type link struct {
 	bounds string // such as {1,3}, or ""
 	props  []string
 	filter []cond // the conditions after WHERE
+	differ bool   // another edge of the pattern must be another one
 }
 
 // parseCount checks that a text is a number and returns it without a sign.
@@ -79,22 +80,76 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 	for i := range nodes {
 		r.settle(nodes, links, i)
 	}
+	for i := range links {
+		for j := range i {
+			r.distinguish(nodes, links, j, i)
+		}
+	}
 	for i, l := range links {
 		r.writeLink(path, nodes[i], l, nodes[i+1])
-		if i > 0 {
-			r.differ(nodes[i-1], links[i-1], l, nodes[i+1])
+		for j := range i {
+			r.differ(nodes, links, j, i)
 		}
 	}
 }
 
-// differ writes that two nodes differ whose edges to one node have the same type and direction: in a pattern of Cypher
-// and ISO GQL, the two edges are different ones.
-func (r *rewriter) differ(a nodeRef, first, second link, b nodeRef) {
-	if a.name == "" || b.name == "" || a.name == b.name || first.bounds+second.bounds != "" || len(first.types) != 1 || len(second.types) != 1 ||
-		first.types[0] != second.types[0] || first.both != second.both || !first.both && first.left == second.left || r.comparedLater(a.name, b.name) {
+// sameEdge reports whether two edges of a pattern could be one edge of the graph. A pattern of Cypher and ISO GQL takes each
+// edge once.
+func (r *rewriter) sameEdge(nodes []nodeRef, links []link, i, j int) bool {
+	a, b := links[i], links[j]
+	if a.bounds+b.bounds != "" || len(a.types) != 1 || len(b.types) != 1 || a.types[0] != b.types[0] {
+		return false
+	}
+	if a.both || b.both {
+		return true
+	}
+	from, to := nodes[i], nodes[i+1]
+	if a.left {
+		from, to = to, from
+	}
+	otherFrom, otherTo := nodes[j], nodes[j+1]
+	if b.left {
+		otherFrom, otherTo = otherTo, otherFrom
+	}
+	return !r.apart(from, otherFrom) && !r.apart(to, otherTo)
+}
+
+// apart reports whether the types of two nodes, or the rest of the text, say that they differ.
+func (r *rewriter) apart(a, b nodeRef) bool {
+	x, y := r.schema.Node(r.vars[a.name]), r.schema.Node(r.vars[b.name])
+	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.comparedLater(a.name, b.name))
+}
+
+// distinguish gives variables to two edges that must differ, if the nodes at their ends do not tell them apart.
+func (r *rewriter) distinguish(nodes []nodeRef, links []link, i, j int) {
+	if !r.sameEdge(nodes, links, i, j) || !parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
 		return
 	}
-	r.match = append(r.match, leaf("$"+lower(a.name)+" != $"+lower(b.name)))
+	for _, l := range []*link{&links[i], &links[j]} {
+		if l.differ = true; l.name == "" {
+			l.name = r.fresh(l.types[0].Name)
+		}
+	}
+}
+
+// differingEnd writes that the nodes differ from which two edges lead to one node, or "" if the edges do not meet so.
+func (r *rewriter) differingEnd(nodes []nodeRef, links []link, i, j int) string {
+	a, b := nodes[i], nodes[j+1]
+	if j != i+1 || links[i].left == links[j].left || a.name == "" || b.name == "" || a.name == b.name {
+		return ""
+	}
+	return "$" + lower(a.name) + " != $" + lower(b.name)
+}
+
+// differ writes that two edges differ.
+func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
+	switch {
+	case !r.sameEdge(nodes, links, i, j):
+	case links[i].differ && links[j].differ:
+		r.match = append(r.match, leaf("$"+lower(links[i].name)+".id != $"+lower(links[j].name)+".id"))
+	default:
+		r.match = append(r.match, leaf(r.differingEnd(nodes, links, i, j)))
+	}
 }
 
 // comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
@@ -437,7 +492,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 			r.walks[path] = e.From
 		}
 		edge = "$" + lower(path) + ":" + edge
-	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
 	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
 		l.name = r.fresh(l.types[0].Name)

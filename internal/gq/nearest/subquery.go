@@ -177,15 +177,16 @@ func (r *rewriter) quantified(op string) (value string, ok bool) {
 	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
 		return "", false
 	}
-	all := r.is("all")
+	if r.is("all") {
+		panic(giveUp{}) // it holds if there is no value, and not if one is null
+	}
 	r.next()
 	value = r.scalarSelect()
 	rest, single := strings.CutPrefix(value, "max { ")
 	if !single {
 		panic(giveUp{})
 	}
-	r.note("without a value to compare with, the condition does not hold")
-	if (op[0] == '>') == all {
+	if op[0] == '<' {
 		return value, true
 	}
 	return "min { " + rest, true
@@ -237,7 +238,7 @@ func (r *rewriter) inSelectOf(left string) cond {
 	r.match, r.tables = nil, nil
 	r.skipTo("from")
 	r.expect("from")
-	existence := r.existence
+	existence, null := r.existence, false
 	r.existence = true
 	r.from()
 	r.existence = existence
@@ -256,12 +257,13 @@ func (r *rewriter) inSelectOf(left string) cond {
 			column = r.idOf(column)
 		}
 		r.match = append(r.match, leaf(column+" = "+left))
+		null = r.nullable(left) || r.nullable(column)
 	}
 	if r.accept("where") {
 		r.match = append(r.match, r.condition())
 	}
 	r.expect(")")
-	c := cond{op: "exists", subs: antiJoins(r.match)}
+	c := cond{op: "exists", subs: antiJoins(r.match), null: null}
 	r.match, r.tables = outer, tables
 	return c
 }

@@ -73,12 +73,7 @@ func (r *rewriter) between() string {
 		return "days_between(" + strings.Join(args, ", ") + ")"
 	case unit == "inseconds":
 		return r.elapsed(args, field)
-	case unit == "between":
-		if field == "days" {
-			r.note("the days between two moments are all of them, also those of whole months")
-		} else if field != "" {
-			r.note("the " + field + " between two moments are all of them, also those of whole days")
-		}
+	case unit == "between" && field == "": // its fields leave out the months, and the days, of the duration
 		return r.elapsed(args, field)
 	}
 	panic(giveUp{})

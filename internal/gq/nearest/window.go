@@ -259,24 +259,21 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		call := w.name + "(" + renamed(w.value, names) + ")"
 		return blockOf(match, call)
 	}
-	before := r.earlier(w, rows, names, "a row without %s has the number 1")
+	before := r.earlier(w, rows, names)
+	if w.name == "row_number" { // any order of rows with equal keys is right: the ids make one
+		before = r.thenByID(w, before, names)
+	}
 	match += " " + before.render(false)
 	switch w.name {
 	case "dense_rank":
 		return "count { " + match + " return distinct " + renamed(w.keys[0], names) + " } + 1"
-	case "row_number":
-		if w.first {
-			r.note("rows with equal " + strings.Join(w.keys, " and ") + " all count as the first one")
-			break
-		}
-		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same number")
 	}
 	return "count { " + match + " } + 1"
 }
 
 // upTo writes the condition for the rows before a row and those with equal keys.
 func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
-	c := r.earlier(w, rows, names, "a row without %s has no total")
+	c := r.earlier(w, rows, names)
 	if len(w.keys) == 1 {
 		relation := " <= "
 		if w.down[0] {
@@ -292,12 +289,30 @@ func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
 	return c
 }
 
-// earlier writes the condition for the rows before a row.
-func (r *rewriter) earlier(w *window, rows []cond, names map[string]string, nulls string) cond {
+// thenByID adds the rows with equal keys and a lesser id to those before a row. The rows must be those of one node.
+func (r *rewriter) thenByID(w *window, before cond, names map[string]string) cond {
+	if len(names) != 1 {
+		panic(giveUp{})
+	}
+	same := cond{op: "all"}
+	for _, key := range w.keys {
+		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
+	}
+	for v, other := range names {
+		same.subs = append(same.subs, leaf("$"+other+".id < $"+v+".id"))
+	}
+	if before.op == "any" {
+		return cond{op: "any", subs: append(slices.Clone(before.subs), same)}
+	}
+	return cond{op: "any", subs: []cond{before, same}}
+}
+
+// earlier writes the condition for the rows before a row. It gives up if a key may be null: databases differ in where nulls stand.
+func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond {
 	before := cond{op: "any"}
 	for i, key := range w.keys {
 		if r.mayBeNull(key, rows) && strings.HasPrefix(key, "$") {
-			r.note(strings.Replace(nulls, "%s", key, 1))
+			panic(giveUp{})
 		}
 		sub := cond{op: "all"}
 		for _, equal := range w.keys[:i] {

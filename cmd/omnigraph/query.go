@@ -271,8 +271,8 @@ func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptio
 }
 
 // Queries implements [source].
-func (l *local) Queries(context.Context) ([]client.QueryEntry, error) {
-	queries, err := l.served.Queries(l.actor)
+func (l *local) Queries(ctx context.Context) ([]client.QueryEntry, error) {
+	queries, err := l.served.Queries(ctx, l.actor)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Serves two graphs with the built server on a free port of loopback: the code graph with its stored
 # queries, and a graph with every scalar type. Generates a TypeScript and a Python client from the
-# OpenAPI document of the code graph, checks their types, and runs them. Reads Arrow streams with
+# OpenAPI document of the code graph, checks their types, and runs them. Compiles the clients of the
+# generators for Go and of orval. Reads Arrow streams with
 # pyarrow, polars and DuckDB. Run it from the repository's root.
 set -euo pipefail
 root=$(pwd)
@@ -16,6 +17,7 @@ trap cleanup EXIT
 
 # The generated files and the programs are put into the temporary folder. The installed packages are not.
 (cd "$here/typescript" && npm ci --silent --no-audit --no-fund)
+(cd "$here/orval" && npm ci --silent --no-audit --no-fund)
 "$root/test/venv.sh" "$here/python"
 cp -r "$here/typescript" "$tmp/typescript"
 mkdir "$tmp/python" "$tmp/data"
@@ -72,6 +74,10 @@ cd "$tmp/python"
 "$python/mypy" --strict --follow-imports=silent client.py
 "$python/python" client.py
 echo "== Python: types checked, calls answered"
+
+cd "$root"
+test/clients/generators.sh "$tmp/openapi.json" "$tmp/generators"
+cd "$tmp/python"
 
 "$python/python" arrow.py "$root/bin/omnigraph" "$tmp"
 echo "== Arrow: read by pyarrow, polars and DuckDB"

@@ -156,7 +156,7 @@ var Rules = []Rule{
 		Example:     `query q() { match { $p: Person $p knows $q } { insert Company { name: $p.name } } }`}},
 	{Level: Note, query: clientNames, Entry: diag.Entry{Code: ClientNames, Title: "name that a generator of clients cannot use",
 		Explanation: "Clients in other languages are generated from the OpenAPI document of the graph. Some generators use a few names in their own code, and some write aB and a_b as one name; the clients that they make then do not work. Give the column an alias with as, or rename the parameter. The rule does not report hidden queries, which are not in the document.",
-		Example:     `query q($cls: String) { match { $p: Person { name: $cls } } return { $p.age as a_b, $p.nick as aB } limit 10 }`}},
+		Example:     `query q($cls: String) { match { $p: Person { name: $cls } } return { $p.age } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",
 		Example:     "// gq:ignore L105\nquery q() { match { $p: Person } return { $p.name } }"}},

@@ -104,7 +104,27 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 	schema.Version = ""
 	schema.Required = nil
 	side.members(schema, t)
+	alternatives(schema)
 	return asMap(schema)
+}
+
+// alternatives describes in words which of several members an object needs. A list of schemas that only have the
+// keyword `required` means the same, but generators of clients take it for a list of different types.
+func alternatives(s *jsonschema.Schema) {
+	names := func(list []*jsonschema.Schema) string {
+		var all []string
+		for _, a := range list {
+			all = append(all, strings.Join(a.Required, " with "))
+		}
+		return strings.Join(all, ", ") + "."
+	}
+	switch {
+	case s.OneOf != nil:
+		s.Description = "Needs exactly one of " + names(s.OneOf)
+	case s.AnyOf != nil:
+		s.Description = "Needs at least one of " + names(s.AnyOf)
+	}
+	s.OneOf, s.AnyOf = nil, nil
 }
 
 // leaf returns the schema of a type that is encoded as a single value. For every other type it
@@ -128,7 +148,8 @@ func leaf(t reflect.Type) *jsonschema.Schema {
 	case t == reflect.TypeFor[client.Row]():
 		return &jsonschema.Schema{Type: "object"}
 	case t == reflect.TypeFor[json.RawMessage]():
-		return &jsonschema.Schema{Extras: map[string]any{"type": []string{"object", "array", "string", "number", "boolean", "null"}}}
+		// A list of all types means the same, but generators of clients refuse it.
+		return &jsonschema.Schema{Description: anyValue}
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[json.Marshaler]()):
 		panic(fmt.Sprintf("rest: %s writes its JSON itself; add its schema here", t))
 	case t != reflect.TypeFor[time.Time]() && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
@@ -162,6 +183,9 @@ func (side side) members(s *jsonschema.Schema, t reflect.Type) {
 		p, ok := s.Properties.Get(name)
 		if !ok {
 			panic(fmt.Sprintf("rest: the schema of %s does not have the member %s", t, name))
+		}
+		if f.Type == reflect.TypeFor[json.RawMessage]() && p.Description == "" {
+			p.Description = anyValue // the reflector has replaced the description of leaf
 		}
 		pointer := f.Type.Kind() == reflect.Pointer
 		dropped := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
@@ -206,6 +230,10 @@ func nullable(p *jsonschema.Schema, types []string) (*jsonschema.Schema, []strin
 	}
 	return p, append(types, "null")
 }
+
+// anyValue describes a value of any type. A schema without a keyword would be written as true, which many generators
+// of clients refuse.
+const anyValue = "Any JSON value."
 
 // setExtra sets a keyword that jsonschema.Schema has no field for.
 func setExtra(s *jsonschema.Schema, name string, v any) {

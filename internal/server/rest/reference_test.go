@@ -197,12 +197,8 @@ func (p *page) members(s *openapi3.Schema, body bool) {
 		}
 		fmt.Fprintf(p, "| `%s` | %s | %s |\n", name, typ, q.Value.Description)
 	}
-	if alternatives := slices.Concat(s.OneOf, s.AnyOf); len(alternatives) > 0 {
-		var either []string
-		for _, a := range alternatives {
-			either = append(either, "`"+strings.Join(a.Value.Required, "` with `")+"`")
-		}
-		fmt.Fprintf(p, "\nOne of %s is required.\n", strings.Join(either, ", "))
+	if s.Description != "" {
+		fmt.Fprintf(p, "\n%s\n", s.Description)
 	}
 }
 

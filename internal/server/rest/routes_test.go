@@ -117,7 +117,7 @@ func sample(t *testing.T, typ reflect.Type) any {
 	case reflect.TypeFor[bool](), reflect.TypeFor[*bool]():
 		return true
 	case reflect.TypeFor[int32]():
-		return "7"
+		return 7
 	case reflect.TypeFor[[]string]():
 		return []string{"Person"}
 	case reflect.TypeFor[any]():

@@ -9,8 +9,11 @@ const client = createClient<paths>({
   headers: { Authorization: `Bearer ${process.env["OMNIGRAPH_TOKEN"]}` },
 });
 
+// Every answer writes 64-bit integers as strings of digits.
+const exact = { header: { "Omnigraph-Integers": "string" } } as const;
+
 // A read with a parameter and typed rows.
-const found = await client.POST("/graphs/code/queries/find_symbols", { body: { params: { words: "shelf", limit: 5 } } });
+const found = await client.POST("/graphs/code/queries/find_symbols", { params: exact, body: { params: { words: "shelf", limit: 5 } } });
 assert.ok(found.data, found.error?.error);
 const rows: components["schemas"]["FindSymbolsRow"][] = found.data.rows;
 const first = rows[0];
@@ -20,11 +23,11 @@ const signature: string | null = first.signature;
 assert.ok(kind && (signature === null || signature.length > 0));
 assert.equal(found.data.row_count, rows.length);
 
-// A count is a number.
-const called = await client.POST("/graphs/code/queries/most_called", { body: { params: { limit: 1 } } });
+// A count is a string of digits.
+const called = await client.POST("/graphs/code/queries/most_called", { params: exact, body: { params: { limit: 1 } } });
 assert.ok(called.data, called.error?.error);
-const callers: number | undefined = called.data.rows[0]?.callers;
-assert.ok(callers !== undefined && callers > 0);
+const callers: string | undefined = called.data.rows[0]?.callers;
+assert.ok(callers !== undefined && BigInt(callers) > 0n);
 assert.ok(called.data.next_page_token === undefined);
 
 // Pages.
@@ -32,7 +35,7 @@ const pages: string[] = [];
 let page_token: string | undefined;
 do {
   const page = await client.POST("/graphs/code/queries/find_symbols", {
-    body: { params: { words: "shelf" }, max_rows: 1, ...(page_token === undefined ? {} : { page_token }) },
+    params: exact, body: { params: { words: "shelf" }, max_rows: 1, ...(page_token === undefined ? {} : { page_token }) },
   });
   assert.ok(page.data, page.error?.error);
   pages.push(...page.data.rows.map((row) => row.path));
@@ -45,28 +48,28 @@ assert.equal(new Set(pages).size, pages.length);
 const note = { params: { slug: "from-typescript", symbol: first.path, text: "Hello." } };
 for (let i = 0; i < 2; i++) {
   const added = await client.POST("/graphs/code/queries/add_note", {
-    params: { header: { "Idempotency-Key": "typescript-1" } }, body: note,
+    params: { header: { ...exact.header, "Idempotency-Key": "typescript-1" } }, body: note,
   });
   assert.ok(added.data, added.error?.error);
   assert.equal(added.data.affected_nodes, 1);
 }
-const notes = await client.POST("/graphs/code/queries/notes_about", { body: { params: { symbol: first.path } } });
+const notes = await client.POST("/graphs/code/queries/notes_about", { params: exact, body: { params: { symbol: first.path } } });
 assert.equal(notes.data?.rows.filter((row) => row.slug === "from-typescript").length, 1);
 
 // A typed error.
-const unknown = await client.POST("/graphs/code/queries/find_symbols", { body: { params: { words: "x", limit: 100_000 } } });
+const unknown = await client.POST("/graphs/code/queries/find_symbols", { params: exact, body: { params: { words: "x", limit: 100_000 } } });
 assert.equal(unknown.response.status, 400);
 assert.equal(unknown.error?.code, "bad_request");
 
 // These calls are wrong, and tsc must refuse each of them. The program never calls the function.
 export async function faults(): Promise<void> {
   // @ts-expect-error the parameter words is required
-  await client.POST("/graphs/code/queries/find_symbols", { body: { params: {} } });
+  await client.POST("/graphs/code/queries/find_symbols", { params: exact, body: { params: {} } });
   // @ts-expect-error the parameter limit is an integer
-  await client.POST("/graphs/code/queries/most_called", { body: { params: { limit: true } } });
+  await client.POST("/graphs/code/queries/most_called", { params: exact, body: { params: { limit: true } } });
   // @ts-expect-error there is no such query
   await client.POST("/graphs/code/queries/nothing", {});
-  const { data } = await client.POST("/graphs/code/queries/callers", { body: { params: { path: "a" } } });
+  const { data } = await client.POST("/graphs/code/queries/callers", { params: exact, body: { params: { path: "a" } } });
   // @ts-expect-error the rows have no such column
   void data?.rows[0]?.nothing;
 }

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# generators.sh DOCUMENT FOLDER generates clients of an OpenAPI document with oapi-codegen, ogen and orval in their pinned
+# versions, and compiles each of them in FOLDER. Run it from the repository's root.
+set -euo pipefail
+document=$(realpath "$1")
+mkdir -p "$2"
+work=$(realpath "$2")
+here=$(pwd)/test/clients
+OAPI_CODEGEN=github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+OGEN=github.com/ogen-go/ogen/cmd/ogen@v1.25.0
+
+export GOWORK=off GOFLAGS=-mod=mod
+cd "$work"
+[ -f go.mod ] || go mod init example.com/clients 2> /dev/null
+mkdir -p oapi
+go run "$OAPI_CODEGEN" -generate types,client -package oapi -o oapi/client.go "$document"
+go run "$OGEN" --target ogen --package ogen --clean "$document" > ogen.log 2>&1 || { cat ogen.log; exit 1; }
+go get github.com/ogen-go/ogen@"${OGEN##*@}" 2> /dev/null
+go mod tidy 2> /dev/null
+go build ./...
+echo "== Go: oapi-codegen and ogen generate clients that compile"
+
+mkdir -p orval
+cp "$here"/orval/*.json "$here"/orval/*.cjs orval/
+ln -sfn "$here/orval/node_modules" orval/node_modules
+cd orval
+DOCUMENT=$document npx orval --config orval.config.cjs > orval.log 2>&1 || { cat orval.log; exit 1; }
+npx tsc
+echo "== orval: generates a client that compiles"

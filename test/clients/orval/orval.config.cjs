@@ -1,0 +1,1 @@
+module.exports = { graph: { input: process.env.DOCUMENT, output: { target: "client.ts", client: "fetch", mode: "single" } } };

@@ -59,7 +59,7 @@ func TestAdHoc(t *testing.T) {
 		{name: "mutate", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m($n: String) { insert Person { name: $n } insert Knows { from: $n, to: "ada" } }`, "params": map[string]any{"n": "dan"}},
 			want: `{"branch":"main","query_name":"m","affected_nodes":1,"affected_edges":1,"actor_id":"act-writer","commit":"COMMIT"}`},
 		{name: "nothing changed", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m() { delete Person where name = "nobody" }`},
-			want: `"affected_nodes":0,"affected_edges":0,"actor_id":"act-writer","commit":null}`},
+			want: `"affected_nodes":0,"affected_edges":0,"actor_id":"act-writer","commit":null,"notes":["no Person has name \"nobody\""]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,15 +9,16 @@ import (
 // owns the memory of the steps.
 type matcher struct {
 	*evaluator
-	out       *collector // receives the rows of the match
-	prof      *profile   // nil unless the run is analyzed
-	unit      frame      // the single row with which the match begins
-	frames    []frame    // by the id of a step
-	walks     []walk     // by the id of a step
-	opposites [][2]hop   // by the id of a step that tests edges; nil before the first of a node with many edges
-	around    []nearby   // by the id of a step; see neighbours
-	edgeSets  []edgeSet  // by the id of a step that tests edges; nil before the first test without a set
-	ahead     uint32     // keeps the compiler from removing prefetches
+	out       *collector       // receives the rows of the match
+	prof      *profile         // nil unless the run is analyzed
+	unit      frame            // the single row with which the match begins
+	frames    []frame          // by the id of a step
+	walks     []walk           // by the id of a step
+	reached   map[int]*reached // by reach.set; of this run
+	opposites [][2]hop         // by the id of a step that tests edges; nil before the first of a node with many edges
+	around    []nearby         // by the id of a step; see neighbours
+	edgeSets  []edgeSet        // by the id of a step that tests edges; nil before the first test without a set
+	ahead     uint32           // keeps the compiler from removing prefetches
 
 	optionals  []optionalRun // by the number of an optionalStep
 	subqueries []subqueryRun // by position in query.subqueries
@@ -48,7 +49,7 @@ func newMatcher(ev *evaluator, out *collector) matcher {
 
 // begin prepares for a run; prof is nil unless the run is analyzed.
 func (m *matcher) begin(prof *profile) {
-	m.prof, m.nested = prof, 0
+	m.prof, m.nested, m.reached = prof, 0, nil
 	for i := range m.subqueries {
 		m.subqueries[i].begin()
 	}

@@ -242,30 +242,29 @@ func (s *reach) count(m *matcher, f *frame) (n int, err error) {
 	return n, nil
 }
 
-// check keeps the rows in which a walk from one node reaches the other.
+// check keeps the rows in which a walk from one node reaches the other. It walks from the end that has fewer
+// distinct nodes in the first frame, and remembers what the first of them reach.
 func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
-	within := &m.walks[s.set]
+	known := m.reachedBy(s, f)
+	t := s.traverse
+	if known.flip {
+		t.back, t.from, t.to = !t.back, t.to, t.from
+	}
+	var within engine.Bitmap
 	last := version.NoOrd
 	rows := m.chosen[:0]
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
 		}
-		if node := f.cols[s.from][i]; node != last {
-			reached, err := m.breadthFirst(&s.traverse, node, &m.walks[s.id])
-			if err != nil {
+		if node := f.cols[t.from][i]; node != last {
+			var err error
+			if within, err = m.reachable(&t, node, known, &m.walks[s.set]); err != nil {
 				return m.inWalk(err, &s.Traverse)
 			}
 			last = node
-			within.begin(m.table(s.to).Ordinals())
-			for _, r := range reached {
-				within.visit(r)
-			}
-			if err := m.charge(within); err != nil {
-				return err
-			}
 		}
-		if within.bits.Get(int(f.cols[s.to][i])) {
+		if within.Get(int(f.cols[t.to][i])) {
 			rows = append(rows, uint32(i))
 		}
 	}

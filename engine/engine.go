@@ -273,7 +273,8 @@ type Change struct {
 	// Mutation.Returns and, for a whole node, one for each field. If the idempotency key shows that
 	// the call repeats an earlier one, Row is the row of the earlier call.
 	Row []value.Value
-	// Effects say in detail what the mutation did. It is nil if the call repeats an earlier one.
+	// Effects say in detail what the mutation did. If the call repeats an earlier one, they
+	// are those of the earlier call; nil if an older program made it.
 	Effects *WriteEffects
 }
 

@@ -61,6 +61,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			err := w.Run(ctx, q)
 			if call.receipt != nil {
 				call.receipt.Nodes, call.receipt.Edges, call.receipt.Row = w.Nodes, w.Edges, w.Row
+				packEffects(call.receipt, &w.Effects)
 			}
 			if err == nil && opts.DryRun {
 				err = showEffects(ctx, b.tip.snap, tx, &w.Effects)
@@ -73,7 +74,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	case first != nil:
 		c := first.Commit
-		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges, Row: first.Receipt.Row}, nil
+		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges, Row: first.Receipt.Row, Effects: unpackEffects(&first.Receipt)}, nil
 	}
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row, Effects: &w.Effects}, nil
 }

@@ -75,6 +75,14 @@ func TestWriteEffects(t *testing.T) {
 	if want := strings.Replace("nodes {0 1 0} edges {0 0 0}; "+replaces, "would replace nodes that exist", "replaced nodes that existed", 1); err != nil || effectText(&got.WriteEffects) != want {
 		t.Errorf("a write says %s, %v\nwant %s", effectText(&got.WriteEffects), err, want)
 	}
+	keyed := client.MutateBody{Query: `query m() { insert Person { name: "x", age: 4, score: 1.5 } }`}
+	first, err := root.Mutate(ctx, keyed, client.IdempotencyKey("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := root.Mutate(ctx, keyed, client.IdempotencyKey("k")); err != nil || effectText(&again.WriteEffects) != effectText(&first.WriteEffects) || len(again.Notes) != 1 {
+		t.Errorf("a repeated write says %+v, %v, the first %+v", again, err, first)
+	}
 	lines := `{"type":"Person","data":{"name":"x","age":6}}` + "\n" + `{"type":"Person","data":{"name":"w","age":7}}`
 	load, err := root.LoadText(ctx, client.LoadBody{Data: lines, Mode: "merge", DryRun: true})
 	const loaded = "nodes {1 1 0} edges {0 0 0}, insert Person w: nothing to 7, update Person x: 4 to 6"

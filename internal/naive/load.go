@@ -60,7 +60,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		return first.load, nil
 	}
 	l := &load{tx: t, mode: opts.Mode, loaded: map[typeKey]map[string]bool{}}
-	l.read(text)
+	l.read(bytes.TrimPrefix(text, []byte("\ufeff")))
 	entities := l.entities()
 	certain := len(t.errs)
 	l.apply(entities)

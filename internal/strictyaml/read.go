@@ -3,6 +3,7 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,6 +69,7 @@ func (r *Reader) Whole(code diag.Code, message, help string) {
 
 // read parses a file.
 func read(file string, src []byte, secret bool) *Reader {
+	src = bytes.TrimPrefix(src, []byte("\ufeff")) // Windows editors write this mark before the text
 	r := &Reader{file: file, src: src, secret: secret, lines: []int{0}}
 	for i, b := range src {
 		if b == '\n' {

@@ -141,3 +141,11 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestByteOrderMark reads the file of a Windows editor. The positions are those without the mark.
+func TestByteOrderMark(t *testing.T) {
+	r := Read("a.yaml", []byte("\ufeffname: x\n"))
+	if entries, _ := r.Root().Entries("a.yaml"); len(r.Faults()) > 0 || len(entries) != 1 || entries[0].Key != "name" {
+		t.Errorf("%v, %v", entries, r.Faults())
+	}
+}

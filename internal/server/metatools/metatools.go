@@ -175,7 +175,7 @@ func (p *Tools) VisibleTo(ctx context.Context, actor *access.Actor) bool {
 func (p *Tools) unknownQuery(ctx context.Context, actor *access.Actor, name string) error {
 	var names []string
 	for q := range p.seen(ctx, actor) {
-		if d := q.Descriptor(); d.ReadOnly || toolsearch.OnlyMisspelt(name, d.Name) {
+		if d := q.Descriptor(); d.ReadOnly || OnlyMisspelt(name, d.Name) {
 			names = append(names, d.Name)
 		}
 	}

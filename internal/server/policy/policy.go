@@ -85,6 +85,7 @@ func Read(path string, o Options) (*Policy, error) {
 		return nil, err
 	}
 	if filepath.Ext(path) == nativeExt {
+		src = bytes.TrimPrefix(src, []byte("\ufeff")) // Windows editors write this mark before the text
 		return CompileCedar(path, src, o)
 	}
 	return Compile(path, src, o)

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
@@ -27,7 +27,7 @@ func (g *Graph) Unknown(ctx context.Context, actor *access.Actor, name string) *
 	}
 	var names []string
 	for _, d := range seen {
-		if d.ReadOnly || toolsearch.OnlyMisspelt(name, d.Name) {
+		if d.ReadOnly || metatools.OnlyMisspelt(name, d.Name) {
 			names = append(names, d.Name)
 		}
 	}

@@ -224,3 +224,14 @@ func TestClip(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestByteOrderMark reads a file of a Windows program, whose first line has a mark. A mark in another line is a fault.
+func TestByteOrderMark(t *testing.T) {
+	const line = `{"type":"P","data":{"k":"a"}}` + "\n"
+	if in, err := parse(t, "\ufeff"+line); err != nil || len(in.Nodes) == 0 || in.Nodes[0] == nil {
+		t.Errorf("a mark before the first line: %v", err)
+	}
+	if _, err := parse(t, line+"\ufeff"+line); err == nil {
+		t.Error("a mark before the second line is accepted")
+	}
+}

@@ -92,6 +92,9 @@ func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*
 	return c.in, nil
 }
 
+// byteOrderMark may precede the first line; Windows programs write it.
+var byteOrderMark = []byte("\ufeff")
+
 // job is a block on its way from the reader to the collector.
 type job struct {
 	text []byte      // the lines of the block
@@ -137,10 +140,13 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) err
 	})
 	b := &blocks{r: r, size: c.opts.Block, free: free}
 	var err error
-	for ctx.Err() == nil {
+	for first := true; ctx.Err() == nil; first = false {
 		var text []byte
 		if text, err = b.next(); err != nil {
 			break
+		}
+		if first {
+			text = bytes.TrimPrefix(text, byteOrderMark)
 		}
 		j := &job{text: text, done: make(chan parsed, 1)}
 		order <- j

@@ -198,7 +198,7 @@ func (r *Runner) run(ctx context.Context, c *check, query func(context.Context, 
 		return unfinished(ctx, err, r.limits)
 	}
 	defer res.Close()
-	rows, exact, more, err := encoding.FirstRows(own, res, maxRows, maxRowBytes)
+	rows, exact, more, err := encoding.BothFirstRows(own, res, maxRows, maxRowBytes)
 	switch {
 	case len(rows) > 0 || more: // rows prove the failure, even if the query then reaches a limit
 		return tool.CheckOutcome{Result: tool.CheckFailed, Rows: rows, Exact: exact, More: more || err != nil || res.More()}

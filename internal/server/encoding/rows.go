@@ -128,9 +128,14 @@ func (e *Writer) objectWithin(keys []columnKey, cols []engine.Column, i int) (si
 }
 
 // FirstRows returns the first rows of a result as JSON objects: at most maxRows rows, and only while
-// they have at most maxBytes together. The result `exact` has the same rows with all 64-bit integers as
-// strings, and `more` reports whether there are further rows.
-func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows, exact []json.RawMessage, more bool, err error) {
+// they have at most maxBytes together. The result `more` reports whether there are further rows.
+func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows []json.RawMessage, more bool, err error) {
+	rows, _, more, err = BothFirstRows(ctx, r, maxRows, maxBytes)
+	return rows, more, err
+}
+
+// BothFirstRows is like FirstRows. The result `exact` has the same rows with all 64-bit integers as strings.
+func BothFirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows, exact []json.RawMessage, more bool, err error) {
 	keys := columnKeys(r.Columns())
 	for {
 		b, err := r.Next(ctx)

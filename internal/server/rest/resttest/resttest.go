@@ -18,7 +18,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 )
 
@@ -141,8 +140,8 @@ func (x *exchange) check() error {
 	}
 	r := x.r.Clone(x.r.Context())
 	r.Body = x.sent.reader()
-	if r.Header.Get(client.HeaderIntegers) == "" { // the document requires it of generated clients, but the server does not
-		r.Header.Set(client.HeaderIntegers, client.IntegersString)
+	if r.Header.Get("Omnigraph-Integers") == "" { // the document requires it of generated clients, but the server does not
+		r.Header.Set("Omnigraph-Integers", "string")
 	}
 	options := &openapi3filter.Options{
 		IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true, RejectWhenRequestBodyNotSpecified: true,

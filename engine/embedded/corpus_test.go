@@ -199,7 +199,7 @@ func (d *domain) read(t *testing.T, g engine.Graph, q *plan.Query, args engine.A
 		return nil, err
 	}
 	defer res.Close()
-	rows, _, _, err := encoding.FirstRows(t.Context(), res, math.MaxInt, math.MaxInt)
+	rows, _, err := encoding.FirstRows(t.Context(), res, math.MaxInt, math.MaxInt)
 	var lines []string
 	for _, row := range rows {
 		lines = append(lines, string(row))

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,8 +32,32 @@ var document = sync.OnceValues(func() (*openapi3.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openapi3.NewLoader().LoadFromData(b)
+	doc, err := openapi3.NewLoader().LoadFromData(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range doc.Components.Schemas {
+		allowNull(s.Value)
+	}
+	return doc, nil
 })
+
+// allowNull gives each schema without a type all types. Such a schema allows null, but the library refuses null
+// unless the types list it.
+func allowNull(s *openapi3.Schema) {
+	inner := slices.Collect(maps.Values(s.Properties))
+	if more := s.AdditionalProperties.Schema; more != nil {
+		inner = append(inner, more)
+	}
+	for _, p := range inner {
+		if v := p.Value; p.Ref == "" {
+			if v.Type == nil && v.AnyOf == nil && v.OneOf == nil {
+				v.Type = &openapi3.Types{"object", "array", "string", "number", "boolean", "null"}
+			}
+			allowNull(v)
+		}
+	}
+}
 
 // Document returns the parsed OpenAPI document.
 func Document(t testing.TB) *openapi3.T {

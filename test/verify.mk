@@ -56,6 +56,11 @@ SNB ?= 0.05
 test-snb: ## compare the reads and updates of the Social Network Benchmark with plain Go and with a PostgreSQL server that the test starts
 	$(GO) test ./internal/bench/snb -run '^TestAnswers$$' -count=1 -v -timeout 30m -args -snb.postgres -snb.scale=$(SNB)
 
+FOREIGN := test/foreign
+test-foreign: ## run reads in SQL and Cypher beside the queries that the errors offer for them (needs python3 with venv, and pip)
+	test/venv.sh $(FOREIGN)
+	OMNIGRAPH_TEST_FOREIGN=$(abspath $(FOREIGN)) $(GO) test ./test/foreign -count=1 -v -timeout 20m
+
 test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)
 	internal/server/mcp/testdata/typescript/run.sh
 	test/clients/run.sh

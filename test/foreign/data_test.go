@@ -197,9 +197,9 @@ func (g *generator) value(p *catalog.Property, ranges []catalog.Range, checks []
 	case k == value.DateTime:
 		return g.time(pick).Format("2006-01-02T15:04:05Z")
 	case k.IsFloat():
-		f := math.Round(g.rng.Float64()*60000) / 100
+		f := math.Round(g.rng.Float64()*2400) / 4 // an F32 holds a quarter exactly
 		if v, err := strconv.ParseFloat(pick, 64); err == nil {
-			f = math.Round(v*(0.4+1.2*g.rng.Float64())*100) / 100
+			f = math.Round(v*(0.4+1.2*g.rng.Float64())*4) / 4
 		}
 		return bounded(p.Name, f, ranges)
 	case k.IsInteger():

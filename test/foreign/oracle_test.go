@@ -86,7 +86,7 @@ func TestOffers(t *testing.T) {
 	}
 	unrun, changes := lines(t, "unrun.txt"), lines(t, "changes.txt")
 	_, readings := blocks(t, "readings.txt")
-	all, offered, run := 0, 0, 0
+	all, offered, run := 0, 0, 0 // of the blind sets
 	for _, set := range []struct{ folder, schema string }{
 		{"hostile", "corpus/library"}, {"blind", "corpus/shop"}, {"blind2", "corpus/lab"}, {"blind3", "corpus/incidents"},
 		{"blind4", "corpus/library"}, {"blind5", "corpus/logistics"}, {"blind6", "foreign/blind6"},
@@ -104,13 +104,19 @@ func TestOffers(t *testing.T) {
 					if writes.MatchString(bodies[name]) {
 						continue
 					}
-					all++
+					blind := set.folder != "hostile"
+					if blind {
+						all++
+					}
 					x := &text{Name: set.folder + "/" + name, Language: language, original: bodies[name]}
 					if x.Text = x.original; readings[x.Name] != "" {
 						x.Text = readings[x.Name]
+						if x.Language = "cypher"; strings.HasPrefix(x.Text, "SELECT") {
+							x.Language = "sql"
+						}
 					}
 					if from, to, ok := strings.Cut(changes[x.Name], " => "); ok {
-						if !strings.Contains(x.original, from) || !strings.Contains(x.Text, from) {
+						if !strings.Contains(x.original, from) {
 							t.Errorf("changes.txt: %s does not contain %q", x.Name, from)
 						}
 						x.original, x.Text = strings.ReplaceAll(x.original, from, to), strings.ReplaceAll(x.Text, from, to)
@@ -122,7 +128,9 @@ func TestOffers(t *testing.T) {
 						t.Logf("%s has no offer", x.Name)
 						continue
 					}
-					offered++
+					if blind {
+						offered++
+					}
 					reason := unrun[x.Name]
 					if reason == "" && !pure.MatchString(x.Text) {
 						t.Errorf("%s mixes languages: say it in one in readings.txt", x.Name)
@@ -133,9 +141,9 @@ func TestOffers(t *testing.T) {
 					}
 				}
 			}
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				ran := compare(t, folder, s, source, texts, unrun, seed)
-				if seed == 0 {
+				if seed == 0 && set.folder != "hostile" {
 					run += ran
 				}
 			}
@@ -239,6 +247,10 @@ func compare(t *testing.T, folder string, s *catalog.Schema, source string, text
 			if distinct.MatchString(x.Text) {
 				want, got = slices.Compact(want), slices.Compact(got)
 			}
+			if base == x.Name && limits.MatchString(x.Text) && (!ordered.MatchString(x.Text) || unrun[base+"/limit"] != "") && len(got) == len(want) {
+				same++ // any rows are the first ones
+				continue
+			}
 			if slices.Equal(got, want) {
 				same++
 				continue
@@ -261,6 +273,9 @@ func compare(t *testing.T, folder string, s *catalog.Schema, source string, text
 	}
 	return ran
 }
+
+// ordered finds an order.
+var ordered = regexp.MustCompile(`(?i)\bORDER BY\b`)
 
 // distinct finds a UNION that drops rows which occur twice. Its parts are queries of their own, and the caller merges them.
 var distinct = regexp.MustCompile(`(?i)\bUNION\b\s*(SELECT|MATCH)`)

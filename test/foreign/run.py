@@ -201,7 +201,7 @@ def dialect(text, names):
         s = re.sub(r"\bdatetime\(", "timestamp(", s, flags=re.I)
         s = re.sub(r"\bdate\(\s*\)", "current_date()", s, flags=re.I)
         s = re.sub(r"\bduration\(\s*\{\s*(\w+)\s*:\s*(\d+)\s*\}\s*\)", r"interval('\2 \1')", s, flags=re.I)
-        s = re.sub(r"\bEXISTS\s*\{\s*(?!MATCH\b)", "EXISTS { MATCH ", s, flags=re.I)
+        s = re.sub(r"\bEXISTS\s*\{\s*(?=\()", "EXISTS { MATCH ", s, flags=re.I)
         s = re.sub(r"\*(?=\s*(\d|\.\.|\]))", "* TRAIL ", s) if "shortestpath" not in text.lower() else s
         s = re.sub(r"(\* TRAIL\s+)(\d+)\s*\.\.\s*(?=\])", r"\g<1>\2..12", s)
         s = re.sub(r"(\* TRAIL\s+)\.\.", r"\g<1>1..", s)
@@ -213,7 +213,20 @@ def dialect(text, names):
     text = re.sub(r"\bto_float\(", "to_double(", text)
     if "shortestpath" in text.lower():
         text = re.sub(r"shortestPath\(\((.*?)\)-\[:(\S+?)\*(\d*)\.\.(\d+)\]-(>?)\((.*?)\)\)", lambda m: f"({m[1]})-[:{m[2]}* SHORTEST {m[3] or 1}..{m[4]}]-{m[5]}({m[6]})", text, flags=re.I)
-    return text.strip().rstrip(";")
+    return zero_sums(text.strip().rstrip(";"))
+
+
+def zero_sums(text):
+    """The text with the sums of openCypher: LadybugDB says null for a sum of nothing, which is 0."""
+    out, at = "", 0
+    for m in re.finditer(r"\bsum\(", text, flags=re.I):
+        depth, end = 1, m.end()
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        out += text[at : m.start()] + "coalesce(" + text[m.start() : end] + ", 0)"
+        at = end
+    return out + text[at:]
 
 
 OPENERS = {"sql": [("sqlite", open_sqlite), ("duckdb", open_duckdb)], "cypher": [("ladybug", open_ladybug)]}

@@ -25,6 +25,7 @@ var intervalUnits = map[string]struct {
 // interval reads INTERVAL '30 days', INTERVAL '1 year 6 months' or INTERVAL 30 DAY, and a factor after it.
 func (r *rewriter) interval() string {
 	r.expect("interval")
+	start := r.at - 1
 	t := r.next()
 	count := t.text
 	switch {
@@ -37,11 +38,35 @@ func (r *rewriter) interval() string {
 	if len(parts) == 1 {
 		parts = append(parts, r.word())
 	}
+	if back := r.yearsBack(start, parts); back != "" {
+		return back
+	}
 	out := r.span(parts)
 	if r.accept("*") {
 		out = scaled(out, r.factor())
 	}
 	return out
+}
+
+// yearsBack writes an interval of whole years that comes after the present day or moment and a minus sign, or returns "". The token at
+// start is INTERVAL. From 29 February, the day is 28 February of a year without a leap day.
+func (r *rewriter) yearsBack(start int, parts []string) string {
+	if len(parts) != 2 || !slices.Contains([]string{"year", "years"}, strings.ToLower(parts[1])) || r.accept("*") {
+		return ""
+	}
+	n, err := strconv.Atoi(parts[0])
+	if err != nil || n < 1 || n > 500 || start < 2 || r.tokens[start-1].text != "-" {
+		return ""
+	}
+	base := r.tokens[start-2].text
+	if base == ")" && start >= 4 { // now()
+		base = r.tokens[start-4].text
+	}
+	if !slices.Contains([]string{"current_date", "current_timestamp", "now"}, strings.ToLower(base)) {
+		return ""
+	}
+	year := "string(year(now()) - " + strconv.Itoa(n) + ")"
+	return "days(days_between(coalesce(date(" + year + " + substring(string(date(now())), 4, 6)), date(" + year + " + \"-02-28\")), date(now())))"
 }
 
 // span writes an interval of numbers and units that have a fixed length.
@@ -115,11 +140,13 @@ func (r *rewriter) age() (from, to string) {
 
 // fullYears writes the number of whole years between two times.
 func fullYears(from, to string) string {
-	return "(year(" + to + ") - year(" + from + ") - if(" + dayOfYear(to) + " < " + dayOfYear(from) + ", 1, 0))"
+	return "int((" + dayNumber(to) + " - (" + dayNumber(from) + ")) / 10000)"
 }
 
-// dayOfYear writes a number that orders the days of a year.
-func dayOfYear(e string) string { return "month(" + e + ") * 100 + day(" + e + ")" }
+// dayNumber writes a day as a number such as 20241231.
+func dayNumber(e string) string {
+	return "year(" + e + ") * 10000 + month(" + e + ") * 100 + day(" + e + ")"
+}
 
 // fullMonths writes the number of whole months between two times.
 func fullMonths(from, to string) string {

@@ -176,7 +176,7 @@ func (r *rewriter) expandListings() {
 // does, or if the lists need an order or records.
 func (r *rewriter) listAll() bool {
 	for _, l := range r.listings {
-		if l.value == "" || len(l.sort) > 0 || l.single {
+		if l.value == "" || len(l.sort) > 0 || l.single || l.limit != "1000" {
 			return false
 		}
 	}

@@ -169,6 +169,9 @@ func (r *rewriter) nullable(e string) bool {
 	if p := r.propertyOf(e); p != nil && !p.Type.Nullable && !r.inOptional(e) {
 		return false
 	}
+	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && wordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
+		return false
+	}
 	tokens, ok := scan(e)
 	return !ok || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && r.bound(t.text) || t.kind == mark && t.text == "{" })
 }

@@ -89,7 +89,7 @@ func (r *rewriter) listMember() cond {
 	}
 	r.expect(")")
 	if quantifier == "none" {
-		return cond{op: "not", subs: []cond{c}}
+		return r.negated(c)
 	}
 	return c
 }

@@ -57,7 +57,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 		return
 	}
 	for _, o := range read.Order {
-		if !m.nullable(o.Expr, read) || nullTested(o.Expr) {
+		if !m.nullable(o.Expr, read) || nullTested(o.Expr) || m.tested(o.Expr, read) {
 			continue
 		}
 		if sql {
@@ -68,8 +68,23 @@ func (m *multiplicity) values(read *syntax.Read) {
 		if o.Dir != nil {
 			direction = " " + o.Dir.Value
 		}
-		m.edits = append(m.edits, edit{at: startOffset(o.Range), text: "(" + sourceOf(o.Expr) + " is null)" + direction + ", "})
+		m.edits = append(m.edits, edit{at: startOffset(o.Range), text: "(" + sourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
 	}
+}
+
+// tested reports whether a condition of the match excludes a null of a sort key.
+func (m *multiplicity) tested(o syntax.Operand, read *syntax.Read) bool {
+	if a, ok := o.(*syntax.AliasRef); ok {
+		for _, p := range read.Returns {
+			if p.Alias != nil && p.Alias.Value == a.Tokens[0].Value {
+				o = p.Expr
+			}
+		}
+	}
+	return slices.ContainsFunc(read.Match, func(c syntax.Clause) bool {
+		f, ok := c.(*syntax.Filter)
+		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && sourceOf(f.Left) == sourceOf(o)
+	})
 }
 
 // nullTested reports whether a sort key is itself a test for null.
@@ -114,10 +129,10 @@ func sourceOf(o syntax.Operand) string {
 func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 	call, _ := around.(*syntax.Call)
 	wrap := func(before, after string) {
-		if slices.ContainsFunc(m.edits, func(e edit) bool { return e.at == startOffset(o.Source()) && e.text == before }) {
-			return // Walk visits an operand of a block again
-		}
-		m.edits = append(m.edits, edit{at: startOffset(o.Source()), text: before}, edit{at: endOffset(o.Source()), text: after})
+		m.edits = append(m.edits, edit{at: startOffset(o.Source()), text: before, opens: true}, edit{at: endOffset(o.Source()), text: after})
+	}
+	for _, p := range syntax.Parts(o) {
+		m.value(p, o, cypher, whole)
 	}
 	switch o := o.(type) {
 	case *syntax.Binary:
@@ -132,9 +147,6 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
 		}
-	}
-	for _, p := range syntax.Parts(o) {
-		m.value(p, o, cypher, whole)
 	}
 }
 

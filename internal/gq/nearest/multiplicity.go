@@ -14,6 +14,7 @@ import (
 type edit struct {
 	at, length int
 	text       string
+	opens      bool // the text comes before an operand; the edits of the operands within it are older
 }
 
 // multiplicity makes a read have a row for each edge, as SQL and Cypher do. Without a variable of the edge, a traversal has
@@ -36,7 +37,7 @@ func rowsPerEdge(text []token) bool {
 		return true
 	}
 	for i, t := range text {
-		if t.are("join") || i > 0 && t.kind == mark && t.text == "[" && text[i-1].kind == mark && slices.Contains([]string{"-", "<-"}, text[i-1].text) {
+		if t.are("join") || t.kind == mark && t.text == "*" && (tokens(text[min(i+1, len(text)):]).are("..") || tokens(text[min(i+2, len(text)):]).are("..")) || i > 0 && t.kind == mark && t.text == "[" && text[i-1].kind == mark && slices.Contains([]string{"-", "<-"}, text[i-1].text) {
 			return true
 		}
 	}
@@ -55,7 +56,8 @@ func (r *rewriter) exactRows(query string) string {
 	}
 	m := &multiplicity{r: r, types: map[string]string{}, bound: map[string]bool{}, later: map[string]int{}}
 	m.once = r.closed != nil && !r.closed.all && r.closed.depth == ""
-	m.shortest = r.shortest || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("shortestpath") || t.are("shortest") })
+	m.shortest = r.shortest || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("shortestpath") || t.are("shortest") }) ||
+		len(r.tokens) > 1 && r.tokens[0].are("match") && r.tokens[1].are("any")
 	for _, v := range r.order {
 		m.types[lower(v)] = r.vars[v]
 	}
@@ -112,11 +114,25 @@ func callsOf(list []syntax.Operand, test func(*syntax.Call) bool) (out []*syntax
 
 // edited changes a text.
 func edited(text string, edits []edit) string {
-	slices.SortStableFunc(edits, func(a, b edit) int { return b.at - a.at })
-	for _, e := range edits {
-		text = text[:e.at] + e.text + text[e.at+e.length:]
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
+	var b strings.Builder
+	at := 0
+	for i := 0; i < len(edits); {
+		place, length := edits[i].at, 0
+		b.WriteString(text[at:place])
+		opening := ""
+		for ; i < len(edits) && edits[i].at == place; i++ {
+			if edits[i].opens {
+				opening = edits[i].text + opening
+			} else {
+				b.WriteString(edits[i].text)
+			}
+			length = max(length, edits[i].length)
+		}
+		b.WriteString(opening)
+		at = place + length
 	}
-	return text
+	return b.String() + text[at:]
 }
 
 // clauses changes the traversals among clauses. With counted, the number of their rows matters.
@@ -206,19 +222,25 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 	if !cyclic(edges) || t.Bounds.Min.Value == "0" {
 		return
 	}
-	if t.Bounds.Min.Value != "1" || len(edges) != 1 || t.Bounds.Max == nil {
-		panic(giveUp{})
+	low, _ := strconv.Atoi(t.Bounds.Min.Value)
+	if low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.r.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil {
+		panic(giveUp{}) // a path of Cypher takes no edge twice; one of ISO GQL may
 	}
 	high, err := strconv.Atoi(t.Bounds.Max.Value)
 	if err != nil {
 		panic(giveUp{})
 	}
-	edge, next, of := edges[0], "$"+m.name("n"), ""
+	edge, of, clauses, next := edges[0], "", "", t.From.Value
 	if t.EdgeVar != nil {
 		of = t.EdgeVar.Value + ":"
-		m.later[t.EdgeVar.Value] = 1
+		m.later[t.EdgeVar.Value] = low
 	}
-	clauses := t.From.Value + " " + lower(edge.Name) + " " + next + " " + next + " " + of + lower(edge.Name) + "{0," + strconv.Itoa(high-1) + "} " + t.To.Value
+	for range low {
+		step := "$" + m.name("n")
+		clauses += next + " " + lower(edge.Name) + " " + step + " "
+		next = step
+	}
+	clauses += next + " " + of + lower(edge.Name) + "{0," + strconv.Itoa(high-low) + "} " + t.To.Value
 	if counted {
 		if t.EdgeVar != nil {
 			panic(giveUp{})
@@ -232,7 +254,7 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 		}
 	}
 	first, end := t.Tokens[0], t.Tokens[len(t.Tokens)-1]
-	m.edits = append(m.edits, edit{first.Pos.Offset, end.Pos.Offset + len(end.Value) - first.Pos.Offset, clauses})
+	m.edits = append(m.edits, edit{at: first.Pos.Offset, length: end.Pos.Offset + len(end.Value) - first.Pos.Offset, text: clauses})
 }
 
 // cyclic reports whether the types at the ends of edges allow a walk over them to come back.
@@ -264,7 +286,7 @@ func (m *multiplicity) hops(read *syntax.Read) {
 			if read.Tokens[i+2].Value != "hops" {
 				panic(giveUp{})
 			}
-			m.edits = append(m.edits, edit{read.Tokens[i].Pos.Offset, len(read.Tokens[i].Value) + len(".hops"), "(" + read.Tokens[i].Value + ".hops + " + strconv.Itoa(n) + ")"})
+			m.edits = append(m.edits, edit{at: read.Tokens[i].Pos.Offset, length: len(read.Tokens[i].Value) + len(".hops"), text: "(" + read.Tokens[i].Value + ".hops + " + strconv.Itoa(n) + ")"})
 		}
 	}
 }

@@ -277,7 +277,15 @@ func (r *rewriter) page() {
 	key, op := r.pageKey()
 	v, property, _ := strings.Cut(key, ".")
 	p := r.property(r.vars[v[1:]], property)
-	if n := r.schema.Node(r.vars[v[1:]]); n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
+	n := r.schema.Node(r.vars[v[1:]])
+	if rowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
+		r.pageByKey(n, v, p, op)
+		return
+	}
+	if rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v)) {
+		panic(giveUp{}) // rows with the same value as the last one would be left out
+	}
+	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
 	if r.after != "" {
@@ -293,10 +301,61 @@ func (r *rewriter) page() {
 	r.note("there is no offset: pass the last " + property + " of the page before as $after")
 	r.params = append(r.params, "$after: "+p.Type.Kind.String())
 	r.match = append(r.match, leaf(key+op+"$after"))
+	r.dropSkip()
+}
+
+// pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
+func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
+	if n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v) {
+		panic(giveUp{})
+	}
+	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
+	direction := ""
+	if strings.HasSuffix(r.sort[0], " desc") {
+		direction = " desc"
+	}
+	r.sort = append(r.sort, v+"."+key.Name+direction)
+	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and " + after)
+	r.params = append(r.params, "$after: "+p.Type.Kind.String(), after+": "+key.Type.Kind.String())
+	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + after)}}
+	r.match = append(r.match, cond{op: "any", subs: []cond{leaf(v + "." + p.Name + op + "$after"), same}})
+	r.dropSkip()
+}
+
+// dropSkip drops the offset, and its parameter if nothing else uses it.
+func (r *rewriter) dropSkip() {
 	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	}
 	r.skip = ""
+}
+
+// unique reports whether no two nodes of a type have the same value of a property.
+func unique(n *catalog.Node, property string) bool {
+	sets := append(slices.Clone(n.Unique), n.Key)
+	return slices.ContainsFunc(sets, func(set []string) bool { return len(set) == 1 && set[0] == property })
+}
+
+// manyRows reports whether a node may be in several rows: only a traversal from the node of an edge of which it has one at
+// most leads to one row.
+func (r *rewriter) manyRows(v string) bool {
+	return slices.ContainsFunc(r.match, func(c cond) bool {
+		subs := []cond{c}
+		if c.op == "optional" {
+			subs = c.subs
+		}
+		return slices.ContainsFunc(subs, func(c cond) bool {
+			if c.op != "" || !strings.HasPrefix(c.text, "$") || strings.HasPrefix(c.text, v+": ") || strings.HasPrefix(c.text, v+".") {
+				return false
+			}
+			parts := strings.Fields(c.text)
+			if len(parts) != 3 || parts[0] != v {
+				return true
+			}
+			e := r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
+			return e == nil || e.Card == nil || e.Card.Max != 1
+		})
+	})
 }
 
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.

@@ -261,7 +261,7 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	}
 	before := r.earlier(w, rows, names)
 	if w.name == "row_number" { // any order of rows with equal keys is right: the ids make one
-		before = r.thenByID(w, before, names)
+		before = r.thenByID(w, rows, before, names)
 	}
 	match += " " + before.render(false)
 	switch w.name {
@@ -289,18 +289,40 @@ func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
 	return c
 }
 
-// thenByID adds the rows with equal keys and a lesser id to those before a row. The rows must be those of one node.
-func (r *rewriter) thenByID(w *window, before cond, names map[string]string) cond {
-	if len(names) != 1 {
-		panic(giveUp{})
-	}
+// thenByID adds the rows with equal keys and lesser ids to those before a row. It gives up if the nodes do not tell the rows apart.
+func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[string]string) cond {
 	same := cond{op: "all"}
 	for _, key := range w.keys {
 		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
 	}
-	for v, other := range names {
-		same.subs = append(same.subs, leaf("$"+other+".id < $"+v+".id"))
+	ids := cond{op: "any"}
+	var equal []cond
+	for _, v := range r.order {
+		v = lower(v)
+		other, node := names[v], r.schema.Node(r.typeOf(v)) != nil
+		if other == "" || !node || !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && mentionsVar(c.text, "$"+v) && !strings.Contains(c.text, "{ $") }) {
+			continue
+		}
+		less := append(slices.Clone(equal), leaf("$"+other+".id < $"+v+".id"))
+		ids.subs = append(ids.subs, all(less))
+		equal = append(equal, leaf("$"+other+".id = $"+v+".id"))
 	}
+	for _, c := range rows {
+		parts := strings.Fields(c.text)
+		if c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && wordLen(parts[1]) == len(parts[1]) && (r.edgeType(parts[1]) == nil || parallel(r.edgeType(parts[1]))) {
+			panic(giveUp{})
+		}
+		if c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && parallel(r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])) {
+			panic(giveUp{})
+		}
+	}
+	if len(ids.subs) == 0 {
+		panic(giveUp{})
+	}
+	if len(ids.subs) == 1 {
+		ids = ids.subs[0]
+	}
+	same.subs = append(same.subs, ids)
 	if before.op == "any" {
 		return cond{op: "any", subs: append(slices.Clone(before.subs), same)}
 	}

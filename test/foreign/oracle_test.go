@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 )
 
@@ -195,7 +196,7 @@ func (x *text) offered(t *testing.T, s *catalog.Schema) bool {
 
 // compare runs texts and their offers on data, and returns how many gave the same rows.
 func compare(t *testing.T, folder string, s *catalog.Schema, source string, texts []*text, unrun map[string]string, seed uint64) (ran int) {
-	g := &generator{rng: rand.New(rand.NewPCG(seed, 7)), schema: s, wanted: map[string][]string{}, now: time.Now().UTC()}
+	g := &generator{rng: rand.New(rand.NewPCG(seed, 7)), schema: s, wanted: map[string][]string{}, now: clock.Now().UTC()}
 	for _, x := range texts {
 		g.want(x.offer)
 	}

@@ -186,6 +186,9 @@ func (b *breakage) dropKey() bool {
 var unasked = []string{"verbose", "format", "reasoning", "explanation", "timeout_ms", "max_results"}
 
 func (b *breakage) addKey() bool {
+	if len(b.schema.Properties) == 0 {
+		return false // a tool without arguments ignores the keys that some clients make up
+	}
 	at := []object{b.call.Args.(object)}
 	for _, s := range b.sites {
 		if o, ok := s.parent[s.key].(object); ok && s.schema != nil && s.schema.Properties != nil {

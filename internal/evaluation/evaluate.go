@@ -263,7 +263,8 @@ func message(fault string) string {
 	return ids.ReplaceAllString(fault, "…")
 }
 
-// same reports whether a call is the right one. With free, only its keys must be the right ones.
+// same reports whether a call is the right one. With free, only its keys must be the right ones. An object may
+// be sent as its text, which servers read as the object.
 func same(right, c call, free bool) bool {
 	if right.Tool != c.Tool {
 		return false
@@ -275,7 +276,29 @@ func same(right, c call, free bool) bool {
 	var a, b any
 	_ = json.Unmarshal([]byte(encoded(right.Args)), &a)
 	_ = json.Unmarshal([]byte(encoded(c.Args)), &b)
-	return reflect.DeepEqual(a, b)
+	return reflect.DeepEqual(a, unquoted(b, a))
+}
+
+// unquoted returns a value with each text replaced by the object that it holds, where the value `like` has an
+// object.
+func unquoted(v, like any) any {
+	wanted, ok := like.(object)
+	if !ok {
+		return v
+	}
+	if text, ok := v.(string); ok {
+		var o object
+		if json.Unmarshal([]byte(text), &o) != nil {
+			return v
+		}
+		v = o
+	}
+	if o, ok := v.(object); ok {
+		for key := range o {
+			o[key] = unquoted(o[key], wanted[key])
+		}
+	}
+	return v
 }
 
 // sameKeys reports whether two values are objects with the same keys at every depth, or no objects.

@@ -182,18 +182,21 @@ func (r *Reader) checkPlain(tokens token.Tokens) bool {
 	return true
 }
 
+// yamlHelp says what to look for, because the message of the library names only the place where it gave up.
+const yamlHelp = "look at this line and the one before it: indent with spaces, write a blank after each colon, close every quote and bracket, and quote a text that begins with a special character"
+
 // syntax reports an error of the YAML library.
 func (r *Reader) syntax(err error) {
 	var ye yaml.Error
 	if !errors.As(err, &ye) || ye.GetToken() == nil {
-		r.Whole(Syntax, "not YAML", "")
+		r.Whole(Syntax, "not YAML", yamlHelp)
 		return
 	}
 	message := "not YAML: " + ye.GetMessage()
 	if r.secret {
 		message = "not YAML"
 	}
-	r.report(diag.Error, Syntax, func() diag.Span { return r.tokenSpan(ye.GetToken()) }, message, "")
+	r.report(diag.Error, Syntax, func() diag.Span { return r.tokenSpan(ye.GetToken()) }, message, yamlHelp)
 }
 
 // report takes the position as a function, because finding a position costs time in proportion to

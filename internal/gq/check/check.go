@@ -156,13 +156,33 @@ func (c *checker) nearest(name string, names func() []string) string {
 	return diag.Nearest(name, among)
 }
 
-// suggest returns the help line for a misspelt name, or "".
+// suggest returns the help line for a name that does not exist: the nearest name, or all names if they are
+// few, or some of them.
 func (c *checker) suggest(name string, names func() []string) string {
-	if n := c.nearest(name, names); n != "" {
-		return "did you mean " + n + "?"
+	if c.hints++; c.hints > maxHints {
+		return ""
 	}
-	return ""
+	among := names()
+	c.step(len(among))
+	long := func(s string) bool { return len(s) > maxListedName }
+	switch n := diag.Nearest(name, among); {
+	case n != "":
+		return "did you mean " + n + "?"
+	case len(among) == 0 || slices.ContainsFunc(among[:min(len(among), maxListed)], long):
+		return ""
+	case len(among) == 1:
+		return "write " + among[0] + ", which is the only one"
+	case len(among) > maxListed:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(among[:maxListed], ", "), len(among)-maxListed)
+	}
+	return "there are " + strings.Join(among, ", ")
 }
+
+// maxListed is the number of names that a help line lists, and maxListedName the maximum length of one in bytes.
+const (
+	maxListed     = 12
+	maxListedName = 100
+)
 
 // maxImplementers bounds the number of types that a help line lists.
 const maxImplementers = 5

@@ -279,6 +279,6 @@ func (c *checker) checkFit(from, to value.Type, p *catalog.Property, at diag.Spa
 	if fits(from, to) {
 		return true
 	}
-	c.fault(BadValue, at, "", "the value of type %s does not fit %s, which has type %s", withoutNull(from), p.Name, withoutNull(to))
+	c.fault(BadValue, at, "give a value of type "+withoutNull(to)+", or declare the parameter with this type", "the value of type %s does not fit %s, which has type %s", withoutNull(from), p.Name, withoutNull(to))
 	return false
 }

@@ -219,6 +219,9 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 	}
 	if t.Enum != nil && !t.List && !slices.Contains(t.Enum, v.Str()) {
 		help := diag.DidYouMean(v.Str(), t.Enum)
+		if help == "" {
+			help = "write one of the values of the enum"
+		}
 		c.fault(code, l.Span(), help, "%s has type %s, which does not include %q", prop, withoutNull(t), v.Str())
 		return v, false
 	}

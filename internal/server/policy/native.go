@@ -83,7 +83,7 @@ func (n *native) read() policies {
 	list, err := cedar.NewPolicyListFromBytes(n.file, []byte(n.src))
 	if err != nil {
 		at, message := n.parseFault(err, start)
-		n.fault(strictyaml.Syntax, at, "not Cedar: "+message, "")
+		n.fault(strictyaml.Syntax, at, "not Cedar: "+message, "begin each policy with permit or forbid and end it with a semicolon; docs/policy.md has examples")
 		return nil
 	}
 	if len(list) == 0 {

@@ -130,7 +130,7 @@ SNB ?= 0.05
 test-snb: ## compare the reads and updates of the Social Network Benchmark with plain Go and with a PostgreSQL server that the test starts
 	$(GO) test ./internal/bench/snb -run '^TestAnswers$$' -count=1 -v -timeout 30m -args -snb.postgres -snb.scale=$(SNB)
 
-test-clients: build ## drive the built server with the official MCP clients and generated REST clients (needs node, npm, python3 with venv)
+test-clients: build ## drive the built server with the official MCP clients and REST clients of five generators (needs node, npm, python3 with venv)
 	internal/server/mcp/testdata/typescript/run.sh
 	test/clients/run.sh
 

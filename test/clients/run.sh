@@ -77,6 +77,11 @@ echo "== Python: types checked, calls answered"
 
 cd "$root"
 test/clients/generators.sh "$tmp/openapi.json" "$tmp/generators"
+mkdir "$tmp/generators/call"
+cp test/clients/go/main.go.txt "$tmp/generators/call/main.go"
+(cd "$tmp/generators" && GOWORK=off GOFLAGS=-mod=mod go run ./call)
+echo "== Go: calls answered"
+test/clients/generators.sh docs/reference/openapi.json "$tmp/server"
 cd "$tmp/python"
 
 "$python/python" arrow.py "$root/bin/omnigraph" "$tmp"

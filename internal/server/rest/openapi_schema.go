@@ -108,7 +108,7 @@ func (s *schemas) reflect(t reflect.Type, side side) map[string]any {
 	return asMap(schema)
 }
 
-// alternatives describes in words which of several members an object needs. A list of schemas that only have the
+// alternatives describes in words which of several members an object needs, and excludes all of them together. A list of schemas that only have the
 // keyword `required` means the same, but generators of clients take it for a list of different types.
 func alternatives(s *jsonschema.Schema) {
 	names := func(list []*jsonschema.Schema) string {
@@ -121,6 +121,10 @@ func alternatives(s *jsonschema.Schema) {
 	switch {
 	case s.OneOf != nil:
 		s.Description = "Needs exactly one of " + names(s.OneOf)
+		s.Not = &jsonschema.Schema{}
+		for _, a := range s.OneOf {
+			s.Not.Required = append(s.Not.Required, a.Required...)
+		}
 	case s.AnyOf != nil:
 		s.Description = "Needs at least one of " + names(s.AnyOf)
 	}

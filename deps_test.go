@@ -121,8 +121,8 @@ var imports = []struct {
 	{"cmd/omnigraph/internal/clientconfig", nil},
 	{"cmd/**", []string{"client", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/fs", "internal/object", "internal/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
-	{"test/outside", nil},
 	{"test/foreign", nil},
+	{"test/outside", nil},
 	{"internal/object/address", []string{"internal/fs", "internal/object", "internal/object/azure", "internal/object/gcs", "internal/object/postgres", "internal/object/s3"}},
 	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/object", "internal/object/address", "internal/sharedlog"}},
 	{"internal/object/objecttest", []string{"internal/object"}},              // for tests only

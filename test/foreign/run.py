@@ -203,7 +203,7 @@ def dialect(text, names):
         s = re.sub(r"\bduration\(\s*\{\s*(\w+)\s*:\s*(\d+)\s*\}\s*\)", r"interval('\2 \1')", s, flags=re.I)
         s = re.sub(r"\bEXISTS\s*\{\s*(?=\()", "EXISTS { MATCH ", s, flags=re.I)
         s = re.sub(r"\*(?=\s*(\d|\.\.|\]))", "* TRAIL ", s) if "shortestpath" not in text.lower() else s
-        s = re.sub(r"(\* TRAIL\s+)(\d+)\s*\.\.\s*(?=\])", r"\g<1>\2..12", s)
+        s = re.sub(r"(\* TRAIL\s+)(\d+)\s*\.\.\s*(?=\])", r"\g<1>\2..7", s)
         s = re.sub(r"(\* TRAIL\s+)\.\.", r"\g<1>1..", s)
         s = re.sub(r"\bduration\.inDays\(([^,()]+(?:\(\))?),\s*([^,()]+(?:\(\))?)\)\.days", r"(\2 - \1)", s)
         s = s.replace("toFloat(", "to_float(").replace("->()", "->()")

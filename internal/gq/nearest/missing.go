@@ -149,12 +149,6 @@ var anywhere = []absent{
 		"count all rows in a query of its own: return { count($p) as total }"},
 	{func(t tokens) bool { return t.are("search", "(") && t.at(2).kind == word && t.at(3).text == ":" },
 		"search($p.title, $words) finds words in one property of one type: write a query for each type, and send them together in queries"},
-	{func(t tokens) bool {
-		return (t.are("*") || t.are("{")) && (t.at(1).kind == number && (t.at(2).are("..") || t.at(2).text == "," || t.at(2).text == "]") || t.at(1).are("..") || t.at(1).text == "]")
-	},
-		"a walk such as $p knows{1,3} $q or $p <knows>{2,2} $q lists each node once, and not once for each path: write RETURN DISTINCT, or return distinct { … }"},
-	{func(t tokens) bool { return t.are("|") && t.at(1).kind == word },
-		"a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
 	{func(t tokens) bool { return t.are("nulls") && t.one([]string{"nulls"}, "first", "last") },
 		"nulls come first in ascending order and last in descending order; order { ($p.year is null), $p.year } puts them last"},
 	{func(t tokens) bool {
@@ -271,7 +265,24 @@ func missing(s *catalog.Schema, text tokens) (notes []string) {
 	if note := anyEdge(s, text); note != "" {
 		add(note)
 	}
+	for i := range text {
+		for _, a := range onceEach {
+			if len(notes) == 0 && a.found(text[i:]) {
+				add(a.note)
+			}
+		}
+	}
 	return notes
+}
+
+// onceEach lists paths and choices of edges, which have a row for each way in other languages.
+var onceEach = []absent{
+	{func(t tokens) bool {
+		return (t.are("*") || t.are("{")) && (t.at(1).kind == number && (t.at(2).text == ".." || t.at(2).text == "," || t.at(2).text == "]") || t.at(1).text == ".." || t.at(1).text == "]")
+	},
+		"a walk such as $p knows{1,3} $q or $p <knows>{2,2} $q lists each node once, and not once for each path: write RETURN DISTINCT, or return distinct { … }"},
+	{func(t tokens) bool { return t.are(":") && t.at(1).kind == word && t.at(2).text == "|" },
+		"a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
 }
 
 // writers are the words of statements that change the graph.

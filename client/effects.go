@@ -6,5 +6,5 @@ type WriteEffects struct {
 	EdgeChanges *ChangeCounts  `json:"edge_changes,omitempty" jsonschema_description:"The affected edges by kind."`
 	Changes     []EntityChange `json:"changes,omitempty" jsonschema_description:"In a dry run, the first ten changes with the entity before and after."`
 	MoreChanges bool           `json:"more_changes,omitempty" jsonschema_description:"In a dry run, there are more changes than changes lists."`
-	Notes       []string       `json:"notes,omitempty" jsonschema_description:"What to know about the write, such as that an insert replaced a node."`
+	Notes       []string       `json:"notes,omitempty" jsonschema_description:"What to know about the write, such as that an insert replaced a node, or why nothing changed."`
 }

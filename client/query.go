@@ -87,7 +87,6 @@ type MutationAnswer struct {
 	Commit        *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	DryRun        bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 	Target        *WriteTarget  `json:"target,omitempty" jsonschema_description:"The draft that was written to; only for a draft."`
-	Notes         []string      `json:"notes,omitempty" jsonschema_description:"Of a mutation that changed nothing: why."`
 	Rows          []Row         `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
 	WriteEffects
 }

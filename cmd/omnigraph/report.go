@@ -260,7 +260,7 @@ func (r *report) table(w io.Writer) error {
 	if r.note == "" {
 		return nil
 	}
-	_, err := fmt.Fprintln(w, printable(r.note))
+	_, err := fmt.Fprintln(w, printableLines(r.note))
 	return err
 }
 

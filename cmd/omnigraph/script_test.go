@@ -100,7 +100,7 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 		"approval": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(ts.Exec("omnigraph", "cluster", "plan", "--format", "csv"))
 			for line := range strings.Lines(ts.ReadFile("stdout")) {
-				if digest, ok := strings.CutPrefix(strings.TrimSpace(line), args[0]+",approve,--approve "); ok {
+				if digest, ok := strings.CutPrefix(strings.TrimSpace(line), args[0]+",approve,'--approve "); ok {
 					ts.Setenv("APPROVAL", digest)
 					return
 				}

@@ -121,9 +121,6 @@ func mutationReport(a *client.MutationAnswer) *report {
 	if a.Commit == nil {
 		note = "nothing was committed" // also if there are notes
 	}
-	for _, n := range a.Notes {
-		note += "; " + n
-	}
 	note = withEffects(note, &a.WriteEffects)
 	r := single(a, note, "branch", "query_name", "affected_nodes", "affected_edges", "commit")
 	r.objects = r.rows

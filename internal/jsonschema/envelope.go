@@ -103,7 +103,7 @@ type mutationResult struct {
 	EdgeChanges *changeCounts    `json:"edge_changes,omitempty"`
 	Changes     []map[string]any `json:"changes,omitempty" jsonschema_description:"Of a dry run: the first ten changes, before and after."`
 	MoreChanges bool             `json:"more_changes,omitempty"`
-	Notes       []string         `json:"notes,omitempty" jsonschema_description:"Such as that an insert replaced a node, or why nothing changed."`
+	Notes       []string         `json:"notes,omitempty" jsonschema_description:"Nodes that an insert replaced, or why nothing changed."`
 }
 
 // changeCounts are numbers of affected entities by kind of change.

@@ -51,7 +51,7 @@ func TestWriteEffects(t *testing.T) {
 		{`query m() { upsert Person { name: "x", age: 9 } }`, "nodes {0 1 0} edges {0 0 0}, update Person x: 1 to 9"},
 		{`query m() { update Person set { age: 5 } where name = "y" insert Person { name: "z" } }`, "nodes {1 1 0} edges {0 0 0}, update Person y: 2 to 5, insert Person z: nothing to null"},
 		{`query m() { delete Person where name = "y" }`, "nodes {0 0 1} edges {0 0 0}, delete Person y: 2 to nothing"},
-		{`query m() { delete Person where name = "nobody" }`, "nodes {0 0 0} edges {0 0 0}"},
+		{`query m() { delete Person where name = "nobody" }`, "nodes {0 0 0} edges {0 0 0}; no Person has name \"nobody\""},
 	} {
 		got, err := root.Mutate(ctx, client.MutateBody{Query: c.query, DryRun: true})
 		if err != nil || got.Commit != nil || effectText(&got.WriteEffects) != c.want {

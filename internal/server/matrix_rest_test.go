@@ -81,6 +81,7 @@ var restRows = []restRow{
 	{route: "GET /.well-known/oauth-protected-resource/graphs/{id}", path: "//.well-known/oauth-protected-resource/graphs/people", main: everyone, feature: everyone, open: true},
 	{route: "GET /.well-known/oauth-protected-resource/graphs/{id}/mcp", path: "//.well-known/oauth-protected-resource/graphs/people/mcp", main: everyone, feature: everyone, open: true},
 	{route: "GET /openapi.json", path: "//openapi.json", main: everyone, feature: everyone, quick: true},
+	{route: "GET /actor", path: "//actor", main: everyone, feature: everyone, quick: true},
 	{route: "GET /graphs", path: "//graphs", main: "ar", feature: "ar", quick: true},
 	{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + readText + `","branch":"{B}"}`,

@@ -219,7 +219,7 @@ var arguments = map[string]struct {
 	"callees":           {map[string]any{"path": "example.com/shop/stock.Twice"}, "callee", "example.com/shop/stock.Shelf.Find"},
 	"affected_by":       {map[string]any{"path": "example.com/shop/stock.Pair.Swap"}, "caller", "example.com/shop/stock.Twice"},
 	"reaches":           {map[string]any{"path": "example.com/shop/cmd/shop.main"}, "callee", "example.com/shop/stock.Twice"},
-	"most_called":       {nil, "callers", 1.0},
+	"most_called":       {nil, "callers", 2.0},
 	"unused_functions":  {nil, "", nil},
 	"implementations":   {map[string]any{"interface": "example.com/shop/stock.Shelf"}, "path", "example.com/shop/stock.memoryShelf"},
 	"interfaces_of":     {map[string]any{"type": "example.com/shop/stock.memoryShelf"}, "path", "example.com/shop/stock.Shelf"},

@@ -315,7 +315,7 @@ func (o *Object) unknown(name string, raw jsontext.Value) *tool.ArgumentError {
 		e.Help = "put its members in its place"
 	case e.Help != "":
 	case len(o.known) > 0:
-		e.Help = "known are " + strings.Join(slices.Sorted(slices.Values(o.known)), ", ")
+		e.Help = "known are " + strings.Join(slices.Compact(slices.Sorted(slices.Values(o.known))), ", ")
 	default:
 		e.Help = "none is taken"
 	}

@@ -18,7 +18,9 @@ func (x *exchange) put(into any, call func() tool.Call) error {
 	if err != nil {
 		return err
 	}
-	o.Guard("digest")
+	if o.Has("digest") {
+		o.Guard("digest")
+	}
 	if err := o.Done(); err != nil {
 		return err
 	}

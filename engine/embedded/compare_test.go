@@ -117,8 +117,11 @@ func TestKeptNodeLacksEdges(t *testing.T) {
 		t.Fatal(err)
 	}
 	load("side", many.String())
-	if _, err := g.Mutate(ctx, deletePerson, engine.Args{str("p0")}, engine.WriteOptions{Branch: "side"}); err != nil {
-		t.Fatal(err)
+	load("side", `{"edge":"Knows","from":"p7","to":"p2","data":{"id":"k8"}}`+"\n")
+	for _, name := range []string{"p0", "p1"} { // without its other end, the edge of p0 cannot stay
+		if _, err := g.Mutate(ctx, deletePerson, engine.Args{str(name)}, engine.WriteOptions{Branch: "side"}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	load("", `{"type":"Person","data":{"name":"p0","age":3}}`+"\n")
 	keep := engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: "p0"}, Take: engine.TakeOurs}
@@ -136,6 +139,7 @@ func TestSourceLacksEdges(t *testing.T) {
 	load("", `{"type":"Person","data":{"name":"p0","age":1}}
 {"type":"Person","data":{"name":"p1","age":1}}
 {"type":"Person","data":{"name":"p2","age":1}}
+{"type":"Person","data":{"name":"p4","age":1}}
 {"edge":"Knows","from":"p0","to":"p1","data":{"id":"k0"}}
 `)
 	for _, name := range []string{"kept", "small"} {
@@ -144,9 +148,11 @@ func TestSourceLacksEdges(t *testing.T) {
 		}
 	}
 	load("kept", `{"type":"Person","data":{"name":"p0","age":3}}`+"\n")
-	load("small", `{"type":"Person","data":{"name":"p1","city":"c"}}`+"\n")
-	if _, err := g.Mutate(ctx, deletePerson, engine.Args{str("p0")}, engine.WriteOptions{}); err != nil {
-		t.Fatal(err)
+	load("small", `{"type":"Person","data":{"name":"p4","city":"c"}}`+"\n")
+	for _, name := range []string{"p0", "p1"} { // without its other end, the edge of p0 cannot stay
+		if _, err := g.Mutate(ctx, deletePerson, engine.Args{str(name)}, engine.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	keep := engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Person", ID: "p0"}, Take: engine.TakeTheirs}
 	if _, err := g.Merge(ctx, "kept", "", engine.MergeOptions{Resolutions: []engine.Resolution{keep}}); err != nil {

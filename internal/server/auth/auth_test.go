@@ -229,7 +229,7 @@ func TestTokenFaults(t *testing.T) {
 		{"twice", line(digest("a"), "act-ada") + line(digest("a"), "act-bot"), "t.yaml:2:1: error C5: key (not shown) is here and on line 1 (help: keep one of the two)"},
 		{"twice in other letters", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "act-bot"), "t.yaml:2:67: error C7: this token already belongs to another actor; give each actor its own token"},
 		{"a list", "- " + secret + "\n", "t.yaml:1:1: error C3: the tokens file is a list, expected a mapping of keys to values"},
-		{"not yaml", "{" + secret, "t.yaml:1:2: error C1: not YAML"},
+		{"not yaml", "{" + secret, "t.yaml:1:2: error C1: not YAML (help: look at this line and the one before it: indent with spaces, write a blank after each colon, close every quote and bracket, and quote a text that begins with a special character)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

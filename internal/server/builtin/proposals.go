@@ -160,8 +160,8 @@ func proposalGet() tool.Tool {
 		desc: reader[proposalGetArgs, ProposalGetResult](tool.Descriptor{
 			Name:  "proposal_get",
 			Title: "Get proposals",
-			Description: "Lists proposals, or shows one: who approved the request, its conflicts with base, ours and theirs, the checks that its result fails, the comments of reviewers, and what blocks the merge. " +
-				"With changes it lists what the merge would change on the target, before and after.",
+			Description: "Lists proposals, or shows one: who approved the request, its conflicts with base, ours and theirs, the checks that its result fails, comments of reviewers, and what blocks the merge. " +
+				"With changes it lists what the merge changes on the target, before and after.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {

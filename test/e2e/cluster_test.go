@@ -105,7 +105,7 @@ func TestApplyIsKilled(t *testing.T) {
 	}
 	approve := map[string]bool{}
 	for line := range strings.Lines(string(plan)) {
-		if _, digest, ok := strings.Cut(strings.TrimSpace(line), ",--approve "); ok {
+		if _, digest, ok := strings.Cut(strings.TrimSpace(line), ",'--approve "); ok {
 			approve[digest] = true
 		}
 	}
@@ -210,7 +210,7 @@ func TestServedCluster(t *testing.T) {
 	if code, out := cli("cluster", "apply"); code != 1 || !strings.Contains(out, fmt.Sprint("locked by process ", p.cmd.Process.Pid)) || !strings.Contains(out, "omnigraph-server") {
 		t.Errorf("apply while a server runs: %d %s", code, out)
 	}
-	if code, out := cli("cluster", "plan", "--format", "csv"); code != 0 || !strings.Contains(out, "one,in_use") || !strings.Contains(out, "one,approve,--approve sha256:") {
+	if code, out := cli("cluster", "plan", "--format", "csv"); code != 0 || !strings.Contains(out, "one,in_use") || !strings.Contains(out, "one,approve,'--approve sha256:") {
 		t.Errorf("plan while a server runs: %d %s", code, out)
 	}
 	p.stop()

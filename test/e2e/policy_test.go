@@ -64,7 +64,7 @@ func TestPolicyToolsIsToolsList(t *testing.T) {
   - id: bots-run-two-queries
     allow: { actors: { group: bots }, actions: [invoke_query], queries: [callers, add_note] }
   - id: and-nothing-else
-    allow: { actors: { group: bots }, actions: [read], via: stored }
+    allow: { actors: { group: bots }, actions: [read, change], via: stored }
   - id: one-bot-writes-no-notes
     deny: { actors: { ids: [act-rex] }, actions: [invoke_query], queries: [add_note] }
   - id: keepers-merge

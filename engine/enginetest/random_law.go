@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -27,16 +28,16 @@ type givenValues struct {
 }
 
 // given returns the values that changes give to entities. If a type or a property has another name than before, the
-// changes list its values as old ones of the one name and new ones of the other.
+// changes list its values as old ones of the one name and new ones of the other. Types that exchanged their names list
+// the old values of each other's entities.
 func given(list []engine.EntityChange) (out []*givenValues) {
 	type place struct{ entity, typ, id string }
 	type values struct {
 		*givenValues
-		old      []value.Value
 		deletion bool
 		others   bool
 	}
-	at := map[place]*values{}
+	at, old := map[place]*values{}, map[place][]value.Value{} // the old values are those of all types
 	for i := range list {
 		c := &list[i]
 		k := place{c.Entity, c.TypeID, c.ID}
@@ -46,18 +47,36 @@ func given(list []engine.EntityChange) (out []*givenValues) {
 			at[k] = v
 			out = append(out, v.givenValues)
 		}
+		all := place{c.Entity, "", c.ID}
 		for _, p := range c.Properties {
-			v.old, v.values = append(v.old, p.Old), append(v.values, p.New)
+			old[all], v.values = append(old[all], p.Old), append(v.values, p.New)
+		}
+		if ends := []value.Value{endValue(c.FromType, c.From), endValue(c.ToType, c.To)}; c.Entity == "edge" {
+			switch c.Kind {
+			case engine.Inserted:
+				v.values = append(v.values, ends...)
+			case engine.Deleted:
+				old[all] = append(old[all], ends...)
+			}
 		}
 		v.deletion, v.others = v.deletion || c.Kind == engine.Deleted, v.others || c.Kind != engine.Deleted
 	}
-	for _, v := range at {
+	for k, v := range at {
+		was := old[place{k.entity, "", k.id}]
 		v.deleted = v.deletion && !v.others
 		v.fresh = slices.DeleteFunc(slices.Clone(v.values), func(n value.Value) bool {
-			return n.IsNull() || slices.ContainsFunc(v.old, func(o value.Value) bool { return wider(o, n) })
+			return n.IsNull() || slices.ContainsFunc(was, func(o value.Value) bool { return wider(o, n) })
 		})
 	}
 	return out
+}
+
+// endValue returns an end of an edge as the changes of an edge that was moved list it.
+func endValue(typ, id string) value.Value {
+	if typ == "" {
+		return value.OfString(id)
+	}
+	return plan.OfNode(typ, id)
 }
 
 // wider reports whether two values are equal, or would be after the first one is converted to a wider kind.

@@ -93,7 +93,7 @@ func (g *Graph) pageOf(all []engine.EntityChange, was, is *state, r engine.Chang
 	for i := range all {
 		c := &all[i]
 		state := is
-		if _, ok := shapeOf(state.schema, entityOf(c.Entity), c.Type); !ok {
+		if c.Kind == engine.Deleted {
 			state = was
 		}
 		c.TypeID = state.typeID(entityOf(c.Entity), c.Type, g.fault)

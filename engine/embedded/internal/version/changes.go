@@ -187,7 +187,7 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 		}
 	}
 	for i := from; i < len(d.types); i++ {
-		t, typeID := d.types[i], ""
+		t, typeIDs := d.types[i], [2]string{} // now, and before
 		entity, name := t.of().Entity.String(), t.of().Name
 		left := d.selected(r, i)
 		if left == 0 {
@@ -209,12 +209,17 @@ func (d *Difference) page(ctx context.Context, r *engine.ChangeRange, window int
 			if full = r.Limit > 0 && len(list) == r.Limit || r.MaxBytes > 0 && bytes >= r.MaxBytes; full {
 				return false
 			}
-			if typeID == "" {
-				typeID = d.typeID(t)
+			// They differ if two types exchanged their names.
+			typeID, schema, typ := &typeIDs[0], d.is.Schema, t.is
+			if kind == engine.Deleted {
+				typeID, schema, typ = &typeIDs[1], d.was.Schema, t.was
+			}
+			if *typeID == "" {
+				*typeID = schema.TypeID(typ)
 			}
 			was, is := entityAt(d.was, t.was, c.was), entityAt(d.is, t.is, c.is)
 			change := d.describe(t, kind, c.id, &was, &is, r.Images)
-			change.TypeID = typeID
+			change.TypeID = *typeID
 			bytes += change.Bytes()
 			list = append(list, change)
 			// A page that begins behind a change ends later than this, because `left` counts from the first one.
@@ -264,15 +269,6 @@ func (d *Difference) selected(r *engine.ChangeRange, typ int) int64 {
 		return -1
 	}
 	return n
-}
-
-// typeID returns the id of the current type, or that of the previous one if the current schema
-// lacks the type.
-func (d *Difference) typeID(t typeDifference) string {
-	if t.is != nil {
-		return d.is.Schema.TypeID(t.is)
-	}
-	return d.was.Schema.TypeID(t.was)
 }
 
 // kind returns how a candidate differs, if it does.

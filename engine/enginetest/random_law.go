@@ -49,9 +49,13 @@ func given(list []engine.EntityChange) (out []*givenValues) {
 		}
 		all := place{c.Entity, "", c.ID}
 		for _, p := range c.Properties {
-			old[all], v.values = append(old[all], p.Old), append(v.values, p.New)
+			was, is := p.Old, p.New
+			if c.Entity == "edge" && (p.Name == "from" || p.Name == "to") {
+				was, is = endID(was), endID(is)
+			}
+			old[all], v.values = append(old[all], was), append(v.values, is)
 		}
-		if ends := []value.Value{endValue(c.FromType, c.From), endValue(c.ToType, c.To)}; c.Entity == "edge" {
+		if ends := []value.Value{value.OfString(c.From), value.OfString(c.To)}; c.Entity == "edge" {
 			switch c.Kind {
 			case engine.Inserted:
 				v.values = append(v.values, ends...)
@@ -71,12 +75,13 @@ func given(list []engine.EntityChange) (out []*givenValues) {
 	return out
 }
 
-// endValue returns an end of an edge as the changes of an edge that was moved list it.
-func endValue(typ, id string) value.Value {
-	if typ == "" {
+// endID returns the id of the node at an end of an edge. Its type may have another name than before.
+func endID(end value.Value) value.Value {
+	if end.IsList() {
+		_, id := plan.NodeOf(end)
 		return value.OfString(id)
 	}
-	return plan.OfNode(typ, id)
+	return end
 }
 
 // wider reports whether two values are equal, or would be after the first one is converted to a wider kind.

@@ -54,7 +54,7 @@ func TestBoth(t *testing.T) {
 // again, and write the new sum here.
 func TestVersion(t *testing.T) {
 	sum := crc32.NewIEEE()
-	for _, s := range []string{stopList, "generations generously skies dying news inning proceed", "x86 v1.26.8 3,000 read_file 5'10 a@b.c", "É e\u0301 ß ẞ ı İ ǆ ﬁ Ⅷ ς µ", "ｶﾞ 漢字かな 한국어 ไทย עברית ‎العربية", "O’Brien’s l´été ʻokina"} {
+	for _, s := range []string{stopList, "generations generously skies dying news inning proceed", "x86 v1.26.8 3,000 read_file 5'10 a@b.c", "É e\u0301 ß ẞ ı İ ǆ ﬁ Ⅷ ς µ", "ｶﾞ 漢字かな 한국어 ไทย עברית \u200eالعربية", "O’Brien’s l´été ʻokina"} {
 		for _, w := range AppendBoth(nil, s) {
 			_, _ = io.WriteString(sum, w+"\n")
 		}

@@ -341,15 +341,6 @@ func objectText(members []member) json.RawMessage {
 	return append(b, '}')
 }
 
-// asAny converts a map of JSON values to the map type of schemas in the document.
-func asAny(m map[string]json.RawMessage) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
-}
-
 // graphOpenAPI sends the OpenAPI document of the stored queries that the caller may invoke.
 func (x *exchange) graphOpenAPI() error {
 	var queries []StoredOperation

@@ -24,12 +24,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/codegraph"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

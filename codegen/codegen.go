@@ -6,10 +6,10 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/omnigraph-go/omnigraph/codegen/internal/docs"
+	"github.com/omnigraph-go/omnigraph/codegen/internal/golang"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/codegen/docs"
-	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 )
 

@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/codegen/internal/golang"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 )

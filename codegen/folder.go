@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/internal/codegen/golang"
+	"github.com/omnigraph-go/omnigraph/codegen/internal/golang"
 )
 
 // Stale returns the names of stale files in the folder `dir`, sorted: files that differ from those

@@ -3,7 +3,7 @@ package gq
 import (
 	"path"
 
-	"github.com/omnigraph-go/omnigraph/internal/gq/format"
+	"github.com/omnigraph-go/omnigraph/gq/internal/format"
 )
 
 // Format returns a source in its canonical layout. The source is a schema if its name ends in

@@ -5,8 +5,8 @@ import (
 	"path"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/format"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/gq/format"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"

@@ -144,7 +144,7 @@ bin/versitygw: test/s3gateway/go.mod test/s3gateway/go.sum
 s3-server: bin/versitygw ## build the S3 server of test-s3 (minutes at first)
 
 test-s3-short: bin/versitygw ## test storage with S3's protocol, and compare random statements on it, against versitygw
-	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/object/s3 -count=1
+	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./internal/storage/object/s3 -count=1
 	OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./engine/embedded -run '^TestRandomStorage$$/^s3$$' -storages -count=1
 
 test-s3: test-s3-short ## the same, the suite of the engine, and built servers that are killed
@@ -159,8 +159,8 @@ test-azure: ## test storage in Azure Blob Storage, and graphs in it, against azu
 
 azurite-tests:
 	npm ci --prefix $(AZURITE) --silent --no-audit --no-fund
-	$(GO) vet -tags azure ./internal/object/... ./engine/embedded
-	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./internal/object/azure ./internal/object/address -count=1
+	$(GO) vet -tags azure ./internal/storage/object/... ./engine/embedded
+	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./internal/storage/object/azure ./internal/storage/object/address -count=1
 	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./engine/embedded -run '^TestSharedStorage$$/^azure$$' -storages -count=1
 
 test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
@@ -170,5 +170,5 @@ test-manifests: ## check the compose files and the Kubernetes file of the guides
 # A broken promise prints its seed; SEED=n SCHEDULES=1 starts there.
 SCHEDULES ?= 100000
 simulate: ## run SCHEDULES schedules of three servers on a simulated shared storage, from SEED on
-	$(GO) test ./internal/sharedlog/simulation -run '^TestSchedules$$' -v -count=1 -timeout 0 \
+	$(GO) test ./internal/storage/sharedlog/simulation -run '^TestSchedules$$' -v -count=1 -timeout 0 \
 		-simulation.schedules=$(SCHEDULES) -simulation.seed=$(SEED)

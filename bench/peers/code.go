@@ -21,8 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 const (

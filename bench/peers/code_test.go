@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestStoredQueriesHaveRows loads a small module and runs every stored read on it with drawn

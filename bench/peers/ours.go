@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // omnigraph is this engine.

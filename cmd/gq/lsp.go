@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/lsp"
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/internal/gq/lsp"
 )
 
 // lspCommand makes the command gq lsp.

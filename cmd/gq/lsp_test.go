@@ -18,8 +18,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"go.lsp.dev/jsonrpc2"
 
+	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/lsp"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/gq/lsp"
 )
 
 // published holds the diagnostics of a file.

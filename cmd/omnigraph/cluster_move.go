@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestMoveTarget checks which servers cluster move accepts as the new writer.

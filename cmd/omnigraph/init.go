@@ -11,10 +11,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // initAnswer is the JSON form of the report of init.

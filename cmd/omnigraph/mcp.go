@@ -19,7 +19,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -27,6 +26,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // newMCPInstall makes the command omnigraph mcp install.

@@ -17,13 +17,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestScripts runs the scripts of testdata/script, with the command in a process of its own. In

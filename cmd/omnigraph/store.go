@@ -14,14 +14,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // openStore opens the local graph that the flags name. It uses the embedding provider that the

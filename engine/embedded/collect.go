@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // Collected counts the objects that a collection deleted.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestConcurrent runs sixteen writers and four readers concurrently with checkpoints. The sequence

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 const conformanceDir = "graph"

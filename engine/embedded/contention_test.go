@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/bench/contention"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestContention runs 64 writers and 16 readers on a graph on disk. No acknowledged increment of a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestReadWhileDraftEnds reads the branch of a draft while the draft ends. The first error is that the

@@ -10,8 +10,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // joined returns a read of all persons. The read appends the text `right` to each name, and orders

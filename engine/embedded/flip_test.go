@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 var flipOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, indexed: 1, vectorLimits: smallVectors}

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // Follower is a graph in shared storage that another server writes. It reads the log of the writer,

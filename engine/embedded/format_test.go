@@ -16,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestFormat2 opens a graph with a manifest and records of format 2. That format has no schema

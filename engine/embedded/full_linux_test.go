@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // tmpfs returns a file system of 4 MiB that a large file can fill.

@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestMemoryLevel makes many small commits, all with idempotency keys: loads, merges of

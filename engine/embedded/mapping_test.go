@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestMappingsGoAway opens a graph with mapped rows, changes and rewrites it, and overwrites every

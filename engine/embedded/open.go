@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // OpenDir opens the graph in a folder. With [OrCreate] it creates a graph if the folder contains

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // BenchmarkOpenFirst opens the benchmark graph and runs one query, at two sizes. Before, the graph

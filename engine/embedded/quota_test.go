@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestQuota fills a graph up to its quota of bytes, in a folder and in shared storage. Writes that add data

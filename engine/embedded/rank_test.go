@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 const benchDim = 64

@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 var rewriteEdges = flag.String("rewrite.edges", "100000,1000000", "numbers of edges of the graphs of BenchmarkRewrite")

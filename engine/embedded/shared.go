@@ -11,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // SharedPlace says where a graph in shared storage is, and which server uses it. Bucket and Cache

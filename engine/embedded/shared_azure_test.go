@@ -5,8 +5,8 @@ package embedded_test
 import (
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/object/azure/azuretest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/azure/azuretest"
 )
 
 func init() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // request is one request to a bucket: its method, and the part of the object's name before the

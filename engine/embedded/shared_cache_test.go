@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestCacheBound exports all commits of a graph on three servers: the writer, a reader without a bound

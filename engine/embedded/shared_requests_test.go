@@ -14,7 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestSharedRequests counts the requests that each kind of work sends to the storage, and compares

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestSettle cuts a writer off the storage while it makes a branch. Afterwards, the branch does not exist, but

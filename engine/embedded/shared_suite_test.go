@@ -13,12 +13,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/engine/enginetest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/object/postgres"
-	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
-	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/s3/s3test"
 )
 
 // TestConformanceShared runs the suite on two servers that share a bucket: one writes, and the

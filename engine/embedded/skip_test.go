@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestSkip checks that the rows after skipped rows are the same as in a full read, within a

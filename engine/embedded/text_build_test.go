@@ -10,8 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
 )
 
 // notesGraph creates a graph of n notes with a text index that the schema declares.

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestLoadStoresTexts loads texts of a searchable property. The close, or on a server the next

@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestTracedReads compares the spans of a read with the rows that were read: all rows, the

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestVerifyBesideAll verifies a graph while cleanups, rewrites and checkpoints run, loads

@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // View is a graph at one moment, for reading only. It needs no lock and does not become the writer

@@ -28,9 +28,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 func everyType() *catalog.Schema {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // Servers spread the writers of graphs over themselves. A server that writes at least two graphs more than

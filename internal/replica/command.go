@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // commandPrefix is the prefix of the ids of the nodes of commands.

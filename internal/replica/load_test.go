@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // logGate is a Bucket that can hold back requests that create log objects.

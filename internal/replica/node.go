@@ -33,8 +33,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // Sign is the content of a node's object. The node overwrites the object every few seconds.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestSlowStorage lets the creation of a log object hang. The writer must accept writes at first, and refuse them

@@ -21,12 +21,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -7,12 +7,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // manyBranches serves a graph with n branches in addition to main. It uses the policy of the

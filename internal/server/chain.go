@@ -7,13 +7,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/admission"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/admission"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

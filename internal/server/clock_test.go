@@ -12,8 +12,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // testClock is the clock of the servers, graphs and issuers in the tests. Every run starts at

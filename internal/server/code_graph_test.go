@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/notes"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )

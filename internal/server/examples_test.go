@@ -12,11 +12,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestExamples sends the example request of every route to the graph of the examples. The requests

@@ -14,7 +14,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
@@ -22,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // ToolList is the answer of tools/list for one actor.

@@ -12,12 +12,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // deadlines sends every request of the matrix with a deadline. The engine always takes longer than

@@ -16,11 +16,11 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

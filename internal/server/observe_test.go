@@ -20,7 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/server"
-	"github.com/omnigraph-go/omnigraph/internal/server/logsample"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 )
 

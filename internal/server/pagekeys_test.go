@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // TestSharedPageTokenKeys lets two servers find the keys of page tokens in shared storage. The first one makes

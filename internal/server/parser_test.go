@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 func TestEveryStoredQuery(t *testing.T) { everyStoredQuery(t, newStore(t)) }

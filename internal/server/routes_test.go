@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 )
 
 // TestRecovered checks what happens after a panic outside of the transports. The answer must be the

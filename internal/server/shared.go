@@ -24,16 +24,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
-	"github.com/omnigraph-go/omnigraph/internal/server/forward"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/forward"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // ageHeader is the header in which a server states how old the data in its answer may be, in whole seconds, if

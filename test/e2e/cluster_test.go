@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	enginefs "github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	enginefs "github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 const (

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
-	"github.com/omnigraph-go/omnigraph/internal/object/s3/s3test"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/s3/s3test"
 )
 
 // The size of TestSharedStorage. `make test-shared` runs its long form.

@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // ours is the engine with a loaded graph.

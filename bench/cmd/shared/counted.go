@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // countedBucket counts the reads and lists of another bucket. Followers send no other requests.

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // addition is the query of the timed commits.

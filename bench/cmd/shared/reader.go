@@ -19,7 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // Each graph of the comparison with the folder is open in a process of its own, as in a server. So the graphs

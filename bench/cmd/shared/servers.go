@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/pgserver"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // storage is shared storage for a run.

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/bench/contention"
 	"github.com/omnigraph-go/omnigraph/internal/bench/measure"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 func main() {

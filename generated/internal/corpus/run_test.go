@@ -18,10 +18,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/relational"
-	"github.com/omnigraph-go/omnigraph/internal/object/postgres/postgrestest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres/postgrestest"
 )
 
 // fillPostgres starts a server with a network.

@@ -3,7 +3,7 @@ package access
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 )
 
 // actorKey is the context key of the actor.

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/logsample"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"

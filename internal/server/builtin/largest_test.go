@@ -10,10 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 

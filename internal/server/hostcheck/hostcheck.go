@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 )
 
 // Options are the addresses and origins of a server.

@@ -18,7 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

@@ -12,10 +12,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
-	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/toolsearch"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

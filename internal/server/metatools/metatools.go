@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/toolsearch"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/toolsearch"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

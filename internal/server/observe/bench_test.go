@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/server/logsample"
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 )
 
 // tracerName is the instrumentation scope of request spans.

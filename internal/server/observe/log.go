@@ -10,7 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 )
 
 // Formats and Levels list the names that [NewLogger] accepts.

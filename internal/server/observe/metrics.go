@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -21,9 +21,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
-	"github.com/omnigraph-go/omnigraph/internal/server/audit"
-	"github.com/omnigraph-go/omnigraph/internal/server/logsample"
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

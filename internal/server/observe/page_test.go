@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
-	"github.com/omnigraph-go/omnigraph/internal/server/admission"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/admission"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/server/notes"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/notes"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

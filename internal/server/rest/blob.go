@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

@@ -17,7 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 

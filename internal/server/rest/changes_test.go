@@ -11,12 +11,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/naive"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // The schemas of a graph before and after a rename of its types. The second schema declares the

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )

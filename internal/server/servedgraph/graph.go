@@ -17,13 +17,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/audit"
-	"github.com/omnigraph-go/omnigraph/internal/server/checks"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/checks"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/textlimit"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

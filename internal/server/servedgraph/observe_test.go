@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"

@@ -11,15 +11,15 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/rest/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )

@@ -1,6 +1,6 @@
 // Package wireerror holds the errors of calls, other than the errors of the engine. It maps every
 // error, including those of the engine, to the form that clients receive. The mapping is [Explain];
-// the HTTP statuses are in package internal/server/rest/envelope.
+// the HTTP statuses are in package internal/server/internal/envelope.
 package wireerror
 
 import (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 

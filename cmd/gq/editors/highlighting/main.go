@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/omnigraph-go/omnigraph/internal/gq/highlight"
+	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/highlight"
 )
 
 //go:generate go run .

@@ -15,7 +15,7 @@ import (
 	"runtime/debug"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // thrown is the value that Throw panics with.

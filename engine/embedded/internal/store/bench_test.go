@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // BenchmarkAppend measures appends of durable records with payloads of 200 bytes.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // segmentsIn lists the segments in the folder of a cache.

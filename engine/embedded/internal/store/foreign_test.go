@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestForeignTemporaries opens a store in a directory that holds other programs' files. Those must

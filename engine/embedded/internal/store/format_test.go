@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestFormat compares the bytes that the store writes with the fixtures of the current

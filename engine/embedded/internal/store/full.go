@@ -1,7 +1,7 @@
 package store
 
 import (
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // noteFull records that a write was refused for lack of space. It ignores nil and other

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // outcome is the result that a writer got for its record.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // Image is a state of a graph that can be copied to another storage. The copy has its own log, so

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // killDir is the environment variable that contains the directory of the store, for the process

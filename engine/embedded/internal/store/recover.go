@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // recover reads the store's files and returns the state that they hold. It makes that state

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
 )
 
 // TestRefusedWrite makes the disk refuse a write of two records for lack of space, after the first

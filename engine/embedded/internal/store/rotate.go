@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 const (

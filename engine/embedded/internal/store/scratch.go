@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // WriteScratch creates a temporary segment from the blocks that the function `write` adds. With it

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
 )
 
 // TestScratch reads a temporary segment after the name of its file is removed, and again after the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // Segment is an open segment, mapped into memory. Its methods may be called concurrently.

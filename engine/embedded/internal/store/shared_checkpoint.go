@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // encodeShared returns the state in a checkpoint of a shared graph: a manifest, and the records

@@ -6,7 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // dropOutdated makes the next call open the log again if the state needs segments that are about to

@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // epochSegments is the number of segments that the writer of one epoch can make.

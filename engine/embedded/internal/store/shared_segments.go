@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/object"
-	"github.com/omnigraph-go/omnigraph/internal/sharedlog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
 )
 
 var tiny = Options{LogSize: minLogSize}

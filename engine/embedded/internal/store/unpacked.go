@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // unpackedMemory counts the bytes of the blocks that are decompressed whole. While they are more than the limit, no

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // packedSegment returns a segment with a block of n chunks that is compressed, and the content of the block.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // TestRecordsOfZeros writes records that end with zeros, and opens the store again after each. The

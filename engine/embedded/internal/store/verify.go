@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // Verify reads everything in the store in dir and changes nothing. The store must not be

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/internal/fs"
-	"github.com/omnigraph-go/omnigraph/internal/fs/faultfs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
 )
 
 // TestVerifyBesideRemoval removes a segment to which nothing refers, as a failed load does, after a

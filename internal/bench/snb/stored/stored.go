@@ -16,7 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb"
 	"github.com/omnigraph-go/omnigraph/internal/bench/snb/plain"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // Compile compiles the schema and the stored queries. The map has the plans by the names of the queries.

@@ -17,7 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,8 +16,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/fs"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
 // RevisionFile is the name of the file in the storage folder that holds the revision.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // revisionPrefix is the beginning of the names of revisions in shared storage. The number of the

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/object"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // sharedCluster returns a cluster in shared storage, in the form that a command uses.

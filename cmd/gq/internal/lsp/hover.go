@@ -1,0 +1,195 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// hover describes the name at a position.
+func (s *server) hover(p *positionParams) (*hover, error) {
+	at, ok := s.place(p)
+	if !ok || at.name == nil {
+		return nil, nil
+	}
+	code, doc := at.graph.describe(at.name, at.source)
+	if code == "" {
+		return nil, nil
+	}
+	value := "```gq\n" + code + "\n```"
+	if doc != "" {
+		value += "\n\n" + doc
+	}
+	return &hover{markup{"markdown", value}, rangeOf(at.doc.text, at.name)}, nil
+}
+
+// describe returns a line of code that declares a name, and its documentation. The line is "" for a name
+// that needs no explanation. REQUIRES: the server's lock.
+func (g *graph) describe(n *xref.Name, src *xref.Source) (code, doc string) {
+	switch n.Kind {
+	case xref.Type:
+		return g.describeType(n.Entity, n.Type)
+	case xref.Property:
+		return g.describeProperty(n)
+	case xref.Variable, xref.Parameter:
+		return g.describeVariable(n, src)
+	case xref.Function:
+		return describeFunction(n.Value)
+	case xref.Query:
+		if q := g.results[n.Text()]; q != nil {
+			return signature(q), q.Description
+		}
+	case xref.Column:
+		if q := g.queryAround(src, n.Pos.Offset); q != nil && q.Plan.Read != nil {
+			for _, c := range q.Plan.Read.Columns {
+				if c.Name == n.Value {
+					return c.Name + ": " + columnType(c), ""
+				}
+			}
+		}
+	case xref.Keyword, xref.Scalar, xref.Annotation, xref.Argument, xref.EnumValue, xref.Unknown:
+	}
+	return "", ""
+}
+
+// describeType returns the declaration of a type, without its body, and its description.
+func (g *graph) describeType(entity xref.Entity, typ string) (code, doc string) {
+	if g.catalog == nil {
+		return "", ""
+	}
+	switch entity {
+	case xref.Node:
+		if n := g.catalog.Node(typ); n != nil {
+			code := "node " + n.Name
+			if len(n.Implements) > 0 {
+				code += " implements " + strings.Join(n.Implements, ", ")
+			}
+			return code + " {" + propertyList(n.Properties) + "}", n.Description
+		}
+	case xref.Edge:
+		if e := g.catalog.Edge(typ); e != nil {
+			code := "edge " + e.Name + ": " + e.From + " -> " + e.To
+			if len(e.Properties) > 0 {
+				code += " {" + propertyList(e.Properties) + "}"
+			}
+			return code, e.Description
+		}
+	case xref.Interface:
+		for _, i := range g.catalog.Interfaces {
+			if i.Name == typ {
+				return "interface " + i.Name + " {" + propertyList(i.Properties) + "}", ""
+			}
+		}
+	case xref.NoEntity:
+	}
+	return "", ""
+}
+
+// propertyList lists properties, one a line.
+func propertyList(props []*catalog.Property) string {
+	var b strings.Builder
+	for _, p := range props {
+		b.WriteString("\n  " + p.Name + ": " + p.Type.String())
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// describeProperty returns the type of a property and its description.
+func (g *graph) describeProperty(n *xref.Name) (code, doc string) {
+	if g.catalog == nil || n.Type == "" {
+		return "", ""
+	}
+	if p := xref.PropertyOf(g.catalog, n.Entity, n.Type, n.Text()); p != nil {
+		return n.Type + "." + p.Name + ": " + p.Type.String(), p.Description
+	}
+	switch e := g.catalog.Edge(n.Type); {
+	case n.Entity == xref.Interface && n.Text() == catalog.TypeProperty:
+		return n.Type + ".type: String", "The name of the node's type, which every variable over an interface has."
+	case n.Text() == "id":
+		return n.Type + ".id: String", "The id, which every node and edge has."
+	case n.Entity == xref.Edge && e != nil && (n.Text() == "from" || n.Text() == "to"):
+		return describeEnd(e, n.Text())
+	}
+	return "", ""
+}
+
+// describeEnd returns the type of an end of an edge, which is from or to, and its description.
+func describeEnd(e *catalog.Edge, end string) (code, doc string) {
+	verb := "starts at"
+	if end == "to" {
+		verb = "leads to"
+	}
+	name, shared := e.End(end == "to")
+	if shared {
+		return e.Name + "." + end + ": " + name, "The type and the id of the " + name + " that the edge " + verb + "."
+	}
+	return e.Name + "." + end + ": String", "The id of the " + name + " that the edge " + verb + "."
+}
+
+// describeVariable returns the type of a variable or a parameter.
+func (g *graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc string) {
+	if n.Kind == xref.Parameter {
+		if q := g.queryAround(src, n.Pos.Offset); q != nil {
+			for i, p := range q.Plan.Params {
+				if "$"+p.Name == n.Value {
+					return n.Value + ": " + p.TypeText(), q.ParamDocs[i]
+				}
+			}
+		}
+	}
+	if n.Type == "" {
+		return "", ""
+	}
+	_, doc = g.describeType(n.Entity, n.Type)
+	return n.Value + ": " + n.Type, doc
+}
+
+// describeFunction returns the usage of a function or an aggregate, and its description.
+func describeFunction(name string) (code, doc string) {
+	if f := plan.FunctionNamed(name); f != nil && f.Usage != "" {
+		return f.Usage, f.Usage + " takes " + f.Takes + " and " + f.Doc + "."
+	}
+	for _, a := range plan.Aggregates {
+		if a.Name == name {
+			return a.Name + "(…)", a.Name + "(…) takes " + a.Arg.Text + " and " + a.Doc + "."
+		}
+	}
+	if syntax.IsFunction(name) {
+		return name + "(…)", ""
+	}
+	return "", ""
+}
+
+// signature returns the head of a query: its name, its parameters and the columns of its result.
+func signature(q *gq.Query) string {
+	var params []string
+	for _, p := range q.Plan.Params {
+		params = append(params, "$"+p.Name+": "+p.TypeText())
+	}
+	code := "query " + q.Plan.Name + "(" + strings.Join(params, ", ") + ")"
+	if q.Plan.Read == nil {
+		return code
+	}
+	var columns []string
+	for _, c := range q.Plan.Read.Columns {
+		columns = append(columns, c.Name+": "+columnType(c))
+	}
+	return fmt.Sprintf("%s\n// returns %s", code, strings.Join(columns, ", "))
+}
+
+// queryAround returns the query around an offset as the last complete run compiled it, or nil.
+func (g *graph) queryAround(src *xref.Source, offset int) *gq.Query {
+	if n := src.Query(offset); n != nil {
+		return g.results[n.Text()]
+	}
+	return nil
+}
+
+// columnType returns the type of a column as people read it.
+func columnType(c plan.Column) string { return c.TypeText() }

@@ -1,0 +1,575 @@
+package foreign
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// body reads the parts of a query.
+func (r *rewriter) body() {
+	defer r.deeper()()
+	for {
+		switch {
+		case r.peek(0).kind == end, r.is("}"), r.subselects > 0 && r.is(")"):
+			return
+		case r.accept(";"), r.accept(","):
+		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
+			r.next()
+		case r.is("next", "match"):
+			r.next()
+			r.nextStage()
+		case r.is("next") && len(r.columns) > 0 && (r.peek(1).are("filter") || r.peek(1).are("where") || r.peek(1).are("return") || r.peek(1).are("let")):
+			r.next()
+			r.valueStage()
+		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
+			r.setOperation()
+		case r.accept("match"):
+			r.matched()
+		case r.is("from", "{"):
+			r.next()
+			r.match = append(r.match, r.braced()...)
+		case r.is("from") && r.peek(1).kind == dollar && r.isAt(2, ":"):
+			r.next()
+			r.items()
+		case r.accept("returning"):
+			for !r.isOne("}", ";") && r.peek(0).kind != end {
+				r.next()
+			}
+			r.note(answersNote)
+		case r.is("call"), r.is("optional", "call"):
+			r.callBlock()
+		case r.is("optional"):
+			r.optionalMatch()
+		case r.isOne("where", "filter"):
+			r.accept("filter")
+			r.accept("where") // ISO GQL allows both words
+			r.wherePart()
+		case r.is("select"):
+			r.selectRows()
+		case r.is("return", "(") && r.peek(2).kind == word && r.isAt(3, ":") && argument(r.peek(2).text):
+			r.returnArguments()
+		case r.accept("return"):
+			r.returned()
+		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
+			r.withInsert()
+		case r.accept("with"):
+			r.with()
+		case r.accept("let"):
+			r.let()
+		case r.accept("qualify"):
+			r.wherePart()
+		case r.accept("having"):
+			r.havingPart()
+		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
+			r.grouped()
+		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"), r.accept("sort", "by"), r.accept("sort"):
+			r.sorted()
+		case r.is("nearest", ":", "{"):
+			r.similar()
+		case r.is("fetch", "first"), r.is("fetch", "next"):
+			r.fetch()
+		case r.accept("limit"), r.accept("first"), r.accept("top"):
+			r.beforeColumns()
+			r.accept(":")
+			r.limit = strings.Trim(r.operand(), "()")
+		case r.accept("offset"), r.accept("skip"):
+			r.beforeColumns()
+			r.accept(":")
+			r.skip = r.operand()
+			if !r.accept("rows") {
+				r.accept("row")
+			}
+		case r.is("for") && r.peek(2).are("in") && r.nodeType(r.peek(3).text) != "" && !r.isAt(4, "."): // FOR p IN Person of AQL
+			r.next()
+			name := r.next().text
+			r.next()
+			typ := r.nodeType(r.word())
+			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
+		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+			r.items()
+		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
+			if !r.try(r.statement) {
+				r.unwoundMatch()
+			}
+		case r.is("depth", ":"), r.is("maxdepth", ":"):
+			r.depthBound()
+		default:
+			r.statement()
+		}
+	}
+}
+
+// beforeColumns notes that a limit or an offset comes before the columns, if there are none yet.
+func (r *rewriter) beforeColumns() {
+	if len(r.columns) == 0 {
+		r.early = true
+		r.ungrouped = r.ungrouped || !r.staged
+	}
+}
+
+// sorts reports whether a token begins a part that only orders or bounds the rows of the result.
+func sorts(t token) bool {
+	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
+}
+
+// matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
+// parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
+func (r *rewriter) matched() {
+	if len(r.columns) > 0 {
+		panic(giveUp{})
+	}
+	r.checkStage()
+	r.beginBlock()
+	switch {
+	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
+		r.skipTwo()
+		r.shortest = true
+		r.match = append(r.match, r.braced()...)
+		r.shortest = false
+	case r.is("{"):
+		r.stages()
+	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
+		arguments := r.at
+		r.skipGroup()
+		r.match = append(r.match, r.braced()...)
+		after := r.at
+		if len(r.order) != 1 { // the arguments do not say which node they mean
+			panic(giveUp{})
+		}
+		r.at = arguments
+		r.arguments(&r.read, scope{node: r.order[0]})
+		r.at = after
+	default:
+		r.items()
+	}
+}
+
+// skipGroup skips the tokens from an opening bracket to the closing one.
+func (r *rewriter) skipGroup() {
+	for depth := 0; ; {
+		t := r.next()
+		if t.kind != mark {
+			continue
+		}
+		switch t.text {
+		case "(", "{", "[":
+			depth++
+		case ")", "}", "]":
+			if depth--; depth <= 0 {
+				return
+			}
+		}
+	}
+}
+
+// fetch reads FETCH FIRST 10 ROWS ONLY.
+func (r *rewriter) fetch() {
+	r.next()
+	r.next()
+	r.limit = "1"
+	if !r.isOne("row", "rows") {
+		r.limit = r.operand()
+	}
+	if !r.accept("rows") {
+		r.expect("row")
+	}
+	r.expect("only")
+}
+
+// depthBound reads a bound on the depth of selections, which must not leave out any of them.
+func (r *rewriter) depthBound() {
+	r.next()
+	r.next()
+	n, err := strconv.Atoi(r.next().text)
+	if err != nil || n < r.deepest {
+		panic(giveUp{})
+	}
+}
+
+// let reads the definitions after LET, with or without braces.
+func (r *rewriter) let() {
+	braces := r.accept("{")
+	for {
+		t := r.next()
+		if t.kind != word && t.kind != dollar || r.known(t.text) {
+			panic(giveUp{})
+		}
+		if !r.accept("=") {
+			r.expect(":")
+		}
+		r.values[t.text] = r.operand()
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+}
+
+// items reads the clauses of a match without braces.
+func (r *rewriter) items() {
+	r.item()
+	for !r.starts() {
+		r.item()
+	}
+}
+
+// wherePart reads the conditions after WHERE outside of the braces of a match.
+func (r *rewriter) wherePart() {
+	if r.early && len(r.columns) == 0 {
+		panic(giveUp{}) // it tests the rows after the limit
+	}
+	c := cond{op: "all"}
+	if r.is("{") {
+		c.subs = r.braced()
+	} else {
+		c = r.whereCondition()
+	}
+	parts := []cond{c}
+	if c.op == "all" {
+		parts = c.subs
+	}
+	for _, part := range parts {
+		if text := r.groupCondition(part.render(false)); text != "" {
+			r.having = append(r.having, leaf(text))
+		} else {
+			r.match = append(r.match, part)
+		}
+	}
+}
+
+// whereCondition reads a condition, in which a name of SQL means a property rather than a column.
+func (r *rewriter) whereCondition() (c cond) {
+	aliases := r.aliases
+	if r.inSelect && len(aliases) > 0 && r.try(func() {
+		r.aliases = nil
+		c = r.condition()
+	}) {
+		r.aliases = aliases
+		return c
+	}
+	return r.condition()
+}
+
+// groupCondition returns a condition on values that WITH aggregated, which holds for groups, with the names of the
+// values. For another condition it returns "".
+func (r *rewriter) groupCondition(text string) string {
+	found := false
+	for _, v := range r.computed {
+		if v.fromWith && aggregated(v.text) && strings.Contains(text, v.text) {
+			text, found = strings.ReplaceAll(text, v.text, v.alias), true
+		}
+	}
+	if !found {
+		return ""
+	}
+	for _, v := range r.computed { // the keys
+		if v.fromWith && !aggregated(v.text) && v.alias != "" {
+			text = strings.ReplaceAll(text, v.text, v.alias)
+		}
+	}
+	return text
+}
+
+// havingPart reads the conditions after HAVING.
+func (r *rewriter) havingPart() {
+	r.inHaving = true
+	defer func() { r.inHaving = false }()
+	if r.accept("{") {
+		for !r.accept("}") {
+			r.accept("and")
+			r.having = append(r.having, r.condition())
+		}
+		return
+	}
+	r.having = append(r.having, r.condition())
+}
+
+// grouped reads the keys after GROUP BY.
+func (r *rewriter) grouped() {
+	r.accept(":")
+	braces := r.accept("{") || r.accept("(")
+	for {
+		r.groups = append(r.groups, r.position(r.groupKey()))
+		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
+			break
+		}
+	}
+	if braces && !r.accept(")") {
+		r.expect("}")
+	}
+}
+
+// groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
+func (r *rewriter) groupKey() string {
+	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
+		return r.operandOrAlias()
+	}
+	saved := r.aliases
+	r.aliases = nil
+	key := r.alone(r.operand())
+	r.aliases = saved
+	return key
+}
+
+// keyedBy reports whether an expression is a property of a node of which GROUP BY has the key.
+func (r *rewriter) keyedBy(e string) bool {
+	owner, property, ok := strings.Cut(e, ".")
+	if !ok || wordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
+		return false
+	}
+	key := r.key(r.typeOf(owner[1:]))
+	return slices.ContainsFunc(r.groups, func(g string) bool { return g == owner+"."+key || g == owner+".id" })
+}
+
+// checkGroups checks that each column without an aggregate is a key after GROUP BY, or a property of a node
+// that is one. It adds columns for the keys that are none yet, because the columns are the keys.
+func (r *rewriter) checkGroups() {
+	if len(r.groups) == 0 {
+		return
+	}
+	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
+	for _, c := range r.computed {
+		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+			owner := strings.TrimSuffix(key, ".id")
+			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
+		}) {
+			panic(giveUp{})
+		}
+	}
+	if len(r.listings) == 0 && !slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+		r.distinct = true
+	}
+	for _, key := range r.groups {
+		switch {
+		case slices.ContainsFunc(r.computed, func(c column) bool {
+			return !c.fromWith && (c.text == key || c.alias == key || c.text == key+".id")
+		}):
+		case node(key):
+			r.add(key[1:]+"_id", key+".id")
+		default:
+			r.add("", key)
+		}
+	}
+}
+
+// blockOfGroups reports whether an expression is a block that uses only keys of the groups from outside.
+func (r *rewriter) blockOfGroups(e string) bool {
+	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
+		return false
+	}
+	rows := "" // the clauses without the blocks in them
+	for _, c := range r.match {
+		before, _, _ := strings.Cut(c.text, " {")
+		rows += before + " "
+	}
+	list := tokens(must(scan(e)))
+	for i, t := range list {
+		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {
+			continue
+		}
+		if list.at(i+1).text != "." || !slices.Contains(r.groups, "$"+t.text+"."+list.at(i+2).text) {
+			return false
+		}
+	}
+	return true
+}
+
+// operandOrAlias reads an expression, in which the name of a column comes before that of a property.
+func (r *rewriter) operandOrAlias() string {
+	t := r.peek(0)
+	if (t.kind == word || t.kind == dollar && r.values[t.text] != "") && slices.Contains(r.aliases, lower(t.text)) && r.peek(1).text != "(" && r.peek(1).text != "." {
+		if next := r.peek(1); next.kind != mark || strings.Contains(",};):", next.text) {
+			return lower(r.next().text)
+		}
+	}
+	return r.alone(r.operand())
+}
+
+// sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
+func (r *rewriter) sorted() {
+	r.accept(":")
+	if len(r.columns) > 0 && r.early && len(r.sort) > 0 {
+		panic(giveUp{}) // the order before the limit chooses the rows, and this one orders them
+	}
+	r.sortKeys(scope{})
+}
+
+// sortKeys reads the keys of a sort. A bare name means a property of the node of the scope, or of the
+// first one without a scope.
+func (r *rewriter) sortKeys(sc scope) {
+	list := r.accept("[")
+	braces := r.accept("{")
+	for {
+		key, down := "", !list && r.is("-") && r.peek(1).kind != number && r.accept("-")
+		if braces && r.peek(0).kind == word && r.peek(1).text == ":" && !slices.Contains(r.aliases, r.peek(0).text) {
+			key = r.sortProperty(sc)
+		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
+			key = r.sortEnum(sc)
+		} else {
+			key = r.position(r.operandOrAlias())
+			r.accept(":")
+		}
+		if down {
+			key += " desc"
+		}
+		r.direction(key)
+		if list && r.is("}", ",", "{") {
+			r.expect("}", ",", "{")
+			continue
+		}
+		if !braces && r.is(",") && r.peek(1).kind == word && r.isAt(2, ":") { // the next argument
+			break
+		}
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	if list {
+		r.expect("]")
+	}
+}
+
+// groupConditions moves the conditions of the match on aggregates to having, which uses columns.
+func (r *rewriter) groupConditions() {
+	rest := r.match[:0:0]
+	for _, c := range r.match {
+		aggregate := groupTest.FindString(c.text)
+		if c.op != "" || aggregate == "" || !aggregated(aggregate) {
+			rest = append(rest, c)
+			continue
+		}
+		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
+	}
+	r.match = rest
+	for i, c := range r.having {
+		if aggregate := firstCall(c.text); c.op == "" && aggregated(aggregate) {
+			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
+		}
+	}
+}
+
+// firstCall returns the call with which a text begins, or "".
+func firstCall(text string) string {
+	n := wordLen(text)
+	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
+		return ""
+	}
+	return text[:closing(text, n)]
+}
+
+// balanced reports whether the parentheses of a text close each other.
+func balanced(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
+// groupTest matches an aggregate at the beginning of a condition.
+var groupTest = regexp.MustCompile(`^[a-z]+\([^()]*\)`)
+
+// columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
+func (r *rewriter) columnOf(aggregate string) string {
+	for i, c := range r.computed {
+		if c.text != aggregate {
+			continue
+		}
+		if c.alias != "" {
+			return c.alias
+		}
+		j := slices.Index(r.columns, aggregate)
+		if j < 0 {
+			panic(giveUp{})
+		}
+		alias := r.newAlias(aggregate)
+		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
+		return alias
+	}
+	alias := r.newAlias(aggregate)
+	r.add(alias, aggregate)
+	return alias
+}
+
+// newAlias returns an alias that no column has, after the name of a function.
+func (r *rewriter) newAlias(e string) string {
+	alias := e[:wordLen(e)]
+	for slices.Contains(r.aliases, alias) {
+		alias += "2"
+	}
+	r.aliases = append(r.aliases, alias)
+	return alias
+}
+
+// position returns the column at the position that a sort key of SQL is, or the key.
+func (r *rewriter) position(key string) string {
+	n, err := strconv.Atoi(key)
+	if err != nil {
+		return key
+	}
+	if n < 1 || n > len(r.computed) {
+		panic(giveUp{})
+	}
+	if c := r.computed[n-1]; c.alias != "" {
+		return c.alias
+	}
+	return r.computed[n-1].text
+}
+
+// direction reads the direction of a sort key and where its nulls stand, and appends the key.
+func (r *rewriter) direction(key string) {
+	suffix := ""
+	quoted := r.peek(0)
+	isWord := func(names ...string) bool {
+		if quoted.kind == text && slices.Contains(names, strings.ToLower(quoted.text)) {
+			r.next()
+			return true
+		}
+		for _, n := range names {
+			if r.accept(n) {
+				return true
+			}
+		}
+		return false
+	}
+	nulls := ""
+	switch {
+	case strings.HasSuffix(key, " desc"):
+		key, suffix = strings.TrimSuffix(key, " desc"), " desc"
+	case isWord("asc", "ascending"):
+		suffix = " asc"
+	case isWord("desc", "descending"):
+		suffix = " desc"
+	case r.accept("asc_nulls_first"), r.accept("asc_nulls_last"), r.accept("desc_nulls_first"), r.accept("desc_nulls_last"):
+		name := strings.ToLower(r.tokens[r.at-1].text)
+		order, place, _ := strings.Cut(name, "_nulls_")
+		suffix, nulls = " "+order, place
+	}
+	switch {
+	case r.accept("nulls", "last"):
+		nulls = "last"
+	case r.accept("nulls", "first"):
+		nulls = "first"
+	}
+	// Nulls come first in ascending order and last in descending order.
+	if nulls == "last" && suffix != " desc" {
+		r.sort = append(r.sort, "("+key+" is null)")
+	} else if nulls == "first" && suffix == " desc" {
+		r.sort = append(r.sort, "("+key+" is null) desc")
+	}
+	r.sort = append(r.sort, key+suffix)
+}

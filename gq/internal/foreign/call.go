@@ -1,0 +1,207 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// call is CALL with an order or a limit. For each row, it has the first of its own rows: a block with records.
+type call struct {
+	read
+	columns  []column
+	vars     []string // the variables that it binds, as this language writes them
+	imported []string // the variables that it uses
+	optional bool     // a row without rows of the call stays
+}
+
+// keep notes a call whose rows have an order or a limit. The columns after it become blocks when the text is complete.
+func (r *rewriter) keep(c *call, before []string) {
+	for _, v := range r.order {
+		if !slices.Contains(before, v) {
+			c.vars = append(c.vars, lower(v))
+		} else if mentionsVar(join(c.match), "$"+lower(v)) {
+			c.imported = append(c.imported, lower(v))
+		}
+	}
+	limit, err := strconv.Atoi(c.limit)
+	if err != nil || limit < 1 || limit > 1000 || len(c.imported) == 0 || len(c.vars) == 0 {
+		panic(giveUp{})
+	}
+	for _, col := range c.columns {
+		if aggregated(col.text) || col.fromWith {
+			panic(giveUp{})
+		}
+		if col.alias != "" {
+			r.values[col.alias] = col.text
+		}
+	}
+	for i, key := range c.sort { // the block has other columns
+		name := key[:wordLen(key)]
+		for _, col := range c.columns {
+			if name != "" && col.alias == name {
+				c.sort[i] = col.text + key[len(name):]
+			}
+		}
+	}
+	if !c.optional {
+		r.match = append(r.match, cond{op: "exists", subs: c.match})
+	}
+	r.spend(join(c.match))
+	r.calls = append(r.calls, c)
+}
+
+// uses reports whether an expression has a variable that the call binds.
+func (c *call) uses(e string) bool {
+	return slices.ContainsFunc(c.vars, func(v string) bool { return mentionsVar(e, "$"+v) })
+}
+
+// block writes the block with the fields of the rows of the call: one record, or a list.
+func (c *call) block(fields []string, list bool) string {
+	out := " { " + join(c.match) + " return { " + strings.Join(fields, ", ") + " }"
+	if len(c.sort) > 0 {
+		out += " order { " + strings.Join(c.sort, ", ") + " }"
+	}
+	if list {
+		return "collect" + out + " limit " + c.limit + " }"
+	}
+	return "first" + out + " }"
+}
+
+// recordName returns the name of the column with the rows of the call: first_order, or first_orders for several.
+func (c *call) recordName(r *rewriter) string {
+	name := "first_row"
+	for _, v := range r.order {
+		if slices.Contains(c.vars, lower(v)) && r.schema.Node(r.vars[v]) != nil {
+			name = "first_" + plain(r.vars[v])
+		}
+	}
+	if c.limit != "1" {
+		name += "s"
+	}
+	return name
+}
+
+// expandCalls writes the columns that use calls as blocks.
+func (r *rewriter) expandCalls() {
+	for _, c := range r.calls {
+		if len(r.having)+len(r.groups)+len(r.windows) > 0 || r.distinct {
+			panic(giveUp{})
+		}
+		for _, m := range r.match {
+			if text := m.render(false); text != "exists { "+join(c.match)+" }" && c.uses(text) {
+				panic(giveUp{})
+			}
+		}
+		r.expandCall(c)
+	}
+}
+
+// expandCall writes the columns that use a call. Those without an aggregate become the fields of one record, or of the
+// records of one list.
+func (r *rewriter) expandCall(c *call) {
+	var fields, names []string
+	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
+	if len(columns) != len(r.columns) {
+		panic(giveUp{})
+	}
+	record := c.recordName(r)
+	var out []string
+	first := -1
+	for i, col := range columns {
+		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
+			if len(l.sort) > 0 || l.limit != "1000" {
+				panic(giveUp{})
+			}
+			r.listings = slices.DeleteFunc(slices.Clone(r.listings), func(o *listing) bool { return o == l })
+			out = append(out, r.listOfCall(c, columns, col, l.columns))
+			continue
+		}
+		switch {
+		case !c.uses(col.text) && aggregated(col.text) && !strings.Contains(col.text, "{"):
+			panic(giveUp{}) // the rows are no longer those of the call
+		case !c.uses(col.text):
+			out = append(out, r.columns[i])
+		case aggregated(col.text):
+			e, ok := strings.CutPrefix(col.text, "collect(")
+			e = strings.TrimSuffix(e, ")")
+			_, name, property := strings.Cut(e, ".")
+			if !ok || !property || wordLen(name) != len(name) || !strings.HasPrefix(e, "$") {
+				panic(giveUp{})
+			}
+			out = append(out, r.listOfCall(c, columns, col, []string{e + " as " + name}))
+		default:
+			name := col.alias
+			if name == "" {
+				name = col.text[strings.LastIndexAny(col.text, "$.")+1:]
+			}
+			if wordLen(name) != len(name) || slices.Contains(names, name) {
+				panic(giveUp{})
+			}
+			if first < 0 {
+				first = len(out)
+				out = append(out, "")
+			}
+			fields, names = append(fields, col.text+" as "+name), append(names, name)
+			if c.limit == "1" {
+				out = append(out, record+"."+name+" as "+name)
+			}
+		}
+	}
+	r.sortByCall(c, columns, names)
+	if first >= 0 {
+		out[first] = c.block(fields, c.limit != "1") + " as " + record
+		if c.limit != "1" {
+			r.note("each row has a list, " + record + ", of the rows of CALL")
+		}
+	}
+	r.columns, r.computed = out, nil
+	for _, o := range out {
+		r.computed = append(r.computed, column{text: o})
+	}
+}
+
+// listOfCall writes a list of the rows of a call, which a text collects for each of the nodes that the call uses.
+func (r *rewriter) listOfCall(c *call, columns []column, col column, fields []string) string {
+	if col.alias == "" || !slices.ContainsFunc(columns, func(o column) bool {
+		return slices.ContainsFunc(c.imported, func(v string) bool { return strings.HasPrefix(o.text, "$"+v+".") || o.text == "$"+v })
+	}) {
+		panic(giveUp{})
+	}
+	r.note("a collect block lists records")
+	return c.block(fields, true) + " as " + col.alias
+}
+
+// sortByCall writes the sort keys that use a call by the names of the columns.
+func (r *rewriter) sortByCall(c *call, columns []column, names []string) {
+	for i, key := range r.sort {
+		e, down := strings.CutSuffix(key, " desc")
+		if e = strings.TrimSuffix(e, " asc"); c.uses(e) {
+			j := slices.IndexFunc(columns, func(o column) bool { return o.text == e })
+			if j < 0 {
+				panic(giveUp{})
+			}
+			name := columns[j].alias
+			if name == "" {
+				name = e[strings.LastIndexAny(e, "$.")+1:]
+			}
+			if r.sort[i] = name; down {
+				r.sort[i] += " desc"
+			}
+			e = name
+		}
+		if c.limit != "1" && slices.Contains(names, e) {
+			panic(giveUp{}) // a list is no sort key
+		}
+	}
+}
+
+// listingOf returns the listing of which an expression is the mark, or nil.
+func (r *rewriter) listingOf(e string) *listing {
+	for _, l := range r.listings {
+		if l.mark == e {
+			return l
+		}
+	}
+	return nil
+}

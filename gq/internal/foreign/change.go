@@ -1,0 +1,321 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// remove reads REMOVE $p.weight, $p.text. No literal is null, so each property gets the value of a
+// parameter that may be left out.
+func (r *rewriter) remove() {
+	for {
+		v := r.variable()
+		r.expect(".")
+		p := r.property(r.vars[v], r.word())
+		if p == nil {
+			panic(giveUp{})
+		}
+		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
+		if !r.accept(",") {
+			return
+		}
+	}
+}
+
+// null returns a parameter that is null when the call leaves it out.
+func (r *rewriter) null(p *catalog.Property) string {
+	if !p.Type.Nullable || p.Type.List {
+		panic(giveUp{})
+	}
+	r.note("no literal is null: the call leaves $" + p.Name + " out")
+	if r.known(p.Name) {
+		panic(giveUp{})
+	}
+	r.declare(p.Name, p.Type.Kind.String()+"?")
+	return "$" + p.Name
+}
+
+// assignment reads the value of an assignment to a property.
+func (r *rewriter) assignment(typ, name string) string {
+	p := r.property(typ, name)
+	if p != nil && r.accept("null") {
+		return r.null(p)
+	}
+	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.accept("not") {
+		return "(" + r.operand() + " = false)"
+	}
+	return r.valueOf(p)
+}
+
+// deleteEdge writes the deletion of an edge of the match.
+func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
+	if len(r.match) == 0 {
+		panic(giveUp{})
+	}
+	r.emit("delete " + e.Name + " where id = $" + lower(v) + ".id")
+}
+
+// update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
+func (r *rewriter) update() {
+	if t := r.peek(0); (t.kind == dollar || t.kind == word) && r.known(t.text) && (r.peek(1).are("set") || r.isAt(1, "{")) {
+		r.updateVariable()
+		return
+	}
+	named := ""
+	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
+		named = r.next().text
+		r.next()
+	}
+	typ := r.tableType()
+	r.inWhere = typ
+	r.accept("as")
+	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
+		named = r.word()
+	}
+	if named != "" {
+		r.whereVar = named
+		r.bind(named, typ)
+	}
+	braces := r.accept("{")
+	if !braces {
+		r.expect("set")
+		braces = r.accept("{")
+	}
+	if !braces && r.fromAhead() {
+		r.updateFrom(named, typ)
+		return
+	}
+	if e := r.schema.Edge(typ); e != nil && !braces {
+		if r.try(func() { r.updateEnds(named, e) }) {
+			return
+		}
+	}
+	var out []string
+	for {
+		if r.whereVar != "" && r.peek(0).text == r.whereVar && r.isAt(1, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(typ, r.word())
+		if !r.accept(":") {
+			r.expect("=")
+		}
+		out = append(out, name+": "+r.assignment(typ, name))
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	r.where("update "+typ+" set { "+strings.Join(out, ", ")+" }", typ)
+}
+
+// where reads the condition of a mutation and writes the statement. Only comparisons that all have to
+// hold can stand there; a match before the statement tests any other condition.
+func (r *rewriter) where(statement, typ string) {
+	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.is("{") { // delete Person { email: "x" }
+		r.inWhere = ""
+		var where []string
+		for _, p := range r.props(typ) {
+			name, value, _ := strings.Cut(p, ": ")
+			where = append(where, name+" = "+value)
+		}
+		if len(where) == 0 {
+			panic(giveUp{})
+		}
+		r.emit(statement + " where " + strings.Join(where, " and "))
+		return
+	}
+	r.expect("where")
+	named := r.whereVar
+	var out []string
+	if !r.try(func() {
+		r.inWhere = typ
+		c := r.condition()
+		r.inWhere, r.whereVar = "", ""
+		parts := []cond{c}
+		if c.op == "all" {
+			parts = c.subs
+		}
+		for _, p := range parts {
+			if p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text) {
+				panic(giveUp{})
+			}
+			out = append(out, p.text)
+		}
+	}) {
+		r.whereMatch(statement, typ, named)
+		return
+	}
+	r.emit(statement + " where " + strings.Join(out, " and "))
+}
+
+// comparesOnly reports whether a condition has an operator that may stand in the where of a statement.
+func comparesOnly(text string) bool {
+	tokens, ok := scan(text)
+	return ok && !slices.ContainsFunc(tokens, func(t token) bool {
+		return t.kind == word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.text)
+	})
+}
+
+// whereMatch reads the condition of a mutation as that of a match.
+func (r *rewriter) whereMatch(statement, typ, v string) {
+	r.inWhere, r.whereVar = "", ""
+	if len(r.match)+len(r.statements) > 0 {
+		panic(giveUp{})
+	}
+	if v == "" {
+		v = r.fresh(typ)
+	}
+	r.tables = []string{v}
+	key := "id"
+	if e := r.schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+lower(v)+":"+lower(e.Name)+" $_"))
+	} else {
+		key = r.key(typ)
+		r.match = append(r.match, leaf("$"+lower(v)+": "+typ))
+	}
+	r.match = append(r.match, r.condition())
+	r.tables = nil
+	r.emit(statement + " where " + key + " = $" + lower(v) + "." + key)
+}
+
+// set reads the rest of SET p.a = 1, p.b = 2 after a match, with or without braces.
+func (r *rewriter) set() {
+	var names []string
+	values := map[string][]string{}
+	assign := func(v, name, value string) {
+		if !slices.Contains(names, v) {
+			names = append(names, v)
+		}
+		values[v] = append(values[v], name+": "+value)
+	}
+	braces := r.accept("{")
+	for {
+		v := ""
+		if braces && r.peek(0).kind == word && r.isAt(1, ":", "=") { // set { stock: 3 }
+			v = r.onlyNode()
+			name := r.propertyName(r.vars[v], r.word())
+			r.next()
+			assign(v, name, r.assignment(r.vars[v], name))
+			if !r.accept(",") && r.is("}") {
+				break
+			}
+			continue
+		}
+		v = r.variable()
+		typ := r.vars[v]
+		if r.accept("+", "=", "{") || r.accept("{") { // p += { a: 1 }
+			for !r.accept("}") {
+				if r.accept(",") {
+					continue
+				}
+				name := r.propertyName(typ, r.word())
+				r.expect(":")
+				assign(v, name, r.assignment(typ, name))
+			}
+		} else {
+			r.expect(".")
+			name := r.propertyName(typ, r.word())
+			if !r.accept("=") {
+				r.expect(":")
+			}
+			assign(v, name, r.assignment(typ, name))
+		}
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	for _, v := range names {
+		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
+	}
+}
+
+// onlyNode returns the only variable.
+func (r *rewriter) onlyNode() string {
+	if len(r.order) != 1 {
+		panic(giveUp{})
+	}
+	return r.order[0]
+}
+
+// change writes an update or a delete of what a variable of the match is. A match of one node by
+// values of its properties becomes the condition of the statement.
+func (r *rewriter) change(v, verb, assigned string) {
+	if r.changeKeyed(v, verb, assigned) {
+		return
+	}
+	typ := r.vars[v]
+	name := "$" + lower(v)
+	if e := r.schema.Edge(typ); e != nil && len(r.match) > 0 {
+		r.emit(verb + " " + e.Name + assigned + " where id = " + name + ".id")
+		return
+	}
+	if r.schema.Node(typ) == nil {
+		panic(giveUp{})
+	}
+	if len(r.statements) == 0 && r.blockLimit == "" && !strings.Contains(assigned, name+".") {
+		if where, ok := r.predicates(name, typ); ok {
+			r.match = nil
+			r.emit(verb + " " + typ + assigned + " where " + where)
+			return
+		}
+	}
+	if len(r.match) == 0 {
+		panic(giveUp{})
+	}
+	key := r.key(typ)
+	r.emit(verb + " " + typ + assigned + " where " + key + " = " + name + "." + key)
+}
+
+// predicates returns the match as conditions of a statement, if it binds one node and only compares its
+// properties with values.
+func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
+	if len(r.match) == 0 {
+		return "", false
+	}
+	var out []string
+	props, ok := strings.CutPrefix(r.match[0].text, name+": "+typ)
+	if !ok || r.match[0].op != "" {
+		return "", false
+	}
+	if props != "" {
+		props, _ = strings.CutPrefix(props, " { ")
+		property, value, _ := strings.Cut(strings.TrimSuffix(props, " }"), ": ")
+		if p := r.property(typ, property); strings.Contains(props, ", ") || p != nil && p.Type.List {
+			return "", false
+		}
+		out = append(out, property+" = "+value)
+	}
+	for _, c := range r.match[1:] {
+		rest, mine := strings.CutPrefix(c.text, name+".")
+		property, relation, _ := strings.Cut(rest, " ")
+		operator, value, _ := strings.Cut(relation, " ")
+		if !mine || c.op != "" || wordLen(property) != len(property) || relations[operator] != operator && operator != "in" ||
+			slices.ContainsFunc(must(scan(value)), func(t token) bool { return t.kind == dollar && r.bound(t.text) }) {
+			return "", false
+		}
+		out = append(out, rest)
+	}
+	if len(out) == 0 {
+		return "", false
+	}
+	return strings.Join(out, " and "), true
+}
+
+// key returns the property that finds a node of a type: its only key, or its id.
+func (r *rewriter) key(typ string) string {
+	if n := r.schema.Node(typ); n != nil && len(n.Key) == 1 {
+		return n.Key[0]
+	}
+	return "id"
+}
+
+// byKey returns the key of a type if a name means it.
+func byKey(n *catalog.Node, name string) bool { return slices.Contains(n.Key, name) || name == "id" }

@@ -1,0 +1,454 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+)
+
+// starters are the words that start another part of a query.
+var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
+	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
+	"union", "intersect", "except", "minus"}
+
+// starts reports whether another part of the query comes next, or its end.
+func (r *rewriter) starts() bool {
+	t := r.peek(0)
+	if t.kind == end || t.kind == mark && (t.text == "}" || t.text == ";") {
+		return true
+	}
+	// A keyword that is the name of a variable or of a property has a dot, a colon or a relation after it.
+	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && r.peek(1).text != "." && (r.peek(1).text != ":" || r.isOne("orderby", "first", "limit"))
+}
+
+// startsPart reports whether a token is a word that starts another part of a query.
+func startsPart(t token) bool {
+	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text))
+}
+
+// item reads one clause of a match.
+func (r *rewriter) item() {
+	switch t := r.peek(0); {
+	case r.is("match", "{"):
+		r.next()
+		r.match = append(r.match, r.braced()...)
+	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"), r.accept("on"):
+	case r.accept("join"), r.accept("inner", "join"):
+	case t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && (r.peek(1).are("on") || r.peek(1).kind == word && r.peek(2).are("on") || r.is(t.text, "as") && r.peek(3).are("on")):
+		r.joinEdge()
+	case r.is("left", "join"), r.is("left", "outer", "join"):
+		r.leftJoin()
+	case r.is("where"), r.is("filter"):
+		r.accept("filter")
+		r.accept("where")
+		if r.is("{") {
+			r.match = append(r.match, r.braced()...)
+			return
+		}
+		r.match = append(r.match, r.condition())
+	case r.is("optional"):
+		r.optionalMatch()
+	case r.is("any", "shortest"), r.is("all", "shortest"), r.is("shortest"):
+		for r.accept("any") || r.accept("all") || r.accept("shortest") || r.peek(0).kind == number && r.accept(r.peek(0).text) {
+		}
+		if r.peek(0).kind == dollar && r.peek(1).text != "=" {
+			r.traversal(true)
+			return
+		}
+		r.pattern(r.pathName())
+	case r.is("any", "(") && (r.isAt(2, "(", ")", ":") || r.isAt(3, ":", ")")) && !r.known(r.peek(2).text), r.is("any") && r.isAt(2, "="):
+		r.next() // any path between two ends
+	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).text == "="):
+		r.next() // a walk lists each end once, so its mode makes no difference
+	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
+		r.pattern(r.pathName())
+	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
+		if len(r.order) == 0 {
+			panic(giveUp{})
+		}
+		r.match = append(r.match, r.logic(scope{node: r.order[len(r.order)-1]}))
+	case t.kind == dollar && r.peek(1).text == ":" && r.peek(2).text == "{":
+		v := r.variable()
+		r.next()
+		r.match = append(r.match, r.filters(scope{node: v})...)
+	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "", t.kind == dollar && r.peek(1).are("is") && r.nodeType(r.peek(2).text) != "":
+		r.binding()
+		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
+			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
+		}
+	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
+		typ := r.nodeType(r.word()) // Product p
+		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
+	case t.kind == word && r.known(t.text) && r.edgeNext() && r.endNext():
+		r.traversal(false)
+	case t.kind == dollar && r.peek(1).text == "." && r.peek(3).text == ":":
+		v := r.variable()
+		r.next()
+		r.match = append(r.match, r.filterOf(scope{node: v}, r.word())...)
+	case t.kind == dollar && r.edgeNext():
+		r.traversal(false)
+	case t.kind == dollar && r.peek(1).text == "(":
+		r.alternatives()
+	case t.kind == dollar && r.linkAt(1):
+		r.pattern("")
+	case r.is("("):
+		var clauses []cond
+		if r.try(func() { clauses = r.patternClauses() }) {
+			r.match = append(r.match, clauses...)
+			return
+		}
+		r.match = append(r.match, r.condition())
+	case r.isOne("shortestpath", "allshortestpaths"):
+		r.pattern("")
+	default:
+		r.match = append(r.match, r.condition())
+	}
+}
+
+// patternAt reports whether a pattern, perhaps a shortest one, comes n places after the next token.
+func (r *rewriter) patternAt(n int) bool {
+	switch plain(r.peek(n).text) {
+	case "(", "any", "all", "shortest", "shortestpath", "allshortestpaths":
+		return true
+	}
+	return false
+}
+
+// linkAt reports whether an arrow of a pattern comes n places after the next token.
+func (r *rewriter) linkAt(n int) bool {
+	second, named := r.peek(n+1), false
+	if second.kind == word && r.edgeType(second.text) != nil {
+		named = r.peek(n+2).text == "->" || r.peek(n+2).text == "-"
+	}
+	switch r.peek(n).text {
+	case "->":
+		return true
+	case "<-":
+		return named || second.text == "[" || second.text == "-"
+	case "-":
+		return named || second.text == "[" || second.text == "-" || second.text == "->"
+	case "~":
+		return second.text == "["
+	case "<":
+		return second.text == "~"
+	}
+	return false
+}
+
+// leftJoin reads LEFT JOIN $o: Order ON $c placed $o.
+func (r *rewriter) leftJoin() {
+	r.expect("left")
+	r.accept("outer")
+	r.expect("join")
+	saved := r.match
+	r.match = nil
+	r.item()
+	if r.accept("on") {
+		r.item()
+		for r.accept("and") {
+			r.item()
+		}
+	}
+	r.match = append(saved, cond{op: "optional", subs: r.match})
+}
+
+// joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
+func (r *rewriter) joinEdge() {
+	e := r.edgeType(r.word())
+	j := &joined{edge: e, alias: lower(e.Name)}
+	r.accept("as")
+	if !r.is("on") {
+		j.alias = r.word()
+	}
+	r.expect("on")
+	for {
+		paren := r.accept("(")
+		var sides [2][2]string
+		for i := range sides {
+			if i > 0 && !r.accept("==") {
+				r.expect("=")
+			}
+			if t := r.next(); t.kind == word || t.kind == dollar {
+				sides[i][0] = t.text
+			}
+			if r.accept(".") {
+				sides[i][1] = r.word()
+			}
+		}
+		if paren {
+			r.expect(")")
+		}
+		mine, other := sides[0], sides[1]
+		if mine[0] != j.alias {
+			mine, other = other, mine
+		}
+		end := r.endNamed(e, mine[1])
+		if !r.known(other[0]) && other[1] == "" && end != "" {
+			r.bind(other[0], e.EndName(end == "to"))
+		}
+		if mine[0] != j.alias || !r.known(other[0]) {
+			panic(giveUp{})
+		}
+		j.conditions++
+		switch end {
+		case "from":
+			j.from = other[0]
+		case "to":
+			j.to = other[0]
+		default:
+			panic(giveUp{})
+		}
+		if other[1] != "" && !r.names(r.vars[other[0]], other[1]) {
+			panic(giveUp{})
+		}
+		if !r.is("and", j.alias, ".") || r.endNamed(e, r.peek(3).text) == "" {
+			break
+		}
+		r.next()
+	}
+	r.match = append(r.match, leaf(r.edgeClause(j)))
+}
+
+// names reports whether a column refers to the nodes of a type: its key or its id.
+func (r *rewriter) names(typ, column string) bool {
+	return plain(column) == plain(r.key(typ)) || plain(column) == "id"
+}
+
+// alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.
+func (r *rewriter) alternatives() {
+	a := r.variable()
+	r.expect("(")
+	var ways [][]*relation
+	for {
+		var way []*relation
+		typ := r.vars[a]
+		for !r.isOne("|", ")") {
+			if len(way) > 0 {
+				r.accept("/")
+			}
+			rel := r.relation(typ, r.word())
+			if rel == nil {
+				panic(giveUp{})
+			}
+			way, typ = append(way, rel), rel.other()
+		}
+		if len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other() {
+			panic(giveUp{})
+		}
+		ways = append(ways, way)
+		if r.accept(")") {
+			break
+		}
+		r.expect("|")
+	}
+	if r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	b := r.next().text
+	if !r.known(b) {
+		typ := last(ways[0]).other()
+		r.match = append(r.match, leaf(r.bind(b, typ)+": "+typ))
+	}
+	c := cond{op: "any"}
+	for _, way := range ways {
+		from, sub := a, cond{op: "exists"}
+		for i, rel := range way {
+			to := b
+			if i < len(way)-1 {
+				to = r.fresh(rel.other())
+			}
+			sub.subs = append(sub.subs, leaf(rel.clause(from, "", to)))
+			from = to
+		}
+		c.subs = append(c.subs, sub)
+	}
+	r.match = append(r.match, c)
+}
+
+// last returns the last element of a list.
+func last[T any](list []T) T { return list[len(list)-1] }
+
+// known reports whether a name is a variable.
+func (r *rewriter) known(name string) bool {
+	_, ok := r.vars[name]
+	return ok || r.paths[name]
+}
+
+// pathName reads `w =` before a pattern, or makes a name.
+func (r *rewriter) pathName() string {
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" {
+		name := r.next().text
+		r.expect("=")
+		r.pathPrefix()
+		r.paths[name] = true
+		return name
+	}
+	return r.newPath()
+}
+
+// pathPrefix reads the words before a pattern that choose paths: a walk lists each end once, with a shortest path.
+func (r *rewriter) pathPrefix() {
+	for r.isOne("any", "all", "shortest", "path", "paths", "walk", "trail") || r.peek(0).kind == number && r.peek(0).text == "1" {
+		r.next()
+	}
+}
+
+// optionalMatch reads OPTIONAL MATCH … or optional { … }.
+func (r *rewriter) optionalMatch() {
+	r.expect("optional")
+	r.checkStage()
+	saved := r.match
+	r.match = nil
+	r.accept("match")
+	if r.accept("{") {
+		for !r.accept("}") {
+			r.item()
+		}
+	} else {
+		r.item()
+		for r.accept(",") {
+			r.item()
+		}
+		if r.accept("where") {
+			r.match = append(r.match, r.condition())
+		}
+	}
+	r.match = append(saved, cond{op: "optional", subs: r.match})
+}
+
+// binding reads $p: Person { … }, or $p: Person(level: lead).
+func (r *rewriter) binding() {
+	name := r.next().text
+	if !r.accept(":") {
+		r.expect("is")
+	}
+	typ := r.nodeType(r.word())
+	if typ == "" || r.is("|") {
+		panic(giveUp{})
+	}
+	known := r.known(name)
+	v := r.bind(name, typ)
+	var props []string
+	if r.is("{") && !r.try(func() { props = r.props(typ) }) {
+		r.match = append(r.match, leaf(v+": "+typ))
+		r.match = append(r.match, r.filters(scope{node: name})...)
+		return
+	}
+	if r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" {
+		r.match = append(r.match, leaf(v+": "+typ))
+		r.arguments(&r.read, scope{node: name})
+		return
+	}
+	if known && len(props) == 0 && slices.ContainsFunc(r.match, func(c cond) bool { return c.text == v+": "+typ }) {
+		return
+	}
+	clause := v + ": " + typ
+	if len(props) > 0 {
+		clause += " { " + strings.Join(props, ", ") + " }"
+	}
+	r.match = append(r.match, leaf(clause))
+}
+
+// edgeNext reports whether a variable and then the edge of a traversal come next.
+func (r *rewriter) edgeNext() bool {
+	i := 1
+	if r.peek(i).kind == dollar && r.peek(i+1).text == ":" {
+		i += 2
+	}
+	if r.peek(i).text == "<" && r.peek(i+1).kind == word {
+		return true
+	}
+	return r.peek(i).kind == word && r.edgeType(r.peek(i).text) != nil
+}
+
+// endNext reports whether the edge after the next token comes before a variable without a dollar sign.
+func (r *rewriter) endNext() bool {
+	end := r.peek(2)
+	return r.peek(1).kind == word && (end.kind == dollar || end.kind == word && !slices.Contains(starters, strings.ToLower(end.text)) && !r.isAt(3, ".", "(", ":"))
+}
+
+// traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.
+func (r *rewriter) traversal(shortest bool) {
+	a := r.next().text
+	bound := ""
+	if r.peek(0).kind == dollar {
+		bound = r.next().text
+		r.expect(":")
+	}
+	either := r.accept("<")
+	var names []string
+	from, to := "", ""
+	for {
+		e := r.edgeType(r.word())
+		if e == nil {
+			panic(giveUp{})
+		}
+		names, from, to = append(names, lower(e.Name)), e.EndName(false), e.EndName(true)
+		if !r.accept("|") {
+			break
+		}
+	}
+	if either {
+		r.expect(">")
+	}
+	edge := strings.Join(names, "|")
+	if either {
+		edge = "<" + edge + ">"
+	}
+	walks, braces := true, 0
+	if r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") {
+		r.edgeArguments()
+	}
+	switch {
+	case r.is("{") && r.peek(1).kind == word: // the properties of the edge
+		walks, braces = false, r.at
+		r.skipGroup()
+	case r.accept("*"):
+		edge += r.bounds("..")
+	case r.accept("+"):
+		edge += "{1,64}"
+	case r.accept("{"):
+		edge += r.bounds(",")
+		r.expect("}")
+	default:
+		walks = false
+	}
+	if (shortest || r.shortest) && walks && bound == "" {
+		bound = r.newPath()
+	}
+	if k := r.peek(0).kind; k != dollar && k != word {
+		panic(giveUp{})
+	}
+	b := r.next().text
+	if !walks && bound == "" && r.is("as") && r.peek(1).kind == dollar {
+		r.next()
+		bound = r.next().text
+	}
+	if len(names) == 1 && !walks && bound == "" {
+		bound = r.edgeByType(names[0])
+	}
+	if braces > 0 && bound == "" {
+		bound = r.fresh(r.edgeType(names[0]).Name)
+	}
+	if len(names) > 1 || walks {
+		from, to = "", ""
+	}
+	if from != to && r.vars[a] == to {
+		from, to = to, from
+	}
+	left := r.bind(a, from)
+	if bound != "" {
+		if walks {
+			r.paths[bound] = true
+		} else {
+			r.bind(bound, r.edgeType(names[0]).Name)
+		}
+		edge = "$" + lower(bound) + ":" + edge
+	}
+	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
+	if braces > 0 {
+		after := r.at
+		r.at = braces
+		r.match = append(r.match, r.filters(scope{node: bound})...)
+		r.at = after
+	}
+}

@@ -1,0 +1,343 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// wholeListNote explains why a list has no slice.
+const wholeListNote = "the list of a group has no bound: it has all values"
+
+// listing is a call of collect whose list has an order, a bound or records. The match is complete, and the group is
+// known, only at the end of the text: until then, a mark stands for the call.
+type listing struct {
+	mark    string // such as collect0()
+	value   string // the only value of each element, or ""
+	columns []string
+	sort    []string // the keys of the order before the call
+	single  bool     // only the first row counts: a record
+	node    string   // the variable of the node that is the record, or ""
+	alias   string   // the name that WITH gives this node, or ""
+	limit   string
+}
+
+// listed reads the argument of collect in parentheses and a slice such as [0..3] after it. It reports false for an
+// ordinary call.
+func (r *rewriter) listed() (mark string, ok bool) {
+	start, sorted := r.at, len(r.sort) > 0
+	l := &listing{limit: "1000", sort: slices.Clone(r.sort)}
+	records := r.is("{") || r.known(r.peek(0).text) && r.isAt(1, "{")
+	if !records {
+		r.skipCall()
+		sliced := r.is("[")
+		r.at = start
+		if !sliced && !sorted || r.is("distinct") {
+			return "", false
+		}
+	}
+	v := ""
+	if !r.is("{") && records {
+		v = r.variable()
+	}
+	if r.accept("{") {
+		for !r.accept("}") {
+			switch {
+			case r.accept(","):
+			case v != "" && r.accept("."):
+				name := r.propertyName(r.vars[v], r.word())
+				l.columns = append(l.columns, "$"+lower(v)+"."+name+" as "+name)
+			default:
+				name := lower(r.word())
+				r.expect(":")
+				l.columns = append(l.columns, r.alone(r.operand())+" as "+name)
+			}
+		}
+	} else {
+		e := r.alone(r.operand())
+		_, name, property := strings.Cut(e, ".")
+		if !property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name) {
+			panic(giveUp{})
+		}
+		l.value, l.columns = e, []string{e + " as " + name}
+	}
+	r.expect(")")
+	if r.accept("[") {
+		if r.peek(0).text == "0" {
+			r.next()
+		}
+		r.expect("..")
+		n, err := strconv.Atoi(r.next().text)
+		if err != nil || n < 1 || n > 1000 {
+			panic(giveUp{})
+		}
+		l.limit = strconv.Itoa(n)
+		r.expect("]")
+	}
+	if r.limit != "" || len(l.columns) == 0 || r.staged {
+		panic(giveUp{})
+	}
+	r.taken = len(r.sort)
+	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
+	r.listings = append(r.listings, l)
+	return l.mark, true
+}
+
+// lists reports whether an expression contains the mark of a listing.
+func (r *rewriter) lists(e string) bool {
+	return slices.ContainsFunc(r.listings, func(l *listing) bool { return strings.Contains(e, l.mark) })
+}
+
+// skipCall skips the arguments of a call up to its closing parenthesis.
+func (r *rewriter) skipCall() {
+	for depth := 1; depth > 0; {
+		switch t := r.next(); {
+		case t.kind == mark && t.text == "(":
+			depth++
+		case t.kind == mark && t.text == ")":
+			depth--
+		}
+	}
+}
+
+// expandListings writes collect blocks in the place of marks: the rows of the query are then the nodes by which the
+// text groups, and each block has the rest of the match.
+func (r *rewriter) expandListings() {
+	if len(r.listings) == 0 {
+		return
+	}
+	if len(r.windows) > 0 {
+		panic(giveUp{})
+	}
+	if r.listAll() {
+		return
+	}
+	for _, l := range r.listings {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" && l.single {
+			r.note("a first block is a record: {\"" + name + "\": …}")
+		} else if name != "" {
+			r.note("a collect block lists records: {\"" + name + "\": …}")
+		}
+	}
+	optional := last(r.match)
+	if optional.op == "optional" {
+		r.match = append(slices.Clone(r.match[:len(r.match)-1]), optional.subs...)
+	}
+	v := r.groupNode()
+	outer, inner := r.aroundGroup(v)
+	r.match = outer
+	if optional.op != "optional" {
+		r.match = append(outer, cond{op: "exists", subs: inner})
+	} else if len(inner) != len(optional.subs) {
+		panic(giveUp{})
+	}
+	var blocks []column
+	for _, c := range r.computed {
+		if aggregated(c.text) && c.alias != "" && len(r.having) > 0 {
+			blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+			r.spend(last(blocks).text)
+		}
+	}
+	r.match, r.having = append(r.match, r.conditionsOn(blocks)...), nil
+	order := r.sort[:r.taken]
+	r.sort = r.sort[r.taken:]
+	for i, c := range r.columns {
+		e, alias, named := cutAlias(c)
+		if !aggregated(e) {
+			continue
+		}
+		if !named {
+			panic(giveUp{})
+		}
+		r.columns[i] = blockOf(join(inner), e) + " as " + alias
+	}
+	for _, l := range r.listings {
+		block := "collect { " + join(inner) + " return { " + strings.Join(l.columns, ", ") + " }"
+		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
+			block += " order { " + strings.Join(l.sort, ", ") + " }"
+		}
+		if block += " limit " + l.limit + " }"; l.single {
+			block = "first" + strings.TrimSuffix(strings.TrimPrefix(block, "collect"), " limit 1 }") + " }"
+		}
+		if len(l.columns) == 0 {
+			panic(giveUp{})
+		}
+		if l.alias != "" {
+			r.columns = append([]string{l.mark + " as " + lower(l.alias)}, r.columns...)
+		}
+		for i := range r.columns {
+			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
+		}
+	}
+	r.groupedLists(v) // the blocks are no aggregates
+}
+
+// listAll writes ordinary calls of collect in the place of marks if no node makes the groups. It reports false if one
+// does, or if the lists need an order or records.
+func (r *rewriter) listAll() bool {
+	for _, l := range r.listings {
+		if l.value == "" || len(l.sort) > 0 || l.single || l.limit != "1000" {
+			return false
+		}
+	}
+	if r.try(func() { r.groupNode() }) {
+		return false
+	}
+	for _, l := range r.listings {
+		for i := range r.columns {
+			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
+		}
+	}
+	r.note(wholeListNote)
+	return true
+}
+
+// aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
+func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r.aroundNodes(group) }
+
+// groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
+// groups.
+func (r *rewriter) groupsBeforeMatch() {
+	if len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
+		panic(giveUp{})
+	}
+	var outer, inner []cond
+	switch len(r.keys) {
+	case 0: // one group of all rows
+		inner = r.match
+	default:
+		// The match without the nodes of an OPTIONAL MATCH, which is the last clause, has the same groups.
+		clause := last(r.match)
+		if clause.op == "optional" {
+			r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
+		}
+		outer, inner = r.aroundGroup(r.keptNodes()...)
+		if clause.op != "optional" {
+			outer = append(outer, cond{op: "exists", subs: inner})
+		} else if len(inner) != len(clause.subs) {
+			panic(giveUp{})
+		}
+	}
+	var blocks []column
+	for _, c := range r.computed {
+		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
+			continue // the group determines it
+		}
+		if !aggregated(c.text) {
+			panic(giveUp{})
+		}
+		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
+		r.spend(last(blocks).text)
+		r.values[c.alias] = last(blocks).text
+	}
+	outer = append(outer, r.conditionsOn(blocks)...)
+	r.match, r.having, r.computed, r.keys, r.staged = outer, nil, nil, nil, false
+}
+
+// conditionsOn writes the conditions on groups with the blocks that compute their values.
+func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
+	for _, c := range r.having {
+		alias := c.text[:wordLen(c.text)]
+		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
+		if c.op != "" || i < 0 {
+			panic(giveUp{})
+		}
+		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
+	}
+	return out
+}
+
+// groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the
+// columns have the key, or the only node that a binding finds by its key.
+func (r *rewriter) groupNode() string {
+	var names, others []string
+	for _, k := range r.keys {
+		names = append(names, k[1:])
+	}
+	if len(names) == 0 {
+		for _, c := range r.computed {
+			owner, property, _ := strings.Cut(strings.TrimPrefix(c.text, "$"), ".")
+			if aggregated(c.text) || r.lists(c.text) {
+				continue
+			}
+			if c.fromWith || !strings.HasPrefix(c.text, "$") || !r.bound(owner) {
+				others = append(others, "")
+				continue
+			}
+			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
+				names = append(names, owner)
+			}
+			others = append(others, owner)
+		}
+	}
+	slices.Sort(others)
+	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
+		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
+			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
+		}) {
+			names = others // there is one node; otherwise two nodes may have the same values
+		}
+	}
+	if len(names) == 0 {
+		for _, key := range r.groups {
+			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
+			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.key(r.typeOf(owner))) {
+				names = append(names, owner)
+			}
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 {
+		panic(giveUp{})
+	}
+	for _, v := range r.order {
+		if lower(v) == names[0] && r.schema.Node(r.vars[v]) != nil {
+			return v
+		}
+	}
+	panic(giveUp{})
+}
+
+// keptNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
+func (r *rewriter) keptNodes() (out []string) {
+	if len(r.keys) == 1 {
+		return []string{r.groupNode()}
+	}
+	for _, v := range r.order {
+		if slices.Contains(r.dropped, v) {
+			continue
+		}
+		if !slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil {
+			panic(giveUp{})
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// aggregatesAhead reports whether the rest of the text calls an aggregate.
+func (r *rewriter) aggregatesAhead() bool {
+	for i := r.at; i+1 < len(r.tokens); i++ {
+		if t := r.tokens[i]; t.kind == word && r.tokens[i+1].text == "(" && aggregateName(t.text) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// typeOf returns the type of a variable, as this language writes its name.
+func (r *rewriter) typeOf(name string) string {
+	for _, v := range r.order {
+		if lower(v) == name {
+			return r.vars[v]
+		}
+	}
+	return ""
+}
+
+// ofKeys reports whether an expression uses only the nodes by which WITH groups.
+func (r *rewriter) ofKeys(e string) bool {
+	return len(r.keys) > 0 && !slices.ContainsFunc(must(scan(e)), func(t token) bool {
+		return t.kind == dollar && r.bound(t.text) && !slices.Contains(r.keys, "$"+t.text)
+	})
+}

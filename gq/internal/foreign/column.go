@@ -1,0 +1,234 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+)
+
+// column is a column of a result, or a value of WITH.
+type column struct {
+	alias    string // "" without one
+	text     string // its expression
+	fromWith bool
+}
+
+// returned reads the columns after RETURN or SELECT, with or without braces.
+func (r *rewriter) returned() {
+	if len(r.columns) > 0 {
+		panic(giveUp{})
+	}
+	r.accept("select")
+	if r.is("distinct", "on", "(") {
+		r.distinctOn()
+	} else {
+		r.distinct = r.accept("distinct")
+	}
+	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
+		r.groupsBeforeMatch()
+	}
+	saved := r.joins
+	r.joins = true
+	defer func() { r.joins = saved }()
+	if r.accept("{") {
+		r.accept("select")
+		if r.accept("distinct") {
+			r.distinct = true
+		}
+		for !r.accept("}") {
+			switch {
+			case r.accept(","), r.accept(";"):
+			case len(r.columns) > 0 && r.accept("group", "by"):
+				r.grouped()
+			case len(r.columns) > 0 && r.accept("order", "by"):
+				r.sorted()
+			default:
+				r.column()
+			}
+		}
+		return
+	}
+	r.column()
+	for r.accept(",") {
+		r.column()
+	}
+}
+
+// column reads a column and its alias.
+func (r *rewriter) column() {
+	alias := ""
+	if t := r.peek(0); (t.kind == word || t.kind == text) && r.peek(1).text == ":" { // the alias of GraphQL
+		alias = r.next().text
+		r.next()
+	}
+	if r.accept("...") || r.accept("..", ".") {
+		if r.is("on") {
+			r.fragment()
+			return
+		}
+		name := r.word()
+		for _, v := range r.order {
+			if r.vars[v] == r.fragments[name].typ {
+				r.spread(name, scope{node: v})
+				return
+			}
+		}
+		panic(giveUp{})
+	}
+	if r.accept("*") {
+		for _, v := range r.tables {
+			r.add("", "$"+lower(v))
+		}
+		for _, c := range r.computed {
+			if c.fromWith {
+				r.add(c.alias, c.text)
+			}
+		}
+		return
+	}
+	if v := r.byType(r.peek(0).text); v != "" && !r.known(r.peek(0).text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
+		r.skipTwo()
+		r.next()
+		r.add(alias, "$"+lower(v))
+		return
+	}
+	named := ""
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.values[t.text] != "" && (r.peek(1).kind != mark || r.isAt(1, ",", "}", ";")) {
+		r.next()
+		named = t.text
+	}
+	t := r.peek(0)
+	switch isVar := named == "" && (t.kind == dollar || t.kind == word) && r.vars[t.text] != ""; {
+	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).text == "{"): // $p { name email }
+		v := r.variable()
+		r.accept(":")
+		r.selected(scope{node: v})
+		if r.accept("as") {
+			r.word()
+			r.note("the columns are the fields of the record")
+		}
+		return
+	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
+		v := r.variable()
+		r.next()
+		r.next()
+		r.add(alias, "$"+lower(v))
+		return
+	case isVar && r.isAt(1, ".") && r.peek(2).kind == word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.property(r.vars[t.text], r.peek(2).text) == nil: // $c.placed { total }
+		v := r.variable()
+		r.next()
+		r.selection(scope{node: v})
+		return
+	}
+	if alias != "" && r.is("{") && r.peek(1).kind != end { // product: { title: $p.title }
+		r.next()
+		for !r.accept("}") {
+			if !r.accept(",") {
+				r.column()
+			}
+		}
+		return
+	}
+	e := r.values[named]
+	r.spend(e)
+	switch {
+	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
+		r.next()
+		e = "$" + lower(t.text) + ".nodes"
+		r.note("a walk is no value: $" + lower(t.text) + ".nodes lists the ids of its nodes")
+		if alias == "" {
+			alias = t.text
+		}
+	case named == "":
+		e = r.operand()
+	}
+	if r.operator() {
+		e = "(" + r.compare(e).render(true) + ")"
+	}
+	alias, e = r.columnOverEdges(alias, e)
+	done := r.directives()
+	alias, e = r.conditional(alias, e)
+	done()
+	switch next := r.peek(0); {
+	case r.accept("as"):
+		if next = r.next(); next.kind != word && next.kind != text {
+			panic(giveUp{})
+		}
+		alias = next.text
+	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || startsPart(r.peek(1)))) && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
+		alias = r.word()
+	}
+	if alias == "" {
+		alias = named
+	}
+	if i := slices.IndexFunc(r.windows, func(w *window) bool { return w.mark == e }); i >= 0 && alias == "" {
+		alias = r.windows[i].name
+	}
+	r.add(alias, e)
+}
+
+// isAt reports whether one of the marks stands n places after the next token.
+func (r *rewriter) isAt(n int, marks ...string) bool {
+	t := r.peek(n)
+	return t.kind == mark && slices.Contains(marks, t.text)
+}
+
+// fragment reads `on Person { email }` after three dots: the properties of one type of an interface.
+func (r *rewriter) fragment() {
+	r.expect("on")
+	typ := r.nodeType(r.word())
+	if r.schema.Node(typ) == nil {
+		panic(giveUp{})
+	}
+	from := r.first()
+	v := r.fresh(typ)
+	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
+	r.expect("{")
+	for !r.accept("}") {
+		r.accept(",")
+		r.add("", r.member(v, r.word()))
+	}
+}
+
+// add appends a column. A computed one without an alias gets a name.
+func (r *rewriter) add(alias, e string) {
+	if len(r.columns) >= maxColumns {
+		panic(giveUp{})
+	}
+	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
+	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
+		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")
+	}
+	if alias == "" && !simple {
+		alias = "value"
+		if n := wordLen(e); n > 0 {
+			alias = e[:n]
+			if field, ok := strings.CutPrefix(e[n:], "."); ok && wordLen(field) == len(field) {
+				alias = field
+			}
+		}
+		for slices.Contains(r.aliases, alias) {
+			alias += "2"
+		}
+	}
+	if alias == "" {
+		// A column that is written twice is one column.
+		for _, c := range r.computed {
+			if !c.fromWith && c.alias == "" && c.text == e {
+				return
+			}
+		}
+	}
+	c := e
+	if alias != "" {
+		alias = lower(strings.Map(func(c rune) rune {
+			if c < 0x80 && (letter(byte(c)) || digit(byte(c))) {
+				return c
+			}
+			return '_'
+		}, alias))
+		c += " as " + alias
+		r.aliases = append(r.aliases, alias)
+	}
+	r.columns = append(r.columns, c)
+	r.computed = append(r.computed, column{alias: alias, text: e})
+}

@@ -1,0 +1,579 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// cond is a condition or another clause of a match.
+type cond struct {
+	op   string // all, any, not or exists; "" for a clause
+	text string // the clause
+	subs []cond
+	null bool  // whether its negation cannot be written, because a null makes neither of them true
+	not  *cond // what this is the negation of, if a null makes neither of them true
+}
+
+// leaf returns a clause.
+func leaf(text string) cond { return cond{text: text} }
+
+// render writes a condition. Directly in `any`, several clauses need `all`.
+func (c cond) render(inAny bool) string {
+	switch c.op {
+	case "":
+		return c.text
+	case "all":
+		if inAny && len(c.subs) > 1 {
+			return "all { " + join(c.subs) + " }"
+		}
+		return join(c.subs)
+	case "any":
+		var out []string
+		for _, s := range c.subs {
+			out = append(out, s.render(true))
+		}
+		return "any { " + strings.Join(out, " ") + " }"
+	case "not":
+		if len(c.subs) == 1 && c.subs[0].op == "exists" {
+			return "not { " + join(c.subs[0].subs) + " }"
+		}
+		if len(c.subs) == 1 && c.subs[0].op == "not" && len(c.subs[0].subs) == 1 {
+			return c.subs[0].subs[0].render(inAny)
+		}
+	}
+	return c.op + " { " + join(c.subs) + " }"
+}
+
+// join writes clauses one after the other.
+func join(list []cond) string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.render(false))
+	}
+	return strings.Join(out, " ")
+}
+
+// condition reads a condition with or, and, not.
+func (r *rewriter) condition() cond {
+	defer r.deeper()()
+	c := r.conjunction()
+	subs := []cond{c}
+	for r.accept("or") || r.accept("||") {
+		subs = append(subs, r.conjunction())
+	}
+	if len(subs) == 1 {
+		return c
+	}
+	return cond{op: "any", subs: subs}
+}
+
+func (r *rewriter) conjunction() cond {
+	subs := []cond{r.negation()}
+	for r.accept("and") || r.accept("&&") {
+		subs = append(subs, r.negation())
+	}
+	if len(subs) == 1 {
+		return subs[0]
+	}
+	return cond{op: "all", subs: subs}
+}
+
+func (r *rewriter) negation() cond {
+	defer r.deeper()()
+	if r.is("not", "{") {
+		return r.block()
+	}
+	if r.is("no", "{") {
+		r.next()
+		return cond{op: "not", subs: r.braced()}
+	}
+	if r.accept("not") || r.accept("!") {
+		return r.negated(r.negation())
+	}
+	return r.test()
+}
+
+// opposite maps the relations to those that hold for all other pairs of values. No relation holds for a null.
+var opposite = map[string]string{"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+// negated returns the negation of a condition. In other languages the negation of a comparison is not true for a null either.
+func (r *rewriter) negated(c cond) cond {
+	defer r.deeper()()
+	switch {
+	case c.not != nil:
+		return *c.not
+	case c.op == "not":
+		return all(c.subs)
+	case c.op == "any" || c.op == "all":
+		out := cond{op: map[string]string{"any": "all", "all": "any"}[c.op]}
+		for _, s := range c.subs {
+			out.subs = append(out.subs, r.negated(s))
+		}
+		return out
+	case c.null:
+		panic(giveUp{})
+	case c.op != "":
+		return cond{op: "not", subs: []cond{c}}
+	}
+	left, op, right := cutRelation(c.text)
+	switch {
+	case op == "is":
+		return leaf(left + map[bool]string{true: " is not null", false: " is null"}[right == "null"])
+	case op == "" || strings.HasSuffix(right, "?"):
+		return cond{op: "not", subs: []cond{c}}
+	case opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)):
+		return leaf(left + " " + opposite[op] + " " + right)
+	}
+	not := cond{op: "all", not: &c}
+	for _, side := range []string{left, right} {
+		if r.nullable(side) {
+			not.subs = append(not.subs, leaf(side+" is not null"))
+		}
+	}
+	not.subs = append(not.subs, cond{op: "not", subs: []cond{c}})
+	if len(not.subs) == 1 {
+		return not.subs[0]
+	}
+	return not
+}
+
+// cutRelation divides a clause at its relation, which is outside of brackets and literals. Without one, op is "".
+func cutRelation(text string) (left, op, right string) {
+	depth := 0
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '"':
+			_, n := quoted(text[i:])
+			i += max(n, 1)
+			continue
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		case c == ' ' && depth == 0:
+			op, right, _ = strings.Cut(text[i+1:], " ")
+			if opposite[op] != "" || slices.Contains([]string{"is", "in", "contains", "starts_with", "matches"}, op) {
+				return text[:i], op, right
+			}
+		}
+		i++
+	}
+	return text, "", ""
+}
+
+// nullable reports whether a side of a comparison may be null.
+func (r *rewriter) nullable(e string) bool {
+	if p := r.propertyOf(e); p != nil && !p.Type.Nullable && !r.inOptional(e) {
+		return false
+	}
+	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && wordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
+		return false
+	}
+	tokens, ok := scan(e)
+	return !ok || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && r.bound(t.text) || t.kind == mark && t.text == "{" })
+}
+
+// inOptional reports whether an optional block of the match binds the variable of a property.
+func (r *rewriter) inOptional(e string) bool {
+	v, _, _ := strings.Cut(e, ".")
+	return slices.ContainsFunc(r.match, func(c cond) bool { return c.op == "optional" && mentionsVar(join(c.subs), v) })
+}
+
+// arrowBefore reports whether an arrow comes before the parentheses that end at the last token.
+func (r *rewriter) arrowBefore() bool {
+	depth := 0
+	for i := r.at - 1; i > 0; i-- {
+		switch r.tokens[i].text {
+		case ")":
+			depth++
+		case "(":
+			if depth--; depth == 0 {
+				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].text)
+			}
+		}
+	}
+	return false
+}
+
+// block reads a block such as not { … } or exists { MATCH … } as a condition.
+func (r *rewriter) block() cond {
+	op := strings.ToLower(r.word())
+	return cond{op: op, subs: r.braced()}
+}
+
+// braced reads the clauses between braces.
+func (r *rewriter) braced() []cond {
+	defer r.deeper()()
+	r.expect("{")
+	saved := r.match
+	r.match = nil
+	for !r.accept("}") {
+		r.item()
+		// In Cypher a block may have a RETURN, whose values nothing uses.
+		if r.is("return") && r.peek(1).kind == number && r.isAt(2, "}") {
+			r.skipTwo()
+		}
+	}
+	out := r.match
+	r.match = saved
+	return out
+}
+
+// test reads a condition without an operator of logic around it.
+func (r *rewriter) test() cond {
+	switch {
+	case r.is("exists", "{"), r.is("any", "{"), r.is("all", "{"):
+		return r.block()
+	case r.is("exists", "(", "select"):
+		r.expect("exists", "(")
+		var c cond
+		if !r.try(func() {
+			c = cond{op: "exists", subs: r.subselect()}
+			r.expect(")")
+		}) {
+			c = r.inSelectOf("")
+		}
+		return c
+	case r.is("exists", "("):
+		var c cond
+		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
+			r.next()
+			c = cond{op: "exists", subs: r.patternClauses()}
+			if len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
+				panic(giveUp{})
+			}
+		}) {
+			return c
+		}
+		r.expect("exists")
+		if r.try(func() { c = r.traversalTest() }) {
+			return c
+		}
+		r.expect("(")
+		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
+			c = leaf(r.operand() + " is not null")
+		}
+		r.expect(")")
+		return c
+	case r.is("property_exists", "("):
+		r.expect("property_exists", "(")
+		v := r.variable()
+		r.expect(",")
+		c := leaf("$" + lower(v) + "." + r.propertyName(r.vars[v], r.word()) + " is not null")
+		r.expect(")")
+		return c
+	case r.is("("):
+		var c cond
+		if r.try(func() {
+			c = cond{op: "exists", subs: r.patternClauses()}
+			if !strings.Contains(join(c.subs), " ") {
+				panic(giveUp{})
+			}
+		}) || r.try(func() { c = r.traversalTest() }) {
+			return c
+		}
+		if r.try(func() {
+			r.expect("(")
+			c = r.condition()
+			r.expect(")")
+			if r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%") {
+				panic(giveUp{})
+			}
+		}) {
+			return c
+		}
+	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
+		return r.overEdges(r.predicate)
+	case r.is("position", "("), r.is("strpos", "("):
+		return r.overEdges(func() cond { return r.foundAt(strings.ToLower(r.word())) })
+	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
+		return r.listMember()
+	case r.is("all_different", "("), r.is("same", "("):
+		return r.distinctFrom()
+	}
+	return r.overEdges(r.comparison)
+}
+
+// traversalTest reads ($a knows $b) as a condition.
+func (r *rewriter) traversalTest() cond {
+	r.expect("(")
+	if r.peek(0).kind != dollar || !r.edgeNext() {
+		panic(giveUp{})
+	}
+	saved := r.match
+	r.match = nil
+	r.traversal(false)
+	c := cond{op: "exists", subs: r.match}
+	r.match = saved
+	r.expect(")")
+	return c
+}
+
+// distinctFrom reads ALL_DIFFERENT($a, $b, $c) or SAME($a, $b) of ISO GQL.
+func (r *rewriter) distinctFrom() cond {
+	op := " != "
+	if strings.EqualFold(r.word(), "same") {
+		op = " = "
+	}
+	r.expect("(")
+	c, names := cond{op: "all"}, []string{"$" + lower(r.variable())}
+	for r.accept(",") {
+		name := "$" + lower(r.variable())
+		for _, other := range names {
+			c.subs = append(c.subs, leaf(other+op+name))
+		}
+		names = append(names, name)
+	}
+	r.expect(")")
+	if len(c.subs) == 0 {
+		panic(giveUp{})
+	}
+	return all(c.subs)
+}
+
+// truth reports whether IS TRUE, IS NOT FALSE or the like comes next.
+func (r *rewriter) truth() bool {
+	return r.is("is", "true") || r.is("is", "false") || r.is("is", "not", "true") || r.is("is", "not", "false")
+}
+
+// predicates maps the functions of other languages that are conditions to operators.
+var predicates = map[string]string{"starts_with": "starts_with", "startswith": "starts_with", "ends_with": "ends", "endswith": "ends",
+	"contains": "contains", "regexp_like": "matches", "regexp_matches": "matches", "like": "like"}
+
+// predicate reads starts_with(text, part) and the like.
+func (r *rewriter) predicate() cond {
+	op := predicates[strings.ToLower(r.word())]
+	r.expect("(")
+	left := r.operand()
+	r.expect(",")
+	var c cond
+	switch op {
+	case "like":
+		c = leaf(left + like(r.literal(), false))
+	case "ends":
+		c = leaf(left + suffix(r.literal()))
+	default:
+		c = leaf(left + " " + op + " " + r.fit(r.propertyOf(left), r.operand()))
+	}
+	r.expect(")")
+	return c
+}
+
+// operator reports whether an operator of a comparison comes next.
+func (r *rewriter) operator() bool {
+	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
+		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).kind == text || r.peek(2).kind == text)
+}
+
+// notOperator reports whether NOT IN, NOT LIKE or the like comes next.
+func (r *rewriter) notOperator() bool {
+	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).text))
+}
+
+// comparison reads a comparison, or an operand that is a condition by itself.
+func (r *rewriter) comparison() cond {
+	left := r.operand()
+	negated := false
+	if r.notOperator() {
+		r.next()
+		negated = true
+	}
+	c := r.compare(left)
+	if negated {
+		c = r.negated(c)
+	}
+	return r.isTrue(c)
+}
+
+// isTrue reads IS TRUE, IS NOT FALSE and the like after a condition.
+func (r *rewriter) isTrue(c cond) cond {
+	for r.truth() {
+		r.next()
+		not := r.accept("not")
+		if r.accept("true") {
+			if not {
+				c = cond{op: "not", subs: []cond{c}}
+			}
+			continue
+		}
+		r.expect("false")
+		if not {
+			panic(giveUp{}) // true also for a null
+		}
+		c = r.negated(c)
+	}
+	return c
+}
+
+// relations are the operators that order or equate two values.
+var relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+// compare reads the operator and the right side of a comparison.
+func (r *rewriter) compare(left string) cond {
+	t := r.peek(0)
+	op := strings.ToLower(t.text)
+	if t.kind != mark && t.kind != word {
+		op = ""
+	}
+	p := r.propertyOf(left)
+	switch op {
+	case "=", "==", "!=", "<>", "<", "<=", ">", ">=":
+		r.next()
+		return r.relate(left, p, relations[op])
+	case "contains", "includes", "starts_with", "startswith", "matches":
+		r.next()
+		switch op {
+		case "startswith":
+			op = "starts_with"
+		case "includes":
+			op = "contains"
+		}
+		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
+			return r.containsEach(left, strings.ToLower(r.word()), p)
+		}
+		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
+	case "=~":
+		r.next()
+		if r.peek(0).kind == text {
+			return leaf(left + " matches " + quote(whole(r.next().text)))
+		}
+		return leaf(left + " matches " + r.operand())
+	case "~", "rlike", "regexp":
+		r.next()
+		anyCase := ""
+		if op == "~" && r.accept("*") {
+			anyCase = "(?i)"
+		}
+		return leaf(left + " matches " + quote(anyCase+r.literal()))
+	case "like", "ilike":
+		r.next()
+		return r.likePattern(left, op == "ilike")
+	case "@", "&&":
+		return r.arrayTest(left, p)
+	case "between":
+		r.next()
+		low := r.valueOf(p)
+		r.expect("and")
+		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
+	case "in":
+		r.next()
+		var c cond
+		if r.is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
+			return c
+		}
+		return r.isIn(left, p)
+	case "starts":
+		r.expect("starts", "with")
+		return leaf(left + " starts_with " + r.fit(p, r.operand()))
+	case "ends", "ends_with", "endswith":
+		if r.next(); op == "ends" {
+			r.expect("with")
+		}
+		return leaf(left + suffix(r.literal()))
+	case "is":
+		if r.truth() {
+			return r.alreadyTrue(left)
+		}
+		r.next()
+		if r.is("distinct", "from") || r.is("not", "distinct", "from") {
+			return r.distinctTest(left, p)
+		}
+		if r.accept("not", "null") {
+			return leaf(left + " is not null")
+		}
+		r.expect("null")
+		return leaf(left + " is null")
+	}
+	return r.alreadyTrue(left)
+}
+
+// alreadyTrue returns an operand as a condition.
+func (r *rewriter) alreadyTrue(left string) cond {
+	if strings.HasSuffix(left, ")") && searches[left[:max(0, strings.IndexByte(left, '('))]] {
+		return leaf(left)
+	}
+	if strings.HasSuffix(left, "}") || strings.HasSuffix(left, ")") || r.inTest && !r.isBool(left) {
+		return leaf(left)
+	}
+	return leaf(left + " = true")
+}
+
+// isBool reports whether an expression is a property of type Bool.
+func (r *rewriter) isBool(e string) bool {
+	p := r.propertyOf(e)
+	return p != nil && p.Type.Kind == value.Bool && !p.Type.List
+}
+
+// relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
+func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
+	if (op == "=" || op == "!=") && r.accept("null") {
+		if rowsPerEdge(r.tokens) {
+			panic(giveUp{}) // no comparison with null is true
+		}
+		if op == "=" {
+			return leaf(left + " is null")
+		}
+		return leaf(left + " is not null")
+	}
+	if op == "=" && (r.is("any", "(") || r.is("some", "(")) {
+		r.skipTwo()
+		list := r.fitList(p, r.operand())
+		r.expect(")")
+		return leaf(left + " in " + list)
+	}
+	if op == "!=" && r.is("all", "(") {
+		r.skipTwo()
+		list := r.fitList(p, r.operand())
+		r.expect(")")
+		return r.negated(leaf(left + " in " + list))
+	}
+	if right, ok := r.quantified(op); ok {
+		return leaf(left + " " + op + " " + right)
+	}
+	right := r.valueOf(p)
+	if right == "null" {
+		panic(giveUp{})
+	}
+	if day, ok := dayOfNow(right); ok && p != nil && p.Type.Kind == value.Date && op != "=" && op != "!=" {
+		right, op = day, sinceDay(op)
+	}
+	if strings.HasPrefix(left, "date(") {
+		right = dateLiteral(right)
+	}
+	if r.isEnd(left) {
+		right = r.idOf(right)
+	} else if r.isEnd(right) {
+		left = r.idOf(left)
+	}
+	if p == nil {
+		left = r.fit(r.propertyOf(right), left)
+		right = spanOf(left, right)
+	}
+	c := leaf(left + " " + op + " " + r.optional(right))
+	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
+		// A moment is at or after the beginning of a day if its own day is that day or a later one.
+		c = leaf("date(" + left + ") " + map[string]string{">": ">=", ">=": ">=", "<": "<", "<=": "<"}[op] + " " + right)
+		if op == ">" || op == "<=" {
+			r.note("a moment is compared with a day by its own day")
+		}
+	}
+	if next := relations[r.peek(0).text]; r.peek(0).kind == mark && next != "" && op != "=" && op != "!=" {
+		r.next()
+		return cond{op: "all", subs: []cond{c, r.relate(right, r.propertyOf(right), next)}}
+	}
+	return c
+}
+
+// searches are the functions that are conditions.
+var searches = map[string]bool{"search": true, "match_text": true, "fuzzy": true}
+
+// optional reads the question mark after a parameter that may drop the condition.
+func (r *rewriter) optional(operand string) string {
+	if r.accept("?") {
+		return operand + "?"
+	}
+	return operand
+}

@@ -1,0 +1,156 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+)
+
+// openers are the words that start the body of a query or of a mutation.
+var openers = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "unwind", "for", "foreach", "call",
+	"from", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove"}
+
+// graphNote explains why a query has no graph.
+const graphNote = "a query names no graph: the call does"
+
+// document reads the whole text.
+func (r *rewriter) document() {
+	r.readFragments()
+	r.identifiers()
+	r.dialect()
+	r.inlineTables()
+	r.hoistTables()
+	r.groupsInSelects()
+	if r.is("with", "recursive") {
+		r.recursive()
+	}
+	r.parametersApart()
+	for r.is("use") && (r.peek(1).kind == word || r.peek(1).kind == text) {
+		r.next()
+		r.next()
+		r.note(graphNote)
+	}
+	mutation := r.is("mutation")
+	switch {
+	case r.isOne("query", "mutation") && r.headed():
+		r.next()
+		if r.peek(0).kind == word {
+			r.name = lower(r.word())
+		}
+		if r.is("(") {
+			r.parameters()
+		}
+		r.annotations()
+		r.resultType()
+		r.expect("{")
+		r.inBraces(mutation)
+		r.expect("}")
+	case r.accept("{"):
+		r.inBraces(false)
+		r.expect("}")
+	default:
+		r.body()
+	}
+	r.accept(";")
+	if r.at < len(r.tokens) || mutation && len(r.statements) == 0 {
+		panic(giveUp{})
+	}
+}
+
+// resultType skips the type of the result after the head, as in query q(): [Person!]!.
+func (r *rewriter) resultType() {
+	if !r.accept(":") && !r.accept("->") && !r.accept("returns") && !r.accept("=", ">") && !r.accept("as") {
+		return
+	}
+	for !r.is("{") {
+		if t := r.next(); t.kind != word && !strings.Contains("[]!?", t.text) {
+			panic(giveUp{})
+		}
+	}
+}
+
+// headed reports whether the word query or mutation at the start of the text begins a head, which a
+// brace or a parenthesis ends.
+func (r *rewriter) headed() bool {
+	i := 1
+	if r.peek(i).kind == word {
+		i++
+	}
+	t := r.peek(i)
+	return t.kind == mark && (t.text == "{" || t.text == "(" || t.text == "@")
+}
+
+// inBraces reads the fields of a document of GraphQL, or the body of a query.
+func (r *rewriter) inBraces(mutation bool) {
+	r.dropColons()
+	first, second := r.peek(0), r.peek(1)
+	if first.kind != word || second.text == ":" {
+		if first.kind == dollar {
+			r.body()
+			return
+		}
+		r.selections(mutation)
+		return
+	}
+	fields := second.text == "(" || second.text == "{"
+	switch name := strings.ToLower(first.text); {
+	case !slices.Contains(openers, name), fields && r.pluralType(first.text) != "":
+		r.selections(mutation)
+	default:
+		r.body()
+	}
+}
+
+// dropColons removes the colons of a body in the form match: { … }, return: { … }.
+func (r *rewriter) dropColons() {
+	if !r.is("match", ":", "{") && !r.is("match", ":", "[") {
+		return
+	}
+	r.tokens = slices.Clone(r.tokens)
+	depth := 0
+	for i := r.at; i < len(r.tokens); i++ {
+		t := r.tokens[i]
+		switch {
+		case t.kind == mark && strings.Contains("({[", t.text):
+			depth++
+		case t.kind == mark && strings.Contains(")}]", t.text):
+			depth--
+		case depth == 0 && t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && i+1 < len(r.tokens) && r.tokens[i+1].text == ":":
+			r.tokens = slices.Delete(r.tokens, i+1, i+2)
+		}
+	}
+}
+
+// annotations reads the annotations of a query.
+func (r *rewriter) annotations() {
+	for r.is("@") {
+		r.head = append(r.head, r.annotation())
+	}
+}
+
+// annotation copies an annotation.
+func (r *rewriter) annotation() string {
+	r.expect("@")
+	out := "@" + r.word() + "("
+	r.expect("(")
+	for depth := 1; ; {
+		t := r.next()
+		if t.kind == mark && t.text == "(" {
+			depth++
+		} else if t.kind == mark && t.text == ")" {
+			if depth--; depth == 0 {
+				return out + ")"
+			}
+		}
+		if t.space && !strings.HasSuffix(out, "(") {
+			out += " "
+		}
+		switch t.kind {
+		case text:
+			out += quote(t.text)
+		case dollar:
+			out += "$" + t.text
+		default:
+			out += t.text
+		}
+	}
+}

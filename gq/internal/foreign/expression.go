@@ -1,0 +1,488 @@
+package foreign
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// operand reads an expression without comparisons.
+func (r *rewriter) operand() string {
+	defer r.deeper()()
+	out := r.term()
+	for {
+		t := r.peek(0)
+		if t.kind != mark {
+			return out
+		}
+		switch t.text {
+		case "||":
+			// In Cypher and JavaScript the bars mean or; between texts they join.
+			if !r.joins {
+				return out
+			}
+			r.next()
+			out += " + " + r.term()
+		case "+", "*", "/", "%":
+			whole := r.divides(out)
+			r.next()
+			out += " " + t.text + " " + moved(out, r.term())
+			if whole {
+				out = "int(" + out + ")"
+			}
+		case "-":
+			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
+				return out
+			}
+			r.next()
+			right := moved(out, r.term())
+			if between := r.subtracted(right, out); between != "" {
+				out = between
+			} else {
+				out += " - " + right
+			}
+		case "?":
+			if !r.is("?", "?") {
+				return out
+			}
+			r.expect("?", "?")
+			out = "coalesce(" + out + ", " + r.term() + ")"
+		default:
+			return out
+		}
+	}
+}
+
+// term reads an operand without operators of arithmetic, and the casts of PostgreSQL after it.
+func (r *rewriter) term() string {
+	out := r.factor()
+	for r.accept("::") {
+		out = r.castTo(out)
+	}
+	return out
+}
+
+// wholeDays matches a duration of days or weeks, and wholeHours one of hours.
+var (
+	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})([DW])"\)$`)
+	wholeHours = regexp.MustCompile(`^duration\("PT([0-9]{1,6})H"\)$`)
+)
+
+// moved writes the right side of + or - after a time: a number of days may be an integer, and a Date takes
+// no duration.
+func moved(left, right string) string {
+	if m := wholeDays.FindStringSubmatch(right); m != nil {
+		if m[2] == "W" {
+			return "days(" + m[1] + " * 7)"
+		}
+		return "days(" + m[1] + ")"
+	}
+	if m := wholeHours.FindStringSubmatch(right); m != nil {
+		return "hours(" + m[1] + ")"
+	}
+	if _, err := parseCount(right); err == nil && left == "date(now())" {
+		return "days(" + right + ")"
+	}
+	return right
+}
+
+// factor reads an operand without operators.
+func (r *rewriter) factor() string {
+	defer r.deeper()()
+	t := r.peek(0)
+	switch t.kind {
+	case text:
+		return quote(r.next().text)
+	case number:
+		n := r.next().text
+		if out, ok := r.times(n); ok {
+			return out
+		}
+		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
+			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
+			r.next() // 7 days
+			return unit + "(" + n + ")"
+		}
+		return n
+	case dollar:
+		name := r.next().text
+		if r.is(".") {
+			r.next()
+			return r.access(name)
+		}
+		if v, ok := r.values[name]; ok {
+			return r.within(r.unsliced(v))
+		}
+		if r.paths[name] || r.known(name) {
+			return "$" + lower(name)
+		}
+		if out, ok := r.times("$" + name); ok {
+			return out
+		}
+		return "$" + name
+	case mark:
+		switch t.text {
+		case "-":
+			r.next()
+			if r.peek(0).kind != number {
+				panic(giveUp{})
+			}
+			return "-" + r.next().text
+		case "[":
+			return r.bracketed()
+		case "(":
+			return r.parenthesized()
+		}
+		panic(giveUp{})
+	case word:
+		return r.named()
+	}
+	panic(giveUp{})
+}
+
+// walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
+// keys. For another property a note says how to read it.
+func (r *rewriter) walkKeys() (out string, ok bool) {
+	name, path := r.peek(1).text, r.peek(5).text
+	typ := r.walks[path]
+	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
+		return "", false
+	}
+	property := r.property(typ, r.peek(10).text)
+	key := r.key(typ)
+	switch p := r.property(typ, key); {
+	case property == nil && plain(r.peek(10).text) != "id":
+		return "", false
+	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
+		panic(giveUp{}) // a walk lists the ids of its nodes
+	case p != nil && p.Type.Kind != value.String:
+		r.note("a walk lists the keys as texts")
+	}
+	for range 12 {
+		r.next()
+	}
+	return "$" + lower(path) + ".nodes", true
+}
+
+// bracketed reads a list, or a pattern comprehension of Cypher.
+func (r *rewriter) bracketed() string {
+	out, ok := r.walkKeys()
+	if ok {
+		return out
+	}
+	if r.try(func() {
+		r.expect("[")
+		saved := r.match
+		r.match = nil
+		r.match = append(r.match, r.patternClauses()...)
+		if r.accept("where") {
+			r.match = append(r.match, r.condition())
+		}
+		r.expect("|")
+		value := r.operand()
+		r.expect("]")
+		alias := value[strings.LastIndexByte(value, '.')+1:]
+		out = "collect { " + join(r.match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
+		r.match = saved
+	}) {
+		return out
+	}
+	return r.listOf(nil)
+}
+
+// parenthesized reads an expression or a condition in parentheses.
+func (r *rewriter) parenthesized() string {
+	if r.is("(", "select") {
+		return r.scalarSelect()
+	}
+	r.expect("(")
+	saved := r.inTest
+	r.inTest = true
+	c := r.condition()
+	r.inTest = saved
+	r.expect(")")
+	if c.op != "" {
+		return c.render(true)
+	}
+	return "(" + c.text + ")"
+}
+
+// blocks are the words before the braces of a block with a value.
+var blocks = []string{"count", "sum", "min", "max", "avg", "collect", "first", "exists", "not", "any", "all"}
+
+// named reads an operand that starts with a word.
+func (r *rewriter) named() string {
+	if r.is("case") {
+		return r.caseOf()
+	}
+	if r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).text)) {
+		return r.valueBlock()
+	}
+	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).kind == text {
+		name, literal := strings.ToLower(r.word()), quote(r.next().text)
+		switch name {
+		case "date", "duration":
+			return name + "(" + literal + ")"
+		}
+		return dateTimeLiteral(literal)
+	}
+	if r.is("value", "{") {
+		return r.scalarBlock()
+	}
+	if r.is("duration", ".") {
+		return r.between()
+	}
+	if r.is("date", ".", "truncate", "(") || r.is("datetime", ".", "truncate", "(") {
+		r.skipTwo()
+		r.next()
+		return r.call("date_trunc")
+	}
+	if r.is("interval") {
+		return r.interval()
+	}
+	if r.is("exists", "(", "select") {
+		return r.test().render(true)
+	}
+	if value, ok := r.ofExcluded(); ok {
+		return value
+	}
+	name := r.word()
+	if r.is("(") {
+		return r.partOf(r.call(name))
+	}
+	if l := r.recordOf(name); l != nil && r.is(".") {
+		return r.recordField(l)
+	}
+	if r.is(".") {
+		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
+			// The name of a type may stand for its only variable.
+			if name = r.byType(name); name == "" {
+				panic(giveUp{})
+			}
+		}
+		r.next()
+		return r.access(name)
+	}
+	switch strings.ToLower(name) {
+	case "true", "false":
+		return strings.ToLower(name)
+	case "current_date", "today":
+		return "date(now())"
+	case "current_timestamp", "local_timestamp", "localtimestamp", "zoned_datetime":
+		return "now()"
+	}
+	return r.bare(name)
+}
+
+// timeParts maps the names after a time, in lower case, to functions.
+var timeParts = map[string]string{"year": "year", "month": "month", "day": "day", "hour": "hour", "dayofweek": "weekday", "weekday": "weekday", "quarter": "month"}
+
+// timePart writes the part of a time.
+func timePart(part, time string) string {
+	if part == "quarter" {
+		return "int((month(" + time + ") + 2) / 3)"
+	}
+	return timeParts[part] + "(" + time + ")"
+}
+
+// partOf reads a part such as .year after a call that returns a time.
+func (r *rewriter) partOf(call string) string {
+	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
+		r.skipTwo()
+		return timePart(part, call)
+	}
+	return call
+}
+
+// unsliced skips a slice such as [0..5] after a list of a group.
+func (r *rewriter) unsliced(list string) string {
+	if strings.HasPrefix(list, "collect(") && r.is("[") && (r.isAt(1, "..") || r.isAt(2, "..")) {
+		r.skipGroup()
+		r.note(wholeListNote)
+	}
+	return list
+}
+
+// within returns an expression as a part of the one around the token before: in parentheses if that
+// token or the next one is an operator of arithmetic.
+func (r *rewriter) within(e string) string {
+	r.spend(e)
+	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
+	before := token{}
+	if r.at > 1 {
+		before = r.tokens[r.at-2]
+	}
+	for _, t := range []token{before, r.peek(0)} {
+		if !simple && t.kind == mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.text) {
+			return "(" + e + ")"
+		}
+	}
+	return e
+}
+
+// spend counts the bytes of a value that stands in the place of its name.
+func (r *rewriter) spend(value string) {
+	if r.spent += len(value); r.spent > maxValues {
+		panic(giveUp{})
+	}
+}
+
+// bare returns what a name without a variable means: the value of WITH or LET, a variable, a column of
+// the result, or a property.
+func (r *rewriter) bare(name string) string {
+	if v, ok := r.values[name]; ok && !r.inHaving {
+		return r.within(r.unsliced(v))
+	}
+	if _, ok := r.vars[name]; ok {
+		return "$" + lower(name)
+	}
+	if r.paths[name] {
+		panic(giveUp{})
+	}
+	if r.inHaving || slices.Contains(r.aliases, name) && !(r.inColumns && r.hasProperty(name)) {
+		return name
+	}
+	if r.inWhere != "" {
+		if p := r.property(r.inWhere, name); p != nil {
+			return p.Name
+		}
+		if e := r.schema.Edge(r.inWhere); e != nil && r.endNamed(e, name) != "" {
+			return r.endNamed(e, name)
+		}
+		if name == "id" {
+			return name
+		}
+		panic(giveUp{})
+	}
+	tables := r.tables
+	if len(tables) == 0 { // a query of this language: a name may mean the property of its only node that has it
+		tables = r.order
+	}
+	found := ""
+	for _, v := range tables {
+		if side := r.endOfTable(v, name); side != "" {
+			if found != "" {
+				panic(giveUp{})
+			}
+			found = "$" + lower(v) + "." + side
+			continue
+		}
+		if p := r.property(r.vars[v], name); p != nil {
+			if found != "" {
+				panic(giveUp{})
+			}
+			found = "$" + lower(v) + "." + p.Name
+		} else if name == "id" && len(tables) == 1 {
+			found = "$" + lower(v) + ".id"
+		}
+	}
+	if found == "" {
+		panic(giveUp{})
+	}
+	return found
+}
+
+// hasProperty reports whether a table has a property.
+func (r *rewriter) hasProperty(name string) bool {
+	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
+}
+
+// endOfTable returns the end of a table of edges that a column means, or "".
+func (r *rewriter) endOfTable(v, column string) string {
+	if e := r.schema.Edge(r.vars[v]); e != nil {
+		return r.endNamed(e, column)
+	}
+	return ""
+}
+
+// member returns a property of a variable.
+func (r *rewriter) member(variable, name string) string {
+	typ := r.vars[variable]
+	switch {
+	case name == "__typename" && r.schema.Interface(typ) != nil:
+		name = "type"
+	case name == "__typename":
+		return "type($" + lower(variable) + ")"
+	case r.schema.Edge(typ) == nil && (plain(name) == "rowid" || name == "_id"):
+		name = "id"
+	default:
+		name = r.propertyName(typ, name)
+	}
+	if r.inWhere != "" && variable == r.whereVar {
+		return name
+	}
+	return "$" + lower(variable) + "." + name
+}
+
+// variable reads a variable with or without its dollar sign.
+func (r *rewriter) variable() string {
+	t := r.next()
+	if t.kind != dollar && t.kind != word {
+		panic(giveUp{})
+	}
+	if _, ok := r.vars[t.text]; !ok && !r.paths[t.text] {
+		panic(giveUp{})
+	}
+	return t.text
+}
+
+// aggregated reports whether an expression contains an aggregate: a word within a literal is none, and those within the
+// braces of a block are of the block.
+func aggregated(expr string) bool {
+	depth := 0
+	tokens, ok := scan(expr)
+	for i, t := range tokens {
+		switch {
+		case t.kind == mark && t.text == "{":
+			depth++
+		case t.kind == mark && t.text == "}":
+			depth--
+		case depth == 0 && t.kind == word && i+1 < len(tokens) && tokens[i+1].text == "(" && tokens[i+1].kind == mark && (i == 0 || tokens[i-1].text != "."):
+			if slices.Contains(plan.AggregateNames(), t.text) {
+				return true
+			}
+		}
+	}
+	if !ok {
+		panic(giveUp{})
+	}
+	return false
+}
+
+// caseOf reads CASE WHEN … THEN … [ELSE …] END as nested calls of if.
+func (r *rewriter) caseOf() string {
+	r.expect("case")
+	subject := ""
+	if !r.is("when") {
+		subject = r.operand()
+	}
+	out, closing := "", ""
+	for r.accept("when") {
+		test := ""
+		if subject != "" {
+			test = subject + " = " + r.operand()
+		} else {
+			saved := r.inTest
+			r.inTest = true
+			test = r.condition().render(true)
+			r.inTest = saved
+		}
+		r.expect("then")
+		if out != "" {
+			out += ", "
+		}
+		out += "if(" + test + ", " + r.operand()
+		closing += ")"
+	}
+	if out == "" {
+		panic(giveUp{})
+	}
+	if r.accept("else") && !r.accept("null") {
+		out += ", " + r.operand()
+	}
+	r.expect("end")
+	return out + closing
+}

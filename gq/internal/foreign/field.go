@@ -1,0 +1,140 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+)
+
+// fieldParts divides a document of GraphQL with several fields into a document for each: each has the parameters and
+// the fragments that it uses. It returns nil for other texts.
+func fieldParts(text []token) (parts [][]token) {
+	head, all, tail := documentOf(text)
+	var fields [][]token
+	for _, f := range all {
+		fields = append(fields, nodesApart(f)...)
+	}
+	if len(fields) < 2 {
+		return nil
+	}
+	for _, f := range fields {
+		part := slices.Concat(usedParameters(head, append(slices.Clone(f), tail...)), f, []token{{kind: mark, text: "}"}}, tail)
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// documentOf divides a document of GraphQL into its head with the opening brace, the fields of its body, and the
+// fragments after it.
+func documentOf(text []token) (head []token, fields [][]token, tail []token) {
+	open := slices.IndexFunc(text, func(t token) bool { return t.kind == mark && t.text == "{" })
+	if open < 0 || open > 0 && !text[0].are("query") {
+		return nil, nil, nil
+	}
+	for i := 0; i < open; i++ { // a default with braces is none of the body
+		if text[i].text == "@" {
+			return nil, nil, nil
+		}
+	}
+	head = text[:open+1]
+	if open > 1 && text[1].kind == word { // each query has a name of its own
+		head = slices.Concat(text[:1], text[2:open+1])
+	}
+	depth, start := 0, open+1
+	for i := open + 1; i < len(text); i++ {
+		t := text[i]
+		if t.kind != mark {
+			if depth == 0 && t.kind == dollar {
+				return nil, nil, nil
+			}
+			continue
+		}
+		switch t.text {
+		case "(", "[", "{":
+			depth++
+		case ")", "]":
+			depth--
+		case "}":
+			if depth == 0 {
+				if start != i {
+					return nil, nil, nil
+				}
+				return head, fields, text[i+1:]
+			}
+			if depth--; depth == 0 {
+				fields = append(fields, text[start:i+1])
+				start = i + 1
+			}
+		case ",":
+			if depth == 0 && start == i {
+				start = i + 1
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// usedParameters returns the head of a document without the parameters that a part does not use.
+func usedParameters(head, part []token) (out []token) {
+	used := func(name string) bool {
+		return slices.ContainsFunc(part, func(t token) bool { return t.kind == dollar && t.text == name })
+	}
+	open := slices.IndexFunc(head, func(t token) bool { return t.kind == mark && t.text == "(" })
+	if open < 0 {
+		return head
+	}
+	out = slices.Clone(head[:open])
+	var parameters []token
+	keep, depth := true, 0
+	for _, t := range head[open+1 : len(head)-2] {
+		if t.kind == mark && strings.Contains("([{", t.text) {
+			depth++
+		} else if t.kind == mark && strings.Contains(")]}", t.text) {
+			depth--
+		}
+		if depth == 0 && t.kind == dollar {
+			keep = used(t.text)
+		}
+		if keep {
+			parameters = append(parameters, t)
+		}
+	}
+	if len(parameters) > 0 {
+		out = append(append(append(out, head[open]), parameters...), head[len(head)-2])
+	}
+	return append(out, head[len(head)-1])
+}
+
+// nodesApart divides a field such as person_aggregate { aggregate { count } nodes { name } } into one with the
+// aggregates and one with the nodes.
+func nodesApart(field []token) [][]token {
+	whole := [][]token{field}
+	name := 0
+	if tokens(field).at(1).text == ":" {
+		name = 2
+	}
+	base, ok := strings.CutSuffix(plain(tokens(field).at(name).text), "aggregate")
+	if !ok {
+		return whole
+	}
+	depth, open, start := 0, 0, 0
+	for i, t := range field {
+		if t.kind == mark {
+			switch t.text {
+			case "(", "[", "{":
+				if depth++; depth == 1 && t.text == "{" {
+					open = i
+				}
+			case ")", "]", "}":
+				if depth--; depth == 1 && start > 0 {
+					nodes := slices.Concat(field[name:open], field[start+1:i+1])
+					nodes[0].text = base
+					aggregates := slices.Concat(field[:start], field[i+1:])
+					return [][]token{aggregates, nodes}
+				}
+			}
+		} else if depth == 1 && t.are("nodes") && tokens(field[i+1:]).at(0).text == "{" && open > 0 {
+			start = i
+		}
+	}
+	return whole
+}

@@ -1,0 +1,292 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// scope says what a name without a variable means in a selection or a filter.
+type scope struct {
+	node string // the variable of the node
+	edge *edgeScope
+
+	edgeFirst bool // a name means a property of the edge before one of the node
+}
+
+// edgeScope is the edge over which a selection reaches its node.
+type edgeScope struct {
+	edge *catalog.Edge
+	name string // of the variable that bind makes, or "" before
+
+	bounds string // of a walk over the edge, such as {1,3}, or ""
+}
+
+// filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
+func (r *rewriter) filters(sc scope) (out []cond) {
+	defer r.deeper()()
+	r.expect("{")
+	for !r.accept("}") {
+		if len(out) > 0 {
+			r.accept(",")
+		}
+		switch t := r.peek(0); {
+		case t.kind == word && slices.Contains([]string{"or", "and", "not"}, plain(t.text)) && r.peek(1).text == ":":
+			out = append(out, r.logic(sc))
+		case t.kind == word && r.peek(1).text == "=":
+			p := r.need(sc, r.word())
+			r.next()
+			out = append(out, leaf("$"+lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
+		case t.kind == word && r.isAt(1, "}", ",") && r.schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
+			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return t.kind == word && plain(t.text) == plain(name) }) {
+				panic(giveUp{})
+			}
+		case t.kind == word && r.peek(1).text != ":": // year between 1990 and 2000
+			p := r.need(sc, r.word())
+			if !r.operator() {
+				panic(giveUp{})
+			}
+			negated := r.notOperator() && r.accept("not")
+			c := r.compare("$" + lower(sc.node) + "." + p.Name)
+			if negated {
+				c = r.negated(c)
+			}
+			out = append(out, c)
+		default:
+			out = append(out, r.filterOf(sc, r.word())...)
+		}
+	}
+	return out
+}
+
+// need returns the property of the node of a scope that a name means. An id counts as a property.
+func (r *rewriter) need(sc scope, name string) *catalog.Property {
+	typ := r.vars[sc.node]
+	if p := r.property(typ, name); p != nil {
+		return p
+	}
+	if (name == "id" || name == "_id") && (r.schema.Node(typ) != nil || r.schema.Interface(typ) != nil) {
+		return &catalog.Property{Name: "id"}
+	}
+	panic(giveUp{})
+}
+
+// logic reads or: [{ … }, { … }], and: […] or not: { … }.
+func (r *rewriter) logic(sc scope) cond {
+	name := plain(r.word())
+	r.expect(":")
+	if name == "not" {
+		return r.negated(all(r.filters(sc)))
+	}
+	op := map[string]string{"or": "any", "and": "all"}[name]
+	if r.is("{") {
+		subs := r.filters(sc)
+		if op == "any" && len(subs) != 1 {
+			panic(giveUp{}) // servers disagree whether the members of the object are alternatives
+		}
+		return all(subs)
+	}
+	r.expect("[")
+	c := cond{op: op}
+	for !r.accept("]") {
+		if len(c.subs) > 0 {
+			r.accept(",")
+		}
+		c.subs = append(c.subs, all(r.filters(sc)))
+	}
+	if len(c.subs) == 0 {
+		panic(giveUp{})
+	}
+	return c
+}
+
+// all joins conditions that all have to hold.
+func all(subs []cond) cond {
+	if len(subs) == 1 {
+		return subs[0]
+	}
+	return cond{op: "all", subs: subs}
+}
+
+// suffixes are the operators that GraphQL servers append to the name of a property.
+var suffixes = []string{"_not_contains", "_not_starts_with", "_not_ends_with", "_not_in", "_in", "_not", "_includes", "_matches", "_like", "_ilike", "_icontains", "_startswith", "_endswith",
+	"_is_null", "_isnull", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
+
+// suffixed returns the property and the operator that a name such as rows_gt means, or nil.
+func (r *rewriter) suffixed(typ, name string) (p *catalog.Property, op string) {
+	for _, s := range suffixes {
+		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
+			return r.property(typ, base), s[1:]
+		}
+	}
+	return nil, ""
+}
+
+// filterOf reads what follows the name of a property or of a relation in a filter.
+func (r *rewriter) filterOf(sc scope, name string) []cond {
+	r.expect(":")
+	typ := r.vars[sc.node]
+	if r.property(typ, name) == nil {
+		if p, op := r.suffixed(typ, name); p != nil {
+			return []cond{r.filter(sc, p, op)}
+		}
+		if rel := r.relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
+			return []cond{r.neighbours(sc, rel)}
+		}
+		if c, ok := r.suffixedRelation(sc, name); ok {
+			return []cond{c}
+		}
+		if out, ok := r.throughEdge(sc, name); ok {
+			return out
+		}
+		if ends, ok := r.ends[sc.node]; ok && r.is("{") {
+			if end := ends[r.endNamed(r.schema.Edge(typ), name)]; end != "" {
+				return r.filters(scope{node: end})
+			}
+		}
+		if sc.edge != nil {
+			if r.edgeProperty(sc, name) != nil {
+				sc = scope{node: r.edgeOf(sc)}
+			} else if p, op := r.suffixed(sc.edge.edge.Name, name); p != nil {
+				return []cond{r.filter(scope{node: r.edgeOf(sc)}, p, op)}
+			}
+		}
+	}
+	p := r.need(sc, name)
+	left := "$" + lower(sc.node) + "." + p.Name
+	if r.accept("null") {
+		return []cond{leaf(left + " is null")}
+	}
+	if !r.is("{") {
+		return []cond{leaf(left + " = " + r.optional(r.valueOf(p)))}
+	}
+	return r.operators(sc, p)
+}
+
+// operators reads the operators of a property in braces.
+func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
+	defer r.deeper()()
+	r.ignoreCase()
+	r.expect("{")
+	for !r.accept("}") {
+		t := r.next()
+		if t.are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
+			r.accept(",")
+			continue
+		}
+		if t.kind != word && t.kind != dollar { // $gt is the operator of MongoDB
+			panic(giveUp{})
+		}
+		op := strings.TrimPrefix(strings.ToLower(t.text), "_")
+		r.expect(":")
+		if op == "not" && r.is("{") {
+			out = append(out, r.negated(all(r.operators(sc, p))))
+		} else {
+			out = append(out, r.filter(sc, p, op))
+		}
+		r.accept(",")
+	}
+	if len(out) == 0 {
+		panic(giveUp{})
+	}
+	return out
+}
+
+// similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
+func (r *rewriter) similar() {
+	r.expect("nearest", ":", "{")
+	v := r.firstNode()
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := r.word()
+		r.expect(":")
+		p := r.property(r.vars[v], name)
+		switch {
+		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
+			if t := r.peek(0); t.kind == dollar && !r.known(t.text) {
+				r.declare(t.text, "String") // the text whose vector it is
+			}
+			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
+		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, plain(name)):
+			r.limit = r.operand()
+		default:
+			panic(giveUp{})
+		}
+	}
+}
+
+// comparisons maps the operators of GraphQL servers.
+var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "notequalto": "!=", "greaterthan": ">", "greaterthanorequalto": ">=", "lessthan": "<", "lessthanorequalto": "<=", "before": "<", "after": ">", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
+	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "has_key": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
+
+// negatives maps the operators of GraphQL servers that negate another one.
+var negatives = map[string]string{"not_contains": "contains", "notcontains": "contains", "not_starts_with": "starts_with", "notstartswith": "starts_with",
+	"not_ends_with": "ends_with", "notendswith": "ends_with", "nlike": "like", "nilike": "ilike", "notlike": "like", "notilike": "ilike", "nregex": "regex"}
+
+// filter reads the value of an operator of a GraphQL server.
+func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
+	name := "$" + lower(sc.node) + "." + p.Name
+	if positive := negatives[op]; positive != "" {
+		return r.negated(r.filter(sc, p, positive))
+	}
+	switch op {
+	case "nin", "not_in", "notin":
+		return r.negated(r.isIn(name, p))
+	case "in":
+		return r.isIn(name, p)
+	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
+		if r.peek(0).kind == dollar {
+			return leaf(r.anyCaseParameter(name, op, p))
+		}
+		return leaf(name + anyCase(op, r.literal()))
+	case "is_null", "isnull", "null":
+		if r.accept("false") {
+			return leaf(name + " is not null")
+		}
+		r.expect("true")
+		return leaf(name + " is null")
+	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
+		if r.accept("true") {
+			return leaf(name + " is not null")
+		}
+		r.expect("false")
+		return leaf(name + " is null")
+	case "like", "ilike":
+		return leaf(name + like(r.literal(), op == "ilike"))
+	case "ends_with", "endswith":
+		return leaf(name + suffix(r.literal()))
+	case "between":
+		r.expect("[")
+		low := r.valueOf(p)
+		r.expect(",")
+		high := r.valueOf(p)
+		r.expect("]")
+		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
+	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
+		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
+			return r.containsEach(name, "any", p)
+		}
+		return r.containsEach(name, "all", p)
+	}
+	if p.Type.List && r.is("[") && (op == "contains" || op == "includes" || op == "has") {
+		return r.containsEach(name, "all", p)
+	}
+	to := comparisons[op]
+	if to == "" {
+		panic(giveUp{})
+	}
+	if r.accept("null") {
+		switch to {
+		case "=":
+			return leaf(name + " is null")
+		case "!=":
+			return leaf(name + " is not null")
+		}
+		panic(giveUp{})
+	}
+	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
+}

@@ -1,0 +1,237 @@
+package foreign
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+const (
+	// absentNote explains the difference between a match of a node by its key and an end of an edge.
+	absentNote = "an element whose node does not exist fails the call"
+	// againNote explains the difference between MERGE and an insert of an edge without @unique(src, dst).
+	againNote = "an insert adds an edge also if there is one between the nodes"
+)
+
+// maxElements bounds the elements of a list in a text for which the statements are written out.
+const maxElements = 20
+
+// element is the variable of the elements of a list, for which statements run.
+type element struct {
+	name   string
+	scalar string            // the type of an element that is no record
+	fields map[string]string // by name: the types of the fields of a record
+	order  []string          // the fields
+	keyed  map[string]string // by name of a variable of a match by a key: the node, such as Person($row.email)
+}
+
+// each reads the statements for the elements of a list, which is a parameter or stands in the text.
+func (r *rewriter) each(list, name string) {
+	if !strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil {
+		panic(giveUp{})
+	}
+	saved := slices.Clone(r.statements)
+	r.statements = nil
+	r.bind(name, "")
+	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
+	r.matchByKeys(r.match)
+	r.match = nil
+	for i, s := range saved {
+		saved[i] = r.element.withKeys(s)
+	}
+	r.eachStatements()
+	if len(r.statements) == 0 || len(r.match) > 0 {
+		panic(giveUp{})
+	}
+	r.declare(list[1:], r.element.typ())
+	r.statements = append(saved, "for $"+lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
+	r.element = nil
+}
+
+// eachStatements reads the statements for an element, with or without braces, and a RETURN after them.
+func (r *rewriter) eachStatements() {
+	braces := r.accept("{")
+	for !r.is("}") && !r.is(")") && r.peek(0).kind != end {
+		switch {
+		case r.accept("match"):
+			saved := r.match
+			r.match = nil
+			if r.is("{") {
+				r.match = r.braced()
+			} else {
+				r.items()
+			}
+			r.matchByKeys(r.match)
+			r.match = saved
+		case r.accept("return"):
+			for !r.is("}") && r.peek(0).kind != end {
+				r.next()
+			}
+			r.note(answersNote)
+		case r.accept(";"), r.accept(","):
+		default:
+			r.statement()
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+}
+
+// eachWritten reads the statements for the elements of a list in the text: they are written out for each element.
+func (r *rewriter) eachWritten(name string, list []map[string]string) {
+	if len(list) == 0 || len(list) > maxElements {
+		panic(giveUp{})
+	}
+	start := r.at
+	for _, e := range list {
+		r.at = start
+		r.elementOf = map[string]map[string]string{name: e}
+		if e[""] != "" {
+			r.values[name] = e[""]
+		}
+		for !r.is("}") && !r.is("return") && r.peek(0).kind != end {
+			r.statement()
+		}
+	}
+	r.elementOf = nil
+	delete(r.values, name)
+}
+
+// writtenList reads a list of values or of maps. The value of an element that is no map has no name.
+func (r *rewriter) writtenList() (out []map[string]string) {
+	r.expect("[")
+	for !r.accept("]") {
+		if r.accept(",") {
+			continue
+		}
+		e := map[string]string{}
+		if !r.accept("{") {
+			e[""] = r.operand()
+		} else {
+			for !r.accept("}") {
+				if r.accept(",") {
+					continue
+				}
+				field := r.word()
+				r.expect(":")
+				e[field] = r.operand()
+			}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// typ returns the type of the parameter that is the list.
+func (e *element) typ() string {
+	if len(e.order) == 0 {
+		if e.scalar == "" {
+			panic(giveUp{})
+		}
+		return "[" + e.scalar + "]"
+	}
+	var fields []string
+	for _, f := range e.order {
+		fields = append(fields, f+": "+e.fields[f])
+	}
+	return "[{ " + strings.Join(fields, ", ") + " }]"
+}
+
+// matchByKeys notes the nodes that clauses find by their keys. A block for the elements has no match of its own.
+func (r *rewriter) matchByKeys(clauses []cond) {
+	for _, c := range clauses {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(c.text, "$"), ": ")
+		typ, props, _ := strings.Cut(rest, " { ")
+		key := r.key(typ)
+		if n := r.schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
+			panic(giveUp{})
+		}
+		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")
+		if props == "" { // its key stands in a condition
+			i := slices.IndexFunc(clauses, func(o cond) bool { return o.op == "" && strings.HasPrefix(o.text, "$"+name+"."+key+" = ") })
+			if i < 0 {
+				panic(giveUp{})
+			}
+			value, found = strings.CutPrefix(clauses[i].text, "$"+name+"."+key+" = ")
+			clauses[i] = leaf(c.text + " { " + key + ": " + value + " }")
+		}
+		if !found || strings.Contains(value, ", ") {
+			panic(giveUp{})
+		}
+		r.element.keyed[name] = typ + "(" + value + ")"
+	}
+}
+
+// withKeys writes a statement before the block for the elements with the keys of the nodes that a match finds.
+func (e *element) withKeys(statement string) string {
+	for v, node := range e.keyed {
+		for _, end := range []string{"from: ", "to: "} {
+			for _, after := range []string{",", " "} {
+				statement = strings.ReplaceAll(statement, end+"$"+v+after, end+node+after)
+			}
+		}
+		if mentionsVar(statement, "$"+v) {
+			panic(giveUp{})
+		}
+	}
+	return statement
+}
+
+// keyedNode returns the node that the match for an element finds by its key, as an end of an edge, or "".
+func (r *rewriter) keyedNode(variable string) string {
+	if r.element == nil || r.element.keyed[lower(variable)] == "" {
+		return ""
+	}
+	r.note(absentNote)
+	return r.element.keyed[lower(variable)]
+}
+
+// changeKeyed writes an update or a delete of a node that the match for an element finds by its key.
+func (r *rewriter) changeKeyed(v, verb, assigned string) bool {
+	if r.element == nil || r.element.keyed[lower(v)] == "" {
+		return false
+	}
+	typ, value, _ := strings.Cut(strings.TrimSuffix(r.element.keyed[lower(v)], ")"), "(")
+	r.emit(verb + " " + typ + strings.ReplaceAll(assigned, "$"+lower(v)+".", "") + " where " + r.key(typ) + " = " + value)
+	return true
+}
+
+// elementValue returns the value of a property that uses an element, and notes the type of the fields in it.
+func (r *rewriter) elementValue(p *catalog.Property, e string) string {
+	if r.element == nil {
+		return e
+	}
+	v := "$" + lower(r.element.name)
+	typ := p.Type.Kind.String()
+	if e == v {
+		if p.Type.List {
+			panic(giveUp{})
+		}
+		if r.element.scalar == "" {
+			r.element.scalar = typ
+		}
+		return e
+	}
+	if p.Type.Nullable && wordLen(strings.TrimPrefix(e, v+".")) == len(e)-len(v)-1 || strings.HasPrefix(e, "coalesce(") {
+		typ += "?"
+	}
+	for rest := e; ; {
+		_, after, ok := strings.Cut(rest, v+".")
+		if !ok {
+			return e
+		}
+		field := after[:wordLen(after)]
+		if p.Type.List || field == "" {
+			panic(giveUp{}) // a field is a scalar
+		}
+		if r.element.fields[field] == "" {
+			r.element.fields = maps.Clone(r.element.fields)
+			r.element.fields[field] = typ
+			r.element.order = append(r.element.order, field)
+		}
+		rest = after
+	}
+}

@@ -1,0 +1,553 @@
+package foreign
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// MaxText is the length in bytes of the longest text that Rewrite reads.
+const MaxText = 4 << 10
+
+// maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
+// parenthesis may open a pattern or an expression.
+const maxSteps = 20_000
+
+// maxDepth bounds the nesting of expressions and blocks.
+const maxDepth = 50
+
+// maxValues bounds the bytes of values of WITH and LET that one rewriting writes in the place of their names: each value
+// may contain the one before it several times.
+const maxValues = 64 << 10
+
+// maxQuery bounds the bytes of an offer.
+const maxQuery = 16 << 10
+
+// maxVars bounds the variables of a text.
+const maxVars = 64
+
+// maxColumns bounds the columns of a result.
+const maxColumns = 128
+
+// Offer is a query for a text.
+type Offer struct {
+	Query string   // on one line
+	Count int      // the queries on that line
+	Notes []string // how the query differs from the text
+}
+
+// Rewrite returns a query for a text. It reports false if the text contains something that has no
+// counterpart: the query leaves out nothing that the text asks for, unless a note says so. Rewrite does not
+// check types, and the query may have faults: offer it only if it compiles, and see [Instead].
+func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return Offer{}, false
+	}
+	r := newRewriter(s, tokens)
+	query, ok := r.rewrite(func() {})
+	if !ok && r.sortedLists { // collect(…) takes any groups, and has no order
+		r = newRewriter(s, tokens)
+		r.unsorted = true
+		query, ok = r.rewrite(func() {})
+	}
+	if !ok || len(query) > maxQuery {
+		return Offer{}, false
+	}
+	return Offer{Query: query, Count: 1, Notes: r.notes}, true
+}
+
+// newRewriter returns a rewriter of the tokens of a text.
+func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
+	return &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+}
+
+// rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
+func (r *rewriter) rewrite(read func()) (query string, ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, gave := p.(giveUp); !gave {
+				panic(p)
+			}
+			query, ok = "", false
+		}
+	}()
+	r.document()
+	read()
+	return r.exactRows(r.render()), true
+}
+
+// Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
+// notes.
+func Instead(s *catalog.Schema, text string) []string {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return nil
+	}
+	return missing(s, tokens)
+}
+
+// tokensOf splits a text that is not too long.
+func tokensOf(text string) (tokens []token, ok bool) {
+	if len(text) > MaxText {
+		return nil, false
+	}
+	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "```"); ok { // a fenced block of Markdown
+		_, inner, _ = strings.Cut(inner, "\n")
+		text = strings.TrimSuffix(inner, "```")
+	}
+	tokens, ok = scan(text)
+	return tokens, ok && len(tokens) > 0
+}
+
+// giveUp is the panic that ends a rewriting without a result.
+type giveUp struct{}
+
+// rewriter reads the tokens of one text and collects the parts of the query.
+type rewriter struct {
+	schema *catalog.Schema
+	types  map[string]string        // by plain name: the node types and interfaces; nil before the first use
+	edges  map[string]*catalog.Edge // by plain name
+	tokens []token
+	at     int // index of the next token
+	steps  int // tokens read, including those that were read again
+	spent  int // bytes of values written in the place of names
+	depth  int
+
+	notes  []string        // how the query differs from the text
+	name   string          // of the query
+	params []string        // its parameters
+	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
+	head   []string        // its annotations
+
+	fragments map[string]fragment    // of GraphQL, by name
+	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
+	dollars   map[string]bool        // the names after dollar signs in the text; nil before the first use
+
+	vars   map[string]string // by name of a variable: its type, or "" if it is not known
+	order  []string          // the variables in the order in which they were bound
+	paths  map[string]bool   // the variables of walks
+	walks  map[string]string // by name of the variable of a walk: the type of all its nodes
+	values map[string]string // by name: the expression that WITH or LET gives a name
+	tables []string          // the variables whose properties a bare name may mean
+
+	aliases   []string // of the columns
+	computed  []column // the columns, and the values of WITH
+	dropped   []string // the variables whose scope WITH or NEXT has ended
+	early     bool     // a limit or an offset comes before the columns
+	ungrouped bool     // that limit bounds rows, and not groups
+	keys      []string // the nodes among the values of WITH
+	groups    []string // the keys after GROUP BY
+	nesting   int      // the levels of selections around the next token
+	deepest   int      // the most levels so far
+
+	parts       []setPart  // the queries before UNION and the like
+	closed      *closure   // the table of WITH RECURSIVE, or nil
+	windows     []*window  // the calls of window functions
+	calls       []*call    // CALL with an order or a limit
+	listings    []*listing // the calls of collect that become blocks
+	unsorted    bool       // the lists of aggregates have no order
+	sortedLists bool       // an aggregate has an order of its own
+	taken       int        // the first keys of the sort belong to these blocks
+	subselects  int        // the subselects after FROM around the next token
+
+	hops        []cond                       // the traversals of the properties that the current expression reads over edges
+	hopLast     hop                          // the last of them
+	after       string                       // the parameter that is a cursor, or ""
+	by          []string                     // the properties by which an aggregate of GraphQL groups
+	nestedTotal bool                         // the current block has a totalCount
+	ends        map[string]map[string]string // by variable of an edge: the variables of its ends, by from and to
+	unique      []string                     // the properties of which each value makes one row of GraphQL
+	when        []string                     // the conditions of @include and @skip around the next field
+
+	inSelect  bool   // a column of SELECT may have an alias without AS
+	inColumns bool   // a name in a column of SELECT means a property rather than another column
+	joins     bool   // || joins texts, and does not mean or
+	inTest    bool   // an expression may be a condition by itself
+	shortest  bool   // each walk is a shortest path, and has a variable
+	inHaving  bool   // conditions use the names of columns
+	inWhere   string // the type whose properties have no variable, in the where and the set of a mutation
+	whereVar  string // the variable that stands for it in other languages
+
+	read
+	statements []string                     // of a mutation
+	blockSort  []string                     // the sort keys of the rows for which the statements run
+	blockLimit string                       // the limit of these rows, or ""
+	element    *element                     // the variable of the list for whose elements statements run, or nil
+	elementOf  map[string]map[string]string // by name of the variable of a list in the text: the fields of an element
+	before     []string                     // the statements before the block of the match
+	rebind     map[string]string            // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool              // the variables of inserts outside of blocks
+	existence  bool                         // only the existence of a row of a subselect counts
+	around     string                       // the clauses around a subselect
+	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
+	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
+}
+
+// read holds the parts of a read.
+type read struct {
+	match    []cond
+	columns  []string
+	distinct bool
+	having   []cond
+	sort     []string
+	limit    string
+	skip     string // the rows to leave out, or ""
+	staged   bool   // WITH or a subselect after FROM has made groups, over which no aggregate can compute
+}
+
+// render writes the query.
+func (r *rewriter) render() string {
+	var body []string
+	if len(r.hops) > 0 {
+		panic(giveUp{})
+	}
+	r.groupConditions()
+	if len(r.statements) > 0 {
+		r.answers()
+		body = append(body, r.before...)
+		if len(r.having) > 0 {
+			panic(giveUp{}) // a mutation has no groups
+		}
+		if len(r.match) > 0 {
+			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
+		} else {
+			body = append(body, r.statements...)
+		}
+		if len(r.columns) > 0 {
+			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
+		}
+	} else {
+		if r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
+			panic(giveUp{}) // the limit bounds the rows before the groups
+		}
+		r.combine()
+		r.expandCalls()
+		r.expandListings()
+		r.expandWindows()
+		r.page()
+		r.groupKeys()
+		r.havingColumns()
+		r.havingKeys()
+		r.checkGroups()
+		r.sortByAlias()
+		r.boundLimit()
+		body = append(body, r.read.render())
+	}
+	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
+	for _, a := range r.head {
+		head += a + " "
+	}
+	return head + "{ " + strings.Join(body, " ") + " }"
+}
+
+// render writes a read without its head.
+func (q *read) render() string {
+	if len(q.match) == 0 || len(q.columns) == 0 || q.skip != "" {
+		panic(giveUp{})
+	}
+	out := "match { " + join(q.match) + " } return "
+	if q.distinct {
+		out += "distinct "
+	}
+	out += "{ " + strings.Join(q.columns, ", ") + " }"
+	if len(q.having) > 0 {
+		out += " having { " + join(q.having) + " }"
+	}
+	if len(q.sort) > 0 {
+		out += " order { " + strings.Join(q.sort, ", ") + " }"
+	}
+	if q.limit != "" {
+		out += " limit " + q.limit
+	}
+	return out
+}
+
+// page replaces an offset: with one sort key that is a property, the rows after a value of this key
+// are the next page.
+func (r *rewriter) page() {
+	if r.skip == "0" {
+		r.skip = ""
+	}
+	if r.skip == "" && r.after == "" {
+		return
+	}
+	key, op := r.pageKey()
+	v, property, _ := strings.Cut(key, ".")
+	p := r.property(r.vars[v[1:]], property)
+	n := r.schema.Node(r.vars[v[1:]])
+	if rowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
+		r.pageByKey(n, v, p, op)
+		return
+	}
+	if rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v)) {
+		panic(giveUp{}) // rows with the same value as the last one would be left out
+	}
+	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
+		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
+	}
+	if r.after != "" {
+		if r.skip != "" || p.Type.Nullable {
+			panic(giveUp{})
+		}
+		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
+		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
+		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
+		r.match = append(r.match, leaf(key+op+"$"+r.after+"?"))
+		return
+	}
+	r.note("there is no offset: pass the last " + property + " of the page before as $after")
+	r.params = append(r.params, "$after: "+p.Type.Kind.String())
+	r.match = append(r.match, leaf(key+op+"$after"))
+	r.dropSkip()
+}
+
+// pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
+func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
+	if n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v) {
+		panic(giveUp{})
+	}
+	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
+	direction := ""
+	if strings.HasSuffix(r.sort[0], " desc") {
+		direction = " desc"
+	}
+	r.sort = append(r.sort, v+"."+key.Name+direction)
+	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and " + after)
+	r.params = append(r.params, "$after: "+p.Type.Kind.String(), after+": "+key.Type.Kind.String())
+	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + after)}}
+	r.match = append(r.match, cond{op: "any", subs: []cond{leaf(v + "." + p.Name + op + "$after"), same}})
+	r.dropSkip()
+}
+
+// dropSkip drops the offset, and its parameter if nothing else uses it.
+func (r *rewriter) dropSkip() {
+	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
+		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+	}
+	r.skip = ""
+}
+
+// unique reports whether no two nodes of a type have the same value of a property.
+func unique(n *catalog.Node, property string) bool {
+	sets := append(slices.Clone(n.Unique), n.Key)
+	return slices.ContainsFunc(sets, func(set []string) bool { return len(set) == 1 && set[0] == property })
+}
+
+// manyRows reports whether a node may be in several rows: only a traversal from the node of an edge of which it has one at
+// most leads to one row.
+func (r *rewriter) manyRows(v string) bool {
+	return slices.ContainsFunc(r.match, func(c cond) bool {
+		subs := []cond{c}
+		if c.op == "optional" {
+			subs = c.subs
+		}
+		return slices.ContainsFunc(subs, func(c cond) bool {
+			if c.op != "" || !strings.HasPrefix(c.text, "$") || strings.HasPrefix(c.text, v+": ") || strings.HasPrefix(c.text, v+".") {
+				return false
+			}
+			parts := strings.Fields(c.text)
+			if len(parts) != 3 || parts[0] != v {
+				return true
+			}
+			e := r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
+			return e == nil || e.Card == nil || e.Card.Max != 1
+		})
+	})
+}
+
+// pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
+func (r *rewriter) pageKey() (key, relation string) {
+	if len(r.sort) != 1 {
+		panic(giveUp{})
+	}
+	key, descending := strings.CutSuffix(r.sort[0], " desc")
+	key = strings.TrimSuffix(key, " asc")
+	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
+		key = r.computed[i].text
+	}
+	v, property, ok := strings.Cut(key, ".")
+	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
+		panic(giveUp{})
+	}
+	if descending {
+		return key, " < "
+	}
+	return key, " > "
+}
+
+// sortByAlias writes the sort keys that are columns with their aliases.
+func (r *rewriter) sortByAlias() {
+	for i, key := range r.sort {
+		e, direction := key, ""
+		for _, d := range []string{" asc", " desc"} {
+			if cut, ok := strings.CutSuffix(key, d); ok {
+				e, direction = cut, d
+			}
+		}
+		for _, c := range r.columns {
+			if alias, ok := strings.CutPrefix(c, e+" as "); ok && !strings.HasPrefix(e, "$") {
+				r.sort[i] = alias + direction
+			}
+		}
+	}
+}
+
+// uses counts the tokens of the text that name a variable or a parameter.
+func (r *rewriter) uses(name string) (n int) {
+	for _, t := range r.tokens {
+		if t.kind == dollar && t.text == name {
+			n++
+		}
+	}
+	return n
+}
+
+// note adds a note, once.
+func (r *rewriter) note(text string) {
+	if !slices.Contains(r.notes, text) {
+		r.notes = append(r.notes, text)
+	}
+}
+
+// answersNote explains the columns that a mutation cannot return.
+const answersNote = "a mutation returns only values of its inserts and parameters: read the others afterwards"
+
+// answers removes the columns of a mutation that it cannot return: those over nodes that it does not
+// insert.
+func (r *rewriter) answers() {
+	for _, c := range r.columns {
+		for _, t := range must(scan(c)) {
+			if t.kind == dollar && (len(r.match) > 0 || !r.inserted[t.text]) && r.bound(t.text) {
+				r.columns = nil
+				r.note(answersNote)
+				return
+			}
+		}
+	}
+}
+
+// boundLimit declares the bounds of a parameter that is the limit.
+func (r *rewriter) boundLimit() {
+	name, ok := strings.CutPrefix(r.limit, "$")
+	if !ok {
+		return
+	}
+	r.declare(name, "I32")
+	for i, p := range r.params {
+		rest, mine := strings.CutPrefix(p, r.limit+": ")
+		if n := wordLen(rest); mine && numbers[rest[:n]] {
+			if rest = rest[n:]; !strings.Contains(rest, "@range") {
+				rest = " @range(0..10000)" + rest
+			}
+			r.params[i] = r.limit + ": I32" + rest
+		}
+	}
+}
+
+// must returns the tokens of a text that this package wrote.
+func must(tokens []token, ok bool) []token {
+	if !ok {
+		panic(giveUp{})
+	}
+	return tokens
+}
+
+// bound reports whether a name, as this language writes it, is a variable of the text.
+func (r *rewriter) bound(name string) bool {
+	return slices.ContainsFunc(r.order, func(v string) bool { return lower(v) == name })
+}
+
+// peek returns the token n places after the next one.
+func (r *rewriter) peek(n int) token {
+	if r.at+n < len(r.tokens) {
+		return r.tokens[r.at+n]
+	}
+	return token{}
+}
+
+// next reads a token.
+func (r *rewriter) next() token {
+	t := r.peek(0)
+	if r.steps++; r.steps > maxSteps || t.kind == end {
+		panic(giveUp{})
+	}
+	r.at++
+	return t
+}
+
+// is reports whether the next tokens have the values, in any case.
+func (r *rewriter) is(values ...string) bool {
+	for i, v := range values {
+		if t := r.peek(i); t.kind != word && t.kind != mark || !strings.EqualFold(t.text, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOne reports whether the next token has one of the values, in any case.
+func (r *rewriter) isOne(values ...string) bool {
+	for _, v := range values {
+		if r.is(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// accept reads the tokens if they come next.
+func (r *rewriter) accept(values ...string) bool {
+	if !r.is(values...) {
+		return false
+	}
+	for range values {
+		r.next()
+	}
+	return true
+}
+
+// expect reads the tokens, which must come next.
+func (r *rewriter) expect(values ...string) {
+	if !r.accept(values...) {
+		panic(giveUp{})
+	}
+}
+
+// word reads a word.
+func (r *rewriter) word() string {
+	t := r.next()
+	if t.kind != word {
+		panic(giveUp{})
+	}
+	return t.text
+}
+
+// try runs f. If f gives up, try reports false and restores what f read, bound and collected.
+func (r *rewriter) try(f func()) (ok bool) {
+	saved := *r
+	saved.vars, saved.paths, saved.values = maps.Clone(r.vars), maps.Clone(r.paths), maps.Clone(r.values)
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if _, gave := p.(giveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
+			panic(p)
+		}
+		saved.steps, saved.spent = r.steps, r.spent
+		*r, ok = saved, false
+	}()
+	f()
+	return true
+}
+
+// deeper counts a level of nesting until the function that it returns is called.
+func (r *rewriter) deeper() func() {
+	if r.depth++; r.depth > maxDepth {
+		panic(giveUp{})
+	}
+	return func() { r.depth-- }
+}

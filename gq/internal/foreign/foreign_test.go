@@ -1,0 +1,105 @@
+package foreign_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+const schemaText = `
+interface Named { name: String }
+node Person implements Named { email: String @key name: String born: Date? level: enum(junior, senior, lead) }
+node Team implements Named { name: String @key size: I32? }
+edge MemberOf: Person -> Team { since: Date? }
+edge Knows: Person -> Person { weight: F64? }
+`
+
+// schema compiles schemaText.
+func schema(t testing.TB) *catalog.Schema {
+	t.Helper()
+	tree, faults := syntax.ParseSchema("schema.pg", schemaText)
+	s, more := resolve.Schema(tree)
+	if len(faults) > 0 || len(more) > 0 {
+		t.Fatal(faults, more)
+	}
+	return s
+}
+
+// TestRewriteOfNestedValues checks that values which use each other twice do not double the query again and again.
+func TestRewriteOfNestedValues(t *testing.T) {
+	s := schema(t)
+	for n, want := range map[int]bool{3: true, 12: false, 60: false} {
+		text := "MATCH (t:Team) LET v0 = t.size + t.size"
+		for i := 1; i < n; i++ {
+			text += fmt.Sprintf(", v%d = v%d + v%d", i, i-1, i-1)
+		}
+		offer, ok := foreign.Rewrite(s, text+fmt.Sprintf(" RETURN v%d AS v", n-1))
+		if ok != want {
+			t.Errorf("%d values: got %v, want %v: %d bytes", n, ok, want, len(offer.Query))
+		}
+	}
+}
+
+// TestRewriteOfNestedGroups checks that aggregates of aggregates do not multiply the clauses of the match again and again.
+func TestRewriteOfNestedGroups(t *testing.T) {
+	s := schema(t)
+	for n, want := range map[int]bool{1: true, 2: true, 3: true, 12: false} {
+		text := ""
+		for i := range n {
+			text += strings.ReplaceAll(" MATCH (p:Person)-[:KNOWS]->(q#:Person) WITH p, count(q#) AS a#, min(q#.born) AS b#, max(q#.born) AS c# WHERE a# > 3 AND b# IS NULL AND c# IS NULL", "#", fmt.Sprint(i))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		offer, ok := foreign.Rewrite(s, text+" RETURN p.name")
+		runtime.ReadMemStats(&after)
+		if spent := after.TotalAlloc - before.TotalAlloc; ok != want || spent > 16<<20 {
+			t.Errorf("%d groups: got %v with %d bytes of memory, want %v: %d bytes", n, ok, spent, want, len(offer.Query))
+		}
+	}
+}
+
+// FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
+func FuzzRewrite(f *testing.F) {
+	var files []string
+	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt", "sql/*/*.txt", "graphql/*/*.txt", "cygql/*/*.txt"} {
+		more, err := filepath.Glob("../../testdata/foreign/" + pattern)
+		if err != nil || len(more) == 0 {
+			f.Fatal("no texts", err)
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range strings.Split(string(text), "\n== ")[1:] {
+			_, body, _ := strings.Cut(part, "\n")
+			f.Add(body)
+		}
+	}
+	f.Add(strings.Repeat("(p WHERE ", 400))
+	f.Add("MATCH (p:Person) WHERE " + strings.Repeat("(", 400))
+	f.Add("SELECT " + strings.Repeat("CASE WHEN ", 300))
+	s := schema(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		offer, ok := foreign.Rewrite(s, text)
+		if !ok && offer.Query != "" {
+			t.Errorf("a query without ok: %q", offer.Query)
+		}
+		foreign.Instead(s, text)
+		foreign.Frame(s, text)
+		foreign.Constructs(text)
+		if len(offer.Query) > 64*foreign.MaxText {
+			t.Errorf("the query has %d bytes", len(offer.Query))
+		}
+	})
+}

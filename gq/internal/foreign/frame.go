@@ -1,0 +1,331 @@
+package foreign
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// A frame has at most this many types of nodes, types of edges, and properties.
+const maxFrame = 4
+
+// changing maps the words that begin a change in any of the languages to the statement of this language.
+var changing = map[string]string{"insert": "insert", "create": "insert", "add": "insert", "merge": "upsert", "upsert": "upsert",
+	"update": "update", "set": "update", "delete": "delete", "remove": "delete", "detach": "delete"}
+
+// keywords are words of the languages that name no type, even if the schema has a type of that name.
+var keywords = []string{"match", "select", "from", "where", "return", "with", "order", "by", "limit", "group", "on", "at", "in", "query"}
+
+// Frame returns a query over the types of the schema that a text names: it has their traversals, and the properties that
+// the text names. It shows the form of a query and has none of the conditions of the text. Frame returns "" if the
+// text names no type. It may have faults: offer it only if it compiles.
+func Frame(s *catalog.Schema, text string) string {
+	tokens, ok := tokensOf(text)
+	if !ok {
+		return ""
+	}
+	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
+	statement, target := "", "" // the first words that name a change, and then a type
+	for _, t := range tokens {
+		if t.kind != word {
+			continue
+		}
+		if slices.Contains(keywords, strings.ToLower(t.text)) {
+			continue
+		}
+		f.named[plain(t.text)] = true
+		for i, name := range append([]string{t.text}, parts(t.text)...) {
+			if statement == "" {
+				statement = changing[strings.ToLower(name)]
+			}
+			typ := f.add(name)
+			if statement != "" {
+				target = cmp.Or(target, typ)
+			}
+			if typ != "" && i == 0 {
+				break
+			}
+		}
+	}
+	if len(f.nodes)+len(f.edges) == 0 {
+		return ""
+	}
+	if n := s.Node(f.changed(tokens)); n != nil && target == "" && (statement == "update" || statement == "delete") {
+		return f.changeMatched(statement, n)
+	}
+	if e := f.edgeType(target); e != nil {
+		return f.changeEdge(statement, e)
+	}
+	if n := s.Node(target); n != nil {
+		if out := f.insertLinked(statement, n); out != "" {
+			return out
+		}
+		return f.changeNode(statement, n)
+	}
+	return f.read()
+}
+
+// frame has the types that a text names.
+type frame struct {
+	*rewriter
+	nodes []string // node types and interfaces
+	edges []*catalog.Edge
+	named map[string]bool   // the plain words of the text
+	vars  map[string]string // by type: its variable
+}
+
+// add adds the type that a name means, and returns it, or "".
+func (f *frame) add(name string) string {
+	typ := ""
+	if e := f.edgeType(name); e != nil {
+		typ = e.Name
+		if !slices.Contains(f.edges, e) && len(f.edges) < maxFrame {
+			f.edges = append(f.edges, e)
+		}
+	} else if typ = f.pluralType(name); typ != "" && !slices.Contains(f.nodes, typ) && len(f.nodes) < maxFrame {
+		f.nodes = append(f.nodes, typ)
+	}
+	return typ
+}
+
+// parts splits a name such as insert_person_one or createPersons.
+func parts(name string) (out []string) {
+	start := 0
+	for i, c := range name + "_" {
+		if c == '_' || i > start && unicode.IsUpper(c) && !unicode.IsUpper(rune(name[i-1])) {
+			if i > start {
+				out = append(out, name[start:i])
+			}
+			start = i
+			if c == '_' {
+				start++
+			}
+		}
+	}
+	return out
+}
+
+// read returns a query with the properties that the text names as columns.
+func (f *frame) read() string {
+	match, candidates := f.matched()
+	var columns []string
+	for _, typ := range candidates {
+		for _, p := range f.properties(typ) {
+			if column := f.variable(typ) + "." + p; len(columns) < maxFrame && !slices.Contains(columns, column) {
+				columns = append(columns, column)
+			}
+		}
+	}
+	if len(columns) == 0 {
+		columns = []string{f.variable(candidates[0])}
+	}
+	return "query q() { match { " + match + " } return { " + strings.Join(columns, ", ") + " } }"
+}
+
+// matched returns the clauses of a match with a traversal or a binding for each type, and the types that it has
+// variables for.
+func (f *frame) matched() (clauses string, types []string) {
+	f.connect()
+	var match []string
+	for _, e := range f.edges {
+		from, to := f.variable(e.From), f.variable(e.To)
+		if from == to {
+			to += "2"
+		}
+		binding := ""
+		if len(f.properties(e.Name)) > 0 {
+			binding = f.variable(e.Name) + ":"
+		}
+		match = append(match, from+" "+binding+lower(e.Name)+" "+to)
+		types = append(types, e.From, e.To, e.Name)
+	}
+	for _, typ := range f.nodes {
+		if f.vars[typ] == "" {
+			match = append(match, f.variable(typ)+": "+typ)
+		}
+	}
+	return strings.Join(match, " "), slices.Concat(f.nodes, types)
+}
+
+// connect adds the edge between two of the nodes if the text names none between them, and the schema has one.
+func (f *frame) connect() {
+	between := func(e *catalog.Edge, a, b string) bool { return e.From == a && e.To == b || e.From == b && e.To == a }
+	for i, a := range f.nodes {
+		for _, b := range f.nodes[:i] {
+			if slices.ContainsFunc(f.edges, func(e *catalog.Edge) bool { return between(e, a, b) }) || len(f.edges) >= maxFrame {
+				continue
+			}
+			var found []*catalog.Edge
+			for _, e := range f.schema.Edges {
+				if between(e, a, b) {
+					found = append(found, e)
+				}
+			}
+			if len(found) == 1 {
+				f.edges = append(f.edges, found[0])
+			}
+		}
+	}
+}
+
+// insertLinked returns an insert of a node and of the edges that the text names between it and nodes that exist. It returns
+// "" if the text names no such edge.
+func (f *frame) insertLinked(statement string, n *catalog.Node) string {
+	var params, match, links []string
+	self := f.variable(n.Name)
+	for _, e := range f.edges {
+		other, ends := f.schema.Node(e.To), []string{self, ""}
+		if e.From != n.Name {
+			other, ends = f.schema.Node(e.From), []string{"", self}
+		}
+		if statement != "insert" || e.From != n.Name && e.To != n.Name || other == nil || other == n || len(other.Key) != 1 || f.vars[other.Name] != "" {
+			continue
+		}
+		v, key := f.variable(other.Name), other.Key[0]
+		params = append(params, "$"+lower(other.Name)+": "+parameterType(other.Property(key)))
+		match = append(match, v+": "+other.Name+" { "+key+": $"+lower(other.Name)+" }")
+		links = append(links, "insert "+e.Name+" { from: "+cmp.Or(ends[0], v)+", to: "+cmp.Or(ends[1], v)+" }")
+	}
+	if len(links) == 0 {
+		return ""
+	}
+	own, sets, _ := f.assignments(n, true)
+	return "query q(" + strings.Join(append(own, params...), ", ") + ") { match { " + strings.Join(match, " ") + " } { " + self + " = insert " + n.Name +
+		" { " + strings.Join(sets, ", ") + " } " + strings.Join(links, " ") + " } }"
+}
+
+// assignments returns the parameters of a change of a node, its assignments, and the conditions on its key.
+func (f *frame) assignments(n *catalog.Node, adds bool) (params, sets, wheres []string) {
+	for _, p := range n.Properties {
+		isKey, named := slices.Contains(n.Key, p.Name), f.named[plain(p.Name)]
+		switch {
+		case isKey && !adds:
+			wheres = append(wheres, p.Name+" = $"+p.Name)
+		case named, adds && !p.Type.Nullable && p.Embed == nil:
+			sets = append(sets, p.Name+": $"+p.Name)
+		default:
+			continue
+		}
+		params = append(params, "$"+p.Name+": "+parameterType(p))
+	}
+	return params, sets, wheres
+}
+
+// changed returns the type of the variable after the word that begins a change, as in update $w set … or DELETE w, or "".
+func (f *frame) changed(text []token) string {
+	for i, t := range text {
+		if changing[strings.ToLower(t.text)] == "" || i+1 == len(text) {
+			continue
+		}
+		for j, v := range text[:i] {
+			if v.text == text[i+1].text && (v.kind == dollar || v.kind == word) && text[j+1].text == ":" {
+				return f.nodeType(text[j+2].text)
+			}
+		}
+	}
+	return ""
+}
+
+// changeMatched returns an update or a delete of the nodes of one type that a match finds.
+func (f *frame) changeMatched(statement string, n *catalog.Node) string {
+	if len(n.Key) != 1 {
+		return ""
+	}
+	match, _ := f.matched()
+	v := f.variable(n.Name)
+	body := "delete " + n.Name
+	var params []string
+	if statement == "update" {
+		all, sets, _ := f.assignments(n, false)
+		params = slices.DeleteFunc(all, func(p string) bool { return strings.HasPrefix(p, "$"+n.Key[0]+":") })
+		body = "update " + n.Name + " set { " + strings.Join(sets, ", ") + " }"
+	}
+	return "query q(" + strings.Join(params, ", ") + ") { match { " + match + " } { " + body + " where " + n.Key[0] + " = " + v + "." + n.Key[0] + " } }"
+}
+
+// changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,
+// and the key selects the node.
+func (f *frame) changeNode(statement string, n *catalog.Node) string {
+	adds := statement == "insert" || statement == "upsert"
+	if statement == "delete" {
+		f.named = nil
+	}
+	params, sets, wheres := f.assignments(n, adds)
+	if len(n.Key) == 0 && !adds {
+		params, wheres = append(params, "$id: String"), append(wheres, "id = $id")
+	}
+	body := statement + " " + n.Name
+	if statement == "update" {
+		body += " set"
+	}
+	if statement != "delete" {
+		body += " { " + strings.Join(sets, ", ") + " }"
+	}
+	if !adds {
+		body += " where " + strings.Join(wheres, " and ")
+	}
+	return "query q(" + strings.Join(params, ", ") + ") { " + body + " }"
+}
+
+// changeEdge returns a mutation of the edges of one type between two nodes that are parameters.
+func (f *frame) changeEdge(statement string, e *catalog.Edge) string {
+	params, sets := []string{"$from: " + e.From, "$to: " + e.To}, []string{}
+	for _, p := range e.Properties {
+		if statement != "delete" && (f.named[plain(p.Name)] || statement != "update" && !p.Type.Nullable) {
+			params, sets = append(params, "$"+p.Name+": "+parameterType(p)), append(sets, p.Name+": $"+p.Name)
+		}
+	}
+	head := "query q(" + strings.Join(params, ", ") + ") { "
+	switch {
+	case statement == "delete":
+		return head + "delete " + e.Name + " where from = $from and to = $to }"
+	case statement == "update" && len(sets) == 0: // the ends of an edge do not change
+		return head + "delete " + e.Name + " where from = $from insert " + e.Name + " { from: $from, to: $to } }"
+	case statement == "update":
+		return head + "update " + e.Name + " set { " + strings.Join(sets, ", ") + " } where from = $from and to = $to }"
+	}
+	return head + "insert " + e.Name + " { " + strings.Join(append([]string{"from: $from", "to: $to"}, sets...), ", ") + " } }"
+}
+
+// parameterType returns the type of a parameter for the values of a property.
+func parameterType(p *catalog.Property) string {
+	if len(p.Type.Enum) > 0 {
+		return "String"
+	}
+	return p.Type.Required().String()
+}
+
+// properties returns the properties of a type that the text names, in the order of the schema.
+func (f *frame) properties(typ string) (out []string) {
+	list := []*catalog.Property{}
+	if n := f.schema.Node(typ); n != nil {
+		list = n.Properties
+	} else if i := f.schema.Interface(typ); i != nil {
+		list = i.Common()
+	} else if e := f.schema.Edge(typ); e != nil {
+		list = e.Properties
+	}
+	for _, p := range list {
+		if f.named[plain(p.Name)] && len(out) < maxFrame {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// variable returns the variable of a type: its first letter, repeated until no other type has it.
+func (f *frame) variable(typ string) string {
+	if v := f.vars[typ]; v != "" {
+		return v
+	}
+	v := "$" + lower(typ[:1])
+	for slices.Contains(slices.Collect(maps.Values(f.vars)), v) {
+		v += lower(typ[:1])
+	}
+	f.vars[typ] = v
+	return v
+}

@@ -1,0 +1,452 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// inserting is an INSERT INTO of SQL.
+type inserting struct {
+	typ   string
+	alias string
+	names []string            // the properties and ends of edges in the order of the values
+	rows  []map[string]string // the values by name; null has none
+}
+
+// insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
+func (r *rewriter) insertInto() {
+	start := r.at
+	in := &inserting{typ: r.tableType()}
+	if r.is("{") || r.is("(") && r.isAt(2, ":") { // of this language
+		r.at = start
+		r.assigned("insert", "")
+		r.returning(in.typ)
+		return
+	}
+	if r.accept("as") || r.peek(0).kind == word && !r.isOne("values", "select") {
+		in.alias = r.word()
+	}
+	r.expect("(")
+	for !r.accept(")") {
+		r.accept(",")
+		in.names = append(in.names, r.propertyName(in.typ, r.word()))
+	}
+	if r.is("select") {
+		r.insertSelect(in)
+		return
+	}
+	r.expect("values")
+	for {
+		in.rows = append(in.rows, r.insertedRow(in))
+		if !r.accept(",") {
+			break
+		}
+	}
+	statements := r.conflicting(in, true)
+	for _, s := range statements {
+		r.emit(s)
+	}
+	if len(statements) == 1 {
+		r.returning(in.typ)
+	}
+}
+
+// insertedRow reads the values of a row in parentheses.
+func (r *rewriter) insertedRow(in *inserting) map[string]string {
+	row := map[string]string{}
+	r.expect("(")
+	for i := 0; !r.accept(")"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		if i >= len(in.names) {
+			panic(giveUp{})
+		}
+		switch {
+		case r.accept("null"), r.accept("default"):
+		case r.is("(", "select") && r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to"):
+			row[in.names[i]] = r.endSelect()
+		default:
+			row[in.names[i]] = r.initial(in.typ, in.names[i])
+		}
+	}
+	return row
+}
+
+// endSelect reads (SELECT card FROM Reader WHERE email = 'a@x.org') as an end of an edge: a node of the match.
+func (r *rewriter) endSelect() string {
+	r.expect("(", "select")
+	column := r.word()
+	if r.accept(".") {
+		column = r.word()
+	}
+	r.expect("from")
+	typ := r.tableNode(r.word())
+	if !r.names(typ, column) {
+		panic(giveUp{})
+	}
+	v := r.tableAlias()
+	if v == "" || r.known(v) {
+		v = r.fresh(typ)
+	}
+	if len(r.match) == 0 {
+		r.beginBlock()
+	}
+	r.match = append(r.match, leaf(r.bind(v, typ)+": "+typ))
+	r.expect("where")
+	tables := r.tables
+	r.tables = []string{v}
+	r.match = append(r.match, r.condition())
+	r.tables = tables
+	if r.is("limit") && r.peek(1).text == "1" {
+		r.skipTwo()
+	}
+	r.expect(")")
+	return "$" + lower(v)
+}
+
+// assignments writes the values of a row in the order of the names.
+func (in *inserting) assignments(row map[string]string) string {
+	var out []string
+	for _, name := range in.names {
+		if row[name] != "" {
+			out = append(out, name+": "+row[name])
+		}
+	}
+	return in.typ + " { " + strings.Join(out, ", ") + " }"
+}
+
+// conflicting reads ON CONFLICT after the rows, and returns the statement for each row.
+func (r *rewriter) conflicting(in *inserting, single bool) (statements []string) {
+	var updates int // the index of the first token after SET, or 0
+	switch {
+	case r.accept("on", "conflict"):
+		if r.is("(") {
+			r.skipGroup()
+		} else if r.accept("on", "constraint") {
+			r.word()
+		}
+		if !r.accept("do", "nothing") {
+			r.expect("do", "update", "set")
+			updates = r.at
+		}
+	case r.accept("on", "duplicate", "key", "update"):
+		updates = r.at
+	default:
+		for _, row := range in.rows {
+			statements = append(statements, "insert "+in.assignments(row))
+		}
+		return statements
+	}
+	if r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ)) {
+		return []string{r.insertUnlessLinked(in, single)}
+	}
+	key := r.upsertSign(in.typ)
+	for _, row := range in.rows {
+		matched := map[string]string{}
+		if updates > 0 {
+			r.at = updates
+			matched = r.conflictUpdates(in, row)
+		}
+		var out []string
+		names := slices.Clone(in.names)
+		for name := range matched {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names[len(in.names):])
+		for _, name := range names {
+			value := row[name]
+			if !r.identifies(in.typ, name) && (value != "" || matched[name] != "") {
+				value = r.mergedValue(settings{name, value, matched[name]}, in.typ, key)
+			}
+			if value != "" {
+				out = append(out, name+": "+value)
+			}
+		}
+		statements = append(statements, "upsert "+in.typ+" { "+strings.Join(out, ", ")+" }")
+	}
+	return statements
+}
+
+// upsertSign returns a property that is null before an upsert exactly if the upsert inserts, or "".
+func (r *rewriter) upsertSign(typ string) string {
+	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
+		return n.Key[0]
+	}
+	if e := r.schema.Edge(typ); e != nil {
+		for _, p := range e.Properties {
+			if !p.Type.Nullable {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// identifies reports whether a property is part of the key, or a name is an end of an edge.
+func (r *rewriter) identifies(typ, name string) bool {
+	if n := r.schema.Node(typ); n != nil {
+		return slices.Contains(n.Key, name)
+	}
+	return name == "from" || name == "to"
+}
+
+// onePerPair reports whether an edge type allows one edge between two nodes.
+func onePerPair(e *catalog.Edge) bool {
+	return slices.ContainsFunc(e.Unique, func(names []string) bool {
+		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
+	})
+}
+
+// conflictUpdates reads the assignments after DO UPDATE SET for the values of one row.
+func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[string]string {
+	saved, savedVar := r.inWhere, r.whereVar
+	r.inWhere, r.whereVar = in.typ, in.alias
+	r.excluded = row
+	if in.alias == "" {
+		for i := r.at; i < len(r.tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
+			if t := r.tokens[i]; t.kind == word && plain(t.text) == plain(in.typ) {
+				r.whereVar = t.text
+			}
+		}
+	}
+	if r.whereVar != "" {
+		r.vars[r.whereVar] = in.typ
+	}
+	out := map[string]string{}
+	for {
+		if r.whereVar != "" && r.is(r.whereVar, ".") {
+			r.skipTwo()
+		}
+		name := r.propertyName(in.typ, r.word())
+		r.expect("=")
+		value := r.assignment(in.typ, name)
+		if value == "" {
+			panic(giveUp{}) // the row has null
+		}
+		out[name] = value
+		if !r.accept(",") {
+			break
+		}
+	}
+	if r.whereVar != "" {
+		delete(r.vars, r.whereVar)
+	}
+	r.inWhere, r.whereVar, r.excluded = saved, savedVar, nil
+	if r.is("where") {
+		panic(giveUp{}) // it leaves some of the rows as they are
+	}
+	return out
+}
+
+// ofExcluded reads excluded.name, or VALUES(name) of MySQL: the value that the insert would have written.
+func (r *rewriter) ofExcluded() (value string, ok bool) {
+	if r.excluded == nil || !r.is("excluded", ".") && !r.is("values", "(") {
+		return "", false
+	}
+	closes := r.is("values")
+	r.skipTwo()
+	value = r.excluded[r.propertyName(r.inWhere, r.word())]
+	if closes {
+		r.expect(")")
+	}
+	if value == "" {
+		panic(giveUp{})
+	}
+	return tight(value), true
+}
+
+// insertUnlessLinked writes the insert of an edge between two nodes that have none.
+func (r *rewriter) insertUnlessLinked(in *inserting, single bool) string {
+	e := r.schema.Edge(in.typ)
+	if !single || len(in.rows) != 1 {
+		panic(giveUp{})
+	}
+	row := in.rows[0]
+	if len(r.match) == 0 {
+		r.beginBlock()
+	}
+	for _, end := range []string{"from", "to"} {
+		typ := e.EndName(end == "to")
+		if name := strings.TrimPrefix(row[end], "$"); r.bound(name) {
+			continue
+		}
+		if r.schema.Node(typ) == nil || row[end] == "" {
+			panic(giveUp{})
+		}
+		v := r.fresh(typ)
+		r.match = append(r.match, leaf("$"+lower(v)+": "+typ), leaf("$"+lower(v)+".id = "+row[end]))
+		row[end] = "$" + lower(v)
+	}
+	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(row["from"] + " " + lower(e.Name) + " " + row["to"])}})
+	return "insert " + in.assignments(row)
+}
+
+// insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
+func (r *rewriter) insertSelect(in *inserting) {
+	if r.listAhead() {
+		r.insertList(in)
+		return
+	}
+	if r.insertedAhead() != "" {
+		r.insertOfInserted(in)
+		return
+	}
+	if len(r.statements) > 0 {
+		r.beginBlock()
+	}
+	if len(r.match) > 0 {
+		panic(giveUp{})
+	}
+	r.selectRows()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names) {
+		panic(giveUp{})
+	}
+	row := map[string]string{}
+	for i, c := range r.computed {
+		value := r.fit(r.property(in.typ, in.names[i]), c.text)
+		if r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
+			value = r.idOf(value)
+		}
+		if aggregated(value) {
+			panic(giveUp{})
+		}
+		row[in.names[i]] = value
+	}
+	in.rows = []map[string]string{row}
+	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
+	for _, s := range r.conflicting(in, false) {
+		r.emit(s)
+	}
+}
+
+// returning reads RETURNING after the last statement, which inserts one entity, and makes a row of the answer of it.
+func (r *rewriter) returning(typ string) {
+	if !r.is("returning") || len(r.match) > 0 || len(r.statements) == 0 || len(r.columns) > 0 {
+		return
+	}
+	statement := last(r.statements)
+	if !strings.HasPrefix(statement, "insert "+typ+" {") && !strings.HasPrefix(statement, "upsert "+typ+" {") {
+		return
+	}
+	r.try(func() {
+		r.next()
+		v := r.fresh(typ)
+		name := r.insertAs(v, typ)
+		saved := r.tables
+		r.tables, r.inSelect = []string{v}, true
+		for {
+			if r.accept("*") {
+				r.wholeInsert(v, typ)
+			} else {
+				r.column()
+			}
+			if !r.accept(",") {
+				break
+			}
+		}
+		if !r.isOne("}", ";", ")") && r.peek(0).kind != end {
+			panic(giveUp{})
+		}
+		r.tables = saved
+		r.statements = slices.Clone(r.statements)
+		r.statements[len(r.statements)-1] = name + " = " + statement
+	})
+}
+
+// wholeInsert adds the columns of a whole node, or of an edge with its ends.
+func (r *rewriter) wholeInsert(v, typ string) {
+	name := "$" + lower(v)
+	e := r.schema.Edge(typ)
+	if e == nil {
+		r.add("", name)
+		return
+	}
+	r.add("", name+".from")
+	r.add("", name+".to")
+	for _, p := range e.Properties {
+		r.add("", name+"."+p.Name)
+	}
+}
+
+// withInsert reads WITH x AS (INSERT INTO … RETURNING id), and the tables after it: x then means the new node.
+func (r *rewriter) withInsert() {
+	r.expect("with")
+	for {
+		name := r.word()
+		r.expect("as", "(", "insert", "into")
+		typ := r.tableNode(r.peek(0).text)
+		if r.schema.Node(typ) == nil || r.known(name) {
+			panic(giveUp{})
+		}
+		n := len(r.statements)
+		r.insertInto()
+		if len(r.statements) != n+1 {
+			panic(giveUp{})
+		}
+		if len(r.columns) == 0 { // RETURNING has named the insert otherwise
+			panic(giveUp{})
+		}
+		v, _, _ := strings.Cut(strings.TrimPrefix(last(r.statements), "$"), " = ")
+		r.newNodes = append(r.newNodes, recordField{name, v})
+		r.columns, r.computed, r.aliases = nil, nil, nil
+		r.expect(")")
+		if !r.accept(",") {
+			return
+		}
+	}
+}
+
+// insertedAhead returns the variable of the new node from which a SELECT reads, or "".
+func (r *rewriter) insertedAhead() string {
+	for i := 0; ; i++ {
+		t := r.peek(i)
+		if t.kind == end {
+			return ""
+		}
+		if t.are("from") {
+			for _, f := range r.newNodes {
+				if r.peek(i + 1).are(f.name) {
+					return f.typ
+				}
+			}
+			return ""
+		}
+	}
+}
+
+// insertOfInserted reads SELECT 7, id FROM x, where x is a new node: one row.
+func (r *rewriter) insertOfInserted(in *inserting) {
+	v := r.insertedAhead()
+	r.expect("select")
+	row := map[string]string{}
+	for i, name := range in.names {
+		if i > 0 {
+			r.expect(",")
+		}
+		start := r.at
+		if r.isAt(1, ".") {
+			r.skipTwo()
+		}
+		if t := r.peek(0); t.kind == word && r.names(r.vars[v], t.text) && (name == "from" || name == "to") && (r.isAt(1, ",") || r.peek(1).are("from")) {
+			r.next()
+			row[name] = "$" + lower(v)
+			continue
+		}
+		r.at = start
+		row[name] = r.initial(in.typ, name)
+	}
+	r.expect("from")
+	r.word()
+	if !r.isOne(";", "returning") && r.peek(0).kind != end {
+		panic(giveUp{})
+	}
+	r.emit("insert " + in.assignments(row))
+}

@@ -1,0 +1,232 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// nullOrder says where a limit cuts in SQL.
+const nullOrder = "nulls come first in ascending order and last in descending order"
+
+// values changes the expressions of a read that mean something else in SQL and Cypher: the quotient of integers is one there, and in
+// Cypher a sum of nothing is 0 and nulls are the greatest values.
+func (m *multiplicity) values(read *syntax.Read) {
+	sql := slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("select") })
+	m.optional = map[string]bool{}
+	bound := map[string]bool{}
+	for _, c := range read.Match {
+		if o, ok := c.(*syntax.Optional); ok {
+			for _, t := range o.Tokens {
+				if strings.HasPrefix(t.Value, "$") && !bound[t.Value] {
+					m.optional[t.Value] = true
+				}
+			}
+			continue
+		}
+		for _, t := range tokensIn(c) {
+			bound[t] = true
+		}
+	}
+	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
+		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
+	})
+	for _, p := range read.Returns {
+		m.value(p.Expr, nil, !sql, !grouped)
+		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {
+			m.edits = append(m.edits, edit{at: endOffset(p.Range), text: " as sum"})
+		}
+	}
+	for _, o := range read.Order {
+		m.value(o.Expr, nil, !sql, !grouped)
+	}
+	read.Walk(func(c syntax.Clause) {
+		for _, o := range syntax.Operands(c) {
+			m.value(o, nil, !sql, false)
+		}
+	}, func(o syntax.Operand) {
+		if s, ok := o.(*syntax.Subquery); ok {
+			for _, o := range s.Results() {
+				m.value(o, nil, false, false)
+			}
+		}
+	})
+	if read.Limit == nil || slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("nulls") }) {
+		return
+	}
+	for _, o := range read.Order {
+		if !m.nullable(o.Expr, read) || nullTested(o.Expr) || m.tested(o.Expr, read) {
+			continue
+		}
+		if sql {
+			m.r.note(nullOrder)
+			continue
+		}
+		direction := ""
+		if o.Dir != nil {
+			direction = " " + o.Dir.Value
+		}
+		m.edits = append(m.edits, edit{at: startOffset(o.Range), text: "(" + sourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
+	}
+}
+
+// tested reports whether a condition of the match excludes a null of a sort key.
+func (m *multiplicity) tested(o syntax.Operand, read *syntax.Read) bool {
+	if a, ok := o.(*syntax.AliasRef); ok {
+		for _, p := range read.Returns {
+			if p.Alias != nil && p.Alias.Value == a.Tokens[0].Value {
+				o = p.Expr
+			}
+		}
+	}
+	return slices.ContainsFunc(read.Match, func(c syntax.Clause) bool {
+		f, ok := c.(*syntax.Filter)
+		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && sourceOf(f.Left) == sourceOf(o)
+	})
+}
+
+// nullTested reports whether a sort key is itself a test for null.
+func nullTested(o syntax.Operand) bool {
+	c, ok := o.(*syntax.Comparison)
+	return ok && c.Null != nil
+}
+
+// tokensIn returns the variables in a clause.
+func tokensIn(c syntax.Clause) (out []string) {
+	switch c := c.(type) {
+	case *syntax.Binding:
+		return []string{c.Var.Value}
+	case *syntax.Traversal:
+		for _, t := range c.Tokens {
+			out = append(out, t.Value)
+		}
+	}
+	return out
+}
+
+func startOffset(r syntax.Range) int { return r.Tokens[0].Pos.Offset }
+
+func endOffset(r syntax.Range) int {
+	t := r.Tokens[len(r.Tokens)-1]
+	return t.Pos.Offset + len(t.Value)
+}
+
+// sourceOf writes an operand that the parser has read.
+func sourceOf(o syntax.Operand) string {
+	var b strings.Builder
+	for i, t := range o.Source().Tokens {
+		if i > 0 && t.Pos.Offset > endOffset(syntax.Range{Tokens: o.Source().Tokens[i-1 : i]}) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.Value)
+	}
+	return b.String()
+}
+
+// value changes an expression and its parts. The operand around it is nil for none.
+func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
+	call, _ := around.(*syntax.Call)
+	wrap := func(before, after string) {
+		m.edits = append(m.edits, edit{at: startOffset(o.Source()), text: before, opens: true}, edit{at: endOffset(o.Source()), text: after})
+	}
+	for _, p := range syntax.Parts(o) {
+		m.value(p, o, cypher, whole)
+	}
+	switch o := o.(type) {
+	case *syntax.Binary:
+		if o.Op.Value == "/" && m.integer(o.Left) && m.integer(o.Right) && (call == nil || call.Name.Value != "int") {
+			wrap("int(", ")")
+		}
+	case *syntax.Call:
+		if m.sums(o, cypher, whole) && (call == nil || call.Name.Value != "coalesce") {
+			wrap("coalesce(", ", 0)")
+		}
+	case *syntax.Subquery:
+		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
+			wrap("coalesce(", ", 0)")
+		}
+	}
+}
+
+// sums reports whether a call is a sum that may be null. With whole, its rows are all rows, of which there may be none.
+func (m *multiplicity) sums(c *syntax.Call, cypher, whole bool) bool {
+	return cypher && c.Name.Value == "sum" && (whole || m.anyNullable(c.Args, nil))
+}
+
+// integer reports whether SQL and Cypher compute an integer.
+func (m *multiplicity) integer(o syntax.Operand) bool {
+	switch o := o.(type) {
+	case *syntax.Literal:
+		return o.Kind == syntax.IntLiteral
+	case *syntax.PropRef:
+		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		return p != nil && p.Type.Kind.IsInteger() && !p.Type.List || o.Prop.Value == "hops"
+	case *syntax.Binary:
+		return m.integer(o.Left) && m.integer(o.Right)
+	case *syntax.Call:
+		switch o.Name.Value {
+		case "count", "int", "size", "length", "year", "month", "day", "hour", "weekday", "days_between":
+			return true
+		case "sum", "min", "max", "abs", "coalesce":
+			return !slices.ContainsFunc(o.Args, func(a syntax.Operand) bool { return !m.integer(a) })
+		case "if":
+			return !slices.ContainsFunc(o.Args[1:], func(a syntax.Operand) bool { return !m.integer(a) })
+		}
+	case *syntax.Subquery:
+		return o.Keyword.Value == "count" || o.Value != nil && slices.Contains([]string{"sum", "min", "max"}, o.Keyword.Value) && m.integer(o.Value)
+	case *syntax.VarRef:
+		return m.r.integerParameter(o.Tokens[0].Value)
+	}
+	return false
+}
+
+// integerParameter reports whether a parameter of the query is an integer.
+func (r *rewriter) integerParameter(name string) bool {
+	for _, p := range r.params {
+		if rest, ok := strings.CutPrefix(p, name+": "); ok {
+			kind, known := value.KindOf(rest[:wordLen(rest)])
+			return known && kind.IsInteger()
+		}
+	}
+	return false
+}
+
+// anyNullable reports whether one of several operands may be null.
+func (m *multiplicity) anyNullable(list []syntax.Operand, read *syntax.Read) bool {
+	return slices.ContainsFunc(list, func(o syntax.Operand) bool { return m.nullable(o, read) })
+}
+
+// nullable reports whether an operand may be null. The aliases are those of a read.
+func (m *multiplicity) nullable(o syntax.Operand, read *syntax.Read) bool {
+	switch o := o.(type) {
+	case *syntax.Literal, *syntax.Now, *syntax.Condition, *syntax.Comparison:
+		return false
+	case *syntax.PropRef:
+		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		return m.optional[o.Var.Value] || p != nil && p.Type.Nullable
+	case *syntax.AliasRef:
+		if read != nil {
+			for _, c := range read.Returns {
+				if c.Alias != nil && c.Alias.Value == o.Tokens[0].Value {
+					return m.nullable(c.Expr, nil)
+				}
+			}
+		}
+		return false
+	case *syntax.Call:
+		switch o.Name.Value {
+		case "count", "collect", "sum":
+			return false
+		case "coalesce":
+			return m.nullable(o.Args[len(o.Args)-1], read)
+		case "if":
+			return len(o.Args) == 2 || m.anyNullable(o.Args[1:], read)
+		}
+		return m.anyNullable(o.Args, read)
+	case *syntax.Subquery:
+		return o.Keyword.Value != "count" && o.Keyword.Value != "collect"
+	}
+	return m.anyNullable(syntax.Parts(o), read)
+}

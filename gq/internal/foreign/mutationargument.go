@@ -1,0 +1,373 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// writeArgument reads one argument of a mutation of GraphQL.
+func (r *rewriter) writeArgument(w *writing) {
+	name := r.word()
+	r.expect(":")
+	if r.property(w.typ, name) != nil {
+		r.writeValue(w, w.row(), name)
+		return
+	}
+	braces := r.is("{") || r.is("[", "{")
+	switch plainName := plain(name); {
+	case braces && slices.Contains(conditionNames, plainName):
+		w.where = append(w.where, r.filters(scope{node: w.variable})...)
+	case plainName == "onconflict" && braces && w.verb == "insert":
+		r.onConflict(w)
+	case plainName == "skipduplicates":
+		w.keep = r.accept("true")
+		if !w.keep {
+			r.expect("false")
+		} else {
+			w.verb = "upsert"
+		}
+	case w.verb == "upsert" && plainName == "update" && braces:
+		w.update = &row{}
+		r.writeObject(w, w.update)
+	case w.changes() && slices.Contains([]string{"connect", "disconnect", "create", "delete"}, plainName) && braces:
+		r.linkEach(w, plainName)
+	case r.peek(0).kind == dollar && slices.Contains(valueNames, plainName):
+		r.inputObject(w)
+	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):
+		r.writeObjects(w, plainName)
+	default:
+		r.writeValue(w, w.row(), name)
+	}
+}
+
+// isInput reports whether an argument holds the values of a type, such as person, personInput or personPatch.
+func (r *rewriter) isInput(w *writing, name string) bool {
+	for _, suffix := range []string{"", "input", "patch", "data"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok && (plain(w.typ) == base || r.tableNode(base) == w.typ) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeObjects reads an object with the values of one entity, or a list of them.
+func (r *rewriter) writeObjects(w *writing, argument string) {
+	list := r.accept("[")
+	for {
+		if !w.changes() && (len(w.rows) == 0 || list) {
+			w.rows = append(w.rows, &row{})
+		}
+		if argument == "inc" {
+			r.increments(w)
+		} else {
+			r.writeObject(w, w.row())
+		}
+		if !list || !r.accept(",") && !r.is("{") {
+			break
+		}
+	}
+	if list {
+		r.expect("]")
+	}
+}
+
+// writeObject reads the values of one entity in braces.
+func (r *rewriter) writeObject(w *writing, s *row) {
+	defer r.deeper()()
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := r.word()
+		r.expect(":")
+		property := r.property(w.typ, name) != nil
+		rel := (*relation)(nil)
+		if w.node != nil && !property {
+			rel = r.relation(w.typ, name)
+		}
+		switch {
+		case rel != nil && (r.is("{") || r.is("[")):
+			s.links = append(s.links, r.linked(w, rel)...)
+		case !property && r.is("{") && w.changes() && slices.Contains(conditionNames, plain(name)):
+			w.where = append(w.where, r.filters(scope{node: w.variable})...)
+		case !property && r.is("{") && (wraps(name) || r.isInput(w, plain(name))):
+			r.writeObject(w, s)
+		default:
+			r.writeValue(w, s, name)
+		}
+	}
+}
+
+// arithmetic maps the words for changes of a number to operators.
+var arithmetic = map[string]string{"increment": "+", "inc": "+", "add": "+", "decrement": "-", "dec": "-", "subtract": "-", "multiply": "*", "divide": "/"}
+
+// writeValue reads the value of a property. A key of an update or a delete is a condition.
+func (r *rewriter) writeValue(w *writing, s *row, name string) {
+	p := r.property(w.typ, name)
+	if base, operator := r.arithmeticName(w.typ, name); p == nil && base != "" {
+		s.assign(base, base+" "+operator+" "+r.valueOf(r.property(w.typ, base)))
+		return
+	}
+	name = r.propertyName(w.typ, name)
+	end := p == nil && w.node == nil && (name == "from" || name == "to")
+	switch {
+	case w.changes() && (end || w.node != nil && byKey(w.node, name)):
+		value := ""
+		if end {
+			value = r.endValue()
+		} else {
+			value = r.valueOf(p)
+		}
+		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+value))
+	case end:
+		s.assign(name, r.endValue())
+	case p == nil && !(w.node != nil && byKey(w.node, name)):
+		s.assign(name, r.assignment(w.typ, name)) // the fault of the offer names it
+	case !w.changes() && r.accept("null"):
+	case r.is("{") && arithmetic[plain(r.peek(1).text)] != "" && r.isAt(2, ":"):
+		r.next()
+		operator := arithmetic[plain(r.word())]
+		r.expect(":")
+		s.assign(name, name+" "+operator+" "+r.valueOf(p))
+		r.expect("}")
+	case r.accept("{", "set", ":"):
+		s.assign(name, r.assignment(w.typ, name))
+		r.expect("}")
+	default:
+		s.assign(name, r.assignment(w.typ, name))
+	}
+}
+
+// arithmeticName returns the property and the operator that a name such as stock_INCREMENT means.
+func (r *rewriter) arithmeticName(typ, name string) (property, operator string) {
+	base, word, ok := cutLast(name, "_")
+	if p := r.property(typ, base); ok && p != nil && arithmetic[plain(word)] != "" {
+		return p.Name, arithmetic[plain(word)]
+	}
+	return "", ""
+}
+
+// cutLast divides a text at the last separator.
+func cutLast(s, separator string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
+}
+
+// increments reads _inc: { stock: 5 } of Hasura.
+func (r *rewriter) increments(w *writing) {
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := r.propertyName(w.typ, r.word())
+		r.expect(":")
+		w.row().assign(name, name+" + "+r.valueOf(r.property(w.typ, name)))
+	}
+}
+
+// onConflict reads { constraint: …, update_columns: […] } of Hasura: the insert becomes an upsert.
+func (r *rewriter) onConflict(w *writing) {
+	r.expect("{")
+	w.verb = "upsert"
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := plain(r.word())
+		r.expect(":")
+		switch {
+		case name == "constraint":
+			r.next()
+		case name == "updatecolumns" && r.accept("[", "]"):
+			w.keep = true
+		case name == "updatecolumns":
+			w.only = r.propertyNames(scope{node: w.variable})
+		default:
+			panic(giveUp{})
+		}
+	}
+}
+
+// inputObject replaces a parameter that holds all values of an insert: by a parameter for each property, or by a list of
+// records.
+func (r *rewriter) inputObject(w *writing) {
+	name := r.next().text
+	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 || w.node == nil { // its declaration and this place
+		panic(giveUp{})
+	}
+	if strings.HasPrefix(r.params[i], "$"+name+": [") {
+		r.inputList(w, name, i)
+		return
+	}
+	r.params = slices.Delete(slices.Clone(r.params), i, i+1)
+	s := &row{}
+	for _, p := range w.node.Properties {
+		if p.Embed != nil {
+			continue
+		}
+		if r.declared(p.Name) {
+			panic(giveUp{})
+		}
+		r.declare(p.Name, plainType(p))
+		s.assign(p.Name, "$"+p.Name)
+	}
+	w.rows = []*row{s}
+	r.note("the object $" + name + " becomes a parameter for each property")
+}
+
+// plainType writes the type of a property without the values of an enum.
+func plainType(p *catalog.Property) string {
+	typ := p.Type
+	typ.Enum = nil
+	return typ.String()
+}
+
+// inputList replaces the type of a parameter that holds a list of objects by a list of records.
+func (r *rewriter) inputList(w *writing, name string, param int) {
+	s := &row{list: name}
+	element := r.fresh(w.typ)
+	var fields []string
+	for _, p := range w.node.Properties {
+		if p.Embed != nil {
+			continue
+		}
+		if p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob {
+			if !p.Type.Nullable {
+				panic(giveUp{})
+			}
+			r.note("a record has no list, so " + p.Name + " is left out")
+			continue
+		}
+		fields = append(fields, p.Name+": "+plainType(p))
+		s.assign(p.Name, "$"+element+"."+p.Name)
+	}
+	r.params = slices.Clone(r.params)
+	r.params[param] = "$" + name + ": [{ " + strings.Join(fields, ", ") + " }]"
+	w.rows, w.repeated = []*row{s}, map[string]string{name: element}
+}
+
+// linkEach reads connect: { follows: { where: … } } of the library of Neo4j.
+func (r *rewriter) linkEach(w *writing, verb string) {
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		rel := r.relation(w.typ, r.word())
+		if rel == nil || w.node == nil {
+			panic(giveUp{})
+		}
+		r.expect(":")
+		w.links = append(w.links, r.linkList(w, rel, verb)...)
+	}
+}
+
+// linked reads the value of a relation in the values of a node: { connect: … }, { create: … }, { data: … }, a list of
+// them, or { email: "x" }, an edge to a node that exists.
+func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
+	defer r.deeper()()
+	if r.accept("[") {
+		for !r.accept("]") {
+			if !r.accept(",") {
+				out = append(out, r.linked(w, rel)...)
+			}
+		}
+		return out
+	}
+	if !slices.Contains([]string{"connect", "create", "data", "disconnect", "delete"}, plain(r.peek(1).text)) {
+		return r.linkList(w, rel, "connect")
+	}
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		verb := plain(r.word())
+		r.expect(":")
+		out = append(out, r.linkList(w, rel, verb)...)
+	}
+	return out
+}
+
+// linkList reads one object or a list of them after connect, create or disconnect.
+func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeLink) {
+	if !r.accept("[") {
+		return []edgeLink{r.linkOne(w, rel, verb)}
+	}
+	for !r.accept("]") {
+		if !r.accept(",") {
+			out = append(out, r.linkOne(w, rel, verb))
+		}
+	}
+	return out
+}
+
+// linkOne reads { where: { node: { slug: "x" } }, edge: { … } }, or { node: { … }, edge: { … } } and the like.
+func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
+	l := edgeLink{edge: rel.edge, forward: rel.forward, removed: verb == "disconnect" || verb == "delete"}
+	n := r.schema.Node(rel.other())
+	if n == nil || l.removed && !w.changes() {
+		panic(giveUp{})
+	}
+	creates := verb == "create" || verb == "data"
+	var values []string // of the new node
+	r.linkObject(&l, n, creates, &values)
+	if l.other != "" && len(values) > 0 {
+		panic(giveUp{})
+	}
+	if creates && l.other == "" {
+		v := r.fresh(n.Name)
+		if len(values) == 0 {
+			panic(giveUp{})
+		}
+		l.other = "$" + v
+		l.before = r.insertAs(v, n.Name) + " = insert " + n.Name + " { " + strings.Join(values, ", ") + " }"
+	}
+	if l.other == "" || l.removed && len(l.properties) > 0 {
+		panic(giveUp{})
+	}
+	return l
+}
+
+// linkObject reads the members of an object that names the other end of an edge, and the properties of the edge.
+func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool, values *[]string) {
+	defer r.deeper()()
+	r.expect("{")
+	for !r.accept("}") {
+		if r.accept(",") {
+			continue
+		}
+		name := r.word()
+		r.expect(":")
+		p := r.property(n.Name, name)
+		switch {
+		case p == nil && r.is("{") && (plain(name) == "where" && !creates || plain(name) == "node" || plain(name) == "data" || r.tableNode(name) == n.Name):
+			r.linkObject(l, n, creates, values)
+		case p == nil && r.is("{") && creates && plain(name) == "connect":
+			r.linkObject(l, n, false, values)
+		case p == nil && r.is("{") && isEdgeWrapper(name):
+			l.properties = append(l.properties, r.props(l.edge.Name)...)
+		case p == nil && r.property(l.edge.Name, name) != nil:
+			l.properties = append(l.properties, r.property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
+		case p != nil && creates:
+			*values = append(*values, p.Name+": "+r.assignment(n.Name, name))
+		case l.other == "" && r.propertyName(n.Name, name) == r.key(n.Name):
+			wrapped := r.accept("{", "eq", ":") || r.accept("{", "_eq", ":")
+			l.other = r.endValue()
+			if wrapped {
+				r.expect("}")
+			}
+		default:
+			panic(giveUp{})
+		}
+	}
+}

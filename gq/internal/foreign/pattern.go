@@ -1,0 +1,525 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// nodeRef is a node of a pattern such as (p:Person {name: 'Ann'})-[:KNOWS]->(q).
+type nodeRef struct {
+	name   string // of the variable, or ""
+	typ    string
+	props  []string // the conditions in braces, as `name: value`
+	filter []cond   // the conditions after WHERE
+	isNew  bool     // the variable was not known before
+}
+
+// link is an edge of a pattern.
+type link struct {
+	name   string // of the variable, or ""
+	types  []*catalog.Edge
+	left   bool   // it points to the left
+	both   bool   // it has no direction
+	bounds string // such as {1,3}, or ""
+	props  []string
+	filter []cond // the conditions after WHERE
+	differ bool   // another edge of the pattern must be another one
+}
+
+// parseCount checks that a text is a number and returns it without a sign.
+func parseCount(s string) (string, error) {
+	_, err := strconv.ParseUint(s, 10, 31)
+	return s, err
+}
+
+// patternClauses reads a pattern and returns its clauses. It leaves r.match unchanged.
+func (r *rewriter) patternClauses() []cond {
+	saved := r.match
+	r.match = nil
+	r.pattern("")
+	out := r.match
+	r.match = saved
+	return out
+}
+
+// pattern reads a pattern and appends its clauses to r.match. The path is the name of the variable of
+// the walk, or "".
+func (r *rewriter) pattern(path string) {
+	if r.isOne("shortestpath", "allshortestpaths") {
+		r.next()
+		r.expect("(")
+		if path == "" {
+			path = r.newPath()
+		}
+		r.pattern(path)
+		r.expect(")")
+		return
+	}
+	r.patternFrom(path, r.node())
+}
+
+// patternFrom reads a pattern after its first node.
+func (r *rewriter) patternFrom(path string, first nodeRef) {
+	nodes := []nodeRef{first}
+	var links []link
+	for r.isOne("-", "<-", "~", "<", "->") {
+		links = append(links, r.link())
+		nodes = append(nodes, r.node())
+	}
+	if path != "" && len(links) != 1 {
+		panic(giveUp{})
+	}
+	for _, n := range nodes { // the names of the others must differ from these
+		if n.name != "" {
+			r.bind(n.name, n.typ)
+		}
+	}
+	for i := range nodes {
+		r.settle(nodes, links, i)
+	}
+	for i := range links {
+		for j := range i {
+			r.distinguish(nodes, links, j, i)
+		}
+	}
+	for i, l := range links {
+		r.writeLink(path, nodes[i], l, nodes[i+1])
+		for j := range i {
+			r.differ(nodes, links, j, i)
+		}
+	}
+}
+
+// sameEdge reports whether two edges of a pattern could be one edge of the graph. A pattern of Cypher and ISO GQL takes each
+// edge once.
+func (r *rewriter) sameEdge(nodes []nodeRef, links []link, i, j int) bool {
+	a, b := links[i], links[j]
+	if a.bounds+b.bounds != "" || len(a.types) != 1 || len(b.types) != 1 || a.types[0] != b.types[0] {
+		return false
+	}
+	if a.both || b.both {
+		return true
+	}
+	from, to := nodes[i], nodes[i+1]
+	if a.left {
+		from, to = to, from
+	}
+	otherFrom, otherTo := nodes[j], nodes[j+1]
+	if b.left {
+		otherFrom, otherTo = otherTo, otherFrom
+	}
+	return !r.apart(from, otherFrom) && !r.apart(to, otherTo)
+}
+
+// apart reports whether the types of two nodes, or the rest of the text, say that they differ.
+func (r *rewriter) apart(a, b nodeRef) bool {
+	x, y := r.schema.Node(r.vars[a.name]), r.schema.Node(r.vars[b.name])
+	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.comparedLater(a.name, b.name))
+}
+
+// distinguish gives variables to two edges that must differ, if the nodes at their ends do not tell them apart.
+func (r *rewriter) distinguish(nodes []nodeRef, links []link, i, j int) {
+	if !r.sameEdge(nodes, links, i, j) || !parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
+		return
+	}
+	for _, l := range []*link{&links[i], &links[j]} {
+		if l.differ = true; l.name == "" {
+			l.name = r.fresh(l.types[0].Name)
+		}
+	}
+}
+
+// differingEnd writes that the nodes differ from which two edges lead to one node, or "" if the edges do not meet so.
+func (r *rewriter) differingEnd(nodes []nodeRef, links []link, i, j int) string {
+	a, b := nodes[i], nodes[j+1]
+	if j != i+1 || links[i].left == links[j].left || a.name == "" || b.name == "" || a.name == b.name {
+		return ""
+	}
+	return "$" + lower(a.name) + " != $" + lower(b.name)
+}
+
+// differ writes that two edges differ.
+func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
+	switch {
+	case !r.sameEdge(nodes, links, i, j):
+	case links[i].differ && links[j].differ:
+		r.match = append(r.match, leaf("$"+lower(links[i].name)+".id != $"+lower(links[j].name)+".id"))
+	default:
+		r.match = append(r.match, leaf(r.differingEnd(nodes, links, i, j)))
+	}
+}
+
+// comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
+func (r *rewriter) comparedLater(a, b string) bool {
+	for i := r.at; i < len(r.tokens); i++ {
+		left := r.tokens[i].text
+		if r.tokens[i].are("all_different") {
+			return true
+		}
+		if left != a && left != b {
+			continue
+		}
+		j := i + 1
+		if j+1 < len(r.tokens) && r.tokens[j].text == "." {
+			j += 2
+		}
+		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].text) {
+			continue
+		}
+		if right := r.tokens[j+1].text; right != left && (right == a || right == b) {
+			return true
+		}
+	}
+	return false
+}
+
+// newPath makes a variable for a walk.
+func (r *rewriter) newPath() string {
+	name := "w"
+	for r.paths[name] || r.vars[name] != "" {
+		name += "w"
+	}
+	r.paths[name] = true
+	return name
+}
+
+// node reads a node of a pattern: (p:Person), or a variable without parentheses. After an arrow a node
+// may be missing.
+func (r *rewriter) node() (n nodeRef) {
+	if r.peek(0).kind == dollar {
+		n.name = r.next().text
+		n.isNew = !r.known(n.name)
+		if r.is(":") {
+			r.next()
+			if n.typ = r.nodeType(r.word()); n.typ == "" || r.is("|") {
+				panic(giveUp{})
+			}
+			if r.is("{") {
+				n.props = r.props(n.typ)
+			}
+		}
+		return n
+	}
+	if r.isOne("}", ",") {
+		return n
+	}
+	r.expect("(")
+	if t := r.peek(0); (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
+		n.name = r.next().text
+	}
+	if r.accept(":") || r.accept("is") {
+		if n.typ = r.nodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
+			panic(giveUp{})
+		}
+	}
+	if r.is("{") {
+		typ := n.typ
+		if typ == "" {
+			typ = r.vars[n.name]
+		}
+		n.props = r.props(typ)
+	}
+	_, known := r.vars[n.name]
+	n.isNew = !known || n.name == ""
+	if r.accept("where") {
+		if n.name == "" {
+			panic(giveUp{})
+		}
+		r.bind(n.name, n.typ)
+		n.filter = append(n.filter, r.condition())
+	}
+	r.expect(")")
+	return n
+}
+
+// props reads the properties in braces.
+func (r *rewriter) props(typ string) (out []string) {
+	r.expect("{")
+	for !r.accept("}") {
+		if len(out) > 0 {
+			r.accept(",")
+		}
+		name := r.next()
+		if name.kind != word && name.kind != text {
+			panic(giveUp{})
+		}
+		if !r.accept(":") {
+			r.expect("=")
+		}
+		p := r.property(typ, name.text)
+		if filter, _ := r.suffixed(typ, name.text); p == nil && filter != nil { // rows_gt: 5 is no equality
+			panic(giveUp{})
+		}
+		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.valueOf(p)))
+	}
+	return out
+}
+
+// link reads an edge of a pattern.
+func (r *rewriter) link() (l link) {
+	switch {
+	case r.accept("<-"), r.accept("<", "~"):
+		l.left = true
+	case r.accept("->"):
+		return l
+	case r.accept("-"), r.accept("~"):
+	default:
+		panic(giveUp{})
+	}
+	if e := r.edgeType(r.peek(0).text); r.peek(0).kind == word && e != nil { // -placed->
+		r.next()
+		l.types = append(l.types, e)
+		switch {
+		case r.accept("->"):
+			l.both, l.left = l.left, false
+		default:
+			r.expect("-")
+			l.both = !l.left
+		}
+		return l
+	}
+	if r.accept("[") {
+		r.linkBody(&l)
+		r.expect("]")
+		switch {
+		case r.accept("->"), r.accept("~", ">"):
+			if l.left {
+				l.left, l.both = false, true
+			}
+		case r.accept("-"), r.accept("~"):
+			l.both = !l.left
+		default:
+			panic(giveUp{})
+		}
+	} else {
+		switch {
+		case r.accept("->"), r.accept(">"):
+			l.both, l.left = l.left, false
+		case r.accept("-"):
+			l.both = !l.left
+			if r.accept(">") {
+				l.both = false
+			}
+		default:
+			panic(giveUp{})
+		}
+	}
+	switch { // the quantifier of GQL
+	case r.is("{"):
+		r.next()
+		l.bounds = r.bounds(",")
+		r.expect("}")
+	case r.accept("+"):
+		l.bounds = "{1,64}"
+	case r.accept("*"):
+		l.bounds = "{0,64}"
+	}
+	return l
+}
+
+// linkBody reads what is between the brackets of an edge.
+func (r *rewriter) linkBody(l *link) {
+	t := r.peek(0)
+	// A name without a colon is a variable, unless it is the name of a type.
+	bare := t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && !r.isAt(1, ":")
+	if !bare && (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
+		l.name = r.next().text
+	}
+	if bare || r.accept(":") || r.accept("is") {
+		for {
+			e := r.edgeType(r.word())
+			if e == nil {
+				panic(giveUp{})
+			}
+			l.types = append(l.types, e)
+			if !r.accept("|") {
+				break
+			}
+			r.accept(":")
+		}
+	}
+	if r.accept("*") {
+		l.bounds = "{1,64}"
+		if r.peek(0).kind == number || r.is("..") {
+			l.bounds = r.bounds("..")
+		}
+	}
+	if r.is("{") {
+		if len(l.types) != 1 {
+			panic(giveUp{})
+		}
+		l.props = r.props(l.types[0].Name)
+	}
+	if r.accept("where") {
+		if len(l.types) != 1 || l.name == "" || l.bounds != "" {
+			panic(giveUp{})
+		}
+		r.bind(l.name, l.types[0].Name)
+		l.filter = append(l.filter, r.condition())
+	}
+}
+
+// bounds reads the bounds of a walk with the separator of the other language.
+func (r *rewriter) bounds(separator string) string {
+	low, high := "1", "64"
+	if r.peek(0).kind == number {
+		low = r.next().text
+		high = low
+	}
+	if r.accept(separator) || r.accept("..") || r.accept(",") {
+		high = "64"
+		if r.peek(0).kind == number {
+			high = r.next().text
+		}
+	}
+	return "{" + low + "," + high + "}"
+}
+
+// settle gives a node of a pattern a name and a type, and writes its binding if the edges do not
+// determine what it is.
+func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
+	n := &nodes[i]
+	needed := len(n.props) > 0 || r.schema.Interface(n.typ) != nil || len(links) == 0
+	for j := i - 1; j <= i; j++ {
+		if j < 0 || j >= len(links) {
+			continue
+		}
+		l := links[j]
+		if len(l.types) != 1 || l.bounds != "" && n.typ != "" {
+			needed = needed || n.typ != ""
+			continue
+		}
+		end, shared := l.types[0].End((j == i) == l.left)
+		needed = needed || shared && n.typ != "" // the edge alone does not give the node this type
+		if n.typ == "" && r.vars[n.name] == "" {
+			n.typ = end
+		}
+	}
+	switch {
+	case n.name != "":
+		r.bind(n.name, n.typ)
+	case i > 0 && i < len(links) && n.typ == "":
+		panic(giveUp{}) // two edges meet at a node of an unknown type
+	case i > 0 && i < len(links), n.typ != "" && (needed || len(links) == 0):
+		n.name = r.fresh(n.typ)
+	}
+	if n.name == "" || !needed {
+		r.match = append(r.match, n.filter...)
+		return
+	}
+	v := "$" + lower(n.name)
+	switch {
+	case n.isNew && n.typ != "":
+		clause := v + ": " + n.typ
+		constants, others := r.constants(n.props)
+		if len(constants) > 0 {
+			clause += " { " + strings.Join(constants, ", ") + " }"
+		}
+		r.match = append(r.match, leaf(clause))
+		for _, p := range others {
+			name, value, _ := strings.Cut(p, ": ")
+			r.match = append(r.match, leaf(v+"."+name+" = "+value))
+		}
+	case n.isNew && len(links) == 0:
+		panic(giveUp{}) // (n) alone is a node of any type
+	default:
+		for _, p := range n.props {
+			name, value, _ := strings.Cut(p, ": ")
+			r.match = append(r.match, leaf(v+"."+name+" = "+value))
+		}
+	}
+	r.match = append(r.match, n.filter...)
+}
+
+// constants divides properties in braces into those whose values use no variable of the match, which may stand in a
+// binding, and the others.
+func (r *rewriter) constants(props []string) (constants, others []string) {
+	for _, p := range props {
+		if slices.ContainsFunc(must(scan(p)), func(t token) bool {
+			return t.text == "{" || t.kind == dollar && r.known(t.text) && (r.element == nil || t.text != lower(r.element.name))
+		}) {
+			others = append(others, p)
+		} else {
+			constants = append(constants, p)
+		}
+	}
+	return constants, others
+}
+
+// atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.
+func (r *rewriter) atEnd(e *catalog.Edge, to bool, typ string) bool {
+	return r.schema.AtEnd(e, to, typ, r.schema.Node(typ) == nil && r.schema.Interface(typ) != nil)
+}
+
+// writeLink writes the traversal of an edge between two nodes.
+func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
+	if l.left {
+		a, b = b, a
+	}
+	if len(l.types) == 0 { // any edge between the types of the two ends
+		from, to := r.vars[a.name], r.vars[b.name]
+		for _, e := range r.schema.Edges {
+			if r.atEnd(e, false, from) && (to == "" || r.atEnd(e, true, to)) || l.both && r.atEnd(e, true, from) && (to == "" || r.atEnd(e, false, to)) {
+				l.types = append(l.types, e)
+			}
+		}
+	}
+	var names []string
+	same := true
+	for _, e := range l.types {
+		if !slices.Contains(names, lower(e.Name)) {
+			names = append(names, lower(e.Name))
+		}
+		same = same && e.EndName(false) == e.EndName(true)
+	}
+	if len(names) == 0 {
+		panic(giveUp{})
+	}
+	edge := strings.Join(names, "|")
+	if l.both && same {
+		edge = "<" + edge + ">"
+	}
+	edge += l.bounds
+	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.mentions(l.name) && (path == "" || !r.mentions(path)) {
+		path = l.name // a list of the edges of a walk
+	}
+	if path != "" {
+		r.paths[path] = true
+		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {
+			r.walks[path] = e.From
+		}
+		edge = "$" + lower(path) + ":" + edge
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
+		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
+	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
+		l.name = r.fresh(l.types[0].Name)
+		edge = "$" + l.name + ":" + edge
+	} else if len(l.props) > 0 {
+		panic(giveUp{})
+	}
+	if bound := ""; path == "" && l.bounds == "" && l.name == "" && len(l.props) == 0 && len(names) == 1 {
+		if bound = r.edgeByType(names[0]); bound != "" {
+			edge = "$" + lower(bound) + ":" + edge
+		}
+	}
+	ends := [2]string{"$_", "$_"}
+	for i, n := range []nodeRef{a, b} {
+		if n.name != "" {
+			ends[i] = "$" + lower(n.name)
+		}
+	}
+	r.match = append(r.match, leaf(ends[0]+" "+edge+" "+ends[1]))
+	for _, p := range l.props {
+		name, value, _ := strings.Cut(p, ": ")
+		r.match = append(r.match, leaf("$"+lower(l.name)+"."+name+" = "+value))
+	}
+	r.match = append(r.match, l.filter...)
+}
+
+// mentions reports whether the rest of the text has the name of a variable.
+func (r *rewriter) mentions(name string) bool {
+	return slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return (t.kind == word || t.kind == dollar) && t.text == name })
+}

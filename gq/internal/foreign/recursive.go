@@ -1,0 +1,349 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
+type closure struct {
+	name     string
+	edge     *catalog.Edge
+	forward  bool          // the walks run from the sources of the edges to the targets
+	typ      string        // of the nodes
+	property string        // of the first node, which has a value
+	start    string        // that value
+	place    int           // of the column with the key of the last node
+	others   []recordField // the columns with other properties of the last node: name and property
+	low      int           // the least number of edges
+	high     int           // the greatest number of edges
+	node     string        // the column with the key of the last node
+	depth    string        // the column with the length, or ""
+	first    int           // the value of that column for walks of the least length
+	all      bool          // UNION ALL
+}
+
+// maxHops is the greatest number of edges of a walk.
+const maxHops = 64
+
+// recursive reads WITH RECURSIVE x(node, depth) AS (SELECT … UNION SELECT …).
+func (r *rewriter) recursive() {
+	r.expect("with", "recursive")
+	c := &closure{name: r.word(), high: maxHops}
+	var columns []string
+	if r.accept("(") {
+		for !r.accept(")") {
+			columns = append(columns, r.word())
+			r.accept(",")
+		}
+	}
+	r.expect("as", "(", "select")
+	r.closureStart(c, columns)
+	r.expect("union")
+	c.all = r.accept("all")
+	r.expect("select")
+	r.closureStep(c)
+	r.expect(")")
+	r.closed = c
+}
+
+// closureStart reads the columns, the table and the condition of the first SELECT of a recursive table.
+func (r *rewriter) closureStart(c *closure, columns []string) {
+	var places []int
+	var properties, names []string
+	for i := 0; !r.accept("from"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		t, name := r.next(), ""
+		switch {
+		case t.kind == number && c.depth == "":
+			n, err := strconv.Atoi(t.text)
+			if err != nil || n > maxHops {
+				panic(giveUp{})
+			}
+			c.first, name = n, "depth"
+		case t.kind == word:
+			if r.accept(".") {
+				t = r.next()
+			}
+			name = t.text
+		default:
+			panic(giveUp{})
+		}
+		if r.accept("as") {
+			name = r.word()
+		}
+		if i < len(columns) {
+			name = columns[i]
+		}
+		if t.kind == number {
+			c.depth = name
+		} else {
+			places, properties, names = append(places, i), append(properties, t.text), append(names, name)
+		}
+	}
+	table := r.word()
+	r.tableAlias()
+	r.expect("where")
+	if r.isAt(1, ".") {
+		r.skipTwo()
+	}
+	key := r.word()
+	r.expect("=")
+	if typ := r.tableNode(table); typ != "" { // the first node itself
+		p := r.property(typ, key)
+		if p == nil {
+			panic(giveUp{})
+		}
+		c.typ, c.property = typ, p.Name
+		for i, name := range properties {
+			if r.names(typ, name) && c.node == "" {
+				c.node, c.place = names[i], places[i]
+			} else if r.property(typ, name) == nil {
+				panic(giveUp{})
+			} else {
+				c.others = append(c.others, recordField{names[i], r.propertyName(typ, name)})
+			}
+		}
+		c.start = r.valueOf(p)
+		return
+	}
+	e := r.edgeType(table)
+	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1 {
+		panic(giveUp{})
+	}
+	ends := [2]string{endOf(key), endOf(properties[0])}
+	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
+		panic(giveUp{})
+	}
+	c.edge, c.forward, c.low, c.typ = e, ends[0] == "from", 1, e.From
+	c.node, c.place, c.property = names[0], places[0], r.key(e.From)
+	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
+}
+
+// tableAlias reads the alias of a table, or returns "".
+func (r *rewriter) tableAlias() string {
+	r.accept("as")
+	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
+		return r.word()
+	}
+	return ""
+}
+
+// qualified reads a column with the alias of its table, which may be missing.
+func (r *rewriter) qualified() (table, column string) {
+	column = r.word()
+	if r.accept(".") {
+		table, column = column, r.word()
+	}
+	return table, column
+}
+
+// closureStep reads the second SELECT of a recursive table: one more edge, and perhaps the node at its end.
+func (r *rewriter) closureStep(c *closure) {
+	var last [2]string // the table and the column that become the last node
+	for i := 0; !r.accept("from"); i++ {
+		if i > 0 {
+			r.expect(",")
+		}
+		table, column := r.qualified()
+		switch {
+		case r.accept("+"):
+			if column != c.depth || r.next().text != "1" {
+				panic(giveUp{})
+			}
+		case i == c.place:
+			last = [2]string{table, column}
+		case !slices.ContainsFunc(c.others, func(f recordField) bool { return plain(f.typ) == plain(column) }):
+			panic(giveUp{})
+		}
+		if r.accept("as") {
+			r.word()
+		}
+	}
+	s := r.stepTables(c)
+	side := s.side
+	if side == "" {
+		side = endOf(last[1])
+	} else if last[0] != s.node || !r.names(c.typ, last[1]) {
+		panic(giveUp{})
+	}
+	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To || len(c.others) > 0 && s.node == "" || s.edge.From != c.typ {
+		panic(giveUp{})
+	}
+	if c.edge == nil {
+		c.edge, c.forward = s.edge, s.from == "from"
+	}
+	if s.edge != c.edge || c.forward != (s.from == "from") {
+		panic(giveUp{})
+	}
+}
+
+// closureTables are the tables of the second SELECT of a recursive table.
+type closureTables struct {
+	edge  *catalog.Edge
+	alias string   // of the edge
+	node  string   // the alias of the nodes at the ends of the edges, or ""
+	mine  []string // the names of the recursive table
+	from  string   // the end of the edge at which the step begins
+	side  string   // the end at which the node is, or ""
+}
+
+// stepTables reads the tables and the conditions of the second SELECT of a recursive table.
+func (r *rewriter) stepTables(c *closure) *closureTables {
+	s := &closureTables{mine: []string{c.name}}
+	var pairs [][2][2]string
+	for i := 0; i == 0 || r.accept(",") || r.accept("join") || r.accept("inner", "join"); i++ {
+		name := r.word()
+		alias := r.tableAlias()
+		if alias == "" {
+			alias = name
+		}
+		switch {
+		case name == c.name:
+			s.mine = append(s.mine, alias)
+		case r.tableNode(name) == c.typ && s.node == "" && r.edgeType(name) == nil:
+			s.node = alias
+		case r.edgeType(name) != nil && s.edge == nil:
+			s.edge, s.alias = r.edgeType(name), alias
+		default:
+			panic(giveUp{})
+		}
+		for r.isOne("on", "where", "and") {
+			r.next()
+			var p [2][2]string
+			p[0][0], p[0][1] = r.qualified()
+			if p[0][1] == c.depth && r.isOne("<", "<=") {
+				r.closureBound(c)
+				continue
+			}
+			r.expect("=")
+			p[1][0], p[1][1] = r.qualified()
+			pairs = append(pairs, p)
+		}
+	}
+	for _, p := range pairs {
+		a, b := p[0], p[1]
+		if slices.Contains(s.mine, a[0]) || s.node != "" && a[0] == s.node {
+			a, b = b, a
+		}
+		switch {
+		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
+			s.from = endOf(a[1])
+		case s.node != "" && b[0] == s.node && r.names(c.typ, b[1]) && s.side == "":
+			s.side = endOf(a[1])
+		default:
+			panic(giveUp{})
+		}
+		if a[0] != "" && a[0] != s.alias {
+			panic(giveUp{})
+		}
+	}
+	if s.node != "" && s.side == "" {
+		panic(giveUp{})
+	}
+	return s
+}
+
+// closureBound reads < 5 after the column with the length.
+func (r *rewriter) closureBound(c *closure) {
+	high := c.low - c.first
+	if r.next().text == "<=" {
+		high++
+	}
+	n, err := strconv.Atoi(r.next().text)
+	if high += n; err != nil || high < 1 {
+		panic(giveUp{})
+	}
+	c.high = min(high, maxHops)
+}
+
+// fromClosure reads the tables after FROM if the text defines a recursive one, and writes its walk. The columns begin at
+// an index.
+func (r *rewriter) fromClosure(columns int) {
+	c := r.closed
+	last, mine, used := "", []string{c.name}, false
+	typ := c.edge.From
+	for i := 0; i == 0 || r.accept("join") || r.accept("inner", "join"); i++ {
+		name := r.word()
+		alias := r.tableAlias()
+		switch {
+		case name == c.name && !used:
+			used = true
+			mine = append(mine, alias)
+		case r.tableNode(name) == typ && last == "":
+			if last = alias; last == "" {
+				last = lower(name)
+			}
+		default:
+			panic(giveUp{})
+		}
+		switch {
+		case i == 0:
+		case r.accept("on"):
+			pair := r.pair()
+			if slices.Contains(mine, pair[0][0]) {
+				pair[0], pair[1] = pair[1], pair[0]
+			}
+			if pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node {
+				panic(giveUp{})
+			}
+		default:
+			r.expect("using", "(", c.node, ")")
+			if !r.names(typ, c.node) {
+				panic(giveUp{})
+			}
+		}
+	}
+	if !used {
+		panic(giveUp{})
+	}
+	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
+		rest := tokens(r.tokens[i:])
+		if name := aggregateName(rest.at(0).text); name != "" && name != "min" && rest.at(1).text == "(" && !rest.at(2).are("distinct") {
+			panic(giveUp{})
+		}
+	}
+	if last != "" {
+		r.bind(last, typ)
+		r.tables = []string{last}
+	}
+	start := r.fresh(typ)
+	if last == "" {
+		last = r.fresh(typ)
+	}
+	key := r.key(typ)
+	if c.property == "id" {
+		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
+	} else {
+		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+c.property+": "+c.start+" }"))
+	}
+	for _, f := range c.others {
+		r.values[f.name] = "$" + lower(last) + "." + f.typ
+	}
+	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
+	edge := lower(c.edge.Name)
+	bounded := edge + "{" + strconv.Itoa(c.low) + "," + strconv.Itoa(c.high) + "}"
+	r.values[c.node] = "$" + lower(last) + "." + key
+	if c.depth != "" {
+		path := r.newPath()
+		bounded = "$" + path + ":" + bounded
+		r.values[c.depth] = "$" + path + ".hops"
+		if n := c.first - c.low; n != 0 {
+			r.values[c.depth] = "($" + path + ".hops + " + strconv.Itoa(n) + ")"
+		}
+	}
+	r.match = append(r.match, leaf(strings.Replace(walk, " "+edge+" ", " "+bounded+" ", 1)))
+	if c.all || c.depth != "" {
+		r.note("a walk lists each node once, by the shortest way")
+	}
+	for _, alias := range mine {
+		if alias != "" {
+			r.unqualify(alias, columns)
+		}
+	}
+}

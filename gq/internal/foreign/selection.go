@@ -1,0 +1,381 @@
+package foreign
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fragment is a fragment of GraphQL.
+type fragment struct {
+	typ    string  // the node type
+	tokens []token // between its braces
+}
+
+// readFragments takes the definitions of fragments out of the text.
+func (r *rewriter) readFragments() {
+	for i := 0; i+4 < len(r.tokens); i++ {
+		start := r.tokens[i:]
+		if !strings.EqualFold(start[0].text, "fragment") || start[0].kind != word || start[1].kind != word || !strings.EqualFold(start[2].text, "on") || start[4].text != "{" {
+			continue
+		}
+		n := 5
+		for depth := 1; depth > 0; n++ {
+			if n == len(start) {
+				panic(giveUp{})
+			}
+			if start[n].kind == mark && start[n].text == "{" {
+				depth++
+			} else if start[n].kind == mark && start[n].text == "}" {
+				depth--
+			}
+		}
+		if r.fragments == nil {
+			r.fragments = map[string]fragment{}
+		}
+		r.fragments[start[1].text] = fragment{r.nodeType(start[3].text), slices.Clone(start[5 : n-1])}
+		r.tokens = slices.Delete(slices.Clone(r.tokens), i, i+n)
+		i--
+	}
+}
+
+// spread reads the selection of a fragment for the node of a scope.
+func (r *rewriter) spread(name string, sc scope) {
+	defer r.deeper()()
+	f, ok := r.fragments[name]
+	if !ok || f.typ == "" || r.vars[sc.node] != f.typ {
+		panic(giveUp{})
+	}
+	tokens, at := r.tokens, r.at
+	r.tokens, r.at = f.tokens, 0
+	for r.at < len(r.tokens) {
+		r.accept(",")
+		r.selection(sc)
+	}
+	r.tokens, r.at = tokens, at
+}
+
+// selections reads the only field of a document of GraphQL, such as person(email: "x") { name }.
+func (r *rewriter) selections(mutation bool) {
+	if r.peek(1).text == ":" { // an alias
+		r.word()
+		r.next()
+	}
+	field := r.word()
+	if mutation {
+		r.writeEach(field)
+		return
+	}
+	r.field(field)
+}
+
+// field reads the arguments and the selection of a field that yields nodes.
+func (r *rewriter) field(name string) {
+	counted := false
+	typ := r.pluralType(name)
+	for _, suffix := range []string{"aggregate", "connection", "count"} {
+		if base, ok := strings.CutSuffix(plain(name), suffix); ok && typ == "" {
+			typ, counted = r.pluralType(base), suffix != "connection"
+		}
+	}
+	if typ == "" {
+		typ = r.keyedType(name)
+	}
+	if typ == "" {
+		typ = r.functionType()
+	}
+	if typ == "" {
+		r.edgeField(name)
+		return
+	}
+	v := r.fresh(typ)
+	r.match = append(r.match, leaf("$"+v+": "+typ))
+	if r.is("(") {
+		r.arguments(&r.read, scope{node: v})
+		r.dgraphFilter(scope{node: v})
+		r.intoBinding(v, typ)
+	}
+	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
+		r.limit = "1"
+	}
+	if len(r.by) > 0 && !counted {
+		panic(giveUp{})
+	}
+	if r.after != "" && len(r.sort) == 0 {
+		r.sort = []string{"$" + v + "." + r.key(typ)}
+	}
+	if counted {
+		if !r.is("{") {
+			r.add("count", "count($"+v+")")
+			return
+		}
+		r.aggregates(scope{node: v})
+		for _, key := range r.by {
+			r.add("", "$"+v+"."+key)
+		}
+		return
+	}
+	r.selected(scope{node: v})
+	r.checkDistinct()
+	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
+		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
+		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
+		r.add("total", "count($"+v+")")
+	}
+}
+
+// totalNote explains the column with the number of all rows.
+const totalNote = "each row has the number of all rows"
+
+// total adds a column with the number of all rows.
+func (r *rewriter) total(name string) {
+	if r.nesting > 0 {
+		panic(giveUp{})
+	}
+	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
+	r.windows = append(r.windows, w)
+	r.add(name, w.mark)
+	r.note(totalNote)
+}
+
+// intoBinding moves the equalities of a node into the braces of its binding, which is the first clause.
+func (r *rewriter) intoBinding(v, typ string) {
+	var props []string
+	rest := r.match[:1:1]
+	for _, c := range r.match[1:] {
+		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+v+"."), " = ")
+		if ok && c.op == "" && strings.HasPrefix(c.text, "$"+v+".") && wordLen(name) == len(name) {
+			props = append(props, name+": "+value)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	r.match = rest
+	if len(props) > 0 {
+		r.match[0] = leaf("$" + v + ": " + typ + " { " + strings.Join(props, ", ") + " }")
+	}
+}
+
+// scoped returns the property of the node or of the edge of a scope that a name means.
+func (r *rewriter) scoped(sc scope, name string) string {
+	typ := r.vars[sc.node]
+	if (sc.edgeFirst || r.property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
+		return r.member(r.edgeOf(sc), name)
+	}
+	if name != "__typename" {
+		name = r.need(sc, name).Name
+	}
+	return r.member(sc.node, name)
+}
+
+// selected reads a selection in braces.
+func (r *rewriter) selected(sc scope) {
+	defer r.deeper()()
+	r.expect("{")
+	sc.edgeFirst = r.nodeApart(sc)
+	r.fields(sc)
+}
+
+// fields reads the fields of a selection up to its closing brace.
+func (r *rewriter) fields(sc scope) {
+	for !r.accept("}") {
+		if !r.accept(",") {
+			r.selection(sc)
+		}
+	}
+}
+
+// wrappers are the fields of connections, whose selections belong to the same nodes.
+var wrappers = []string{"edges", "node", "nodes", "items", "results", "data", "attributes", "rows", "records", "objects"}
+
+// selection reads one field of a selection: a property, or a relation and a selection of the nodes to
+// which it leads.
+func (r *rewriter) selection(sc scope) {
+	if r.accept("...") || r.accept("..", ".") {
+		if r.is("on") {
+			r.fragment()
+		} else {
+			name := r.word()
+			defer r.directives()()
+			r.spread(name, sc)
+		}
+		return
+	}
+	if r.accept(".", "*") || r.accept("*") { // of Cypher
+		r.add("", "$"+lower(sc.node))
+		return
+	}
+	r.accept(".")
+	name, alias := r.memberName(), ""
+	if r.accept(":") {
+		alias = name
+		if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" {
+			r.gathered(sc, alias)
+			return
+		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil && r.counted(r.vars[sc.node], t.text) == nil ||
+			r.values[t.text] != "" || r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(t.text)) {
+			alias, e := r.columnOverEdges(alias, r.operand())
+			r.add(alias, e)
+			return
+		}
+		name = r.word()
+	}
+	typ := r.vars[sc.node]
+	rel := r.relation(typ, name)
+	switch {
+	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.property(typ, name) == nil:
+		r.next()
+		sc.edgeFirst = true
+		r.fields(sc)
+	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
+		r.selected(sc)
+	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
+		if r.nesting > 0 {
+			r.nestedTotal = true
+		} else {
+			r.total(name)
+		}
+	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
+		r.skipGroup()
+		r.note("an answer that has more rows says so by itself")
+	case plain(name) == "cursor" && r.property(typ, name) == nil:
+		if r.after != "" && r.nesting == 0 {
+			key, _ := r.pageKey()
+			r.add(name, key)
+		}
+	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.property(typ, name) == nil):
+		r.nested(sc, rel, alias, name)
+	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:
+		r.countBlock(sc, alias, name)
+	default:
+		r.included(alias, r.scoped(sc, name))
+	}
+}
+
+// clientDirectives skips the directives that name entries in the cache of a client.
+func (r *rewriter) clientDirectives() {
+	for r.is("@", "connection", "(") {
+		r.skipTwo()
+		r.skipGroup()
+		r.note("@connection is left out: it concerns only the cache of a client")
+	}
+}
+
+// included adds a column, perhaps with the conditions of @include and @skip.
+func (r *rewriter) included(alias, e string) {
+	done := r.directives()
+	alias, e = r.conditional(alias, e)
+	done()
+	r.add(alias, e)
+}
+
+// nested reads the arguments and the selection of a relation, and adds a column with a block.
+func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
+	defer r.deeper()()
+	if r.nesting++; r.nesting > r.deepest {
+		r.deepest = r.nesting
+	}
+	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
+	to := r.fresh(rel.other())
+	inner := scope{node: to, edge: &edgeScope{edge: rel.edge}}
+	if r.is("(") {
+		r.arguments(&r.read, inner)
+	}
+	r.clientDirectives()
+	r.reversed(rel)
+	r.dgraphFilter(inner)
+	done := r.blockDirectives()
+	r.selected(inner)
+	done()
+	match := append(r.traversals(sc, rel, inner), r.match...)
+	block := ""
+	if len(r.columns) > 0 || !r.nestedTotal {
+		block = r.recordBlock(match, rel.single() && inner.edge.bounds == "")
+	}
+	counts := r.nestedTotal
+	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
+	r.nesting--
+	if alias == "" {
+		alias = name
+	}
+	if block != "" {
+		r.add(alias, block)
+		alias += "_count"
+	}
+	if counts {
+		r.add(alias, "count { "+join(match)+" }")
+	}
+}
+
+// recordBlock writes the block whose columns r has read: of one record, or of a list.
+func (r *rewriter) recordBlock(match []cond, single bool) string {
+	if r.skip != "" || r.distinct || len(r.columns) == 0 {
+		panic(giveUp{})
+	}
+	var columns []string
+	for _, c := range r.computed {
+		alias := c.alias
+		if alias == "" {
+			if _, name, ok := strings.Cut(c.text, "."); ok {
+				alias = name
+			} else {
+				alias = c.text[1:]
+			}
+		}
+		columns = append(columns, c.text+" as "+lower(alias))
+	}
+	out := " { " + join(match) + " return { " + strings.Join(columns, ", ") + " }"
+	if len(r.sort) > 0 {
+		out += " order { " + strings.Join(r.sort, ", ") + " }"
+	}
+	if single && r.limit == "" {
+		return "first" + out + " }"
+	}
+	r.boundBlock()
+	return "collect" + out + " limit " + r.limit + " }"
+}
+
+// gathered reads orders: $o { placed } in a selection of another node: the clauses of the match that
+// bind $o become a block, and the rows are those for which it is not empty.
+func (r *rewriter) gathered(sc scope, alias string) {
+	v := r.variable()
+	if v == sc.node {
+		panic(giveUp{})
+	}
+	name := "$" + lower(v)
+	var mine, rest []cond
+	for _, c := range r.match {
+		if mentionsVar(c.render(false), name) {
+			mine = append(mine, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	if len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v) {
+		panic(giveUp{})
+	}
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	if slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }) {
+		panic(giveUp{})
+	}
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	r.selected(scope{node: v})
+	block := r.recordBlock(append(mine, r.match...), false)
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	r.match = append(rest, cond{op: "exists", subs: mine})
+	r.add(alias, block)
+}
+
+// mentionedLater reports whether the text uses a variable after the selection in braces that comes next.
+func (r *rewriter) mentionedLater(v string) bool {
+	at := r.at
+	r.skipGroup()
+	defer func() { r.at = at }()
+	return r.mentions(v)
+}
+
+// mentionsVar reports whether a clause of this language contains a variable.
+func mentionsVar(clause, name string) bool {
+	return slices.ContainsFunc(must(scan(clause)), func(t token) bool { return t.kind == dollar && "$"+t.text == name })
+}

@@ -1,0 +1,332 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+)
+
+// valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
+func (r *rewriter) valueBlock() string {
+	defer r.deeper()()
+	op := strings.ToLower(r.peek(0).text)
+	switch op {
+	case "exists", "not", "any", "all":
+		return r.block().render(true)
+	}
+	r.next()
+	r.expect("{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	for !r.is("}") && !r.is("return") && !r.is("order") && !r.is("limit") {
+		r.item()
+	}
+	out := op + " { " + join(r.match)
+	if r.accept("return") {
+		if op == "collect" || op == "first" {
+			r.returned()
+			out += " return { " + strings.Join(r.columns, ", ") + " }"
+		} else {
+			out += " return "
+			if r.accept("distinct") {
+				out += "distinct "
+			}
+			out += r.operand()
+		}
+	}
+	for !r.accept("}") {
+		switch {
+		case r.accept("order", "by"), r.accept("order"):
+			r.sorted()
+		case r.accept("limit"):
+			r.limit = r.operand()
+		default:
+			panic(giveUp{})
+		}
+	}
+	if len(r.sort) > 0 {
+		out += " order { " + strings.Join(r.sort, ", ") + " }"
+	}
+	if r.limit != "" {
+		out += " limit " + r.limit
+	}
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	return out + " }"
+}
+
+// callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
+// call without one belongs to the match.
+func (r *rewriter) callBlock() {
+	defer r.deeper()()
+	optional := r.accept("optional")
+	r.expect("call")
+	var imported []string // the variables that the call names, if it names some
+	if r.accept("(") {
+		for !r.accept(")") {
+			if !r.accept(",") {
+				imported = append(imported, r.variable())
+			}
+		}
+	}
+	r.expect("{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	if r.accept("with") { // the variables that the call uses
+		for {
+			imported = append(imported, r.variable())
+			if !r.accept(",") {
+				break
+			}
+		}
+	}
+	before := slices.Clone(r.order)
+	r.body()
+	r.expect("}")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
+		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
+		return
+	}
+	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
+		panic(giveUp{})
+	}
+	for _, v := range before { // a variable that the call does not name is another one inside
+		if len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)) {
+			panic(giveUp{})
+		}
+	}
+	aggregates := 0
+	for _, c := range columns {
+		if aggregated(c.text) {
+			aggregates++
+		}
+	}
+	for _, c := range columns {
+		if c.fromWith || c.alias == "" && aggregates > 0 {
+			panic(giveUp{})
+		}
+		if c.alias != "" {
+			r.values[c.alias] = c.text
+			if aggregates > 0 {
+				r.values[c.alias] = blockOf(join(inner.match), c.text)
+			}
+		}
+	}
+	switch aggregates {
+	case 0:
+		r.match = append(r.match, inner.match...)
+	case len(columns):
+	default:
+		panic(giveUp{})
+	}
+}
+
+// blockOf writes the block that computes an aggregate over clauses.
+func blockOf(match, aggregate string) string {
+	open := strings.IndexByte(aggregate, '(')
+	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
+	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate) {
+		panic(giveUp{})
+	}
+	value, distinct := strings.CutPrefix(argument, "distinct ")
+	switch {
+	case name != "count":
+		return name + " { " + match + " return " + value + " }"
+	case distinct:
+		return "count { " + match + " return distinct " + value + " }"
+	case strings.Contains(value, ".") && !strings.HasSuffix(value, ".id"):
+		return "count { " + match + " " + value + " is not null }"
+	}
+	return "count { " + match + " }"
+}
+
+// scalarSelect reads (SELECT MAX(price) FROM Product WHERE …) as a block with a value.
+func (r *rewriter) scalarSelect() string {
+	defer r.deeper()()
+	r.expect("(")
+	defer r.separateAliases()()
+	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
+	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
+	r.selectRows()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	r.expect(")")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
+	if len(columns) != 1 || inner.distinct || inner.limit != "" {
+		panic(giveUp{})
+	}
+	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
+		value = strings.TrimSuffix(value, ")")
+		name := propertyOrValue(value)
+		r.note("a collect block lists records: {\"" + name + "\": …}")
+		return "collect { " + join(inner.match) + " return { " + value + " as " + name + " } limit 1000 }"
+	}
+	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
+		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
+	}
+	if !aggregated(columns[0].text) {
+		panic(giveUp{})
+	}
+	return blockOf(join(inner.match), columns[0].text)
+}
+
+// quantified reads ALL (SELECT price …) or ANY (SELECT price …) after a relation, as the greatest or the least value.
+func (r *rewriter) quantified(op string) (value string, ok bool) {
+	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
+		return "", false
+	}
+	if r.is("all") {
+		panic(giveUp{}) // it holds if there is no value, and not if one is null
+	}
+	r.next()
+	value = r.scalarSelect()
+	rest, single := strings.CutPrefix(value, "max { ")
+	if !single {
+		panic(giveUp{})
+	}
+	if op[0] == '<' {
+		return value, true
+	}
+	return "min { " + rest, true
+}
+
+// separateAliases gives the tables of the SELECT that comes next, in parentheses, other aliases than the tables around it
+// have. The function that it returns ends the scope.
+func (r *rewriter) separateAliases() func() {
+	around := r.around
+	r.around += join(r.match) + " "
+	end := r.at
+	for depth := 0; end < len(r.tokens); end++ {
+		if t := r.tokens[end]; t.kind == mark && t.text == "(" {
+			depth++
+		} else if t.kind == mark && t.text == ")" {
+			if depth--; depth < 0 {
+				break
+			}
+		}
+	}
+	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
+	names := map[string]string{}
+	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
+		for _, alias := range r.aliasesIn(t.from) {
+			if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
+				names[alias] = alias + "2"
+				for r.known(names[alias]) {
+					names[alias] += "2"
+				}
+			}
+		}
+	}
+	if len(names) > 0 {
+		r.tokens = slices.Concat(r.tokens[:r.at], renameAliases(r.tokens[r.at:end], names), r.tokens[end:])
+	}
+	return func() { r.around = around }
+}
+
+// inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
+// is such a row, whose only column is equal to an expression unless that is "".
+func (r *rewriter) inSelectOf(left string) cond {
+	defer r.deeper()()
+	r.accept("(")
+	defer r.separateAliases()()
+	r.expect("select")
+	r.accept("distinct")
+	columns := r.at
+	outer, tables := r.match, r.tables
+	r.match, r.tables = nil, nil
+	r.skipTo("from")
+	r.expect("from")
+	existence, null := r.existence, false
+	r.existence = true
+	r.from()
+	r.existence = existence
+	if left != "" {
+		after := r.at
+		r.at = columns
+		column := r.operand()
+		r.expect("from")
+		r.at = after
+		if aggregated(column) {
+			panic(giveUp{})
+		}
+		if r.isEnd(column) {
+			left = r.idOf(left)
+		} else if r.isEnd(left) {
+			column = r.idOf(column)
+		}
+		r.match = append(r.match, leaf(column+" = "+left))
+		null = r.nullable(left) || r.nullable(column)
+	}
+	if r.accept("where") {
+		r.match = append(r.match, r.condition())
+	}
+	r.expect(")")
+	c := cond{op: "exists", subs: antiJoins(r.match), null: null}
+	r.match, r.tables = outer, tables
+	return c
+}
+
+// antiJoins writes an outer join of which a column is null as a join that finds nothing: a block has no optional clauses.
+func antiJoins(match []cond) []cond {
+	out := slices.Clone(match)
+	for i := 0; i < len(out); i++ {
+		v, isNull := strings.CutSuffix(out[i].text, " is null")
+		v, _, _ = strings.Cut(v, ".")
+		if out[i].op == "all" { // the conditions after WHERE
+			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
+			i--
+			continue
+		}
+		if !isNull || out[i].op != "" {
+			continue
+		}
+		for j, o := range out {
+			if o.op != "optional" || !mentionsVar(join(o.subs), v) {
+				continue
+			}
+			if others := slices.Concat(out[:min(i, j)], out[min(i, j)+1:max(i, j)], out[max(i, j)+1:]); !mentionsVar(join(others), v) {
+				out[j] = cond{op: "not", subs: o.subs}
+				out = slices.Delete(out, i, i+1)
+				i--
+				break
+			}
+		}
+	}
+	return out
+}
+
+// countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
+func (r *rewriter) countedList() string {
+	r.expect("[")
+	saved := r.match
+	r.match = r.patternClauses()
+	if r.accept("where") {
+		r.match = append(r.match, r.condition())
+	}
+	r.expect("|")
+	if r.variable(); r.accept(".") {
+		r.word()
+	}
+	r.expect("]", ")")
+	out := "count { " + join(r.match) + " }"
+	r.match = saved
+	return out
+}
+
+// scalarBlock reads VALUE { MATCH … RETURN count(r) } of ISO GQL as a block with a value.
+func (r *rewriter) scalarBlock() string {
+	defer r.deeper()()
+	r.expect("value", "{")
+	outer, aliases, computed := r.read, r.aliases, r.computed
+	r.read, r.aliases, r.computed = read{}, nil, nil
+	r.body()
+	r.expect("}")
+	inner, columns := r.read, r.computed
+	r.read, r.aliases, r.computed = outer, aliases, computed
+	if len(columns) != 1 || inner.distinct || inner.limit != "" || len(inner.having) > 0 || !aggregated(columns[0].text) {
+		panic(giveUp{})
+	}
+	return blockOf(join(inner.match), columns[0].text)
+}

@@ -1,0 +1,310 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// statement reads a statement of a mutation.
+func (r *rewriter) statement() {
+	if len(r.statements) == 0 {
+		r.rowsOfBlock()
+	}
+	switch {
+	case r.accept("unwind"):
+		if r.is("[") {
+			list := r.writtenList()
+			r.expect("as")
+			r.eachWritten(r.word(), list)
+			return
+		}
+		list := r.operand()
+		r.expect("as")
+		r.each(list, r.word())
+	case r.accept("foreach"):
+		r.expect("(")
+		name := r.word()
+		r.expect("in")
+		list := r.operand()
+		r.expect("|")
+		r.each(list, name)
+		r.expect(")")
+	case r.accept("for"):
+		name := r.next().text
+		r.expect("in")
+		if r.is("[") {
+			r.eachWritten(name, r.writtenList())
+			return
+		}
+		r.each(r.operand(), name)
+	case r.is("insert", "into"):
+		r.expect("insert", "into")
+		r.insertInto()
+	case r.isOne("create", "insert") && r.peek(1).text == "(":
+		r.next()
+		r.create()
+		for r.accept(",") {
+			r.create()
+		}
+	case r.accept("merge"):
+		r.merge()
+	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
+		verb := strings.ToLower(r.word())
+		if verb == "create" {
+			verb = "insert"
+		}
+		braces := r.accept("{")
+		for {
+			r.insertBound(verb)
+			if !r.accept(",") && (!braces || r.is("}")) {
+				break
+			}
+		}
+		if braces {
+			r.expect("}")
+		}
+	case r.isOne("insert", "upsert", "create"):
+		verb := strings.ToLower(r.word())
+		if verb == "create" {
+			verb = "insert"
+		}
+		r.assigned(verb, "")
+	case r.peek(0).kind == dollar && r.peek(1).text == "=":
+		name := r.next().text
+		r.next()
+		verb := strings.ToLower(r.word())
+		if verb != "insert" && verb != "upsert" {
+			panic(giveUp{})
+		}
+		r.assigned(verb, name)
+	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
+		r.next()
+		r.set()
+	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, ":") && r.isAt(4, "{"):
+		r.next()
+		r.expect("{")
+		for !r.accept("}") {
+			v := r.variable()
+			r.expect(":")
+			r.change(v, "update", " set { "+strings.Join(r.props(r.vars[v]), ", ")+" }")
+			r.accept(",")
+		}
+	case r.is("update", "{"), r.is("delete", "{"): // the braces hold a match
+		deletes := r.is("delete")
+		r.next()
+		r.match = append(r.match, r.braced()...)
+		if deletes {
+			r.change(r.onlyNode(), "delete", "")
+		}
+	case r.accept("update"):
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "update")
+			return
+		}
+		r.update()
+	case r.accept("set"):
+		r.set()
+	case r.accept("delete", "from"):
+		r.deleteFrom()
+	case r.accept("remove"):
+		r.remove()
+	case r.accept("detach", "delete"), r.accept("delete"):
+		if t := r.peek(0); r.known(t.text) {
+			v := r.variable()
+			if e := r.schema.Edge(r.vars[v]); e != nil {
+				r.deleteEdge(v, e)
+				return
+			}
+			r.change(v, "delete", "")
+			return
+		}
+		if n := r.fieldType(); n != nil {
+			r.writeFields(n, "delete")
+			return
+		}
+		typ := r.tableType()
+		r.where("delete "+typ, typ)
+	default:
+		panic(giveUp{})
+	}
+}
+
+// fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
+func (r *rewriter) fieldType() *catalog.Node {
+	n := r.schema.Node(r.tableNode(r.peek(0).text))
+	if n == nil || r.peek(0).kind != word || !r.isAt(1, "(") {
+		return nil
+	}
+	r.next()
+	if !r.writesFields() {
+		r.at--
+		return nil
+	}
+	return n
+}
+
+// emit appends a statement.
+func (r *rewriter) emit(statement string) { r.statements = append(r.statements, statement) }
+
+// tableType reads the name of a type.
+func (r *rewriter) tableType() string {
+	name := r.word()
+	if t := r.tableNode(name); r.schema.Node(t) != nil {
+		return t
+	}
+	if e := r.edgeType(name); e != nil {
+		return e.Name
+	}
+	panic(giveUp{})
+}
+
+// assigned reads insert Person { … } or upsert Person { … }.
+func (r *rewriter) assigned(verb, name string) {
+	if n := r.fieldType(); n != nil && name == "" {
+		r.writeFields(n, verb)
+		return
+	}
+	typ := r.tableType()
+	open, closing := "{", "}"
+	if r.is("(") {
+		open, closing = "(", ")"
+	}
+	r.expect(open)
+	var out []string
+	for !r.accept(closing) {
+		if len(out) > 0 {
+			r.accept(",")
+		}
+		p := r.propertyName(typ, r.next().text)
+		if !r.accept(":") {
+			r.expect("=")
+		}
+		if verb == "insert" && r.accept("null") {
+			continue
+		}
+		out = append(out, p+": "+r.initial(typ, p))
+	}
+	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
+	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
+		name = r.fresh(typ)
+	}
+	if name != "" {
+		statement = r.insertAs(name, typ) + " = " + statement
+	}
+	r.emit(statement)
+}
+
+// initial reads the value of a property, or of an end of an edge, in an insert.
+func (r *rewriter) initial(typ, name string) string {
+	if r.schema.Edge(typ) != nil && r.property(typ, name) == nil && (name == "from" || name == "to") {
+		return r.endValue()
+	}
+	return r.valueOf(r.property(typ, name))
+}
+
+// insertAs binds the variable of an insert.
+func (r *rewriter) insertAs(name, typ string) string {
+	if r.inserted == nil {
+		r.inserted = map[string]bool{}
+	}
+	r.inserted[lower(name)] = true
+	return r.bind(name, typ)
+}
+
+// insertBound reads $c: Person { … } after INSERT, or an edge such as $a knows $b { … } between nodes.
+func (r *rewriter) insertBound(verb string) {
+	if r.peek(0).kind == word {
+		r.assigned(verb, "")
+		return
+	}
+	if r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	if r.linkAt(1) { // $r -[:Produced]-> $d
+		r.create()
+		return
+	}
+	if r.isAt(1, ":") {
+		name := r.next().text
+		r.next()
+		r.assigned(verb, name)
+		return
+	}
+	a := r.next().text
+	e := r.edgeType(r.word())
+	if e == nil || r.peek(0).kind != dollar {
+		panic(giveUp{})
+	}
+	b := r.next().text
+	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
+	if r.is("{") {
+		props = append(props, r.props(e.Name)...)
+	}
+	r.emit(verb + " " + e.Name + " { " + strings.Join(props, ", ") + " }")
+}
+
+// create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.
+func (r *rewriter) create() {
+	from := r.created(true, false)
+	for r.isOne("-", "<-", "~") {
+		l := r.link()
+		to := r.created(true, true)
+		if len(l.types) != 1 || l.bounds != "" || l.both {
+			panic(giveUp{})
+		}
+		a, b := from, to
+		if l.left {
+			a, b = b, a
+		}
+		e, name := l.types[0], ""
+		if l.name != "" && r.mentions(l.name) {
+			name = r.insertAs(l.name, e.Name) + " = "
+		}
+		r.emit(name + "insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
+		from = to
+	}
+}
+
+// endpoint returns a variable as an end of an edge. One that nothing binds becomes a parameter.
+func (r *rewriter) endpoint(n nodeRef, typ string) string {
+	if n.name == "" {
+		panic(giveUp{})
+	}
+	if node := r.keyedNode(n.name); node != "" {
+		return node
+	}
+	if !r.known(n.name) {
+		r.params = append(r.params, "$"+lower(n.name)+": "+typ)
+		r.bind(n.name, typ)
+	}
+	return "$" + lower(n.name)
+}
+
+// created reads a node of a pattern after CREATE. A node with a type is new, unless the match has bound
+// it. One at the end of an edge needs a name.
+func (r *rewriter) created(inserts, atEnd bool) nodeRef {
+	n := r.node()
+	if !n.isNew && r.vars[n.name] == n.typ && len(n.props) == 0 {
+		n.typ = ""
+	}
+	if n.typ == "" {
+		if len(n.props) > 0 {
+			panic(giveUp{})
+		}
+		return n
+	}
+	if !inserts {
+		return n
+	}
+	statement := "insert " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
+	atEnd = atEnd || r.isOne("-", "<-", "~")
+	if n.name == "" && atEnd {
+		n.name = r.fresh(n.typ)
+	}
+	if n.name != "" && (atEnd || r.mentions(n.name)) {
+		statement = r.insertAs(n.name, n.typ) + " = " + statement
+	}
+	r.emit(statement)
+	return n
+}

@@ -1,0 +1,67 @@
+// Package audit follows each call from its start to its end and reports it to the request info,
+// the trace, the observer and the log. The log has each write and each refused write.
+package audit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Recorder reports the calls of one graph to the request info, the trace, the observer and
+// the log. It is safe for concurrent use.
+type Recorder struct {
+	graph    string       // id of the graph
+	log      *slog.Logger // receives the lines about calls
+	observer Observer     // may be nil
+	digests  digester     // makes digests for the log
+}
+
+// NewRecorder returns the recorder of a graph. The key of digests is derived from pageKey.
+func NewRecorder(graph string, log *slog.Logger, o Observer, pageKey []byte) (*Recorder, error) {
+	digests, err := newDigester(pageKey)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorder{graph: graph, log: log, observer: o, digests: digests}, nil
+}
+
+// Digest returns a digest of parts of a request, for log lines that must not contain the
+// parts.
+func (r *Recorder) Digest(parts ...[]byte) string { return r.digests.of(parts...) }
+
+// Refused reports a call that failed because of its name or its arguments. It returns err.
+func (r *Recorder) Refused(ctx context.Context, name string, outcome wireerror.Outcome, err error) error {
+	if rec := requestinfo.From(ctx); rec != nil {
+		rec.Calls++
+		rec.Graph, rec.Tool, rec.Branch, rec.Commit = r.graph, name, "", ""
+	}
+	r.Tell(name, outcome, err, 0, 0, 0)
+	return err
+}
+
+// Tell reports to the observer that a call ended.
+func (r *Recorder) Tell(name string, outcome wireerror.Outcome, err error, rows, bytes int, took time.Duration) {
+	if r.observer == nil {
+		return
+	}
+	c := Called{Graph: r.graph, Tool: name, Outcome: outcome, Rows: rows, Bytes: bytes, Took: took}
+	if err != nil {
+		c.Denied = denied(err)
+	}
+	r.observer.Called(c)
+}
+
+// denied returns the action that the policy denied, or "". It is apart from Tell because errors.As takes memory.
+func denied(err error) tool.Action {
+	var forbidden *wireerror.Forbidden
+	if errors.As(err, &forbidden) {
+		return forbidden.Action
+	}
+	return ""
+}

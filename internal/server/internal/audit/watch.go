@@ -1,0 +1,143 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"hash"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Watch follows one call from its start until it is logged. Only one goroutine may use it.
+type Watch struct {
+	*Recorder
+	actor  *access.Actor    // who makes the call
+	name   string           // name of the tool or operation
+	call   tool.Call        // the call that is followed
+	start  time.Time        // when the call began
+	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
+	mark   encoding.Mark    // where the answer begins in the field `to`
+	branch string           // the branch of the first grant that concerns a branch
+	bypass string           // the protected branch that the call changes without a proposal; "" for none
+	writes bool             // a grant of the call is for a write
+	batch  bool             // the calls of the batch were reported one by one
+	span   trace.Span       // nil unless the request is traced
+
+	wrote  *tool.Written // what the call committed
+	commit string        // the commit read, or the head after the call
+	data   hash.Hash     // hashes the data that a load reads; nil unless the hash will be logged
+}
+
+// tracerName is the instrumentation scope of the spans of calls.
+const tracerName = "github.com/omnigraph-go/omnigraph/server"
+
+// Begin starts to follow a call that writes its answer to w. It returns a context with the call's
+// span if the request is traced.
+func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, call tool.Call, to *encoding.Writer) (context.Context, *Watch) {
+	w := &Watch{Recorder: r, actor: actor, name: name, call: call, to: to, mark: to.Mark(), start: clock.Now()}
+	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {
+		w.data = sha256.New()
+		load.TeeData(w.data)
+	}
+	if c, ok := unwrapped(call).(interface{ Writes() bool }); ok {
+		w.writes = c.Writes()
+	}
+	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
+		ctx, w.span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "call "+name,
+			trace.WithAttributes(attribute.String("omnigraph.graph", r.graph), attribute.String("omnigraph.tool", name)))
+	}
+	return ctx, w
+}
+
+// RecordGrants records two facts from the grants of a call: the branch that the call concerns, and
+// whether the call may change the graph.
+func (w *Watch) RecordGrants(grants []tool.Grant) {
+	found := false
+	for i := range grants {
+		g := &grants[i]
+		if access.OnBranch(g.Action) && !found {
+			w.branch, found = cmp.Or(g.Branch, engine.MainBranch), true
+			if len(w.branch) > engine.MaxBranchName {
+				// No branch name is that long, and a client must not put long names into the log.
+				w.branch = strings.ToValidUTF8(w.branch[:engine.MaxBranchName], "")
+			}
+		}
+		w.writes = w.writes || changesGraph(g.Action)
+	}
+}
+
+// RecordBypass records the protected branch that the call changes without a proposal. An empty
+// `branch` means that there is none.
+func (w *Watch) RecordBypass(branch string) { w.bypass = branch }
+
+// RecordWrite records what the call wrote, if it wrote anything.
+func (w *Watch) RecordWrite(out *tool.Outcome) {
+	switch {
+	case out.Change != nil:
+		w.committed(out.Change.Branch, out.Change.Change.Commit)
+	case out.Load != nil:
+		w.committed(out.Load.Branch, out.Load.Result.Commit)
+		if w.wrote == nil && out.Load.From != "" && !out.Load.DryRun {
+			w.wrote = &tool.Written{Branch: out.Load.Branch} // the branch was created but no data was loaded
+		}
+	case out.Read == nil && out.Calls == nil:
+		w.wrote = out.Wrote
+	}
+}
+
+// Changed reports whether the call wrote anything.
+func (w *Watch) Changed() bool { return w.wrote != nil }
+
+// MarkBatch records that the call consists of calls that are reported one by one.
+func (w *Watch) MarkBatch() { w.batch = true }
+
+// committed records what the call wrote. A write that changed nothing made no commit.
+func (w *Watch) committed(branch string, c *engine.Commit) {
+	if c != nil {
+		w.wrote = &tool.Written{Branch: branch, Commit: c}
+	}
+}
+
+// End reports the end of the call to the request info, the span, the observer and the log.
+// commit is the commit read, or the head after the call.
+func (w *Watch) End(ctx context.Context, commit string, err error) {
+	w.commit = commit
+	took := clock.Since(w.start)
+	outcome := wireerror.OutcomeOf(err)
+	if rec := requestinfo.From(ctx); rec != nil {
+		rec.Calls++
+		rec.Graph, rec.Tool, rec.Branch, rec.Commit = w.graph, w.name, w.branch, w.commit
+	}
+	rows, bytes := w.to.Since(w.mark)
+	if w.span != nil {
+		w.span.SetAttributes(attribute.String("omnigraph.outcome", string(outcome)), attribute.Int("omnigraph.rows", rows))
+		if outcome != wireerror.Done {
+			w.span.SetStatus(codes.Error, string(outcome)) // the error's text may contain values
+		}
+		w.span.End()
+	}
+	if w.batch {
+		return
+	}
+	w.Tell(w.name, outcome, err, rows, bytes, took)
+	w.audit(ctx, outcome, err, took)
+	w.debug(ctx, outcome, rows, took)
+}
+
+// changesGraph reports whether an action may change a graph.
+func changesGraph(a tool.Action) bool { return a.Row().Writes }

@@ -31,8 +31,11 @@ const phaseFolder = "../internal/gq"
 
 // folderOf returns the folder of a package of the language.
 func folderOf(pkg string) string {
-	if pkg == "plan" || pkg == "catalog" {
+	switch pkg {
+	case "plan", "catalog":
 		return pkg
+	case "format":
+		return filepath.Join("internal", pkg)
 	}
 	return filepath.Join(phaseFolder, pkg)
 }

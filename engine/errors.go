@@ -101,6 +101,15 @@ type NewerFormat struct {
 	Newest uint32 // newest format number that this version reads
 }
 
+// OlderFormat says that an earlier version of the program wrote stored data, in a format that this version does not
+// read. The data is not corrupt.
+type OlderFormat struct {
+	Object string // file or record
+	Kind   string // what the format number belongs to, such as "manifest"
+	Format uint32 // format number of the data
+	Oldest uint32 // oldest format number that this version reads
+}
+
 // LoadErrors lists the bad lines of a load, at most a hundred.
 type LoadErrors struct {
 	Lines []LineError // in the order of the input
@@ -160,6 +169,10 @@ func (e *Corrupt) Error() string { return fmt.Sprintf("%s is corrupt: %s", e.Obj
 func (e *NewerFormat) Error() string {
 	return fmt.Sprintf("%s was written by a newer version of this program: %s format %d is newer than format %d, the newest that this program reads; use a newer program",
 		e.Object, e.Kind, e.Format, e.Newest)
+}
+func (e *OlderFormat) Error() string {
+	return fmt.Sprintf("%s was written by an earlier version of this program: %s format %d is older than format %d, the oldest that this program reads; with the version that wrote it, run omnigraph export, and load the result into a new store (branches, history, proposals and drafts stay behind)",
+		e.Object, e.Kind, e.Format, e.Oldest)
 }
 func (e *LoadErrors) Error() string {
 	var b strings.Builder
@@ -228,6 +241,7 @@ func (*Busy) Retryable() bool                { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }
 func (*NewerFormat) Retryable() bool         { return false }
+func (*OlderFormat) Retryable() bool         { return false }
 func (*LoadErrors) Retryable() bool          { return false }
 func (*MergeConflicts) Retryable() bool      { return false }
 func (*PreconditionFailed) Retryable() bool  { return false }

@@ -48,7 +48,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 		g.branches.drafts.set(newDraftVersion(d, nil))
 	}
 	g.branches.main = g.branches.byName[engine.MainBranch]
-	g.retention.recover(m, found.ManifestLSN, g.branches.sorted)
+	g.retention.recover(m, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}

@@ -105,17 +105,12 @@ func (r *retention) begin(b *branch) {
 // recover restores the archive and the anchors of a manifest. The argument `branches` lists the
 // branches of the manifest. A state of the manifest that cannot be restored from an earlier anchor
 // becomes an anchor itself. REQUIRES: the commits of the manifest are in the history.
-func (r *retention) recover(m *version.Manifest, lsn uint64, branches []*branch) {
+func (r *retention) recover(m *version.Manifest, branches []*branch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.archive, r.archived = m.Archive, r.history.Len()
 	for _, a := range m.Anchors {
 		r.anchors[a.Commit] = &anchor{Anchor: a}
-	}
-	for _, base := range m.Bases {
-		if _, ok := r.runToLocked(base.Commit.ID); !ok {
-			r.anchors[base.Commit.ID] = &anchor{Anchor: version.Anchor{Commit: base.Commit.ID}, snap: base, lsn: lsn}
-		}
 	}
 	runs := map[string]run{} // by commit id; branches that begin at one commit share a tip
 	for _, b := range branches {

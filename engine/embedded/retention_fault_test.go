@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs/faultfs"
@@ -200,55 +199,5 @@ func TestCorruptPast(t *testing.T) {
 		if err := os.WriteFile(name, sound, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestFormat2Past opens a graph with a manifest that contains neither an archive nor anchors. The
-// past of the graph must begin with the states of that manifest.
-func TestFormat2Past(t *testing.T) {
-	ctx := context.Background()
-	home := filepath.Join(t.TempDir(), "graph")
-	if err := os.CopyFS(home, os.DirFS(filepath.Join("testdata", "format2-past"))); err != nil {
-		t.Fatal(err)
-	}
-	g, err := Open(ctx, fs.OS(), home, fixtureOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, filepath.Join("testdata", "format2-past.golden"), []byte(dumpAll(g)+"\n"))
-	was := remembered{}
-	was.note(g)
-	line, err := g.Commits(ctx, "", engine.CommitRange{})
-	if err != nil || len(line) != 11 {
-		t.Fatalf("%d commits, %v", len(line), err)
-	}
-	for i := range 4 { // the merge, the two commits before it, and the base
-		s, err := g.snapshot(ctx, engine.Target{Commit: line[i].ID})
-		if err != nil {
-			t.Fatalf("commit %d: %v", line[i].Seq, err)
-		}
-		was[line[i].ID] = dump(s)
-	}
-	_, err = g.snapshot(ctx, engine.Target{Commit: line[5].ID})
-	wantError[*engine.NotFound](t, "a commit before all states", err)
-	for range 3 {
-		if err := g.checkpoints.make(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := g.Mutate(ctx, insertPerson, engine.Args{str("zoe"), num(len(was))}, engine.WriteOptions{Branch: "side"}); err != nil {
-			t.Fatal(err)
-		}
-		was.note(g)
-		was.check(t, g, "afterwards", nil)
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if g, err = Open(ctx, fs.OS(), home, fixtureOptions()); err != nil {
-			t.Fatal(err)
-		}
-		was.check(t, g, "opened again", nil)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
 	}
 }

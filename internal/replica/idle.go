@@ -171,12 +171,13 @@ func (c *copied) unopened(id string, cause error) *copied {
 	var missing *engine.NotFound
 	var corrupt *engine.Corrupt
 	var newer *engine.NewerFormat
+	var older *engine.OlderFormat
 	advice := "check the network and the credentials of the storage"
 	switch {
 	case errors.As(cause, &missing):
 		advice = "create the graph with omnigraph cluster apply, or restore it"
-	case errors.As(cause, &newer):
-		advice = "start this server with the newer version of the program that wrote the graph"
+	case errors.As(cause, &newer), errors.As(cause, &older):
+		advice = "start this server with the version of the program that wrote the graph"
 	case errors.As(cause, &corrupt):
 		advice = "run omnigraph verify, and restore the graph from a backup"
 	}

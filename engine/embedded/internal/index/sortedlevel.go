@@ -16,8 +16,8 @@ import (
 //	        next     uvarint: ordinals that were assigned when the level was built
 //	        pages    uvarint; 0 in a level after level 0
 //	        end      uvarint: this level and the earlier ones have the live entities in the rows with
-//	                 lower numbers; from format 6 on
-//	        number   uvarint: the number of the level; from format 6 on
+//	                 lower numbers
+//	        number   uvarint: the number of the level
 //	ords    the ordinals in order, 4 bytes each
 //	pages   in level 0: the rows when the level was built: for each page of package Rows its first
 //	        ordinal and 256 rows, 4 bytes each
@@ -126,8 +126,7 @@ func (l *SortedLevel) readMeta() {
 	if len(meta) == 0 {
 		l.place.fail("block sorted is empty")
 	}
-	version := uint32(meta[0])
-	l.place.check(format.Sorted, version)
+	l.place.check(format.Sorted, uint32(meta[0]))
 	n, k := binary.Uvarint(meta[1:])
 	if k <= 0 || n > uint64(len(meta)-1-k) {
 		l.place.fail("block sorted is truncated")
@@ -137,11 +136,7 @@ func (l *SortedLevel) readMeta() {
 		l.place.fail("found an index of %s, expected one of %s", subject, l.subject)
 	}
 	var nums [5]uint64
-	given := nums[:]
-	if version < 6 {
-		given = nums[:3] // without `end` and `number`
-	}
-	if left, ok := readUvarints(rest, given); !ok || len(left) > 0 || nums[0] > nums[1] || nums[2] > (nums[1]+leafSize-1)/leafSize || nums[4] > 0 && nums[2] > 0 {
+	if left, ok := readUvarints(rest, nums[:]); !ok || len(left) > 0 || nums[0] > nums[1] || nums[2] > (nums[1]+leafSize-1)/leafSize || nums[4] > 0 && nums[2] > 0 {
 		l.place.fail("block sorted is malformed")
 	}
 	if nums[4] != uint64(l.number) {
@@ -164,9 +159,6 @@ func (l *SortedLevel) readMeta() {
 		for i, row := range pages[1 : 1+leafSize] {
 			l.rows.Set(owner, first+uint32(i), row)
 		}
-	}
-	if version < 6 {
-		l.end = l.rows.end(l.next)
 	}
 }
 

@@ -31,9 +31,7 @@ import (
 //	  block   impacts, 1 byte each; documents, less the last one of the block before it and one;
 //	          occurrences less one. The last two are packed, lowest bits first, and each starts at a byte
 //
-// An array of ords, rows or lens is left out if its width is 0. The indexes of formats 1 to 9
-// have a different layout or no number of the analyzer; they are built again, and so are those of another
-// analyzer.
+// An array of ords, rows or lens is left out if its width is 0. An index of another analyzer is built again.
 
 // Name returns the name of the segment that holds the index; empty if none does.
 func (x *Text) Name() string {
@@ -89,8 +87,7 @@ func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
 // faults that they find in it; see package corruption. Every ordinal must be less than `next`. The
-// result `old` is true if the index has an older layout, which cannot be read, or the tokens of another
-// analyzer.
+// result `old` is true if the index has the tokens of another analyzer.
 func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	at := blockPlace{src, "of texts"}
 	meta := column.RawBlock(src, "text")
@@ -98,9 +95,6 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 		at.fail("block text is empty")
 	}
 	at.check(format.Text, uint32(meta[0]))
-	if meta[0] < analyzedFormat {
-		return nil, true
-	}
 	meta = meta[1:]
 	number := func(most uint64) uint64 {
 		n, k := binary.Uvarint(meta)
@@ -140,9 +134,6 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 	return x, false
 }
 
-// analyzedFormat is the first format with this layout.
-const analyzedFormat = 10
-
 // open opens a stored block of the given size. If the size is negative, the block may have any
 // size.
 func (b *blob) open(src column.Source, size int) {
@@ -175,7 +166,7 @@ type storedView struct {
 	pending column.Pending // whether the indexes must still be read
 	parts   []TextPart     // the stored indexes
 	covered uint32         // the parts cover the rows below this number
-	old     bool           // a part has an older layout, or the tokens of another analyzer; set by read
+	old     bool           // a part has the tokens of another analyzer; set by read
 }
 
 // OpenTextView returns the view of a state of a table. Stored indexes hold the texts of the rows

@@ -95,8 +95,8 @@ func (b *blockEntry) appendChunk(dst []byte, i int, length int64, file string, r
 	return out, nil
 }
 
-// unpackChunks decompresses a block that consists of chunks. Any error is an *engine.Corrupt.
-func (b *blockEntry) unpackChunks(data []byte, file string) ([]byte, error) {
+// unpack decompresses a block that consists of chunks. Any error is an *engine.Corrupt.
+func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
 	if b.numChunks() > len(data)/chunkEnd {
 		return nil, &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: %d bytes are too few for the ends of %d chunks", b.name, b.offset, len(data), b.numChunks())}
 	}

@@ -6,15 +6,11 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/omnigraph-go/omnigraph/engine"
 )
 
 // The codecs of a block.
 const (
 	codecNone        = 0 // uncompressed
-	codecZstd        = 1 // a Zstandard frame (RFC 8878); read, not written
-	codecDelta       = 2 // a Zstandard frame of the differences of 4-byte numbers; read, not written
 	codecChunks      = 3 // chunks, see chunks.go
 	codecDeltaChunks = 4 // chunks of the differences of 4-byte numbers
 )
@@ -88,36 +84,6 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 		return w.AddBlock(name, data)
 	}
 	return w.add(name, packed, codec, int64(len(data)))
-}
-
-// unpack decompresses the data of a block. Any error is an *engine.Corrupt.
-func (b *blockEntry) unpack(data []byte, file string) ([]byte, error) {
-	if b.inChunks() {
-		return b.unpackChunks(data, file)
-	}
-	corrupt := func(format string, args ...any) error {
-		return &engine.Corrupt{Object: file, Detail: fmt.Sprintf("block %q, offset %d: ", b.name, b.offset) + fmt.Sprintf(format, args...)}
-	}
-	// The decoder allocates the size in the frame header, so first compare that size with the one
-	// in the footer, which is bounded.
-	var h zstd.Header
-	if err := h.Decode(data); err != nil {
-		return nil, corrupt("the block is not a Zstandard frame: %v", err)
-	}
-	if !h.HasFCS || h.FrameContentSize != uint64(b.unpacked) {
-		return nil, corrupt("the block's frame holds %d bytes, expected %d", h.FrameContentSize, b.unpacked)
-	}
-	out, err := decoder().DecodeAll(data, nil)
-	if err != nil {
-		return nil, corrupt("the block cannot be decompressed: %v", err)
-	}
-	if int64(len(out)) != b.unpacked {
-		return nil, corrupt("the decompressed block has %d bytes, expected %d", len(out), b.unpacked)
-	}
-	if b.codec == codecDelta {
-		undoDeltas(out)
-	}
-	return out, nil
 }
 
 // deltas returns the differences of successive 4-byte numbers.

@@ -51,8 +51,7 @@
 //
 // Every file contains the format number that the store had when the file was written. The
 // table in package format says what each number added. Each checkpoint writes a manifest
-// with the current number; the other files keep theirs. The drawings show the current
-// number. The table also says which numbers below 4 each kind of file can have.
+// with the current number; the other files keep theirs.
 //
 // All numbers are little-endian, all checksums are CRC32C (Castagnoli). Bytes marked 0 are
 // zero. Every byte of a file is under a checksum, except for the unused end of a log file.
@@ -63,7 +62,7 @@
 // write. Its header is in a separate page, which is never written again:
 //
 //	   0  "OGLOG\0\0\0"
-//	   8  u32  format = 5
+//	   8  u32  format
 //	  12  u32  0
 //	  16  u64  number, as in the name
 //	  24  u64  LSN of the first record
@@ -100,7 +99,7 @@
 // multiple of 64, so that it can be used in place:
 //
 //	 0  "OGSEG\0\0\0"
-//	 8  u32  format = 5
+//	 8  u32  format
 //	12  u32  0
 //	16  u64  number, as in the name
 //	24       0
@@ -112,15 +111,14 @@
 //	           u16  length of the name
 //	           name
 //	           u8   0 uncompressed; 3 compressed in chunks; 4 compressed in chunks of differences
-//	                of 4-byte numbers; in formats 2 to 4 also 1 a Zstandard frame, 2 a Zstandard
-//	                frame of differences; not in format 1
-//	           u64  length before it was compressed; not in format 1
+//	                of 4-byte numbers
+//	           u64  length before it was compressed
 //	           u32  for each 64 KiB of the padded block, the last one maybe shorter: checksum
 //	         the last 40 bytes:
 //	 0  u64  offset of the footer
 //	 8  u64  length of the file
 //	16  u32  number of blocks
-//	20  u32  format = 5
+//	20  u32  format
 //	24  u32  0
 //	28  u32  checksum of the footer and bytes 0 to 28
 //	32  "OGSEGEND"
@@ -133,7 +131,7 @@
 // # Manifest
 //
 //	 0  "OGMANIF\0"
-//	 8  u32  format = 5
+//	 8  u32  format
 //	12  u32  number of segments
 //	16  u64  number, as in the name
 //	24  u64  LSN of the last record with an effect in this manifest
@@ -149,11 +147,10 @@
 //
 // # END
 //
-// A store with a manifest of format 4 or later has this file. Close writes the file. It stays true
-// afterwards, because later records have higher LSNs.
+// Create writes this file, and Close writes it anew. It stays true afterwards, because later records have higher LSNs.
 //
 //	 0  "OGEND\0\0\0"
-//	 8  u32  format = 5
+//	 8  u32  format
 //	12  u32  0
 //	16  u64  LSN of the last record, 0 for none
 //	24  u32  0

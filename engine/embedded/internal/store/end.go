@@ -50,21 +50,17 @@ func decodeEnd(data []byte, file string) (durable uint64, err error) {
 	return le.Uint64(data[16:]), nil
 }
 
-// readEnd returns the LSN of the last record according to END, and whether the file exists. A store
-// without END has format 3 or less, or its Create did not finish.
-func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, there bool, err error) {
+// readEnd returns the LSN of the last record according to END.
+func readEnd(fsys fs.FS, dir string, m manifest) (durable uint64, err error) {
 	name := filepath.Join(dir, endName)
 	data, err := fs.ReadFile(fsys, name)
 	switch {
-	case errors.Is(err, iofs.ErrNotExist) && m.format <= 3:
-		return 0, false, nil
 	case errors.Is(err, iofs.ErrNotExist):
-		return 0, false, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("the file is missing, but manifest %d needs it", m.number)}
+		return 0, &engine.Corrupt{Object: name, Detail: fmt.Sprintf("the file is missing, but manifest %d needs it", m.number)}
 	case err != nil:
-		return 0, false, unavailable("reading "+endName, err)
+		return 0, unavailable("reading "+endName, err)
 	}
-	durable, err = decodeEnd(data, name)
-	return durable, err == nil, err
+	return decodeEnd(data, name)
 }
 
 // noteEnd writes the LSN of the given record to END, unless END contains this LSN or a later one

@@ -19,7 +19,6 @@ var manifestMagic = []byte("OGMANIF\x00")
 
 // manifest describes the state of the graph after a record.
 type manifest struct {
-	format   uint32          // format of the file from which it was read; encode writes the current one
 	number   uint64          // number of the manifest, as in its file name
 	upTo     uint64          // LSN of the last record with an effect in this manifest
 	next     SegmentID       // id of the next segment
@@ -70,11 +69,10 @@ func decodeManifest(data []byte, file string, number uint64) (manifest, error) {
 	if want, got := le.Uint32(data[len(body):]), checksum(body); got != want {
 		return corrupt("the file has checksum %08x, expected %08x", got, want)
 	}
-	written := le.Uint32(data[8:])
-	if err := format.StoreRoot.Check(file, "offset 8", written); err != nil {
+	if err := format.StoreRoot.Check(file, "offset 8", le.Uint32(data[8:])); err != nil {
 		return manifest{}, err
 	}
-	m := manifest{format: written, number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
+	m := manifest{number: le.Uint64(data[16:]), upTo: le.Uint64(data[24:]), next: SegmentID(le.Uint64(data[32:]))}
 	if m.number != number {
 		return corrupt("offset 16: this is manifest %d, expected %d", m.number, number)
 	}

@@ -41,9 +41,10 @@ func (s *Store) recover(ctx context.Context) (*Recovered, error) {
 	for _, e := range m.segments {
 		rec.Segments = append(rec.Segments, e.id)
 	}
-	if s.end, s.hasEnd, err = readEnd(s.fsys, s.dir, m); err != nil {
+	if s.end, err = readEnd(s.fsys, s.dir, m); err != nil {
 		return nil, err
 	}
+	s.hasEnd = true
 	used, scans, err := readLogs(ctx, s.fsys, s.dir, found.logs, m.upTo, s.end)
 	if err != nil {
 		return nil, err

@@ -83,17 +83,11 @@ type Pieces struct {
 	b *block
 }
 
-// Pieces returns a block without verifying it, except that a block compressed as one frame is
-// verified and decompressed immediately. For errors and the address of the data see
-// [Segment.Block].
+// Pieces returns a block without verifying it. For errors and the address of the data see [Segment.Block].
 func (g *Segment) Pieces(name string) (Pieces, error) {
 	b, err := g.block(name)
 	if err != nil {
 		return Pieces{}, err
-	}
-	if b.codec != codecNone && !b.inChunks() {
-		_, err := g.Block(name)
-		return Pieces{g, b}, err
 	}
 	return Pieces{g, b}, nil
 }

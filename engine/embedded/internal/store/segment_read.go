@@ -127,8 +127,7 @@ func mapSegment(fsys fs.FS, name string, id SegmentID) (*Segment, error) {
 	return g, nil
 }
 
-// coldEntrySize is the size of a block's compression fields in a footer of format 2, in
-// bytes.
+// coldEntrySize is the size of a block's compression fields in a footer, in bytes.
 const coldEntrySize = 9
 
 // maxFooter is the greatest length of the footer of a segment, in bytes. The checksums of a block take 4 bytes for
@@ -233,8 +232,7 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 	if !bytes.Equal(trailer[32:], segmentEndMagic) {
 		return corrupt("the footer cannot end with %q", trailer[32:])
 	}
-	written := le.Uint32(trailer[20:])
-	if err := format.SegmentFile.Check(file, "", written); err != nil {
+	if err := format.SegmentFile.Check(file, "", le.Uint32(trailer[20:])); err != nil {
 		return nil, 0, err
 	}
 	if got := le.Uint64(trailer[8:]); got != uint64(size) {
@@ -263,17 +261,14 @@ func decodeFooter(footer []byte, file string, size int64) ([]blockEntry, uint32,
 		}
 		b := blockEntry{name: string(rest[:nameLen]), offset: int64(offset), length: int64(length), pieces: make([]uint32, pieces)}
 		rest = rest[nameLen:]
-		b.unpacked = b.length
-		if written > 1 {
-			if (len(rest)-coldEntrySize)/4 < pieces {
-				return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
-			}
-			b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
-			if b.codec > codecDeltaChunks || written < 5 && b.codec > codecDelta || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
-				return corrupt("block %d of %d has codec %d and claims %d bytes packed into %d, which is not possible", i+1, count, b.codec, b.unpacked, b.length)
-			}
-			rest = rest[coldEntrySize:]
+		if (len(rest)-coldEntrySize)/4 < pieces {
+			return corrupt("the footer ends within the entry of block %d of %d", i+1, count)
 		}
+		b.codec, b.unpacked = rest[0], int64(le.Uint64(rest[1:]))
+		if b.codec != codecNone && !b.inChunks() || b.unpacked < 0 || b.unpacked > maxCold || b.unpacked/maxRatio > b.length || b.codec == codecNone && b.unpacked != b.length {
+			return corrupt("block %d of %d has codec %d and claims %d bytes packed into %d, which is not possible", i+1, count, b.codec, b.unpacked, b.length)
+		}
+		rest = rest[coldEntrySize:]
 		for p := range b.pieces {
 			b.pieces[p] = le.Uint32(rest)
 			rest = rest[4:]

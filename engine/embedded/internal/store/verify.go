@@ -68,7 +68,7 @@ func (s *Store) verifyManifest(faults *faultList) []SegmentID {
 	s.mu.Unlock()
 	m, err := readManifest(s.fsys, s.dir, number)
 	if err == nil {
-		_, _, err = readEnd(s.fsys, s.dir, m)
+		_, err = readEnd(s.fsys, s.dir, m)
 	}
 	if err != nil {
 		faults.add(err)
@@ -134,7 +134,7 @@ func (s *Store) verifyAll(ctx context.Context) error {
 			return err
 		}
 	}
-	end, _, badEnd := readEnd(s.fsys, s.dir, newest)
+	end, badEnd := readEnd(s.fsys, s.dir, newest)
 	if badEnd != nil {
 		faults.add(badEnd)
 	}

@@ -115,7 +115,7 @@ func readView(ctx context.Context, fsys fs.FS, dir string, number uint64) (*View
 		return nil, nil, err
 	}
 	// END is read before the log, so the log contains the record that END names.
-	end, _, err := readEnd(fsys, dir, m)
+	end, err := readEnd(fsys, dir, m)
 	if err != nil {
 		return nil, nil, err
 	}

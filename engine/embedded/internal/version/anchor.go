@@ -23,8 +23,7 @@ func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 
 // AppendState appends the block of an anchor. The block holds one state. All rows of the state must
 // be stored. The block consists of the format (1 byte), then schemas, tables and states laid out as
-// in the manifest of that format; see [Manifest]. In a block with format 1 they are laid out as in
-// manifest format 3.
+// in the manifest; see [Manifest].
 func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 	var l layoutList
 	l.add(s)
@@ -36,7 +35,7 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 // error of the opener `open`.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
 	r := &reader{b: b}
-	r.format = max(3, r.formatOf(format.State))
+	r.formatOf(format.State)
 	states, err := r.layouts(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -135,7 +134,7 @@ func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snaps
 func (r *reader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
 	for range r.count() {
 		s := readSchema(r, decode)
-		if r.err == nil && r.format > 2 {
+		if r.err == nil {
 			s.Ancestors = r.ancestors(s)
 		}
 		if r.err != nil {

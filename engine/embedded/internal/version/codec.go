@@ -93,8 +93,7 @@ func appendTexts(dst []byte, all []string) []byte {
 type reader struct {
 	b   []byte // the bytes not read yet
 	err error  // the first error
-	// Only for a manifest: its format, and the segments with the indexes of its tables.
-	format  byte
+	// Only for a manifest: the segments with the indexes of its tables.
 	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
 	bases   map[basesKey]*Table // indexes that several tables may share
 	dry     bool                // lists the segments of tables and opens none of them
@@ -130,13 +129,12 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-// formatOf reads a format number, and fails if k never had that number.
-func (r *reader) formatOf(k format.Kind) byte {
+// formatOf reads a format number, and fails if the program does not read that number.
+func (r *reader) formatOf(k format.Kind) {
 	n := r.byte()
 	if err := k.Check(decoded, "", uint32(n)); r.err == nil && err != nil {
 		r.err, r.b = err, nil
 	}
-	return n
 }
 
 // uvarint reads an unsigned number in the varint encoding; 0 after an error.

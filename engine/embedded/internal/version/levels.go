@@ -23,7 +23,7 @@ import (
 //	            covered  numbers of ordinals and rows that this level and the earlier ones cover,
 //	                     uvarints
 //	            after    numbers of ordinals and rows that the earlier levels cover, uvarints; zeros
-//	                     in level 0; from format 6 on
+//	                     in level 0
 //	            tuples   uvarint count; for each tuple its members: uvarint count, texts
 //	            indexes  descriptors, see package index: of the ids; of each tuple; of
 //	                     an edge's sources, then targets

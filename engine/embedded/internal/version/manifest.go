@@ -31,16 +31,14 @@ import (
 //	              empty for none) and kind (1 byte, value.Kind)
 //	  pages       uvarint count; for each its first ordinal (uvarint) and 256 rows
 //	              of 4 bytes, little-endian
-//	  indexes     the segments with the levels of the indexes: uvarint count, texts. Up to format
-//	              5, a text: the segment with level 0; empty for none
+//	  indexes     the segments with the levels of the indexes: uvarint count, texts
 //	  texts       uvarint count of text indexes; for each the position of its property,
 //	              the rows that it covers (uvarints), and the segments that hold it:
-//	              uvarint count, texts. Formats 1 and 2 have no indexes and no texts.
+//	              uvarint count, texts.
 //	              After the text indexes, and counted with them, come the approximate
 //	              indexes of vectors (@ann), in the same form with one segment each
 //	  sorted      uvarint count of sorted indexes; for each the position of its property
-//	              (uvarint), and the segments with its levels: uvarint count, texts; in format 5,
-//	              a text: the segment with level 0. Formats 1 to 4 have no sorted indexes
+//	              (uvarint), and the segments with its levels: uvarint count, texts
 //	states    uvarint count; for each:
 //	  header      of its commit, as in a record
 //	  schema      uvarint, index in schemas
@@ -54,23 +52,14 @@ import (
 //	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
-//	proposals uvarint count; for each a text: the payload of a KindProposal record. Formats 1 to 6
-//	          have no proposals
-//	drafts    uvarint count; for each a text: see [AppendDraft]. Formats 1 to 7 have no drafts
-//	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none.
-//	          Formats 1 to 8 do not have it
-//
-// In formats 2 and 3 the merge bases stand between branches and history: uvarint count; for
-// every two branches their names (texts) and the state at their lowest common ancestor
-// (uvarint). Format 2 has no ancestors, origins, indexes, texts, archive or anchors.
-// Format 1 also has only one branch, and a different layout after the format: uvarint 1,
-// the header of the branch's head, the schema, the number of its tables and their contents.
+//	proposals uvarint count; for each a text: the payload of a KindProposal record
+//	drafts    uvarint count; for each a text: see [AppendDraft]
+//	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none
 
 // Manifest is the content of a manifest: every state that must be readable without the log,
 // with its branches, history, archive and anchors.
 type Manifest struct {
 	Branches []ManifestBranch // the branches and their heads
-	Bases    []*Snapshot      // further states of formats 2 and 3; not written
 	History  []HistorySegment // the segments with the history of commits
 	Archive  []ArchiveSegment // the segments with the records of old commits
 	Anchors  []Anchor         // the stored past states
@@ -152,12 +141,8 @@ type Opener interface {
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
 	r := &reader{b: payload}
-	r.format = r.formatOf(format.Manifest)
-	switch {
-	case r.err != nil:
+	if r.formatOf(format.Manifest); r.err != nil {
 		return nil, r.err
-	case r.format == 1:
-		return r.manifest1(decode, open)
 	}
 	m := &Manifest{}
 	states, err := r.layouts(decode, nil, open)
@@ -180,38 +165,25 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		b.Head = states[head].Fork()
 		m.Branches = append(m.Branches, b)
 	}
-	if r.format < 4 {
-		if m.Bases = r.pairs(states, len(m.Branches)); r.err != nil {
-			return nil, r.err
-		}
-	}
 	for range r.count() {
 		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
 	}
-	if r.format >= 3 {
-		r.archive(m)
-	}
-	if r.format >= 7 {
-		for range r.count() {
-			p, err := ReadProposal(r.bytes(r.count()))
-			if r.err != nil || err != nil {
-				return nil, cmp.Or(r.err, err)
-			}
-			m.Proposals = append(m.Proposals, p)
+	r.archive(m)
+	for range r.count() {
+		p, err := ReadProposal(r.bytes(r.count()))
+		if r.err != nil || err != nil {
+			return nil, cmp.Or(r.err, err)
 		}
+		m.Proposals = append(m.Proposals, p)
 	}
-	if r.format >= 8 {
-		for range r.count() {
-			d, err := ReadDraft(r.bytes(r.count()))
-			if r.err != nil || err != nil {
-				return nil, cmp.Or(r.err, err)
-			}
-			m.Drafts = append(m.Drafts, d)
+	for range r.count() {
+		d, err := ReadDraft(r.bytes(r.count()))
+		if r.err != nil || err != nil {
+			return nil, cmp.Or(r.err, err)
 		}
+		m.Drafts = append(m.Drafts, d)
 	}
-	if r.format >= 9 {
-		m.ReclaimedEvent = r.text()
-	}
+	m.ReclaimedEvent = r.text()
 	return m, r.err
 }
 
@@ -228,11 +200,10 @@ func (l *fileList) Source(name string) (column.Source, error) {
 }
 
 // TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
-// together. A segment may be listed twice. If the manifest is not readable, or has an old format, the list is not
-// complete.
+// together. A segment may be listed twice. If the manifest is not readable, the list is not complete.
 func TableFiles(payload []byte, decode Decoder) []string {
 	r := &reader{b: payload, dry: true}
-	if r.format = r.formatOf(format.Manifest); r.err != nil || r.format == 1 {
+	if r.formatOf(format.Manifest); r.err != nil {
 		return nil
 	}
 	l := &fileList{}
@@ -241,29 +212,6 @@ func TableFiles(payload []byte, decode Decoder) []string {
 		l.names = append(l.names, names...)
 	}
 	return l.names
-}
-
-// pairs reads the lowest common ancestors of all pairs of n branches, and returns each
-// state once.
-func (r *reader) pairs(states []*Snapshot, n int) (all []*Snapshot) {
-	count := r.count()
-	if r.err == nil && count != n*(n-1)/2 {
-		r.fail(fmt.Sprintf("there are %d lowest common ancestors for %d branches", count, n))
-	}
-	seen := make([]bool, len(states))
-	for range count {
-		r.text()
-		r.text()
-		base := r.index(len(states))
-		if r.err != nil {
-			return nil
-		}
-		if !seen[base] {
-			seen[base] = true
-			all = append(all, states[base])
-		}
-	}
-	return all
 }
 
 // archive reads the archive and the anchors.
@@ -370,38 +318,4 @@ func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) 
 		}
 	}
 	return nil
-}
-
-// manifest1 reads the rest of a manifest of format 1, after its format number.
-func (r *reader) manifest1(decode Decoder, open Opener) (*Manifest, error) {
-	m := &Manifest{}
-	for range r.count() {
-		c, _ := r.header()
-		schema := readSchema(r, decode)
-		if r.err != nil {
-			return nil, r.err
-		}
-		c.Schema = schema.Digest
-		s := NewSnapshot(schema, c)
-		if n := r.count(); n != len(s.nodes)+len(s.edges) {
-			r.fail(fmt.Sprintf("found %d tables, expected %d", n, len(s.nodes)+len(s.edges)))
-		}
-		for _, list := range [][]*Table{s.nodes, s.edges} {
-			for _, t := range list {
-				if r.err == nil {
-					if err := t.readManifest(r, open); err != nil {
-						return nil, err
-					}
-				}
-			}
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-		if err := r.indexAll(s, open, map[[3]*Table]bool{}); err != nil {
-			return nil, err
-		}
-		m.Branches = append(m.Branches, ManifestBranch{Name: c.Branch, Head: s, Receipts: slices.Values([]Receipted(nil))})
-	}
-	return m, r.err
 }

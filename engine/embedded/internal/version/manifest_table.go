@@ -56,10 +56,7 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	t.last = r.text()
 	for range r.count() {
 		name, n := r.text(), r.ordinal()
-		var from *Origin
-		if r.format > 2 {
-			from = r.origin(t.Type)
-		}
+		from := r.origin(t.Type)
 		if r.err != nil {
 			return r.err
 		}
@@ -105,22 +102,16 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	if r.err == nil {
 		t.checkRows(r)
 	}
-	if r.format >= 3 {
-		if r.indexes == nil {
-			r.indexes = map[*Table][]string{}
-		}
-		if r.format >= 6 {
-			r.indexes[t] = r.texts()
-		} else if name := r.text(); name != "" {
-			r.indexes[t] = []string{name}
-		}
-		if r.err == nil {
-			if err := t.readTexts(r, open); err != nil {
-				return err
-			}
+	if r.indexes == nil {
+		r.indexes = map[*Table][]string{}
+	}
+	r.indexes[t] = r.texts()
+	if r.err == nil {
+		if err := t.readTexts(r, open); err != nil {
+			return err
 		}
 	}
-	if r.err == nil && r.format >= 5 {
+	if r.err == nil {
 		return t.readOrders(r, open)
 	}
 	return r.err

@@ -1,12 +1,9 @@
 package version
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -80,7 +77,7 @@ func ReadProposal(payload []byte) (*engine.Proposal, error) {
 
 // proposal reads a proposal.
 func (r *reader) proposal() *engine.Proposal {
-	written := r.formatOf(format.Proposal)
+	r.formatOf(format.Proposal)
 	p := &engine.Proposal{ID: r.ulid(), Revision: r.uvarint(), State: engine.ProposalState(r.byte())}
 	if r.err == nil && p.State.String() == "" {
 		r.fail(fmt.Sprintf("a proposal has the unknown state %d", p.State))
@@ -98,36 +95,13 @@ func (r *reader) proposal() *engine.Proposal {
 		p.Resolutions = append(p.Resolutions, res)
 	}
 	for range r.count() {
-		id := ""
-		if written >= 9 {
-			id = r.ulid()
-		}
-		e := engine.ProposalEvent{ID: id, Kind: engine.ProposalEventKind(r.byte()), Actor: r.text(), Groups: r.texts(), Time: time.UnixMicro(r.varint()).UTC()}
+		e := engine.ProposalEvent{ID: r.ulid(), Kind: engine.ProposalEventKind(r.byte()), Actor: r.text(), Groups: r.texts(), Time: time.UnixMicro(r.varint()).UTC()}
 		for _, s := range []*string{&e.Text, &e.Digest, &e.On.Entity, &e.On.Type, &e.On.ID} {
 			*s = r.text()
 		}
 		p.Events = append(p.Events, e)
 	}
-	if written < 9 {
-		nameOldEvents(p)
-	}
 	return p
-}
-
-// nameOldEvents gives the events of a proposal of format 7 or 8 their ids. An id depends only on the
-// proposal and on the events up to its own, so every version of the proposal has the same ids. It has
-// the time of the event, or of the event before it if that is later.
-func nameOldEvents(p *engine.Proposal) {
-	var ms uint64
-	for i := range p.Events {
-		ms = max(ms, uint64(max(p.Events[i].Time.UnixMilli(), 0)))
-		var id ulid.ULID
-		_ = id.SetTime(min(ms, ulid.MaxTime())) // cannot fail: the time is in range
-		id[6], id[7] = byte(i>>8), byte(i)      // so that the ids of one millisecond ascend
-		sum := sha256.Sum256([]byte(p.ID))
-		copy(id[8:], sum[:])
-		p.Events[i].ID = id.String()
-	}
 }
 
 // AppendProposalMerge appends the payload of a KindProposalMerge record: a proposal, and the record

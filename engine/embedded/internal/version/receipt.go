@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -38,7 +37,7 @@ type Receipted struct {
 //	nodes, edges   varints
 //	counts         of nodes, then of edges: uvarint count, for each its type (text) and
 //	               number (varint)
-//	row or schema  the rest; not in records of format 2. See appendReturned for a row.
+//	row or schema  the rest: see appendReturned for a row.
 func (c *Receipt) append(dst []byte) []byte {
 	if c == nil {
 		return dst
@@ -64,16 +63,15 @@ func (c *Receipt) Pack() string { return string(c.append(nil)) }
 // UnpackReceipt returns the receipt that Pack stored in s. It panics if s holds no receipt.
 func UnpackReceipt(s string) Receipt {
 	r := &reader{b: appendText(nil, s)}
-	c := r.receipt(format.Current)
+	c := r.receipt()
 	if c == nil {
 		panic("version: " + strconv.Quote(s) + " is not a receipt")
 	}
 	return *c
 }
 
-// receipt reads a text that holds a receipt or is empty. The parameter `written` is the format of
-// the record.
-func (r *reader) receipt(written byte) *Receipt {
+// receipt reads a text that holds a receipt or is empty.
+func (r *reader) receipt() *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {
 		return nil
@@ -87,7 +85,7 @@ func (r *reader) receipt(written byte) *Receipt {
 			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
 		}
 	}
-	if in.err == nil && written > 2 && len(in.b) > 0 {
+	if in.err == nil && len(in.b) > 0 {
 		if in.b[0] == rowMark {
 			in.byte()
 			c.Row = in.returned()

@@ -44,7 +44,7 @@ const (
 //	         time          varint, microseconds
 //	         branch, actor texts (uvarint length, bytes)
 //	         parents       uvarint count, 16 bytes each
-//	         receipt       text, empty for none; see [Receipt]. Not in format 1
+//	         receipt       text, empty for none; see [Receipt]
 //	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
 //	                       skip node 5, skip edge 6
 //	         type          uvarint, position in the schema
@@ -227,7 +227,7 @@ func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 
 // header reads the header of a record: the commit, and its receipt or nil.
 func (r *reader) header() (c engine.Commit, receipt *Receipt) {
-	written := r.formatOf(format.Record)
+	r.formatOf(format.Record)
 	c.ID = r.ulid()
 	c.Seq = r.uvarint()
 	c.Time = time.UnixMicro(r.varint()).UTC()
@@ -236,10 +236,7 @@ func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 	for range r.count() {
 		c.Parents = append(c.Parents, r.ulid())
 	}
-	if written > 1 {
-		receipt = r.receipt(written)
-	}
-	return c, receipt
+	return c, r.receipt()
 }
 
 // ulid reads an id of 16 bytes and returns its text.

@@ -143,12 +143,7 @@ func (t *Table) appendOrders(dst []byte) []byte {
 func (t *Table) readOrders(r *reader, open Opener) error {
 	for range r.count() {
 		p := r.index(len(t.Type.Props))
-		var names []string
-		if r.format >= 6 {
-			names = r.texts()
-		} else {
-			names = []string{r.text()}
-		}
+		names := r.texts()
 		if r.err == nil && len(names) == 0 {
 			r.fail("a sorted index has no segments")
 		}

@@ -55,11 +55,11 @@ type accumulator struct {
 	list   *collected      // of collect; nil for other aggregates
 }
 
-// newAccumulators returns an accumulator for each aggregate of a program.
-func newAccumulators(p *Program) []accumulator {
-	list := make([]accumulator, len(p.aggs))
-	for i, a := range p.aggs {
-		list[i] = newAccumulator(&a, p.keepsText(a.ex))
+// newAccumulators returns an accumulator for each aggregate of a query.
+func newAccumulators(q *query) []accumulator {
+	list := make([]accumulator, len(q.aggs))
+	for i, a := range q.aggs {
+		list[i] = newAccumulator(&a, q.keepsText(a.ex))
 	}
 	return list
 }
@@ -149,12 +149,12 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 		}
 		return to.list.add(co, f, values, ids)
 	}
-	return co.evaluator.accumulate(a, to, f, ids)
+	return to.accumulate(co.evaluator, a, f, ids)
 }
 
-// accumulate adds the rows of a frame to an aggregate that is not collect. The list `ids` contains
-// the number of each row's group.
-func (ev *evaluator) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
+// accumulate adds the rows of a frame to the state of an aggregate that is not collect. The list `ids`
+// contains the number of each row's group.
+func (to *accumulator) accumulate(ev *evaluator, a *aggregate, f *frame, ids []uint32) error {
 	if a.rows {
 		for _, id := range ids {
 			to.counts[id]++

@@ -195,7 +195,7 @@ func (o *output) nodesColumn(c *projection, groups []uint32) (engine.Column, err
 	for _, g := range groups {
 		n += list.groups[g].len()
 	}
-	if err := co.tests.nest(n, c.Name); err != nil {
+	if err := co.blocks.nest(n, c.Name); err != nil {
 		return engine.Column{}, err
 	}
 	bytes := n * (4 + fieldBytes*len(c.fields))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
@@ -20,13 +21,26 @@ type collector struct {
 	grouper
 	fuser
 
-	tests        *matcher // tests the conditions of `having`
-	passedHaving []uint32 // rows that satisfy these conditions
+	countsOnly bool // the read returns only counts of all its rows
+
+	// blocks runs the conditions of `having` and the blocks within columns.
+	blocks interface {
+		// having returns the rows of a frame that satisfy condition number i of `having`, among the rows of a set.
+		having(i int, f *frame, among rowSet) (rowSet, error)
+		// recordsColumn returns the column of a `first` or `collect` block for the rows of a frame.
+		recordsColumn(c *projection, f *frame) (engine.Column, error)
+		// nest counts n records of a column toward the limit of a batch.
+		nest(n int, column string) error
+		// startBatch forgets the records of the batch before.
+		startBatch()
+	}
+	passedHaving []uint32 // rows that satisfy the conditions of `having`
+	passed       int64    // number of such rows in the run
 }
 
-// newCollector returns a collector for the runs of a program.
-func newCollector(ev *evaluator) collector {
-	co := collector{evaluator: ev, sorter: newSorter(ev.Program), grouper: newGrouper(ev.Program), fuser: newFuser(ev.Program)}
+// newCollector returns a collector for the runs of a query. The argument `countsOnly` says whether the read returns only counts of all its rows.
+func newCollector(ev *evaluator, countsOnly bool) collector {
+	co := collector{evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.query), grouper: newGrouper(ev.query), fuser: newFuser(ev.query)}
 	co.rows.cols = make([][]uint32, ev.width())
 	return co
 }
@@ -36,7 +50,7 @@ func (co *collector) begin() {
 	for v := range co.rows.cols {
 		co.rows.cols[v] = co.rows.cols[v][:0]
 	}
-	co.rows.n, co.perm, co.more, co.counted = 0, co.perm[:0], false, 0
+	co.rows.n, co.perm, co.more, co.counted, co.passed = 0, co.perm[:0], false, 0, 0
 	co.grouper.begin()
 	co.fuser.begin()
 }
@@ -97,7 +111,7 @@ func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/
 // finish sorts the collected rows and cuts them to the limit.
 func (co *collector) finish() error {
 	co.tally(int(co.counted))
-	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Program.columns, func(c projection) bool { return c.isKey() }) {
+	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.columns, func(c projection) bool { return c.isKey() }) {
 		co.grouped++
 		co.rows.n++
 		co.addGroup()

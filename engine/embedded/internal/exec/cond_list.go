@@ -65,9 +65,9 @@ type sortedList struct {
 	values []value.Value // in ascending order
 }
 
-// newConstants returns the memory for the lists and patterns of a program.
-func newConstants(p *Program) constants {
-	return constants{sorted: make([]sortedList, len(p.lists)), compiled: make([]*pattern.Pattern, len(p.patterns))}
+// newConstants returns the memory for the lists and patterns of a query.
+func newConstants(q *query) constants {
+	return constants{sorted: make([]sortedList, len(q.lists)), compiled: make([]*pattern.Pattern, len(q.patterns))}
 }
 
 // beginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first

@@ -24,7 +24,7 @@ func (pl *planner) connected() error {
 	if !pl.read.Grouped {
 		return nil
 	}
-	if pl.body.startsAgain() {
+	if startsAgain(pl.body) {
 		if err := pl.connectedFrom(plan.NoVar); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (pl *planner) connected() error {
 		return nil // without a cycle, the order matters less
 	}
 	for _, v := range nodes {
-		if pl.body.cost() < costlyRows {
+		if costOf(pl.body) < costlyRows {
 			return nil
 		}
 		if err := pl.connectedFrom(v); err != nil {
@@ -98,7 +98,7 @@ func (pl *planner) connectedFrom(start plan.VarID) error {
 	if err != nil {
 		return err
 	}
-	if p.cost() >= connectGain*was.body.cost() {
+	if costOf(p) >= connectGain*costOf(was.body) {
 		*pl.arrangement = was
 		return nil
 	}
@@ -107,7 +107,7 @@ func (pl *planner) connectedFrom(start plan.VarID) error {
 }
 
 // startsAgain reports whether a step after the first one finds nodes in another way than over a traversal.
-func (p *pipe) startsAgain() bool {
+func startsAgain(p *pipe) bool {
 	return len(p.steps) > 1 && slices.ContainsFunc(p.steps[1:], func(s step) bool {
 		switch s.(type) {
 		case *scan, *lookup, *probe, *sorted:

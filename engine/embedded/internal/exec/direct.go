@@ -23,6 +23,14 @@ type firstLookup struct {
 	single bool
 }
 
+// singleVar returns the variable of the lookup if the field `single` is set; else NoVar.
+func (k *firstLookup) singleVar() plan.VarID {
+	if !k.single {
+		return plan.NoVar
+	}
+	return k.lookup.v
+}
+
 // firstLookup finds out whether the read begins with a lookup by an argument.
 func (pl *planner) firstLookup() (k firstLookup) {
 	l, ok := pl.body.steps[0].(*lookup)
@@ -113,7 +121,7 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 // single makes the batch of a row from the copy of the row, for a program whose field
 // firstLookup.single is set. It reports false if the copy lacks a value.
 func (o *output) single(row uint32) bool {
-	v := o.first.lookup.v
+	v := o.lone
 	copies, at := o.tables[v].Copied(o.from.rows.cols[v][row])
 	if copies == nil {
 		return false
@@ -122,7 +130,7 @@ func (o *output) single(row uint32) bool {
 		c, vec := &o.columns[i], &o.vecs[i]
 		// The last batch may have been made without copies, from other memory.
 		c.Valid, c.Strings, c.Ints, c.Floats = nil, vec.Strings, vec.Ints, vec.Floats
-		if !copies.One(o.Program.columns[i].ex.prop, at, c) {
+		if !copies.One(o.query.columns[i].ex.prop, at, c) {
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ const maxEdgeSet = 32 << 20
 // searched counts searches of a step in the lists of neighbours.
 func (m *matcher) searched(s *check, n int) {
 	if m.edgeSets == nil {
-		m.edgeSets = make([]edgeSet, m.Program.frames)
+		m.edgeSets = make([]edgeSet, m.arrangement.frames)
 	}
 	m.edgeSets[s.id].searches += n
 }

@@ -16,7 +16,7 @@ import (
 // evaluator evaluates the expressions and conditions of a program over frames. It holds the inputs
 // of a run (the snapshot, the arguments, the instant) and the budget of the run.
 type evaluator struct {
-	*Program
+	*query
 	budget
 	ctx     context.Context   // nil between calls of the result's methods
 	snap    *version.Snapshot // the state that the run reads
@@ -56,11 +56,11 @@ type evaluator struct {
 		evalBlockAgg(subquery int, f *frame, vec *column.Vec, at int) error
 		evalMember(subquery int, f *frame, vec *column.Vec, at int) error
 	}
-	visiting   *arrangedSubquery // the subquery that runs; nil for none
-	visited    int64             // approximate number of entities that subqueries have examined
-	maxVisited int64             // limit of `visited`
-	choices    []choice          // by expr.choice
-	chosenBy   [][]uint32        // by position in query.holdings: the memory for rows that the block's steps choose
+	visiting   *subquery  // the subquery that runs; nil for none
+	visited    int64      // approximate number of entities that subqueries have examined
+	maxVisited int64      // limit of `visited`
+	choices    []choice   // by expr.choice
+	chosenBy   [][]uint32 // by position in query.holdings: the memory for rows that the block's steps choose
 	// searches is the memory of the searches for walks. It has first an element for each element of
 	// query.routes, and then an element for each step explore, by explore.number.
 	searches []search
@@ -71,18 +71,18 @@ type evaluator struct {
 	scores
 }
 
-// newEvaluator returns an evaluator for the runs of a program.
-func newEvaluator(p *Program) evaluator {
-	ev := evaluator{Program: p, vecs: make([]column.Vec, p.vecs), tables: make([]*version.Table, len(p.types)),
-		queries: make([]textQuery, len(p.texts)), part: new(frame), constants: newConstants(p), scores: newScores(p)}
-	ev.shares = newShares(p)
-	if n := len(p.routes) + p.searches; n > 0 {
+// newEvaluator returns an evaluator for the runs of a query. The argument `searches` is the number of steps of type explore.
+func newEvaluator(q *query, searches int) evaluator {
+	ev := evaluator{query: q, vecs: make([]column.Vec, q.vecs), tables: make([]*version.Table, len(q.types)),
+		queries: make([]textQuery, len(q.texts)), part: new(frame), constants: newConstants(q), scores: newScores(q)}
+	ev.shares = newShares(q)
+	if n := len(q.routes) + searches; n > 0 {
 		ev.searches = make([]search, n)
 	}
-	if p.computes {
-		ev.made = make([]int64, p.vecs)
-		ev.chosenBy = make([][]uint32, len(p.holdings))
-		ev.choices = make([]choice, p.choosers)
+	if q.computes {
+		ev.made = make([]int64, q.vecs)
+		ev.chosenBy = make([][]uint32, len(q.holdings))
+		ev.choices = make([]choice, q.choosers)
 	}
 	return ev
 }

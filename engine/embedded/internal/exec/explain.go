@@ -18,12 +18,6 @@ type explainer struct {
 	prof *profile // nil unless the program ran with a profile
 }
 
-// described is a step that describes itself: the operator's name, and the things it works
-// on.
-type described interface {
-	describe(x *explainer) (name, detail string)
-}
-
 // maxOperators is the maximum number of steps in an explained plan. Each operator may be
 // the child of the previous one, so an indented tree of n operators may take n² bytes.
 const maxOperators = 4096
@@ -150,7 +144,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	}
 	if len(r.Having) > 0 {
 		var conds []string
-		for _, t := range x.havings {
+		for _, t := range x.havingTests {
 			conds = append(conds, x.having(t))
 			est *= otherShare
 		}
@@ -206,10 +200,7 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 		if i < len(p.estimates) {
 			est = p.estimates[i]
 		}
-		name, detail := strings.TrimPrefix(fmt.Sprintf("%T", s), "*exec."), ""
-		if d, ok := s.(described); ok {
-			name, detail = d.describe(x)
-		}
+		name, detail := s.describe(x)
 		next := &engine.Operator{Name: name, Detail: detail, Estimate: est}
 		if op != nil {
 			next.Children = append(next.Children, op)

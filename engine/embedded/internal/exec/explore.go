@@ -27,8 +27,8 @@ func (l *link) explores() bool {
 
 // explore returns the step for a walk. The argument `both` says whether both ends are bound.
 func (pl *planner) explore(tr traverse, both bool) *explore {
-	pl.searches++
-	return &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searches - 1}
+	pl.searchSteps++
+	return &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searchSteps - 1}
 }
 
 // run implements [step].

@@ -186,7 +186,7 @@ func (m *matcher) weigh(w *weight, list []int64) error {
 	table := m.table(w.v)
 	f := &m.weighing
 	if f.cols == nil {
-		f.cols = make([][]uint32, m.slots())
+		f.cols = make([][]uint32, m.program.slots())
 		m.charged(columnHead * len(f.cols))
 	}
 	m.column(f, w.v)

@@ -215,7 +215,7 @@ func (pl *planner) factorize() error {
 		return nil
 	}
 	gain, termGain := factorGain, 1.0
-	usual := pl.body.cost()
+	usual := costOf(pl.body)
 	switch {
 	case pl.snap.Size() < smallGraph:
 		gain, termGain = smallGain, smallGain
@@ -267,8 +267,8 @@ func (pl *planner) factorize() error {
 	return nil
 }
 
-// cost estimates the cost of the steps of a pipe, in rows that a step receives or yields.
-func (p *pipe) cost() float64 {
+// costOf estimates the cost of the steps of a pipe, in rows that a step receives or yields.
+func costOf(p *pipe) float64 {
 	total, in := 0.0, 1.0
 	for i, n := range p.estimates {
 		switch p.steps[i].(type) {
@@ -357,9 +357,9 @@ func (pl *planner) product(b *block, l layout) (*pipe, float64, error) {
 	if n := len(p.estimates); n > 0 {
 		rows = p.estimates[n-1]
 	}
-	cost := p.cost()
+	cost := costOf(p)
 	if s.last = pl.closing(p, core); s.last != nil {
-		cost = p.cost()
+		cost = costOf(p)
 		if n := len(p.estimates); n > 0 {
 			rows = p.estimates[n-1]
 		}

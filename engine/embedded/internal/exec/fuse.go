@@ -11,10 +11,10 @@ type fuser struct {
 	fusedRows frame    // rows for the collector
 }
 
-// newFuser returns a fuser for the runs of a program.
-func newFuser(p *Program) (fu fuser) {
-	if len(p.fusions) > 0 {
-		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, p.width()), make([][]uint32, p.width())
+// newFuser returns a fuser for the runs of a query.
+func newFuser(q *query) (fu fuser) {
+	if len(q.fusions) > 0 {
+		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, q.width()), make([][]uint32, q.width())
 	}
 	return fu
 }
@@ -135,7 +135,7 @@ func (co *collector) ranked(e *expr) []uint32 {
 			keys = append(keys, sortKey{vec: co.eval(ex, rows)})
 			continue
 		}
-		keys = append(keys, co.idKey(v, rows.cols[v], false))
+		keys = append(keys, idKey(co.evaluator, v, rows.cols[v], false))
 	}
 	co.sortBy = keys
 	slices.SortFunc(places, func(a, b uint32) int {

@@ -86,8 +86,8 @@ func (b *binder) groupKey() {
 	g.whole = g.whole || len(key) > 0 && !slices.ContainsFunc(key, func(p int) bool { return !slices.Contains(props, p) })
 }
 
-// newGrouper returns a grouper for the runs of a program.
-func newGrouper(p *Program) grouper { return grouper{sums: newAccumulators(p)} }
+// newGrouper returns a grouper for the runs of a query.
+func newGrouper(q *query) grouper { return grouper{sums: newAccumulators(q)} }
 
 // begin empties the groups for a new run.
 func (g *grouper) begin() {
@@ -203,8 +203,8 @@ func (co *collector) startRemembering(rows int) error {
 // assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
 // i in ids[places[i]], or in ids[i] if places is nil.
 func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
-	for i := range co.Program.columns {
-		if c := &co.Program.columns[i]; c.variesByGroup() {
+	for i := range co.columns {
+		if c := &co.columns[i]; c.variesByGroup() {
 			co.eval(c.ex, f)
 		}
 	}
@@ -213,8 +213,8 @@ func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 	}
 	for i := range f.n {
 		co.key = co.key[:0]
-		for k := range co.Program.columns {
-			if c := &co.Program.columns[k]; c.variesByGroup() {
+		for k := range co.columns {
+			if c := &co.columns[k]; c.variesByGroup() {
 				co.key = appendGroupKey(co.key, &co.vecs[c.ex.slot], i)
 			}
 		}
@@ -314,7 +314,7 @@ func (co *collector) sortGroups() error {
 		copy(co.perm, groups)
 		return nil
 	}
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.Program.columns)))
+	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.columns)))
 	if err := co.spend(taken); err != nil {
 		return err
 	}
@@ -335,8 +335,8 @@ func (co *collector) sortGroups() error {
 			keys = append(keys, sortKey{vec: co.eval(o.ex, rows), desc: o.desc})
 		}
 	}
-	for i := range co.Program.columns {
-		if c := &co.Program.columns[i]; c.variesByGroup() {
+	for i := range co.columns {
+		if c := &co.columns[i]; c.variesByGroup() {
 			keys = append(keys, sortKey{vec: co.eval(c.ex, rows)})
 		}
 	}

@@ -45,7 +45,7 @@ func (b *binder) having() error {
 		if err := b.checkHaving(t); err != nil {
 			return err
 		}
-		b.havings = append(b.havings, arrangedHaving(t))
+		b.havings = append(b.havings, t)
 	}
 	return nil
 }
@@ -80,6 +80,16 @@ func arrangedHaving(t *test) *arrangedTest {
 	return out
 }
 
+// having returns the rows in the set `among` that satisfy condition number i of `having`. A dropped condition keeps all of
+// them.
+func (m *matcher) having(i int, f *frame, among rowSet) (rowSet, error) {
+	t := m.havingTests[i]
+	if m.isDropped(t) {
+		return among, nil
+	}
+	return m.satisfying(t, f, nil, among)
+}
+
 // filter removes the rows of a frame that fail a condition of `having`.
 func (co *collector) filter(f *frame) error {
 	rows, err := co.satisfying(f)
@@ -97,15 +107,12 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 	for i := range f.n {
 		among.set(uint32(i))
 	}
-	for i, t := range co.havings {
+	for i := range co.havings {
 		if fault.On(fault.HavingLost) && i > 0 && i == len(co.havings)-1 {
 			break
 		}
-		if co.tests.isDropped(t) {
-			continue
-		}
 		var err error
-		if among, err = co.tests.satisfying(t, f, nil, among); err != nil {
+		if among, err = co.blocks.having(i, f, among); err != nil {
 			return nil, err
 		}
 	}
@@ -116,9 +123,7 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 		}
 	}
 	co.passedHaving = rows
-	if prof := co.tests.prof; prof != nil {
-		prof.passed += int64(len(rows))
-	}
+	co.passed += int64(len(rows))
 	return rows, nil
 }
 

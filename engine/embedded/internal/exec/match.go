@@ -9,6 +9,8 @@ import (
 // owns the memory of the steps.
 type matcher struct {
 	*evaluator
+	*arrangement
+	program   *Program         // for the helpers
 	out       *collector       // receives the rows of the match
 	prof      *profile         // nil unless the run is analyzed
 	unit      frame            // the single row with which the match begins
@@ -40,9 +42,9 @@ type matcher struct {
 	weighed  [][]int64 // by weight.kept: the weight of each node, by ordinal; nil before they are computed
 }
 
-// newMatcher returns a matcher that passes the rows that it finds to `out`.
-func newMatcher(ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, out: out, frames: make([]frame, ev.frames), walks: make([]walk, ev.frames), around: make([]nearby, ev.frames), optionals: make([]optionalRun, ev.Program.optionals), subqueries: newSubqueryRuns(ev.Program), weighed: make([][]int64, ev.Program.weighed)}
+// newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
+func newMatcher(p *Program, ev *evaluator, out *collector) matcher {
+	m := matcher{evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]frame, p.frames), walks: make([]walk, p.frames), around: make([]nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.query), weighed: make([][]int64, p.weighed)}
 	m.unit.cols = make([][]uint32, ev.width())
 	return m
 }
@@ -112,7 +114,7 @@ func (m *matcher) frame(id int, vars []plan.VarID) *frame {
 	f := &m.frames[id]
 	f.n = 0
 	if f.cols == nil {
-		f.cols = make([][]uint32, m.slots())
+		f.cols = make([][]uint32, m.program.slots())
 		m.charged(columnHead * len(f.cols))
 	}
 	for _, v := range vars {

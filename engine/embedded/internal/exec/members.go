@@ -47,8 +47,8 @@ func (pl *planner) members(s *scope, v plan.VarID) *members {
 	return best
 }
 
-// found estimates the number of nodes that the step finds if `live` nodes of the type exist.
-func (s *members) found(live float64) float64 {
+// foundIn estimates the number of nodes that the step finds if `live` nodes of the type exist.
+func (e *estimator) foundIn(s *members, live float64) float64 {
 	n := listLength(s.cond.right)
 	if s.tuple >= 0 {
 		n *= live * equalShare
@@ -56,8 +56,8 @@ func (s *members) found(live float64) float64 {
 	return min(live, n)
 }
 
-// cost estimates the cost of the step in rows.
-func (s *members) cost(live float64) float64 {
+// costIn estimates the cost of the step in rows.
+func (e *estimator) costIn(s *members, live float64) float64 {
 	if s.tuple < 0 {
 		return lookupCost * max(1, listLength(s.cond.right))
 	}

@@ -52,6 +52,9 @@ func (pl *planner) plan() error {
 			return err
 		}
 	}
+	for _, t := range pl.havings {
+		pl.havingTests = append(pl.havingTests, arrangedHaving(t))
+	}
 	if err := pl.arrangeHoldings(); err != nil {
 		return err
 	}
@@ -294,7 +297,7 @@ func (pl *planner) extend(s *scope) error {
 			offer(pl.cost(e.shared), pl.found(e.shared), func() { pl.addProbeShared(s, e.shared) })
 		}
 		if e.each != nil {
-			offer(e.each.cost(live), e.each.found(live), func() { pl.addMembers(s, e.each) })
+			offer(pl.costIn(e.each, live), pl.foundIn(e.each, live), func() { pl.addMembers(s, e.each) })
 		}
 		if e.text >= 0 {
 			offer(scanCost+live*textShare, live*textShare, func() { pl.addTextScan(s, v, e.text) })

@@ -56,12 +56,12 @@ type query struct {
 	// of the `matches` conditions.
 	lists    []*expr
 	patterns []constPattern
-	keep     []plan.VarID    // variables whose ordinals the result needs
-	columns  []projection    // columns of the result
-	havings  []*arrangedTest // conditions on the rows of the result
-	order    []orderKey      // sort keys, the first one first
-	aggs     []aggregate     // the aggregates, each once
-	holdings []*holding      // the blocks whose truth is a value
+	keep     []plan.VarID // variables whose ordinals the result needs
+	columns  []projection // columns of the result
+	havings  []*test      // conditions on the rows of the result
+	order    []orderKey   // sort keys, the first one first
+	aggs     []aggregate  // the aggregates, each once
+	holdings []*holding   // the blocks whose truth is a value
 
 	subqueries []*subquery // the subqueries; an inner subquery comes before the outer one
 
@@ -83,13 +83,14 @@ type query struct {
 type arrangement struct {
 	body        *pipe               // the steps that find the rows
 	heldTests   []*arrangedTest     // the blocks whose truth is a value, by position in query.holdings
+	havingTests []*arrangedTest     // by position in query.havings
 	frames      int                 // number of frames that the steps own
 	optionals   int                 // number of `optional` blocks and subqueries, which have a marker each
 	arranged    []*arrangedSubquery // by position in query.subqueries
 	plannedSize int                 // binary magnitude of the graph's size at the time of planning
 	countsOnly  bool                // the read returns only counts of all its rows
 	first       firstLookup         // the lookup that the read begins with
-	searches    int                 // number of steps of type explore
+	searchSteps int                 // number of steps of type explore
 	weighed     int                 // number of variables whose weights are kept
 }
 

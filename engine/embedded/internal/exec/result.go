@@ -62,7 +62,7 @@ func (r *Result) nextBatch(ctx context.Context) (_ *engine.Batch, err error) {
 		}
 		switch {
 		case many == nil:
-			if r.next += n; r.run.collector.tests.nested < plan.MaxNested/4 {
+			if r.next += n; r.run.matcher.nested < plan.MaxNested/4 {
 				size = min(2*size, frameSize)
 			}
 			r.size = int16(size)
@@ -107,7 +107,9 @@ func (r *Result) Close() error {
 // output makes batches of the collected rows.
 type output struct {
 	*evaluator
-	from    *collector      // holds the collected rows
+	from *collector // holds the collected rows
+	// lone is the variable of the lookup, if the field firstLookup.single of the program is set; else NoVar.
+	lone    plan.VarID
 	rows    frame           // rows of the batch
 	batch   engine.Batch    // the current batch; its memory is reused
 	columns []engine.Column // the columns of the batch
@@ -115,15 +117,15 @@ type output struct {
 	charged int             // bytes that the run was charged for the lists of nodes in the batch
 }
 
-// newOutput returns an output of the rows in `from`.
-func newOutput(ev *evaluator, from *collector) output {
-	o := output{evaluator: ev, from: from, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
+// newOutput returns an output of the rows in `from`; for `lone` see output.lone.
+func newOutput(ev *evaluator, from *collector, lone plan.VarID) output {
+	o := output{evaluator: ev, from: from, lone: lone, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
 	o.rows.cols = make([][]uint32, ev.width())
 	for i, c := range ev.columns {
 		if c.fields != nil && c.agg < 0 {
 			o.columns[i].Fields = make([]engine.Column, len(c.fields))
 		}
-		if ev.first.single {
+		if lone != plan.NoVar {
 			o.vecs[i].Reset(ev.types[c.ex.v].Props[c.ex.prop].Type, 1)
 			o.columns[i] = o.vecs[i].Column
 		}
@@ -145,7 +147,7 @@ func (o *output) end(vecs bool) {
 // batchOf returns the batch of the given collected rows. It is valid until the next call.
 func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 	n := len(rows)
-	if n == 1 && o.first.single && o.single(rows[0]) {
+	if n == 1 && o.lone != plan.NoVar && o.single(rows[0]) {
 		return &o.batch, nil
 	}
 	for _, v := range o.keep {
@@ -162,15 +164,15 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 		o.rows.cols[v] = out
 	}
 	o.rows.n, o.rows.groups = n, rows
-	o.from.tests.nested = 0
+	o.from.blocks.startBatch()
 	o.spent -= int64(o.charged)
 	o.charged = 0
-	for i := range o.Program.columns {
-		c, vec := &o.Program.columns[i], &o.vecs[i]
+	for i := range o.query.columns {
+		c, vec := &o.query.columns[i], &o.vecs[i]
 		switch {
 		case c.rows >= 0:
 			var err error
-			if o.columns[i], err = o.from.tests.recordsColumn(c, &o.rows); err != nil {
+			if o.columns[i], err = o.from.blocks.recordsColumn(c, &o.rows); err != nil {
 				return nil, err
 			}
 		case c.fields != nil && c.agg >= 0:

@@ -31,6 +31,7 @@ type Options struct {
 // and each owns its memory: steps evaluate expressions and push rows to the collector, and
 // the output reads the collected rows.
 type run struct {
+	program   *Program
 	evaluator evaluator
 	matcher   matcher   // runs the steps
 	collector collector // collects the rows of the match
@@ -39,13 +40,13 @@ type run struct {
 
 // newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
-	r := &run{evaluator: newEvaluator(p)}
-	r.collector = newCollector(&r.evaluator)
+	r := &run{program: p, evaluator: newEvaluator(&p.query, p.searchSteps)}
+	r.collector = newCollector(&r.evaluator, p.countsOnly)
 	r.evaluator.results = r.collector.result
-	r.matcher = newMatcher(&r.evaluator, &r.collector)
+	r.matcher = newMatcher(p, &r.evaluator, &r.collector)
 	r.evaluator.blocks = &r.matcher
-	r.collector.tests = &r.matcher
-	r.output = newOutput(&r.evaluator, &r.collector)
+	r.collector.blocks = &r.matcher
+	r.output = newOutput(&r.evaluator, &r.collector, p.first.singleVar())
 	return r
 }
 
@@ -63,7 +64,7 @@ func (r *run) end() {
 	for i := range r.matcher.subqueries {
 		r.matcher.subqueries[i].end()
 	}
-	r.evaluator.pool.Put(r)
+	r.program.pool.Put(r)
 }
 
 // Run runs the program on a snapshot for which Fits is true. The caller must have checked
@@ -99,7 +100,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 		return nil, err
 	}
 	if prof != nil {
-		prof.grouped = r.collector.grouped
+		prof.grouped, prof.passed = r.collector.grouped, r.collector.passed
 	}
 	r.evaluator.ctx = nil
 	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.more}, nil

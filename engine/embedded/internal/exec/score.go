@@ -19,9 +19,9 @@ type scores struct {
 	embedder Embedder    // computes the vector of a text
 }
 
-// newScores returns the scores for one run of a program.
-func newScores(p *Program) scores {
-	return scores{scorers: make([]scorer, len(p.relevances)), fused: make([][]float64, len(p.fusions))}
+// newScores returns the scores for one run of a query.
+func newScores(q *query) scores {
+	return scores{scorers: make([]scorer, len(q.relevances)), fused: make([][]float64, len(q.fusions))}
 }
 
 // scorer computes a relevance in one run.

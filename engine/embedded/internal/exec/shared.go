@@ -93,13 +93,13 @@ func (ev *evaluator) beginShared() {
 	}
 }
 
-// newShares returns memory for the tables of a program's variables over interfaces. It is nil if there are none.
-func newShares(p *Program) []shared {
-	if !slices.ContainsFunc(p.over, func(i *version.Interface) bool { return i != nil }) {
+// newShares returns memory for the tables of a query's variables over interfaces. It is nil if there are none.
+func newShares(q *query) []shared {
+	if !slices.ContainsFunc(q.over, func(i *version.Interface) bool { return i != nil }) {
 		return nil
 	}
-	list := make([]shared, len(p.over))
-	for v, i := range p.over {
+	list := make([]shared, len(q.over))
+	for v, i := range q.over {
 		list[v].of = i
 	}
 	return list

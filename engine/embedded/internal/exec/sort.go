@@ -27,9 +27,9 @@ type sorter struct {
 	moved   []uint32  // memory for permute
 }
 
-// newSorter returns a sorter with memory for the sort keys of a program.
-func newSorter(p *Program) sorter {
-	return sorter{sortBy: make([]sortKey, 0, len(p.order)+len(p.columns))}
+// newSorter returns a sorter with memory for the sort keys of a query.
+func newSorter(q *query) sorter {
+	return sorter{sortBy: make([]sortKey, 0, len(q.order)+len(q.columns))}
 }
 
 const (
@@ -145,7 +145,7 @@ func (co *collector) sortKeys() []sortKey {
 	n := co.rows.n
 	keys := co.sortBy[:0]
 	ids := func(v plan.VarID, desc bool) {
-		keys = append(keys, co.idKey(v, co.rows.cols[v][:n], desc))
+		keys = append(keys, idKey(co.evaluator, v, co.rows.cols[v][:n], desc))
 	}
 	for _, o := range co.order {
 		switch {
@@ -174,7 +174,7 @@ func (q *query) isID(e *expr) bool {
 
 // idKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the
 // types and ids. The list `ords` has the ordinals of the entities.
-func (ev *evaluator) idKey(v plan.VarID, ords []uint32, desc bool) sortKey {
+func idKey(ev *evaluator, v plan.VarID, ords []uint32, desc bool) sortKey {
 	if s := ev.shared(v); s != nil {
 		return sortKey{shared: s, ords: ords, desc: desc}
 	}

@@ -116,7 +116,7 @@ func mayFail(c *cond) bool { return !c.isLocal() }
 
 // canSplit reports whether a pipe can run on several processors. Its steps must not use anything that belongs to the whole
 // run, apart from the weights.
-func (p *pipe) canSplit() bool {
+func canSplit(p *pipe) bool {
 	for i, s := range p.steps {
 		ok := false
 		switch s := s.(type) {
@@ -143,7 +143,7 @@ func (pl *planner) splitting() {
 	if !pl.countsOnly {
 		return
 	}
-	split := func(p *pipe) { p.work, p.splits = max(p.work, p.cost()), p.canSplit() }
+	split := func(p *pipe) { p.work, p.splits = max(p.work, costOf(p)), canSplit(p) }
 	if t, ok := pl.body.steps[0].(*terms); ok {
 		for _, p := range t.of {
 			split(p)
@@ -263,7 +263,7 @@ type helper struct {
 
 // run does the work of a share for the run of a matcher, with at most `memory` bytes, or without a limit if that is 0.
 func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) error) {
-	r := of.pool.Get().(*run)
+	r := of.program.pool.Get().(*run)
 	r.evaluator.begin(of.ctx, of.snap, of.args, Options{Now: of.now, Memory: memory, Shared: of.budget.shared, Visits: of.maxVisited, Walked: of.most, Examined: of.mostExamined})
 	r.matcher.begin(nil)
 	r.collector.begin()

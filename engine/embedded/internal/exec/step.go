@@ -11,6 +11,8 @@ import (
 // the step that it is pushed to: that step may remove rows from it.
 type step interface {
 	run(m *matcher, p *pipe, at int, f *frame) error
+	// describe returns the name of the operator for the step, and the things that the step works on.
+	describe(x *explainer) (name, detail string)
 }
 
 // counter is a step that can count the rows that it would push, without making them. The
@@ -124,7 +126,7 @@ type idFilter struct {
 }
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
-func (q *query) idCond(c *cond) *idFilter {
+func (pl *planner) idCond(c *cond) *idFilter {
 	if !c.compares() || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne || c.left.optional || c.right.optional {
 		return nil
 	}
@@ -132,7 +134,7 @@ func (q *query) idCond(c *cond) *idFilter {
 	if left.kind == exprConst {
 		left, right = right, left
 	}
-	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !q.isID(left) {
+	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !pl.isID(left) {
 		return nil
 	}
 	return &idFilter{v: left.v, id: right, not: c.op == plan.Ne, cond: c}

@@ -131,7 +131,7 @@ func (pl *planner) arrangeSubqueries() error {
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
 	chosen, part, visiting := m.chosen, m.part, m.visiting
-	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.arranged[i]
+	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.query.subqueries[i]
 	return func() {
 		run.chosen = m.chosen
 		m.chosen, m.part, m.visiting = chosen, part, visiting
@@ -174,7 +174,7 @@ func (m *matcher) yielded(s *arrangedSubquery, f *frame) error {
 	run := &m.subqueries[s.id]
 	markers := f.cols[s.row][:f.n]
 	if s.blockRows == nil {
-		return m.accumulate(&s.agg, &run.sum, f, markers)
+		return run.sum.accumulate(m.evaluator, &s.agg, f, markers)
 	}
 	return m.gather(s, run, f, markers)
 }
@@ -227,14 +227,14 @@ func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int)
 	return m.textErr
 }
 
-// newSubqueryRuns returns the memory for the subqueries of a program.
-func newSubqueryRuns(p *Program) []subqueryRun {
-	runs := make([]subqueryRun, len(p.query.subqueries))
-	for i, s := range p.query.subqueries {
+// newSubqueryRuns returns the memory for the subqueries of a query.
+func newSubqueryRuns(q *query) []subqueryRun {
+	runs := make([]subqueryRun, len(q.subqueries))
+	for i, s := range q.subqueries {
 		if s.blockRows == nil {
-			runs[i].sum = newAccumulator(&s.agg, p.keepsText(s.agg.ex))
+			runs[i].sum = newAccumulator(&s.agg, q.keepsText(s.agg.ex))
 		} else {
-			runs[i].gathered = newGathered(p)
+			runs[i].gathered = newGathered(q)
 		}
 	}
 	return runs

@@ -137,8 +137,8 @@ type gathered struct {
 }
 
 // newGathered returns the memory for the rows of a block.
-func newGathered(p *Program) gathered {
-	return gathered{rows: frame{cols: make([][]uint32, p.width())}, kept: frame{cols: make([][]uint32, p.width())}, shared: frame{cols: make([][]uint32, p.width())}}
+func newGathered(q *query) gathered {
+	return gathered{rows: frame{cols: make([][]uint32, q.width())}, kept: frame{cols: make([][]uint32, q.width())}, shared: frame{cols: make([][]uint32, q.width())}}
 }
 
 // rowBytes returns the bytes that each gathered row takes.
@@ -198,7 +198,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 			keys = append(keys, sortKey{vec: m.eval(t.id, &run.rows)})
 			continue
 		}
-		keys = append(keys, m.idKey(t.v, run.rows.cols[t.v][:n], false))
+		keys = append(keys, idKey(m.evaluator, t.v, run.rows.cols[t.v][:n], false))
 	}
 	run.keys = keys
 	if m.textErr != nil {
@@ -356,6 +356,9 @@ func (m *matcher) nest(n int, of string) error {
 	}
 	return nil
 }
+
+// startBatch forgets the nested records of the batch before.
+func (m *matcher) startBatch() { m.nested = 0 }
 
 // tooManyRecords is the error for a batch whose rows have too many nested records. A batch of fewer
 // rows may have few enough.

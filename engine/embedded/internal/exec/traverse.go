@@ -388,7 +388,7 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 // step.
 func (m *matcher) oppositeHops(s *check, back bool) *[2]hop {
 	if m.opposites == nil {
-		m.opposites = make([][2]hop, m.Program.frames)
+		m.opposites = make([][2]hop, m.arrangement.frames)
 	}
 	hops := &m.opposites[s.id]
 	*hops, _ = m.hops(s.edge, s.Undirected || back, s.Undirected || !back)

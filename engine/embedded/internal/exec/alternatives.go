@@ -93,7 +93,7 @@ func (s *checkAlternatives) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.push(p, at+1, f)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *checkAlternatives) describe(x *explainer) (name, detail string) {
 	return "joined", x.Traverse(s.Traverse)
 }

@@ -236,12 +236,12 @@ func (near *candidateSelector) addNotFinite(view *index.VectorView, accept engin
 // end ends a search and drops its target.
 func (near *candidateSelector) end() { near.target = nil }
 
-// describe implements [described].
+// describe implements [step].
 func (s *nearStep) describe(x *explainer) (name, detail string) {
 	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src)) + x.approximately(s.score)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s gather) describe(x *explainer) (name, detail string) {
 	return "gather", x.types[s.v].Name + " " + x.Var(s.v)
 }

@@ -365,7 +365,7 @@ func (t *arrangedTest) keyword() string {
 	return "filter"
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
 
 // conditions returns the operators for the conditions in a test: the steps of its block, or one

@@ -235,7 +235,7 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 	return op, est
 }
 
-// describe implements [described].
+// describe implements [step].
 func (l *lookup) describe(x *explainer) (name, detail string) {
 	t := x.types[l.v]
 	detail = t.Name + " " + x.Var(l.v)
@@ -256,7 +256,7 @@ func (l *lookup) describe(x *explainer) (name, detail string) {
 	return "lookup", detail
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *probe) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	var parts []string
@@ -266,12 +266,12 @@ func (s *probe) describe(x *explainer) (name, detail string) {
 	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *scan) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *sorted) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	prop := x.Var(s.v) + "." + t.Props[s.prop].Name
@@ -300,7 +300,7 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 	return "range", detail
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *sweep) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for i := range s.tests {
@@ -310,17 +310,17 @@ func (s *sweep) describe(x *explainer) (name, detail string) {
 	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *degrees) describe(x *explainer) (name, detail string) {
 	return "degrees", x.Traverse(s.Traverse) + " counted at " + x.Var(s.v)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *textScan) describe(x *explainer) (name, detail string) {
 	return "search", x.types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.texts[s.text].src)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *topStep) describe(x *explainer) (name, detail string) {
 	detail = fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src))
 	if s.score.kind == exprNearest && x.isApproximate(s.score) {
@@ -329,12 +329,12 @@ func (s *topStep) describe(x *explainer) (name, detail string) {
 	return "top", detail
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *expand) describe(x *explainer) (name, detail string) {
 	return "expand", x.traversal(&s.traverse)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *reach) describe(x *explainer) (name, detail string) {
 	if s.both {
 		return "reaches", x.traversal(&s.traverse)
@@ -342,7 +342,7 @@ func (s *reach) describe(x *explainer) (name, detail string) {
 	return "walk", x.traversal(&s.traverse)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *check) describe(x *explainer) (name, detail string) {
 	if s.not {
 		return "not joined", x.Traverse(s.Traverse)
@@ -362,7 +362,7 @@ func (x *explainer) traversal(t *traverse) string {
 	return x.Traverse(t.Traverse) + side + x.Var(t.from)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *filter) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for _, c := range s.conds {
@@ -372,7 +372,7 @@ func (s *filter) describe(x *explainer) (name, detail string) {
 	return "filter", strings.Join(parts, ", ")
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *idFilter) describe(x *explainer) (name, detail string) {
 	return "filter", x.condition(s.cond) + " by key"
 }

@@ -173,7 +173,7 @@ func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *fra
 	return m.flush(p, at, out)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *explore) describe(x *explainer) (name, detail string) {
 	if !s.Walk {
 		return "follow", x.traversal(&s.traverse)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// describe implements [described].
+// describe implements [step].
 func (s *terms) describe(*explainer) (name, detail string) {
 	return "terms", fmt.Sprintf("sum of %d counts", len(s.of))
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *multiply) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for _, w := range s.of {

@@ -141,7 +141,7 @@ func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32,
 	return table.Lookup(string(m.key))
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *members) describe(x *explainer) (name, detail string) {
 	t := x.types[s.v]
 	by := " by key "

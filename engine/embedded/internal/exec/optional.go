@@ -216,7 +216,7 @@ func (m *matcher) extended(s *optionalStep, f *frame) error {
 	return m.push(state.pipe, state.at+1, f)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *optionalStep) describe(*explainer) (name, detail string) { return "optional", "" }
 
 // present returns the rows of a frame in which a variable is not null, as a frame with the column of this

@@ -199,7 +199,7 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 	return nil
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *probeShared) describe(x *explainer) (name, detail string) {
 	by := "id"
 	switch {

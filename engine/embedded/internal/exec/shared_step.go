@@ -55,7 +55,7 @@ func (s *scanShared) run(m *matcher, p *pipe, at int, f *frame) error {
 	return m.flush(p, at, out)
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *scanShared) describe(x *explainer) (name, detail string) {
 	names := make([]string, len(x.over[s.v].Members))
 	for i, m := range x.over[s.v].Members {
@@ -144,7 +144,7 @@ func (ev *evaluator) widened(v plan.VarID, typ *version.Type, ord uint32) (uint3
 	return s.starts[k] + ord, true
 }
 
-// describe implements [described].
+// describe implements [step].
 func (s *identify) describe(x *explainer) (name, detail string) {
 	name = "narrow"
 	if s.back {

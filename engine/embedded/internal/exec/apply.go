@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -28,7 +29,7 @@ func (b *binder) apply(e plan.Apply, out *expr) error {
 	if !constant {
 		out.kind = exprApply
 		b.computes = true
-		if takesNull(e.Func) {
+		if scalar.TakesNull(e.Func) {
 			b.choose(e, out)
 		}
 	}
@@ -143,7 +144,7 @@ func (ev *evaluator) evalComputed(e *expr, f *frame, vec *column.Vec) {
 	charge := ev.keepsText(e)
 	switch e.kind {
 	case exprApply:
-		charge = charge && f.n > frameSize && !makesText(e.src.(plan.Apply).Func)
+		charge = charge && f.n > frameSize && !scalar.MakesText(e.src.(plan.Apply).Func)
 	case exprMember:
 		charge = charge && f.n > frameSize
 	default: // an aggregate over a block; the others have no texts
@@ -248,7 +249,7 @@ func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
 	for _, a := range e.args {
 		args = append(args, ev.eval(a, f))
 	}
-	if fn <= plan.Multiply && numbers(fn, args[0], args[1], vec, at, f.n) {
+	if fn <= plan.Multiply && scalar.Numbers(fn, args[0], args[1], vec, at, f.n) {
 		return
 	}
 	var row [4]value.Value
@@ -256,14 +257,14 @@ func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
 	if len(args) > len(row) {
 		vals = make([]value.Value, 0, len(args))
 	}
-	texts := makesText(fn)
+	texts := scalar.MakesText(fn)
 	for i := range f.n {
 		vals = vals[:0]
 		for _, a := range args {
 			vals = append(vals, a.Value(i))
 		}
-		v, err := call(fn, e.typ, vals)
-		if err != nil && err != errZero && err != errRange {
+		v, err := scalar.Call(fn, e.typ, vals)
+		if err != nil && err != scalar.ErrZero && err != scalar.ErrRange {
 			ev.fail(err)
 		}
 		vec.Set(at+i, v)
@@ -279,51 +280,4 @@ func (ev *evaluator) evalApply(e *expr, f *frame, vec *column.Vec, at int) {
 			return
 		}
 	}
-}
-
-// numbers adds, subtracts or multiplies the first n numbers of two vectors. It works only if
-// neither vector has nulls and both store their numbers in the same way as the result. Otherwise it
-// does nothing and returns false.
-func numbers(fn plan.Func, a, b, out *column.Vec, at, n int) bool {
-	if a.Valid != nil || b.Valid != nil {
-		return false
-	}
-	switch {
-	case out.Type.Kind == value.F64 && a.Type.Kind.IsFloat() && b.Type.Kind.IsFloat():
-		x, y, z := a.Floats[:n], b.Floats[:n], out.Floats[at:at+n]
-		for i := range z {
-			r := 0.0
-			switch fn {
-			case plan.Add:
-				r = x[i] + y[i]
-			case plan.Subtract:
-				r = x[i] - y[i]
-			default:
-				r = x[i] * y[i]
-			}
-			if z[i] = r + positiveZero; r-r != 0 { // infinite, or not a number
-				out.SetNull(at + i)
-			}
-		}
-		return true
-	case out.Type.Kind == value.I64 && a.Type.Kind.Storage().IsSigned() && b.Type.Kind.Storage().IsSigned():
-		x, y, z := a.Ints[:n], b.Ints[:n], out.Ints[at:at+n]
-		for i := range z {
-			var r int64
-			var ok bool
-			switch fn {
-			case plan.Add:
-				r, ok = addInts(x[i], y[i])
-			case plan.Subtract:
-				r, ok = subtractInts(x[i], y[i])
-			default:
-				r, ok = multiplyInts(x[i], y[i])
-			}
-			if z[i] = r; !ok {
-				out.SetNull(at + i)
-			}
-		}
-		return true
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -85,7 +86,7 @@ func (ev *evaluator) evalSome(e, arg *expr, f *frame, rows []uint32, vec *column
 	}
 	values := ev.eval(arg, part)
 	for k, i := range rows {
-		vec.Set(at+int(i), widen(values.Value(k), e.typ.Kind))
+		vec.Set(at+int(i), scalar.Widen(values.Value(k), e.typ.Kind))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -106,7 +107,7 @@ func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 	}
 	left, right, op := c.left, c.right, c.op
 	if left.kind == exprConst && right.kind != exprConst {
-		if flipped, ok := flip(op); ok {
+		if flipped, ok := scalar.Flip(op); ok {
 			left, right, op = right, left, flipped
 		}
 	}
@@ -118,7 +119,7 @@ func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 		return testConst(op, ev.eval(left, f), k, f.n, rows)
 	}
 	if left.kind == exprConst && right.kind == exprConst {
-		if holds(op, ev.constant(left), ev.constant(right)) {
+		if scalar.Holds(op, ev.constant(left), ev.constant(right)) {
 			for i := range f.n {
 				rows = append(rows, uint32(i))
 			}
@@ -127,29 +128,11 @@ func (ev *evaluator) test(c *cond, f *frame, rows []uint32) []uint32 {
 	}
 	a, b := ev.eval(left, f), ev.eval(right, f)
 	for i := range f.n {
-		if holds(op, a.Value(i), b.Value(i)) {
+		if scalar.Holds(op, a.Value(i), b.Value(i)) {
 			rows = append(rows, uint32(i))
 		}
 	}
 	return rows
-}
-
-// flip returns the operator for exchanged operands. ok is false if there is none.
-func flip(op plan.Op) (plan.Op, bool) {
-	switch op {
-	case plan.Eq, plan.Ne:
-		return op, true
-	case plan.Lt:
-		return plan.Gt, true
-	case plan.Le:
-		return plan.Ge, true
-	case plan.Gt:
-		return plan.Lt, true
-	case plan.Ge:
-		return plan.Le, true
-	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
-	}
-	return op, false
 }
 
 // testConst compares a vector with a constant that is not null.
@@ -167,7 +150,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		case column.SameOrder(v.Type.Kind, k.Kind()):
 			x := int64(k.Bits())
 			for i, y := range v.Ints[:n] {
-				if holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
+				if scalar.HoldsOrder(op, y < x, y == x) && !v.IsNull(i) {
 					rows = append(rows, uint32(i))
 				}
 			}
@@ -175,7 +158,7 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		case v.Type.Kind.IsFloat() && k.Kind().IsFloat():
 			x := k.Float()
 			for i, y := range v.Floats[:n] {
-				if y == y && x == x && holdsOrder(op, y < x, y == x) && !v.IsNull(i) {
+				if y == y && x == x && scalar.HoldsOrder(op, y < x, y == x) && !v.IsNull(i) {
 					rows = append(rows, uint32(i))
 				}
 			}
@@ -183,53 +166,9 @@ func testConst(op plan.Op, v *column.Vec, k value.Value, n int, rows []uint32) [
 		}
 	}
 	for i := range n {
-		if holds(op, v.Value(i), k) {
+		if scalar.Holds(op, v.Value(i), k) {
 			rows = append(rows, uint32(i))
 		}
 	}
 	return rows
-}
-
-// holds reports whether a comparison is true.
-func holds(op plan.Op, a, b value.Value) bool {
-	if a.IsNull() || b.IsNull() {
-		return false
-	}
-	if op == plan.In {
-		op, a, b = plan.Contains, b, a
-	}
-	if op == plan.Contains && a.IsList() {
-		for _, e := range a.Elems() {
-			if c, ok := value.Compare(e, b); ok && c == 0 || !ok && value.Equal(e, b) && e.Kind() == value.Blob {
-				return true
-			}
-		}
-		return false
-	}
-	if a.Kind() == value.String && b.Kind() == value.String && !a.IsList() && !b.IsList() {
-		return column.TextHolds(op, a.Str(), b.Str())
-	}
-	c, ok := value.Compare(a, b)
-	return ok && holdsOrder(op, c < 0, c == 0)
-}
-
-// holdsOrder reports whether the comparison op of two values is true. The arguments `less` and
-// `equal` say whether the left value is less than the right value, or equal to it.
-func holdsOrder(op plan.Op, less, equal bool) bool {
-	switch op {
-	case plan.Eq:
-		return equal
-	case plan.Ne:
-		return !equal
-	case plan.Lt:
-		return less
-	case plan.Le:
-		return less || equal
-	case plan.Gt:
-		return !less && !equal
-	case plan.Ge:
-		return !less
-	case plan.Contains, plan.StartsWith, plan.In, plan.Matches:
-	}
-	return false
 }

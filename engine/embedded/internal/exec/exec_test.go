@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -58,37 +59,6 @@ func TestExactSumOfIntegers(t *testing.T) {
 	}
 }
 
-func TestConvert(t *testing.T) {
-	fails := value.Null
-	for _, c := range []struct {
-		in   value.Value
-		to   value.Kind
-		want value.Value
-	}{
-		{value.OfI32(-5), value.F64, value.OfF64(-5)},
-		{value.OfU64(math.MaxUint64), value.F64, value.OfF64(math.MaxUint64)},
-		{value.OfF64(1e300), value.F32, fails},
-		{value.OfF64(0.1), value.F32, value.OfF32(0.1)},
-		{value.OfF64(3), value.I32, value.OfI32(3)},
-		{value.OfF64(3.5), value.I32, fails},
-		{value.OfF64(math.NaN()), value.I32, fails},
-		{value.OfF64(1 << 63), value.I64, fails},
-		{value.OfF64(1 << 63), value.U64, value.OfU64(1 << 63)},
-		{value.OfF64(-(1 << 63)), value.I64, value.OfI64(math.MinInt64)},
-		{value.OfI64(-1), value.U64, fails},
-		{value.OfI64(1 << 31), value.I32, fails},
-		{value.OfI64(1 << 31), value.U32, value.OfU32(1 << 31)},
-		{value.OfU64(1 << 63), value.I64, fails},
-		{value.OfString("x"), value.I32, value.OfString("x")},
-		{value.OfList(value.I32, []value.Value{value.OfI32(1)}), value.F64, value.OfList(value.F64, []value.Value{value.OfF64(1)})},
-	} {
-		got, err := convert(c.in, c.to)
-		if (err != nil) != c.want.IsNull() || !value.Equal(got, c.want) {
-			t.Errorf("%v as %s is %v, error %v; want %v", c.in, c.to, got, err, c.want)
-		}
-	}
-}
-
 // TestHoldsAgree checks that comparing a whole batch of values gives the same result as comparing
 // them one by one.
 func TestHoldsAgree(t *testing.T) {
@@ -99,7 +69,7 @@ func TestHoldsAgree(t *testing.T) {
 		for _, b := range vals {
 			for op := plan.Eq; op <= plan.StartsWith; op++ {
 				got := len(testConst(op, vec, b, 2, nil)) == 1
-				if want := holds(op, a, b); got != want {
+				if want := scalar.Holds(op, a, b); got != want {
 					t.Errorf("%s %s %s: as a vector %t, as values %t", value.Text(a), op, value.Text(b), got, want)
 				}
 			}

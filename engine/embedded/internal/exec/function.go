@@ -2,52 +2,14 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
-
-// The reasons why an operator or a function has no result. In a read the result is then null.
-var (
-	errZero  = errors.New("divides by zero")
-	errRange = errors.New("has a result that is out of range")
-)
-
-// function computes the result of an operator or a function. The parameter `typ` is the type of the
-// result. No argument is null: a function for which takesNull returns true has an implementation
-// elsewhere. The error is errZero, errRange or a *engine.TooLarge.
-type function func(typ value.Type, args []value.Value) (value.Value, error)
-
-// functions contains the implementation of each operator and function, by its number. If and
-// Coalesce have none here, because they choose between their arguments.
-var functions = [...]function{
-	plan.Add: arithmetic(addInts, addUints, func(a, b float64) float64 { return a + b }), plan.Subtract: arithmetic(subtractInts, subtractUints, func(a, b float64) float64 { return a - b }),
-	plan.Multiply: arithmetic(multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
-	plan.Divide:   divide, plan.Modulo: modulo, plan.Concat: concat,
-
-	plan.AddDays: shift(dayMillis, +1), plan.AddHours: shift(hourMillis, +1), plan.AddMinutes: shift(minuteMillis, +1), plan.AddSeconds: shift(secondMillis, +1),
-	plan.SubtractDays: shift(dayMillis, -1), plan.SubtractHours: shift(hourMillis, -1), plan.SubtractMinutes: shift(minuteMillis, -1), plan.SubtractSeconds: shift(secondMillis, -1),
-	plan.AddDuration: shiftDuration(+1), plan.SubtractDuration: shiftDuration(-1),
-
-	plan.Lower: lower, plan.Upper: upper, plan.Trim: trim, plan.Length: runeCount, plan.Substring: substring,
-	plan.Abs: abs, plan.Round: round, plan.Floor: floor, plan.Ceil: ceil,
-	plan.Year: year, plan.Month: month, plan.Day: day, plan.Hour: hour, plan.Weekday: weekday,
-	plan.DateOf: dateOf, plan.DaysBetween: daysBetween, plan.SecondsBetween: secondsBetween,
-	plan.Size: size, plan.ToString: toString, plan.ToInt: toInt, plan.ToFloat: toFloat,
-	plan.Coalesce: nil, plan.If: nil,
-}
-
-// takesNull reports whether a function may have a result although an argument is null.
-func takesNull(f plan.Func) bool { return f == plan.Coalesce || f == plan.If }
-
-// makesText reports whether a function makes a text that shares no memory with its arguments.
-func makesText(f plan.Func) bool {
-	return f == plan.Concat || f == plan.Lower || f == plan.Upper || f == plan.ToString
-}
 
 // keepsText reports whether the values of an expression are texts that the run makes. Whoever keeps such a value
 // longer than the vector of the expression must charge the run for its bytes.
@@ -57,7 +19,7 @@ func (q *query) keepsText(e *expr) bool {
 	}
 	switch e.kind {
 	case exprApply: // a function such as trim returns a part of its argument
-		return makesText(e.src.(plan.Apply).Func) || slices.ContainsFunc(e.args, q.keepsText)
+		return scalar.MakesText(e.src.(plan.Apply).Func) || slices.ContainsFunc(e.args, q.keepsText)
 	case exprBlockAgg:
 		return q.keepsText(q.subqueries[e.subquery].agg.ex)
 	case exprMember:
@@ -65,33 +27,6 @@ func (q *query) keepsText(e *expr) bool {
 	default:
 		return e.kind == exprRef
 	}
-}
-
-// call applies an operator or a function to values, which may be null.
-func call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) {
-	switch f {
-	case plan.Coalesce:
-		for _, v := range args {
-			if !v.IsNull() {
-				return widen(v, typ.Kind), nil
-			}
-		}
-		return value.Null, nil
-	case plan.If:
-		switch {
-		case args[0].Bool():
-			return widen(args[1], typ.Kind), nil
-		case len(args) == 3:
-			return widen(args[2], typ.Kind), nil
-		}
-		return value.Null, nil
-	}
-	for _, v := range args {
-		if v.IsNull() {
-			return value.Null, nil
-		}
-	}
-	return functions[f](typ, args)
 }
 
 // inputs are the values that an expression without variables depends on.
@@ -106,7 +41,7 @@ type inputs struct {
 }
 
 // value evaluates an expression of literals, arguments and now(). If the expression has no result,
-// value returns null or, if `strict` is set, the error errZero or errRange. The other errors are a
+// value returns null or, if `strict` is set, the error scalar.ErrZero or scalar.ErrRange. The other errors are a
 // *engine.TooLarge and the context's. Of the arguments of `if` and `coalesce`, it evaluates only the ones that it
 // needs.
 func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
@@ -147,7 +82,7 @@ func (in *inputs) test(c plan.Cond, strict bool) (value.Value, error) {
 			return value.Null, err
 		}
 		if c.Op != plan.Matches {
-			return value.OfBool(holds(c.Op, left, right)), nil
+			return value.OfBool(scalar.Holds(c.Op, left, right)), nil
 		}
 		if left.IsNull() || right.IsNull() {
 			return value.OfBool(false), nil
@@ -179,7 +114,7 @@ func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 		for _, a := range args {
 			v, err := in.value(a, strict)
 			if err != nil || !v.IsNull() {
-				return widen(v, e.Type.Kind), err
+				return scalar.Widen(v, e.Type.Kind), err
 			}
 		}
 		return value.Null, nil
@@ -193,14 +128,9 @@ func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 		}
 		vals = append(vals, v)
 	}
-	v, err := call(e.Func, e.Type, vals)
-	if !strict && (err == errZero || err == errRange) {
+	v, err := scalar.Call(e.Func, e.Type, vals)
+	if !strict && (err == scalar.ErrZero || err == scalar.ErrRange) {
 		return value.Null, nil
 	}
 	return v, err
-}
-
-// tooLong returns the error for a text of n bytes that the operator + would make.
-func tooLong(n int) error {
-	return &engine.TooLarge{Resource: "bytes of a text that + makes", Limit: plan.MaxText, Actual: int64(n)}
 }

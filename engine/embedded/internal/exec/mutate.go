@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -176,7 +177,7 @@ func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, er
 	if v.IsNull() || v.Kind() == a.Type.Kind || v.IsList() != a.Type.List {
 		return p, v, nil
 	}
-	c, err := convert(v, a.Type.Kind)
+	c, err := scalar.Convert(v, a.Type.Kind)
 	if err != nil {
 		return p, value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: a.Name, Rule: "type", Detail: err.Error()}
 	}
@@ -215,7 +216,7 @@ func (w *Write) value(e plan.Expr) (value.Value, error) {
 // `from` or `to`. If the expression has no result, the error shows the expression.
 func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
 	v, err := w.inputs().value(e, true)
-	if err == errZero || err == errRange {
+	if err == scalar.ErrZero || err == scalar.ErrRange {
 		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
 			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -48,7 +49,7 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 	table := w.Tx.Table(t)
 	satisfies := func(ord uint32, but int) bool {
 		for i, p := range preds {
-			if i != but && !holds(p.Op, w.member(table, ord, p.Name), wants[i]) {
+			if i != but && !scalar.Holds(p.Op, w.member(table, ord, p.Name), wants[i]) {
 				return false
 			}
 		}

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -81,7 +82,7 @@ func (s *sorted) take(c *cond, typ value.Type) {
 	bd := bound{op: c.op, ex: c.right, unless: c.unless}
 	if !is(c.left) {
 		var ok bool
-		if bd.op, ok = flip(c.op); !ok || !is(c.right) {
+		if bd.op, ok = scalar.Flip(c.op); !ok || !is(c.right) {
 			return
 		}
 		bd.ex = c.left

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -98,7 +99,7 @@ func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
 	left, right := c.left, c.right
 	if left.kind == exprConst {
 		var ok bool
-		if t.op, ok = flip(c.op); !ok {
+		if t.op, ok = scalar.Flip(c.op); !ok {
 			return t, false
 		}
 		left, right = right, left

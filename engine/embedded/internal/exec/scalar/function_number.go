@@ -1,4 +1,4 @@
-package exec
+package scalar
 
 import (
 	"math"
@@ -20,9 +20,9 @@ func number(v value.Value) float64 {
 	return float64(v.Int())
 }
 
-// widen converts a number to the kind `to` (I64, U64 or F64), in which operators compute. It
+// Widen converts a number to the kind `to` (I64, U64 or F64), in which operators compute. It
 // returns every other value unchanged.
-func widen(v value.Value, to value.Kind) value.Value {
+func Widen(v value.Value, to value.Kind) value.Value {
 	switch {
 	case v.Kind() == to || v.IsList() || !v.Kind().IsNumeric():
 		return v
@@ -36,10 +36,10 @@ func widen(v value.Value, to value.Kind) value.Value {
 // that are equal are also the same value.
 const positiveZero = 0.0
 
-// finite returns a float as a value, or errRange if the float is infinite or NaN.
+// finite returns a float as a value, or ErrRange if the float is infinite or NaN.
 func finite(f float64) (value.Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return value.Null, errRange
+		return value.Null, ErrRange
 	}
 	return value.OfF64(f + positiveZero), nil
 }
@@ -60,7 +60,7 @@ func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (ui
 				return value.OfI64(n), nil
 			}
 		}
-		return value.Null, errRange
+		return value.Null, ErrRange
 	}
 }
 
@@ -106,7 +106,7 @@ func multiplyUints(a, b uint64) (uint64, bool) {
 func divide(_ value.Type, args []value.Value) (value.Value, error) {
 	by := number(args[1])
 	if by == 0 {
-		return value.Null, errZero
+		return value.Null, ErrZero
 	}
 	return finite(number(args[0]) / by)
 }
@@ -115,7 +115,7 @@ func divide(_ value.Type, args []value.Value) (value.Value, error) {
 func modulo(typ value.Type, args []value.Value) (value.Value, error) {
 	switch a, b := args[0], args[1]; {
 	case number(b) == 0:
-		return value.Null, errZero
+		return value.Null, ErrZero
 	case typ.Kind == value.F64:
 		return finite(math.Mod(number(a), number(b)))
 	case typ.Kind == value.U64:
@@ -136,7 +136,7 @@ func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	case k == value.U32 || k == value.U64 || v.Int() >= 0:
 		return v, nil
 	case k == value.I32 && v.Int() == math.MinInt32, v.Int() == math.MinInt64:
-		return value.Null, errRange
+		return value.Null, ErrRange
 	default:
 		return value.OfBits(k, uint64(-v.Int())), nil
 	}
@@ -151,8 +151,10 @@ func whole(v value.Value, rounding func(float64) float64) (value.Value, error) {
 }
 
 func round(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Round) }
+
 func floor(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Floor) }
-func ceil(_ value.Type, args []value.Value) (value.Value, error)  { return whole(args[0], math.Ceil) }
+
+func ceil(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Ceil) }
 
 // toInt converts a number or a text to an I64 and rounds towards zero. The result is null if the
 // text is not a number, or if the number does not fit into an I64.

@@ -1,4 +1,4 @@
-package exec
+package scalar
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestFunctions(t *testing.T) {
 		t.Errorf("%d evaluations for %d functions", len(functions), len(plan.Functions))
 	}
 	for i, row := range plan.Functions {
-		if int(row.Func) != i || (functions[i] == nil) != takesNull(row.Func) {
+		if int(row.Func) != i || (functions[i] == nil) != TakesNull(row.Func) {
 			t.Errorf("row %d, %s: number %d, evaluation %v", i, row.Func, row.Func, functions[i] != nil)
 		}
 	}
@@ -27,12 +27,12 @@ func TestNumbers(t *testing.T) {
 	for _, f := range []plan.Func{plan.Add, plan.Subtract, plan.Multiply} {
 		for _, x := range ints {
 			for _, y := range ints {
-				single, err := call(f, value.Of(value.I64), []value.Value{value.OfI64(x), value.OfI64(y)})
+				single, err := Call(f, value.Of(value.I64), []value.Value{value.OfI64(x), value.OfI64(y)})
 				a, b, out := vecOf(value.I64, value.OfI64(x)), vecOf(value.I64, value.OfI64(y)), vecOf(value.I64, value.OfI64(0))
-				if !numbers(f, a, b, out, 0, 1) {
+				if !Numbers(f, a, b, out, 0, 1) {
 					t.Fatal("vectors of I64 are not computed")
 				}
-				if got := out.Value(0); !value.Equal(got, single) || got.IsNull() != (err == errRange) {
+				if got := out.Value(0); !value.Equal(got, single) || got.IsNull() != (err == ErrRange) {
 					t.Errorf("%d %s %d is %v in a vector, and %v, %v alone", x, f, y, got, single, err)
 				}
 			}

@@ -1,4 +1,4 @@
-package exec
+package scalar
 
 import (
 	"time"
@@ -25,7 +25,7 @@ func shift(unit, sign int64) function {
 		}
 		step, ok := multiplyInts(position(args[1]), length*sign)
 		if !ok {
-			return value.Null, errRange
+			return value.Null, ErrRange
 		}
 		return moved(args[0], step)
 	}
@@ -35,18 +35,18 @@ func shift(unit, sign int64) function {
 func moved(v value.Value, n int64) (value.Value, error) {
 	sum, ok := addInts(v.Int(), n)
 	if !ok {
-		return value.Null, errRange
+		return value.Null, ErrRange
 	}
 	if v.Kind() == value.Date {
 		d, err := value.DateFromDays(sum)
 		if err != nil {
-			return value.Null, errRange
+			return value.Null, ErrRange
 		}
 		return value.OfDate(d), nil
 	}
 	t, err := value.DateTimeFromMillis(sum)
 	if err != nil {
-		return value.Null, errRange
+		return value.Null, ErrRange
 	}
 	return value.OfDateTime(t), nil
 }

@@ -1,4 +1,4 @@
-package exec
+package scalar
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// convert converts a number, or a list of numbers, to another numeric kind. It rounds
+// Convert converts a number, or a list of numbers, to another numeric kind. It rounds
 // integers to floats, and converts floats to integers only if they are whole. A result out
 // of range is an error. A value that is not a number is returned unchanged; the type check
 // will reject it.
-func convert(v value.Value, to value.Kind) (value.Value, error) {
+func Convert(v value.Value, to value.Kind) (value.Value, error) {
 	if v.IsList() {
 		elems := make([]value.Value, len(v.Elems()))
 		for i, e := range v.Elems() {
 			var err error
-			if elems[i], err = convert(e, to); err != nil {
+			if elems[i], err = Convert(e, to); err != nil {
 				return value.Null, err
 			}
 		}

@@ -61,11 +61,11 @@ func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapsho
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.others, key)
-	if had && last.(*exec.Program).Schema() != snap.Schema {
+	if had && last.(*exec.Program).Schema != snap.Schema {
 		if p.others == nil || len(p.others) >= maxPrograms {
 			p.others = map[programKey]*exec.Program{}
 		}
-		p.others[programKey{q, last.(*exec.Program).Schema()}] = last.(*exec.Program)
+		p.others[programKey{q, last.(*exec.Program).Schema}] = last.(*exec.Program)
 	}
 	return found, nil
 }

@@ -135,7 +135,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
 	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze, Visits: g.opts.visits, Walked: g.opts.walked, Examined: g.opts.examined, SplitAll: g.opts.splitAll}
 	switch {
-	case !prog.UsesNow():
+	case !prog.UsesNow:
 	case at.Now.IsZero():
 		opts.Now = g.opts.now()
 	default:

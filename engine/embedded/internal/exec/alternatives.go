@@ -19,17 +19,17 @@ func (l *link) edgeTypes() []int {
 func (b *binder) alternatives(l *link) (*link, error) {
 	for _, name := range l.Or {
 		b.step(1)
-		t := b.schema.Type(plan.Edge, name)
+		t := b.Schema.Type(plan.Edge, name)
 		if t == nil {
 			return nil, mismatch("there is no edge type %s", name)
 		}
 		l.or = append(l.or, t.Index)
 	}
 	for _, edge := range append([]int{l.edge}, l.or...) {
-		t := b.schema.Edges[edge]
+		t := b.Schema.Edges[edge]
 		switch {
 		case l.Undirected && t.From != t.To:
-			return nil, mismatch("edge %s leads from %s to %s, so it has one direction only", t.Name, b.schema.Nodes[t.From].Name, b.schema.Nodes[t.To].Name)
+			return nil, mismatch("edge %s leads from %s to %s, so it has one direction only", t.Name, b.Schema.Nodes[t.From].Name, b.Schema.Nodes[t.To].Name)
 		case l.general:
 		case !l.Walk && (b.types[l.From].Index != t.From || b.types[l.To].Index != t.To):
 			return nil, mismatch("edge %s does not lead from %s to %s", t.Name, b.types[l.From].Name, b.types[l.To].Name)
@@ -42,11 +42,11 @@ func (b *binder) alternatives(l *link) (*link, error) {
 func (b *binder) isGeneral(c plan.Traverse, t *version.Type) (bool, error) {
 	atInterface, differ := false, false
 	for _, name := range c.Edges() {
-		e := b.schema.Type(plan.Edge, name)
+		e := b.Schema.Type(plan.Edge, name)
 		if e == nil {
 			return false, mismatch("there is no edge type %s", name)
 		}
-		atInterface = atInterface || b.schema.EndType(e, false).Of != nil || b.schema.EndType(e, true).Of != nil
+		atInterface = atInterface || b.Schema.EndType(e, false).Of != nil || b.Schema.EndType(e, true).Of != nil
 		differ = differ || e.From != t.From || e.To != t.To
 	}
 	return atInterface && (c.Walk || differ), nil

@@ -26,6 +26,17 @@ type binder struct {
 	walkLinks map[plan.VarID]*link // the traversals that bind walks, by the variable of the walk
 }
 
+// bindRead binds a read to a schema. It ends with a panic when the meter does; see [catchEnd]. The other errors are a
+// *engine.SchemaMismatch, a *engine.Unsupported and a *engine.TooLarge.
+func bindRead(q *plan.Query, s *version.Schema, work *meter) (*query, error) {
+	bound := &query{read: q.Read, params: q.Params, Schema: s}
+	if err := (&binder{query: bound, meter: work}).bind(); err != nil {
+		return nil, err
+	}
+	bound.nameSubqueries(q)
+	return bound, nil
+}
+
 // bind resolves the names of the read and checks its types.
 func (b *binder) bind() error {
 	if b.read == nil {
@@ -46,7 +57,7 @@ func (b *binder) bind() error {
 			b.types = append(b.types, walkType)
 			continue
 		}
-		t := b.schema.Type(v.Entity, v.Type)
+		t := b.Schema.Type(v.Entity, v.Type)
 		if t == nil {
 			return mismatch("there is no %s type %s", v.Entity, v.Type)
 		}

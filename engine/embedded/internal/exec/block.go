@@ -74,7 +74,7 @@ func (b *binder) block(clauses []plan.Clause) (*block, error) {
 
 // link binds a traversal.
 func (b *binder) link(c plan.Traverse) (*link, error) {
-	t := b.schema.Type(plan.Edge, c.Edge)
+	t := b.Schema.Type(plan.Edge, c.Edge)
 	if t == nil {
 		return nil, mismatch("there is no edge type %s", c.Edge)
 	}

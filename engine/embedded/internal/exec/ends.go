@@ -36,7 +36,7 @@ func (b *binder) checkEnd(v plan.VarID, to, atInterface bool) error {
 	if t.Entity != plan.Edge {
 		return mismatch("$%s is not an edge, so it has no endpoints", b.read.Vars[v].Name)
 	}
-	if end := b.schema.EndType(t, to); (end.Of != nil) != atInterface {
+	if end := b.Schema.EndType(t, to); (end.Of != nil) != atInterface {
 		return mismatch("an end of edge %s is at %s", t.Name, end.Name)
 	}
 	return nil

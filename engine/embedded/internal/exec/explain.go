@@ -14,7 +14,7 @@ import (
 type explainer struct {
 	*Program
 	plan.Speller
-	meter
+	*meter
 	prof *profile // nil unless the program ran with a profile
 }
 
@@ -26,14 +26,14 @@ const maxOperators = 4096
 // result. The error is a *engine.TooLarge, or the context's error soon after the context
 // ends.
 func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator, error) {
-	return (&explainer{Program: p, Speller: p.speller(q), meter: meter{ctx: ctx}}).explain(0)
+	return (&explainer{Program: p, Speller: p.speller(q), meter: newMeter(ctx)}).explain(0)
 }
 
 // Explain returns the operators of the program with the rows and times of this run. Call it
 // after the last batch; rows is the number of rows that the run returned. The errors are
 // those of [Program.Explain].
 func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
-	x := &explainer{Program: r.prog, Speller: r.prog.speller(q), meter: meter{ctx: ctx}, prof: r.run.matcher.prof}
+	x := &explainer{Program: r.prog, Speller: r.prog.speller(q), meter: newMeter(ctx), prof: r.run.matcher.prof}
 	return x.explain(rows)
 }
 

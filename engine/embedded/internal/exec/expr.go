@@ -150,7 +150,7 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 		out.typ = b.params[e.Index].Type
 	case plan.Now:
 		out.typ = value.Of(value.DateTime)
-		b.usesNow = true
+		b.UsesNow = true
 	case plan.Prop:
 		out.kind, out.v = exprProp, e.Var
 		out.prop, err = b.prop(e)

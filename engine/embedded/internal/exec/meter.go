@@ -13,6 +13,9 @@ type meter struct {
 	left int             // steps until the meter checks ctx
 }
 
+// newMeter returns a meter that checks a context.
+func newMeter(ctx context.Context) *meter { return &meter{ctx: ctx} }
+
 // stepsPerLook is the number of steps between two checks of the context. A step takes less
 // than 10 µs.
 const stepsPerLook = 256

@@ -46,7 +46,7 @@ type Program struct {
 type query struct {
 	read   *plan.Read           // the read as compiled from GQ
 	params []plan.Param         // the parameters of the query
-	schema *version.Schema      // the schema that the names refer to
+	Schema *version.Schema      // the schema that the names refer to
 	types  []*version.Type      // by variable; for an interface, a type of its properties
 	over   []*version.Interface // by variable: the interface, or nil for a node type or an edge type
 	match  *block               // the clauses that find the rows
@@ -71,7 +71,7 @@ type query struct {
 	tieIDs map[plan.VarID]*expr // the ids of the optional variables that break ties
 
 	reads   [][]int // by variable: the properties that the result reads
-	usesNow bool    // the read calls now()
+	UsesNow bool    // the read calls now()
 	// computes is set if an operator, a function or a test computes with values of a row.
 	computes bool
 	ranking
@@ -127,17 +127,24 @@ func Bind(ctx context.Context, q *plan.Query, snap *version.Snapshot) (_ *Progra
 	if err := CheckUses(q, snap.Schema); err != nil {
 		return nil, err
 	}
-	p := &Program{query: query{read: q.Read, params: q.Params, schema: snap.Schema}, arrangement: arrangement{plannedSize: magnitude(snap)}}
-	p.pool.New = func() any { return newRun(p) }
-	work := &meter{ctx: ctx}
-	if err := (&binder{query: &p.query, meter: work}).bind(); err != nil {
+	work := newMeter(ctx)
+	bound, err := bindRead(q, snap.Schema, work)
+	if err != nil {
 		return nil, err
 	}
+	p := newProgram(bound, snap)
 	if err := newPlanner(p, snap, work).plan(); err != nil {
 		return nil, err
 	}
-	p.nameSubqueries(q)
 	return p, nil
+}
+
+// newProgram returns a program without steps for a bound read. The size of the snapshot is the one that [Program.Fits]
+// compares others with.
+func newProgram(bound *query, snap *version.Snapshot) *Program {
+	p := &Program{query: *bound, arrangement: arrangement{plannedSize: magnitude(snap)}}
+	p.pool.New = func() any { return newRun(p) }
+	return p
 }
 
 // width returns the number of columns of the collected rows: one for each variable, and one
@@ -152,21 +159,15 @@ func (p *Program) slots() int {
 	return p.width() + p.optionals
 }
 
-// Schema returns the schema that the program is bound to.
-func (p *Program) Schema() *version.Schema { return p.schema }
-
 // Fits reports whether the program may run on a snapshot. The snapshot must have the same
 // schema, and a size similar enough that the order of the steps need not be chosen again.
 func (p *Program) Fits(snap *version.Snapshot) bool {
 	d := magnitude(snap) - p.plannedSize
-	return p.schema == snap.Schema && d >= -3 && d <= 3
+	return p.Schema == snap.Schema && d >= -3 && d <= 3
 }
 
 // Parts returns roughly the number of parts of the program, as a measure of its size.
 func (p *Program) Parts() int { return p.frames + p.vecs + len(p.texts) + len(p.columns) }
-
-// UsesNow reports whether the program uses the current instant.
-func (p *Program) UsesNow() bool { return p.usesNow }
 
 // CheckUses checks that the types and properties that a query uses exist in a schema, with
 // the same types. The error is a *engine.SchemaMismatch.

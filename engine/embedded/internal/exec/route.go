@@ -53,7 +53,7 @@ type routeEnd struct {
 // newRoute returns the route of a link. If the argument `back` is true, the walk begins at the link's target
 // and follows the edges backwards.
 func newRoute(q *query, l *link, back bool) *route {
-	s := q.schema
+	s := q.Schema
 	r := &route{link: l, closed: l.From == l.To, min: l.Min, max: l.Max, kindOf: map[int]int{}}
 	from, to := l.From, l.To
 	if back {

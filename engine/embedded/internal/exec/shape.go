@@ -182,7 +182,7 @@ func (b *binder) traversal(c plan.Traverse) error {
 	if err := b.checkVariable(c.EdgeVar, plan.Edge); err != nil {
 		return err
 	}
-	if t := b.schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
+	if t := b.Schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
 		return mismatch("$%s is not an edge of type %s", b.read.Vars[c.EdgeVar].Name, c.Edge)
 	}
 	return nil

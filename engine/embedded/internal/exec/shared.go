@@ -231,7 +231,7 @@ func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*l
 		v    *plan.VarID
 		node int
 	}{{&c.From, t.From}, {&c.To, t.To}} {
-		if node := b.schema.Nodes[end.node]; !b.isShared(*end.v) && (node.Of == nil || b.types[*end.v].Entity != plan.Node) {
+		if node := b.Schema.Nodes[end.node]; !b.isShared(*end.v) && (node.Of == nil || b.types[*end.v].Entity != plan.Node) {
 			continue
 		}
 		if n := len(links); n > 0 && links[n-1].From == *end.v && b.types[links[n-1].To].Index == end.node {
@@ -240,7 +240,7 @@ func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*l
 		}
 		of := *end.v
 		var err error
-		if *end.v, err = b.hidden(of, b.schema.Nodes[end.node]); err != nil {
+		if *end.v, err = b.hidden(of, b.Schema.Nodes[end.node]); err != nil {
 			return c, nil, err
 		}
 		links = append(links, identity(of, *end.v))
@@ -309,7 +309,7 @@ func binds(c plan.Clause, v plan.VarID) bool {
 // interfaceOf returns the interface of a variable and the type that stands for it. The error is a
 // *engine.SchemaMismatch.
 func (b *binder) interfaceOf(v plan.Var) (*version.Interface, error) {
-	i := b.schema.Interface(v.Type)
+	i := b.Schema.Interface(v.Type)
 	if i == nil {
 		return nil, mismatch("there is no interface %s", v.Type)
 	}

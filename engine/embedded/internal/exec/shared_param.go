@@ -69,7 +69,7 @@ func (b *binder) typedArgument(ref plan.NodeRef) (*expr, error) {
 		return nil, mismatch("there is no parameter %d", id.Index)
 	case b.params[id.Index].Interface != "" || b.params[id.Index].Type.Kind != value.String || b.params[id.Index].Type.List:
 		return nil, mismatch("the parameter %s is not the id of a node", b.params[id.Index].Name)
-	case b.schema.Type(plan.Node, typ.Value.Str()) == nil:
+	case b.Schema.Type(plan.Node, typ.Value.Str()) == nil:
 		return nil, mismatch("there is no node type %s", typ.Value.Str())
 	}
 	out := b.argument(id)

@@ -333,12 +333,12 @@ func (b *binder) checkMember(e plan.Member) error {
 }
 
 // nameSubqueries sets the field `name` of each subquery.
-func (p *Program) nameSubqueries(q *plan.Query) {
-	if len(p.query.subqueries) == 0 {
+func (q *query) nameSubqueries(of *plan.Query) {
+	if len(q.subqueries) == 0 {
 		return
 	}
-	speller := plan.SpellerOf(q)
-	for _, s := range p.query.subqueries {
+	speller := plan.SpellerOf(of)
+	for _, s := range q.subqueries {
 		s.name = speller.Expr(s.src)
 		if at := subqueryNames; len(s.name) > at {
 			for at > 0 && !utf8.RuneStart(s.name[at]) {

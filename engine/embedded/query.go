@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -57,7 +58,7 @@ func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query
 		return nil, err
 	}
 	prog.ReadAhead(snap, args)
-	if args, err = exec.CheckArgs(q.Params, args); err != nil {
+	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
@@ -106,7 +107,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		out.Plan = []*engine.Operator{op}
 		return out, nil
 	}
-	if args, err = exec.CheckArgs(q.Params, args); err != nil {
+	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return nil, err
 	}
 	r, err := prog.Run(ctx, snap, args, g.runOptions(prog, at, true))

@@ -4,26 +4,12 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// aggregate is a bound aggregate.
-type aggregate struct {
-	src  plan.Agg // the aggregate in the plan
-	rows bool     // whether it counts rows
-	// bound is the optional variable that a count tests: only rows in which the variable is not
-	// null count. In all other aggregates bound is NoVar.
-	bound plan.VarID
-	ex    *expr      // the argument; nil if it counts rows
-	typ   value.Type // type of the result
-	slot  int        // the vector for its values
-	// nodes is the variable whose nodes a collect gathers for a column of records, or the variable of the edges if it
-	// gathers the nodes at an end of them. In all other aggregates nodes is NoVar.
-	nodes plan.VarID
-}
 
 // newFold has a function for each aggregate except count and collect. The function makes the aggregate's
 // fold; count needs none, and collect has [collected].
@@ -56,24 +42,24 @@ type accumulator struct {
 }
 
 // newAccumulators returns an accumulator for each aggregate of a query.
-func newAccumulators(q *query) []accumulator {
-	list := make([]accumulator, len(q.aggs))
-	for i, a := range q.aggs {
-		list[i] = newAccumulator(&a, q.keepsText(a.ex))
+func newAccumulators(q *ir.Query) []accumulator {
+	list := make([]accumulator, len(q.Aggs))
+	for i, a := range q.Aggs {
+		list[i] = newAccumulator(&a, q.KeepsText(a.Expr))
 	}
 	return list
 }
 
 // newAccumulator returns an accumulator for an aggregate. The argument `texts` says whether the run makes the
-// texts that the aggregate keeps; see query.keepsText.
-func newAccumulator(a *aggregate, texts bool) (out accumulator) {
-	switch make := newFold[a.src.Func]; {
-	case a.src.Func == plan.Collect:
-		out.list = &collected{distinct: a.src.Distinct, texts: texts, nodes: a.nodes}
-		if e, ok := a.src.Arg.(plan.EndNode); ok {
+// texts that the aggregate keeps; see ir.Query.KeepsText.
+func newAccumulator(a *ir.Aggregate, texts bool) (out accumulator) {
+	switch make := newFold[a.Src.Func]; {
+	case a.Src.Func == plan.Collect:
+		out.list = &collected{distinct: a.Src.Distinct, texts: texts, nodes: a.Nodes}
+		if e, ok := a.Src.Arg.(plan.EndNode); ok {
 			out.list.end = &e
 		}
-	case a.src.Distinct:
+	case a.Src.Distinct:
 		out.set = &distinctCounts{}
 	case make != nil:
 		out.fold = make()
@@ -114,8 +100,8 @@ func (co *collector) group(f *frame) error {
 	if err != nil {
 		return err
 	}
-	for k := range co.aggs {
-		if err := co.accumulate(&co.aggs[k], &co.sums[k], f, ids); err != nil {
+	for k := range co.Aggs {
+		if err := co.accumulate(&co.Aggs[k], &co.sums[k], f, ids); err != nil {
 			return err
 		}
 	}
@@ -141,11 +127,11 @@ func (a *accumulator) grow() {
 }
 
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
-func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []uint32) error {
+func (co *collector) accumulate(a *ir.Aggregate, to *accumulator, f *frame, ids []uint32) error {
 	if to.list != nil {
 		var values *column.Vec
-		if a.nodes == plan.NoVar {
-			values = co.eval(a.ex, f)
+		if a.Nodes == plan.NoVar {
+			values = co.eval(a.Expr, f)
 		}
 		return to.list.add(co, f, values, ids)
 	}
@@ -154,22 +140,22 @@ func (co *collector) accumulate(a *aggregate, to *accumulator, f *frame, ids []u
 
 // accumulate adds the rows of a frame to the state of an aggregate that is not collect. The list `ids`
 // contains the number of each row's group.
-func (to *accumulator) accumulate(ev *evaluator, a *aggregate, f *frame, ids []uint32) error {
-	if a.rows {
+func (to *accumulator) accumulate(ev *evaluator, a *ir.Aggregate, f *frame, ids []uint32) error {
+	if a.Rows {
 		for _, id := range ids {
 			to.counts[id]++
 		}
 		return nil
 	}
-	if a.bound != plan.NoVar {
-		for i, ord := range f.cols[a.bound][:f.n] {
+	if a.Bound != plan.NoVar {
+		for i, ord := range f.cols[a.Bound][:f.n] {
 			if ord != version.NoOrd || fault.On(fault.NullsCounted) {
 				to.counts[ids[i]]++
 			}
 		}
 		return nil
 	}
-	vec := ev.eval(a.ex, f)
+	vec := ev.eval(a.Expr, f)
 	if to.set != nil {
 		return to.set.add(&ev.budget, vec, ids, to.counts)
 	}
@@ -190,7 +176,7 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	if from.list != nil {
 		from.list.answered(co, groups)
 	}
-	vec.Reset(co.aggs[k].typ, len(groups))
+	vec.Reset(co.Aggs[k].Type, len(groups))
 	for i, g := range groups {
 		switch n := from.counts[g]; {
 		case from.list != nil:
@@ -214,7 +200,8 @@ type sums struct {
 }
 
 func (s *sums) reset() { s.totals = s.totals[:0] }
-func (s *sums) grow()  { s.totals = append(s.totals, exactSum{}) }
+
+func (s *sums) grow() { s.totals = append(s.totals, exactSum{}) }
 
 // add implements [fold].
 func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -18,7 +19,7 @@ import (
 type collected struct {
 	distinct bool
 	texts    bool          // the run makes the values, which are texts
-	nodes    plan.VarID    // see aggregate.nodes; NoVar if values are gathered
+	nodes    plan.VarID    // see ir.Aggregate.Nodes; NoVar if values are gathered
 	end      *plan.EndNode // of the edges in nodes, the end whose nodes are gathered; nil if the variable binds the nodes
 	answer   int           // bytes that the run was charged for the lists of the latest result
 	groups   []gathering
@@ -46,7 +47,7 @@ func (c *collected) grow() { c.groups = append(c.groups, gathering{}) }
 // add adds the values or nodes that are not null to their groups. If nodes are gathered, `values` is nil. The error is that
 // of budget.spend, or a *engine.TooLarge for a group with more than plan.MaxCollected values or nodes.
 func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []uint32) error {
-	ties := co.read.Ties
+	ties := co.Read.Ties
 	bytes := valueBytes
 	if c.nodes != plan.NoVar {
 		bytes = 4
@@ -120,10 +121,10 @@ func (c *collected) appendKey(co *collector, key []byte, f *frame, values *colum
 // keepFirst replaces a value of a group by an equal one in row i of the frame if that row comes first. Equal values may
 // differ in their sign, as 0 and -0 do. Equal nodes do not differ, so only the ids that break ties are replaced.
 func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, values *column.Vec, i int) {
-	n := len(co.read.Ties)
+	n := len(co.Read.Ties)
 	kept := to.ties[at*n : (at+1)*n]
 	order := 0
-	for k, v := range co.read.Ties {
+	for k, v := range co.Read.Ties {
 		if order = co.compareIDs(v, f.cols[v][i], kept[k]); order != 0 {
 			break
 		}
@@ -138,7 +139,7 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 	if values != nil {
 		to.values[at] = values.Value(i)
 	}
-	for k, v := range co.read.Ties {
+	for k, v := range co.Read.Ties {
 		kept[k] = f.cols[v][i]
 	}
 }
@@ -166,14 +167,14 @@ func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value
 
 // inTieOrder returns the positions of the values or nodes in the order of the ids that break ties.
 func (g *gathering) inTieOrder(co *collector) []int {
-	n := len(co.read.Ties)
+	n := len(co.Read.Ties)
 	co.failOn(co.tick(g.len()))
 	order := make([]int, g.len())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		for k, v := range co.read.Ties {
+		for k, v := range co.Read.Ties {
 			if c := co.compareIDs(v, g.ties[a*n+k], g.ties[b*n+k]); c != 0 {
 				return c
 			}
@@ -188,9 +189,9 @@ const fieldBytes = 24
 
 // nodesColumn returns the lists of nodes that an aggregate gathered for the given groups, as a column of records. The
 // column is valid until the next batch.
-func (o *output) nodesColumn(c *projection, groups []uint32) (engine.Column, error) {
+func (o *output) nodesColumn(c *ir.Projection, groups []uint32) (engine.Column, error) {
 	co := o.from
-	list := co.sums[c.agg].list
+	list := co.sums[c.Agg].list
 	n := 0
 	for _, g := range groups {
 		n += list.groups[g].len()
@@ -198,13 +199,13 @@ func (o *output) nodesColumn(c *projection, groups []uint32) (engine.Column, err
 	if err := co.blocks.nest(n, c.Name); err != nil {
 		return engine.Column{}, err
 	}
-	bytes := n * (4 + fieldBytes*len(c.fields))
+	bytes := n * (4 + fieldBytes*len(c.FieldExprs))
 	if err := co.spend(bytes); err != nil {
 		return engine.Column{}, err
 	}
 	o.charged += bytes
 	ords := make([]uint32, 0, n)
-	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.fields)), Offsets: make([]int32, 1, len(groups)+1)}
+	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.FieldExprs)), Offsets: make([]int32, 1, len(groups)+1)}
 	for _, g := range groups {
 		from := &list.groups[g]
 		order := from.inTieOrder(co)
@@ -216,9 +217,9 @@ func (o *output) nodesColumn(c *projection, groups []uint32) (engine.Column, err
 		}
 		out.Offsets = append(out.Offsets, int32(len(ords)))
 	}
-	rows := frame{n: n, cols: make([][]uint32, co.width())}
+	rows := frame{n: n, cols: make([][]uint32, co.Width())}
 	rows.cols[list.nodes] = ords
-	for k, ex := range c.fields {
+	for k, ex := range c.FieldExprs {
 		out.Fields[k] = o.eval(ex, &rows).Column
 	}
 	return out, nil

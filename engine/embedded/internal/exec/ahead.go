@@ -26,12 +26,12 @@ type side struct {
 func (pl *planner) lookAhead() {
 	for _, s := range pl.body.steps {
 		l, ok := s.(*lookup)
-		if !ok || pl.types[l.v].Entity != plan.Node || pl.types[l.v].IDProp < 0 || len(l.exs) != 1 {
+		if !ok || pl.Types[l.v].Entity != plan.Node || pl.Types[l.v].IDProp < 0 || len(l.exs) != 1 {
 			continue
 		}
-		a := &ahead{props: []int{pl.types[l.v].IDProp}}
-		for _, p := range pl.reads[l.v] {
-			if p != pl.types[l.v].IDProp {
+		a := &ahead{props: []int{pl.Types[l.v].IDProp}}
+		for _, p := range pl.Reads[l.v] {
+			if p != pl.Types[l.v].IDProp {
 				a.props = append(a.props, p)
 			}
 		}
@@ -44,37 +44,18 @@ func (pl *planner) lookAhead() {
 // rows were collected. The caches hold about that many rows, together with the other data.
 const aheadMost = 64
 
-// returned records the properties that sorting and returning the rows will read.
-func (b *binder) returned() {
-	b.reads = make([][]int, b.width())
-	read := func(e *expr) {
-		if e != nil && e.kind == exprProp && !b.isShared(e.v) && !slices.Contains(b.reads[e.v], e.prop) {
-			b.reads[e.v] = append(b.reads[e.v], e.prop)
-		}
-	}
-	for _, c := range b.columns {
-		read(c.ex)
-		for _, f := range c.fields {
-			read(f)
-		}
-	}
-	for _, o := range b.order {
-		read(o.ex)
-	}
-}
-
 // readRows prefetches the properties of the collected rows before they are sorted.
 func (co *collector) readRows() {
 	n := co.rows.n
 	// A step that stops early yields one row more than the limit.
-	if n < 2 || n > aheadMost || co.read.Grouped || co.maxRows >= 0 && int64(n)-1 > co.maxRows {
+	if n < 2 || n > aheadMost || co.Read.Grouped || co.maxRows >= 0 && int64(n)-1 > co.maxRows {
 		return
 	}
 	var sum uint32
-	for _, v := range co.keep {
-		if props := co.reads[v]; props != nil {
+	for _, v := range co.Keep {
+		if props := co.Reads[v]; props != nil {
 			table, ords := co.table(v), co.rows.cols[v][:n]
-			if !co.read.Vars[v].Optional {
+			if !co.Read.Vars[v].Optional {
 				sum += table.ReadAheadAll(ords, props)
 				continue
 			}
@@ -91,11 +72,11 @@ func (co *collector) readRows() {
 // sides records the edges that the steps of a pipe will look up at a variable's node.
 func (a *ahead) sides(p *pipe, v plan.VarID) {
 	add := func(t *traverse, back bool) {
-		if t.or != nil {
+		if t.OrTypes != nil {
 			return // the edges that are read next need not be of the first edge type
 		}
 		for _, back := range []bool{back, !back} {
-			if s := (side{t.edge, back}); !slices.Contains(a.hops, s) {
+			if s := (side{t.EdgeType, back}); !slices.Contains(a.hops, s) {
 				a.hops = append(a.hops, s)
 			}
 			if !t.Undirected {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -24,7 +25,7 @@ import (
 // on one of them too.
 type nearStep struct {
 	rows  *pipe      // ends with a gather
-	score *expr      // the distance by which the read sorts
+	score *ir.Expr   // the distance by which the read sorts
 	v     plan.VarID // the variable that the pipe binds
 	id    int        // position in matcher.frames of the frame for the result
 }
@@ -36,12 +37,12 @@ type gather struct{ v plan.VarID }
 // returns the first rows by a distance, the property of the distance may have an approximate index,
 // and the match binds one variable. For other reads approximate returns nil.
 func (pl *planner) approximate() *nearStep {
-	r := pl.read
+	r := pl.Read
 	if !pl.firstByScore() {
 		return nil
 	}
-	score := pl.order[0].ex
-	if score.kind != exprNearest || !pl.isApproximate(score) {
+	score := pl.Order[0].Expr
+	if score.Kind != ir.ExprNearest || !pl.IsApproximate(score) {
 		return nil
 	}
 	binds := 0
@@ -57,19 +58,13 @@ func (pl *planner) approximate() *nearStep {
 	if binds != 1 {
 		return nil
 	}
-	v := pl.distances[score.score].v
+	v := pl.Distances[score.Score].Var
 	rows := *pl.body
 	rows.steps = append(slices.Clip(rows.steps), gather{v})
 	if n := len(rows.estimates); n > 0 {
 		rows.estimates = append(slices.Clip(rows.estimates), rows.estimates[n-1])
 	}
 	return &nearStep{rows: &rows, score: score, v: v, id: pl.frame()}
-}
-
-// isApproximate reports whether the property of a distance may have an approximate index.
-func (q *query) isApproximate(score *expr) bool {
-	d := q.distances[score.score]
-	return q.types[d.v].Approximate(d.prop)
 }
 
 // run implements [step].
@@ -103,13 +98,13 @@ func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // closestOf returns the entities of m.passing that can be among the closest to a target; `limit` is
 // the number of closest entities. Without an index, closestOf returns all entities of m.passing.
-func (m *matcher) closestOf(e *expr, limit int) ([]uint32, error) {
-	d, t := m.distances[e.score], &m.targets[e.score]
-	table := m.table(d.v)
+func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
+	d, t := m.Distances[e.Score], &m.targets[e.Score]
+	table := m.table(d.Var)
 	if t.vector == nil || len(m.passing) <= limit {
 		return m.passing, nil
 	}
-	view, err := m.approximateIndex(table, d.prop)
+	view, err := m.approximateIndex(table, d.Prop)
 	if view == nil {
 		return m.passing, err
 	}
@@ -238,16 +233,16 @@ func (near *candidateSelector) end() { near.target = nil }
 
 // describe implements [step].
 func (s *nearStep) describe(x *explainer) (name, detail string) {
-	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src)) + x.approximately(s.score)
+	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.Types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.Src)) + x.approximately(s.score)
 }
 
 // describe implements [step].
 func (s gather) describe(x *explainer) (name, detail string) {
-	return "gather", x.types[s.v].Name + " " + x.Var(s.v)
+	return "gather", x.Types[s.v].Name + " " + x.Var(s.v)
 }
 
 // approximately describes a search by an approximate index.
-func (x *explainer) approximately(score *expr) string {
-	d := x.distances[score.score]
-	return ", approximate: the index of " + x.types[d.v].Props[d.prop].Name + " may miss some of the closest"
+func (x *explainer) approximately(score *ir.Expr) string {
+	d := x.Distances[score.Score]
+	return ", approximate: the index of " + x.Types[d.Var].Props[d.Prop].Name + " may miss some of the closest"
 }

@@ -5,43 +5,10 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// test is a bound condition that keeps or removes a row as a whole: a block, or a filter inside an `any`
-// or `all` block.
-type test struct {
-	src   plan.Clause // a Filter, Not, Exists, Any or All
-	drops bool        // whether the arguments of a run can drop the clause
-	cond  *cond       // of a Filter
-	block *block      // of a Not or Exists
-	of    []*test     // of an Any or All
-}
-
-// blockTest binds a filter or a block as a test.
-func (b *binder) blockTest(c plan.Clause) (*test, error) {
-	b.step(1)
-	out := &test{src: c, drops: plan.Dropped(c, nil)}
-	var err error
-	switch c := c.(type) {
-	case plan.Filter:
-		out.cond, err = b.cond(c.Cond)
-	case plan.Not, plan.Exists:
-		out.block, err = b.block(plan.Block(c))
-	case plan.Any, plan.All:
-		for _, inner := range plan.Block(c) {
-			t, err := b.blockTest(inner)
-			if err != nil {
-				return nil, err
-			}
-			out.of = append(out.of, t)
-		}
-	case plan.Bind, plan.Traverse, plan.Optional:
-		err = mismatch("an any or all block contains a clause that binds a variable")
-	}
-	return out, err
-}
 
 // blockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
 type blockFilter struct {
@@ -51,7 +18,7 @@ type blockFilter struct {
 
 // arrangedTest is a test whose blocks are arranged into steps.
 type arrangedTest struct {
-	*test
+	*ir.Test
 	inner *pipe           // the steps of a `not` or `exists` block
 	needs []plan.VarID    // optional variables from outside the block; if one of them is null, the block has no match
 	id    int             // position of that block's input in matcher.frames
@@ -60,7 +27,7 @@ type arrangedTest struct {
 
 // settleTests adds a step for each test that uses no unbound variable of the surrounding block.
 func (pl *planner) settleTests(s *scope) error {
-	var open []*test
+	var open []*ir.Test
 	for _, t := range s.tests {
 		if pl.waits(s, t) {
 			open = append(open, t)
@@ -72,13 +39,13 @@ func (pl *planner) settleTests(s *scope) error {
 		}
 		var out step = &blockFilter{test: arranged, vars: slices.Clip(s.vars)}
 		if c := arranged.joins(); c != nil {
-			if _, not := t.src.(plan.Not); not {
+			if _, not := t.Src.(plan.Not); not {
 				c.not = !c.not // it is set if the only clause of the block is itself a `not` block
 			}
 			out = c
 		}
 		s.pipe.steps = append(s.pipe.steps, out)
-		s.scaleRows(blockShare)
+		s.scaleRows(ir.BlockShare)
 	}
 	s.tests = open
 	return nil
@@ -97,17 +64,17 @@ func (t *arrangedTest) joins() *check {
 }
 
 // arrange arranges the blocks of a test into steps.
-func (pl *planner) arrange(s *scope, t *test) (*arrangedTest, error) {
-	pl.step(1)
-	out := &arrangedTest{test: t}
-	if t.block != nil {
+func (pl *planner) arrange(s *scope, t *ir.Test) (*arrangedTest, error) {
+	pl.Step(1)
+	out := &arrangedTest{Test: t}
+	if t.Block != nil {
 		var err error
-		out.inner, err = pl.pipe(t.block, s)
-		out.needs = pl.nullable(s, t.block.vars)
+		out.inner, err = pl.pipe(t.Block, s)
+		out.needs = pl.nullable(s, t.Block.Vars)
 		out.id = pl.frame()
 		return out, err
 	}
-	for _, inner := range t.of {
+	for _, inner := range t.Of {
 		arranged, err := pl.arrange(s, inner)
 		if err != nil {
 			return nil, err
@@ -123,8 +90,8 @@ func (pl *planner) arrange(s *scope, t *test) (*arrangedTest, error) {
 func (t *arrangedTest) weight() int {
 	const block = 10 // more than the weight of every condition
 	switch {
-	case t.cond != nil:
-		return t.cond.weight()
+	case t.Cond != nil:
+		return t.Cond.Weight()
 	case t.inner != nil:
 		return block
 	}
@@ -137,25 +104,25 @@ func (t *arrangedTest) weight() int {
 
 // waits reports whether a test uses variables of the surrounding block that are not bound yet. A `not`
 // or `exists` block binds its other variables itself.
-func (pl *planner) waits(s *scope, t *test) bool {
+func (pl *planner) waits(s *scope, t *ir.Test) bool {
 	return len(s.unbound) > 0 && pl.wants(t, func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere })
 }
 
 // wants reports whether a test uses a variable for which the function `wanted` returns true.
-func (pl *planner) wants(t *test, wanted func(plan.VarID) bool) bool {
-	inner := func(t *test) bool { return pl.wants(t, wanted) }
+func (pl *planner) wants(t *ir.Test, wanted func(plan.VarID) bool) bool {
+	inner := func(t *ir.Test) bool { return pl.wants(t, wanted) }
 	switch {
-	case t.cond != nil:
-		pl.step(1)
-		return slices.ContainsFunc(t.cond.vars, wanted)
-	case t.block == nil:
-		return slices.ContainsFunc(t.of, inner)
+	case t.Cond != nil:
+		pl.Step(1)
+		return slices.ContainsFunc(t.Cond.Vars, wanted)
+	case t.Block == nil:
+		return slices.ContainsFunc(t.Of, inner)
 	}
-	b := t.block
-	pl.step(1 + len(b.vars) + len(b.conds))
-	return slices.ContainsFunc(b.vars, wanted) ||
-		slices.ContainsFunc(b.conds, func(c *cond) bool { return slices.ContainsFunc(c.vars, wanted) }) ||
-		slices.ContainsFunc(b.tests, inner)
+	b := t.Block
+	pl.Step(1 + len(b.Vars) + len(b.Conds))
+	return slices.ContainsFunc(b.Vars, wanted) ||
+		slices.ContainsFunc(b.Conds, func(c *ir.Cond) bool { return slices.ContainsFunc(c.Vars, wanted) }) ||
+		slices.ContainsFunc(b.Tests, inner)
 }
 
 // run implements [step].
@@ -189,7 +156,7 @@ func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // isDropped reports whether the run drops a test because an argument is null.
 func (m *matcher) isDropped(t *arrangedTest) bool {
-	return t.drops && plan.Dropped(t.src, func(param int) bool { return m.args[param].IsNull() })
+	return t.Drops && plan.Dropped(t.Src, func(param int) bool { return m.args[param].IsNull() })
 }
 
 // satisfying returns the rows of a frame that satisfy a test. The test must not be dropped. The
@@ -204,10 +171,10 @@ func (m *matcher) satisfying(t *arrangedTest, f *frame, vars []plan.VarID, among
 
 // keeps does the work of satisfying, without counting for the profile.
 func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
-	switch t.src.(type) {
+	switch t.Src.(type) {
 	case plan.Filter:
 		var kept rowSet
-		m.chosen = m.test(t.cond, f, m.chosen[:0])
+		m.chosen = m.test(t.Cond, f, m.chosen[:0])
 		for _, i := range m.chosen {
 			kept.set(i)
 		}
@@ -351,7 +318,7 @@ func (t *arrangedTest) size() int {
 
 // keyword returns the keyword that begins the block of a test, or "filter" for a filter.
 func (t *arrangedTest) keyword() string {
-	switch t.src.(type) {
+	switch t.Src.(type) {
 	case plan.Not:
 		return "not"
 	case plan.Exists:
@@ -380,10 +347,10 @@ func (x *explainer) conditions(t *arrangedTest, rows float64) []*engine.Operator
 	}
 	var out []*engine.Operator
 	for _, inner := range t.of {
-		x.step(1)
-		op := &engine.Operator{Name: inner.keyword(), Estimate: rows * blockShare}
-		if inner.cond != nil {
-			op.Detail, op.Estimate = x.condition(inner.cond), rows*inner.cond.share()
+		x.Step(1)
+		op := &engine.Operator{Name: inner.keyword(), Estimate: rows * ir.BlockShare}
+		if inner.Cond != nil {
+			op.Detail, op.Estimate = x.condition(inner.Cond), rows*inner.Cond.Share()
 		}
 		op.Children = x.conditions(inner, rows)
 		if x.prof != nil {

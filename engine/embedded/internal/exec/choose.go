@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // The functions `if` and `coalesce` compute an argument only for the rows that need its value. An
@@ -19,22 +19,11 @@ type choice struct {
 	remaining []uint32 // rows of the frame
 }
 
-// choose binds the parts of an `if` or a `coalesce` that other functions do not have.
-func (b *binder) choose(e plan.Apply, out *expr) {
-	out.choice = b.choosers
-	b.choosers++
-	usesRow(e, func(v plan.VarID) {
-		if !slices.Contains(out.vars, v) {
-			out.vars = append(out.vars, v)
-		}
-	})
-}
-
 // evalIf writes the results of an `if` for the rows of a frame into vec, beginning at position `at`.
-func (ev *evaluator) evalIf(e *expr, f *frame, vec *column.Vec, at int) {
-	c := &ev.choices[e.choice]
+func (ev *evaluator) evalIf(e *ir.Expr, f *frame, vec *column.Vec, at int) {
+	c := &ev.choices[e.Choice]
 	yes, no := c.yes[:0], c.no[:0]
-	cond := ev.eval(e.args[0], f)
+	cond := ev.eval(e.Args[0], f)
 	for i := range f.n {
 		if !cond.IsNull(i) && cond.Ints[i] != 0 {
 			yes = append(yes, uint32(i))
@@ -43,9 +32,9 @@ func (ev *evaluator) evalIf(e *expr, f *frame, vec *column.Vec, at int) {
 		}
 	}
 	c.yes, c.no = yes, no
-	ev.evalSome(e, e.args[1], f, yes, vec, at)
-	if len(e.args) == 3 {
-		ev.evalSome(e, e.args[2], f, no, vec, at)
+	ev.evalSome(e, e.Args[1], f, yes, vec, at)
+	if len(e.Args) == 3 {
+		ev.evalSome(e, e.Args[2], f, no, vec, at)
 		return
 	}
 	for _, i := range no {
@@ -55,14 +44,14 @@ func (ev *evaluator) evalIf(e *expr, f *frame, vec *column.Vec, at int) {
 
 // evalCoalesce writes the results of a `coalesce` for the rows of a frame into vec, beginning at
 // position `at`.
-func (ev *evaluator) evalCoalesce(e *expr, f *frame, vec *column.Vec, at int) {
-	c := &ev.choices[e.choice]
+func (ev *evaluator) evalCoalesce(e *ir.Expr, f *frame, vec *column.Vec, at int) {
+	c := &ev.choices[e.Choice]
 	rows := c.remaining[:0]
 	for i := range f.n {
 		rows = append(rows, uint32(i))
 	}
 	c.remaining = rows
-	for _, arg := range e.args {
+	for _, arg := range e.Args {
 		ev.evalSome(e, arg, f, rows, vec, at)
 		open := rows[:0]
 		for _, i := range rows {
@@ -76,7 +65,7 @@ func (ev *evaluator) evalCoalesce(e *expr, f *frame, vec *column.Vec, at int) {
 
 // evalSome writes the values that an argument of the call e has in some rows of a frame into vec,
 // beginning at position `at`. The rows are ascending.
-func (ev *evaluator) evalSome(e, arg *expr, f *frame, rows []uint32, vec *column.Vec, at int) {
+func (ev *evaluator) evalSome(e, arg *ir.Expr, f *frame, rows []uint32, vec *column.Vec, at int) {
 	if len(rows) == 0 {
 		return
 	}
@@ -86,22 +75,22 @@ func (ev *evaluator) evalSome(e, arg *expr, f *frame, rows []uint32, vec *column
 	}
 	values := ev.eval(arg, part)
 	for k, i := range rows {
-		vec.Set(at+int(i), scalar.Widen(values.Value(k), e.typ.Kind))
+		vec.Set(at+int(i), scalar.Widen(values.Value(k), e.Type.Kind))
 	}
 }
 
 // some returns some rows of a frame as a frame. It is valid until the next call of some for the same
 // call of `if` or `coalesce`.
-func (ev *evaluator) some(e *expr, f *frame, rows []uint32) *frame {
-	part := &ev.choices[e.choice].part
+func (ev *evaluator) some(e *ir.Expr, f *frame, rows []uint32) *frame {
+	part := &ev.choices[e.Choice].part
 	if part.cols == nil {
-		part.cols = make([][]uint32, ev.width())
-		if err := ev.hold(columnHead*len(part.cols) + 4*frameSize*(len(e.vars)+1)); err != nil {
+		part.cols = make([][]uint32, ev.Width())
+		if err := ev.hold(columnHead*len(part.cols) + 4*frameSize*(len(e.Vars)+1)); err != nil {
 			ev.fail(err)
 		}
 	}
 	part.n = len(rows)
-	for _, v := range e.vars {
+	for _, v := range e.Vars {
 		part.cols[v] = pickRows(part.cols[v], f.cols[v], rows)
 	}
 	part.groups = part.groups[:0]

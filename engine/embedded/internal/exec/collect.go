@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
@@ -28,7 +29,7 @@ type collector struct {
 		// having returns the rows of a frame that satisfy condition number i of `having`, among the rows of a set.
 		having(i int, f *frame, among rowSet) (rowSet, error)
 		// recordsColumn returns the column of a `first` or `collect` block for the rows of a frame.
-		recordsColumn(c *projection, f *frame) (engine.Column, error)
+		recordsColumn(c *ir.Projection, f *frame) (engine.Column, error)
 		// nest counts n records of a column toward the limit of a batch.
 		nest(n int, column string) error
 		// startBatch forgets the records of the batch before.
@@ -40,8 +41,8 @@ type collector struct {
 
 // newCollector returns a collector for the runs of a query. The argument `countsOnly` says whether the read returns only counts of all its rows.
 func newCollector(ev *evaluator, countsOnly bool) collector {
-	co := collector{evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.query), grouper: newGrouper(ev.query), fuser: newFuser(ev.query)}
-	co.rows.cols = make([][]uint32, ev.width())
+	co := collector{evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.Query), grouper: newGrouper(ev.Query), fuser: newFuser(ev.Query)}
+	co.rows.cols = make([][]uint32, ev.Width())
 	return co
 }
 
@@ -64,18 +65,18 @@ func (co *collector) collect(f *frame) error {
 		co.counted += int64(f.n)
 		return nil
 	}
-	if co.read.Grouped {
+	if co.Read.Grouped {
 		return co.group(f)
 	}
-	if len(co.havings) > 0 {
+	if len(co.Havings) > 0 {
 		if err := co.filter(f); err != nil || f.n == 0 {
 			return err
 		}
 	}
-	if err := co.spend(4 * f.n * (len(co.keep) + 1)); err != nil {
+	if err := co.spend(4 * f.n * (len(co.Keep) + 1)); err != nil {
 		return err
 	}
-	for _, v := range co.keep {
+	for _, v := range co.Keep {
 		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
 	}
 	co.rows.n += f.n
@@ -111,18 +112,18 @@ func prunes(rows int, limit int64) bool { return rows >= pruneAt && int64(rows)/
 // finish sorts the collected rows and cuts them to the limit.
 func (co *collector) finish() error {
 	co.tally(int(co.counted))
-	if co.read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.columns, func(c projection) bool { return c.isKey() }) {
+	if co.Read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Columns, func(c ir.Projection) bool { return c.IsKey() }) {
 		co.grouped++
 		co.rows.n++
 		co.addGroup()
 	}
 	order := co.sort
-	if co.read.Grouped {
+	if co.Read.Grouped {
 		order = co.sortGroups
 	}
 	co.readRows()
 	rows := co.rows.n
-	if co.read.Grouped && len(co.havings) > 0 {
+	if co.Read.Grouped && len(co.Havings) > 0 {
 		if err := co.filterGroups(); err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (co *collector) finish() error {
 // permute reduces the collected rows to the first n rows of perm, in that order.
 func (co *collector) permute(n int) {
 	n = min(n, len(co.perm))
-	for _, v := range co.keep {
+	for _, v := range co.Keep {
 		col := co.rows.cols[v]
 		co.moved = slices.Grow(co.moved[:0], n)[:n]
 		for i, p := range co.perm[:n] {
@@ -153,6 +154,6 @@ func (co *collector) permute(n int) {
 		}
 		co.rows.cols[v] = append(col[:0], co.moved...)
 	}
-	co.spent -= int64(4 * (co.rows.n - n) * (len(co.keep) + 1))
+	co.spent -= int64(4 * (co.rows.n - n) * (len(co.Keep) + 1))
 	co.rows.n = n
 }

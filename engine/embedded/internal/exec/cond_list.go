@@ -6,56 +6,17 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
 
-// The operators `in` with a constant list and `matches`, and the test for null.
-
-// constPattern is a pattern that the conditions of a query use.
-type constPattern struct {
-	ex       *expr            // constant during a run
-	compiled *pattern.Pattern // made from a literal; nil for a parameter
-}
-
-// wordOperator checks the operands of `in` and `matches`, and sets the fields `list` and `pattern`
-// of a bound comparison.
-func (b *binder) wordOperator(c *cond) error {
-	switch c.op {
-	case plan.In:
-		if !c.right.typ.List {
-			return mismatch("the right side of in is of type %s, expected a list", c.right.typ)
-		}
-		if c.right.kind == exprConst {
-			c.list = len(b.lists)
-			b.lists = append(b.lists, c.right)
-		}
-	case plan.Matches:
-		if c.left.typ.Kind != value.String || c.left.typ.List || !isText(c.right) || c.right.kind != exprConst {
-			return mismatch("matches compares a String with a literal or a parameter, found %s and %s", c.left.typ, c.right.typ)
-		}
-		p := constPattern{ex: c.right}
-		if lit, ok := c.right.src.(plan.Lit); ok && !lit.Value.IsNull() {
-			var err error
-			if p.compiled, err = pattern.Compile(lit.Value.Str()); err != nil {
-				return mismatch("%v", err)
-			}
-		}
-		c.pattern = len(b.patterns)
-		b.patterns = append(b.patterns, p)
-	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith:
-	default:
-		return mismatch("there is no operator %d", uint8(c.op))
-	}
-	return nil
-}
-
 // constants holds the constant lists and the patterns of a run.
 type constants struct {
-	sorted   []sortedList       // by position in query.lists
-	compiled []*pattern.Pattern // by position in query.patterns; nil for a null argument
+	sorted   []sortedList       // by position in ir.Query.Lists
+	compiled []*pattern.Pattern // by position in ir.Query.Patterns; nil for a null argument
 }
 
 // sortedList contains the distinct elements of a list in ascending order. It leaves out nulls and
@@ -66,30 +27,30 @@ type sortedList struct {
 }
 
 // newConstants returns the memory for the lists and patterns of a query.
-func newConstants(q *query) constants {
-	return constants{sorted: make([]sortedList, len(q.lists)), compiled: make([]*pattern.Pattern, len(q.patterns))}
+func newConstants(q *ir.Query) constants {
+	return constants{sorted: make([]sortedList, len(q.Lists)), compiled: make([]*pattern.Pattern, len(q.Patterns))}
 }
 
 // beginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first
 // parameter that is not a valid pattern.
 func (ev *evaluator) beginConstants() error {
-	first, bad := len(ev.params), error(nil)
-	for i, p := range ev.patterns {
+	first, bad := len(ev.Params), error(nil)
+	for i, p := range ev.Patterns {
 		if fault.On(fault.PatternKept) && ev.compiled[i] != nil {
 			continue
 		}
-		ev.compiled[i] = p.compiled
-		if p.compiled != nil {
+		ev.compiled[i] = p.Compiled
+		if p.Compiled != nil {
 			continue
 		}
-		arg := ev.constant(p.ex)
+		arg := ev.constant(p.Expr)
 		if arg.IsNull() {
 			continue
 		}
 		var err error
 		ev.compiled[i], err = pattern.Compile(arg.Str())
-		if n := p.ex.src.(plan.ParamRef).Index; err != nil && n < first {
-			first, bad = n, &engine.BadArgument{Param: ev.params[n].Name, Detail: err.Error()}
+		if n := p.Expr.Src.(plan.ParamRef).Index; err != nil && n < first {
+			first, bad = n, &engine.BadArgument{Param: ev.Params[n].Name, Detail: err.Error()}
 		}
 	}
 	return bad
@@ -117,7 +78,7 @@ func (ev *evaluator) members(list int) []value.Value {
 		return s.values
 	}
 	s.ready = true
-	v := ev.constant(ev.lists[list])
+	v := ev.constant(ev.Lists[list])
 	if v.IsNull() {
 		return nil
 	}
@@ -146,12 +107,12 @@ func compareValues(a, b value.Value) int {
 
 // testIn appends to `rows` the rows of a frame in which the left side of the condition is an
 // element of its constant list.
-func (ev *evaluator) testIn(c *cond, f *frame, rows []uint32) []uint32 {
-	list := ev.members(c.list)
+func (ev *evaluator) testIn(c *ir.Cond, f *frame, rows []uint32) []uint32 {
+	list := ev.members(c.List)
 	if len(list) == 0 {
 		return rows
 	}
-	vec := ev.eval(c.left, f)
+	vec := ev.eval(c.Left, f)
 	if vec.Type.Kind == value.String && !vec.Type.List && list[0].Kind() == value.String {
 		for i, s := range vec.Strings[:f.n] {
 			if vec.IsNull(i) {
@@ -181,12 +142,12 @@ func (ev *evaluator) testIn(c *cond, f *frame, rows []uint32) []uint32 {
 // testPattern appends to `rows` the rows of a frame in which the left side of the condition matches
 // its pattern. When the context of the call ends, testPattern stops, and the run ends with the
 // context's error.
-func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
-	p := ev.compiled[c.pattern]
+func (ev *evaluator) testPattern(c *ir.Cond, f *frame, rows []uint32) []uint32 {
+	p := ev.compiled[c.Pattern]
 	if p == nil {
 		return rows
 	}
-	vec := ev.eval(c.left, f)
+	vec := ev.eval(c.Left, f)
 	ended := func() bool {
 		ev.textErr = cmp.Or(ev.textErr, ev.ctx.Err())
 		return ev.textErr != nil
@@ -217,9 +178,9 @@ func (ev *evaluator) testPattern(c *cond, f *frame, rows []uint32) []uint32 {
 const patternWork = 1 << 20
 
 // testNull appends to `rows` the rows of a frame in which an expression is null or, if the
-// condition's field `notNull` is set, is not null.
-func (ev *evaluator) testNull(c *cond, f *frame, rows []uint32) []uint32 {
-	vec := ev.eval(c.left, f)
+// condition's field `NotNull` is set, is not null.
+func (ev *evaluator) testNull(c *ir.Cond, f *frame, rows []uint32) []uint32 {
+	vec := ev.eval(c.Left, f)
 	for i := range f.n {
 		null := vec.IsNull(i)
 		if fault.On(fault.EmptyIsNull) {
@@ -228,7 +189,7 @@ func (ev *evaluator) testNull(c *cond, f *frame, rows []uint32) []uint32 {
 		if fault.On(fault.FirstDecides) {
 			null = vec.IsNull(0)
 		}
-		if null != c.notNull {
+		if null != c.NotNull {
 			rows = append(rows, uint32(i))
 		}
 	}

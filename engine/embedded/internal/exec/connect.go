@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -21,7 +22,7 @@ const mostStarts = 16
 // found by an index, and then makes a row for each combination of the nodes that it reached from each side. In a cycle it
 // also prefers many small steps to the traversal that closes the cycle soon.
 func (pl *planner) connected() error {
-	if !pl.read.Grouped {
+	if !pl.Read.Grouped {
 		return nil
 	}
 	if startsAgain(pl.body) {
@@ -29,8 +30,8 @@ func (pl *planner) connected() error {
 			return err
 		}
 	}
-	nodes := pl.nodesOf(pl.match)
-	if len(pl.match.links) < len(nodes) || len(nodes) > mostStarts {
+	nodes := pl.nodesOf(pl.Match)
+	if len(pl.Match.Links) < len(nodes) || len(nodes) > mostStarts {
 		return nil // without a cycle, the order matters less
 	}
 	for _, v := range nodes {
@@ -45,10 +46,10 @@ func (pl *planner) connected() error {
 }
 
 // nodesOf returns the variables of a block that stand for nodes, each once.
-func (pl *planner) nodesOf(b *block) []plan.VarID {
+func (pl *planner) nodesOf(b *ir.Block) []plan.VarID {
 	var nodes []plan.VarID
-	for _, v := range b.vars {
-		if v != plan.NoVar && pl.types[v].Entity == plan.Node && !slices.Contains(nodes, v) {
+	for _, v := range b.Vars {
+		if v != plan.NoVar && pl.Types[v].Entity == plan.Node && !slices.Contains(nodes, v) {
 			nodes = append(nodes, v)
 		}
 	}
@@ -60,13 +61,13 @@ const expandedRow = 0.1
 
 // following estimates the share of the rows of a traversal to the variable `to` that remain after the steps which can
 // follow at once: traversals that lead to at most one node, and checks of traversals between bound variables.
-func (pl *planner) following(s *scope, l *link, to plan.VarID) float64 {
+func (pl *planner) following(s *scope, l *ir.Link, to plan.VarID) float64 {
 	share, with := 1.0, []plan.VarID{to}
 	bound := func(v plan.VarID) bool { return s.bound(v) || slices.Contains(with, v) }
-	done := []*link{l}
+	done := []*ir.Link{l}
 	for i := 0; i < len(s.links); i++ {
 		next := s.links[i]
-		pl.step(1)
+		pl.Step(1)
 		if slices.Contains(done, next) || !bound(next.From) && !bound(next.To) {
 			continue
 		}
@@ -92,9 +93,9 @@ func (pl *planner) following(s *scope, l *link, to plan.VarID) float64 {
 // those cost less.
 func (pl *planner) connectedFrom(start plan.VarID) error {
 	was := *pl.arrangement
-	s := pl.scope(pl.match, nil)
+	s := pl.scope(pl.Match, nil)
 	s.connected, s.start = true, start
-	p, err := pl.pipeIn(pl.match, s)
+	p, err := pl.pipeIn(pl.Match, s)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func startsAgain(p *pipe) bool {
 
 // isOpen reports whether a traversal joins a bound variable with an unbound one.
 func (s *scope) isOpen() bool {
-	return slices.ContainsFunc(s.links, func(l *link) bool {
+	return slices.ContainsFunc(s.links, func(l *ir.Link) bool {
 		return l.From != plan.NoVar && s.bound(l.From) != s.bound(l.To)
 	})
 }

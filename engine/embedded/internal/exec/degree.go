@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -18,56 +19,56 @@ type degrees struct {
 
 // degrees returns the step for a read, or nil if the read does not have that form.
 func (pl *planner) degrees() *degrees {
-	m := pl.match
-	if !pl.read.Grouped || fuses(pl.read) || len(m.links) != 1 || len(m.conds)+len(m.tests)+len(m.optionals) > 0 {
+	m := pl.Match
+	if !pl.Read.Grouped || ir.Fuses(pl.Read) || len(m.Links) != 1 || len(m.Conds)+len(m.Tests)+len(m.Optionals) > 0 {
 		return nil
 	}
-	l := m.links[0]
-	if l.same || l.Walk || l.or != nil || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
+	l := m.Links[0]
+	if l.Same || l.Walk || l.OrTypes != nil || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
 		return nil
 	}
 	// The traversal must bind every variable.
-	for _, v := range m.vars {
+	for _, v := range m.Vars {
 		if v != l.From && v != l.To && v != plan.NoVar {
 			return nil
 		}
 	}
-	return &degrees{traverse: traverse{link: l}, v: plan.NoVar}
+	return &degrees{traverse: traverse{Link: l}, v: plan.NoVar}
 }
 
 // countsRows sets v to the end of the traversal that the groups depend on. It reports
 // whether the step can replace the match: each column and each sort key must depend only on
 // that end, or count rows.
-func (s *degrees) countsRows(q *query) bool {
+func (s *degrees) countsRows(q *ir.Query) bool {
 	s.v = plan.NoVar
-	var depends func(e *expr) bool
-	depends = func(e *expr) bool {
-		switch e.kind {
-		case exprConst, exprAgg:
+	var depends func(e *ir.Expr) bool
+	depends = func(e *ir.Expr) bool {
+		switch e.Kind {
+		case ir.ExprConst, ir.ExprAgg:
 			return true
-		case exprApply:
-			return !slices.ContainsFunc(e.args, func(a *expr) bool { return !depends(a) })
-		case exprProp, exprID:
+		case ir.ExprApply:
+			return !slices.ContainsFunc(e.Args, func(a *ir.Expr) bool { return !depends(a) })
+		case ir.ExprProp, ir.ExprID:
 			if s.v == plan.NoVar {
-				s.v = e.v
+				s.v = e.Var
 			}
-			return s.v == e.v
-		case exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprTest, exprHolds, exprBlockAgg, exprMember, exprWalk, exprRef:
+			return s.v == e.Var
+		case ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprRef:
 		}
 		return false
 	}
-	for i := range q.aggs {
-		if !q.aggs[i].rows {
+	for i := range q.Aggs {
+		if !q.Aggs[i].Rows {
 			return false
 		}
 	}
-	for i := range q.columns {
-		if c := &q.columns[i]; c.agg < 0 && !depends(c.ex) {
+	for i := range q.Columns {
+		if c := &q.Columns[i]; c.Agg < 0 && !depends(c.Value) {
 			return false
 		}
 	}
-	for _, o := range q.order {
-		if o.agg < 0 && !depends(o.ex) {
+	for _, o := range q.Order {
+		if o.Agg < 0 && !depends(o.Expr) {
 			return false
 		}
 	}
@@ -79,7 +80,7 @@ func (s *degrees) countsRows(q *query) bool {
 
 // run implements [step].
 func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
-	edges := m.snap.Edges(s.edge)
+	edges := m.snap.Edges(s.EdgeType)
 	adj := edges.Out()
 	other := s.To
 	if s.v == s.To {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -37,22 +38,22 @@ func (pl *planner) firstLookup() (k firstLookup) {
 	if !ok || l.ahead == nil {
 		return firstLookup{}
 	}
-	id, ok := l.exs[0].src.(plan.ParamRef)
-	if !ok || l.exs[0].form != plainForm {
+	id, ok := l.exs[0].Src.(plan.ParamRef)
+	if !ok || l.exs[0].Form != ir.PlainForm {
 		return firstLookup{}
 	}
 	l.early = true
-	k = firstLookup{lookup: l, node: pl.types[l.v].Index, param: id.Index}
-	k.direct = len(pl.body.steps) == 1 && !pl.read.Grouped && len(pl.read.Having) == 0 && len(pl.fusions)+len(pl.drops)+len(pl.texts)+len(pl.lists)+len(pl.patterns) == 0
+	k = firstLookup{lookup: l, node: pl.Types[l.v].Index, param: id.Index}
+	k.direct = len(pl.body.steps) == 1 && !pl.Read.Grouped && len(pl.Read.Having) == 0 && len(pl.Fusions)+len(pl.Drops)+len(pl.Texts)+len(pl.Lists)+len(pl.Patterns) == 0
 	k.single = k.direct
-	property := func(e *expr) bool { return e != nil && (e.kind == exprProp || e.kind == exprID) }
-	for i := range pl.columns {
-		c := &pl.columns[i]
-		k.direct = k.direct && property(c.ex) && c.fields == nil && c.agg < 0 && !c.composed
-		k.single = k.single && k.direct && c.ex.kind == exprProp && !c.ex.optional && !c.ex.typ.List
+	property := func(e *ir.Expr) bool { return e != nil && (e.Kind == ir.ExprProp || e.Kind == ir.ExprID) }
+	for i := range pl.Columns {
+		c := &pl.Columns[i]
+		k.direct = k.direct && property(c.Value) && c.FieldExprs == nil && c.Agg < 0 && !c.Composed
+		k.single = k.single && k.direct && c.Value.Kind == ir.ExprProp && !c.Value.Optional && !c.Value.Type.List
 	}
-	for _, o := range pl.order {
-		k.direct = k.direct && property(o.ex)
+	for _, o := range pl.Order {
+		k.direct = k.direct && property(o.Expr)
 	}
 	k.single = k.single && k.direct
 	return k
@@ -100,7 +101,7 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 	ev.ctx, ev.textErr = ctx, nil
 	co.perm, co.rows.n, co.more = co.perm[:0], 0, false
 	id := &args[k.param]
-	if id.IsNull() || ev.read.LimitOf(args) == 0 {
+	if id.IsNull() || ev.Read.LimitOf(args) == 0 {
 		return
 	}
 	table := snap.Nodes(k.node)
@@ -130,7 +131,7 @@ func (o *output) single(row uint32) bool {
 		c, vec := &o.columns[i], &o.vecs[i]
 		// The last batch may have been made without copies, from other memory.
 		c.Valid, c.Strings, c.Ints, c.Floats = nil, vec.Strings, vec.Ints, vec.Floats
-		if !copies.One(o.query.columns[i].ex.prop, at, c) {
+		if !copies.One(o.Query.Columns[i].Value.Prop, at, c) {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package exec
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+)
 
 // edgeSet is a hash set of the pairs of nodes that the live edges of a type join. A search in it takes less time than a
 // search in the list of a node's neighbours.
@@ -37,7 +41,7 @@ func (m *matcher) edgeSet(s *check) (*edgeSet, error) {
 	if set.slots != nil {
 		return set, nil
 	}
-	edges := int(m.snap.Edges(s.edge).Live())
+	edges := int(m.snap.Edges(s.EdgeType).Live())
 	if set.refused || set.searches <= edges/setShare {
 		return nil, nil
 	}
@@ -53,7 +57,7 @@ func (m *matcher) edgeSet(s *check) (*edgeSet, error) {
 	}
 	*set = newEdgeSet(edges)
 	set.undirected = s.Undirected
-	return set, m.fill(set, s.link)
+	return set, m.fill(set, s.Link)
 }
 
 // edgeSlots returns the number of slots of a set for a number of edges. It is a power of two, and more than half of the slots
@@ -67,8 +71,8 @@ func newEdgeSet(edges int) edgeSet {
 }
 
 // fill adds the live edges of a type to a set.
-func (m *matcher) fill(set *edgeSet, l *link) error {
-	table := m.snap.Edges(l.edge)
+func (m *matcher) fill(set *edgeSet, l *ir.Link) error {
+	table := m.snap.Edges(l.EdgeType)
 	var ords [frameSize]uint32
 	for next := uint32(0); next < table.Ordinals(); {
 		if err := m.tick(frameSize); err != nil {

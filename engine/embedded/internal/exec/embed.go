@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -20,7 +21,7 @@ func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string
 	case e == nil:
 		return nil, &engine.Unsupported{Construct: "turning a text into a vector", NoEmbedder: true}
 	case p.Embed != nil && p.Embed.Model != "" && p.Embed.Model != e.Model():
-		return nil, mismatch("the vectors of %s come from the model %s, but the embedding provider uses the model %s; configure a provider with the first model, or give a vector", p.Name, p.Embed.Model, e.Model())
+		return nil, ir.Mismatch("the vectors of %s come from the model %s, but the embedding provider uses the model %s; configure a provider with the first model, or give a vector", p.Name, p.Embed.Model, e.Model())
 	}
 	vectors, err := e.Embed(ctx, texts, p.Type.Dim)
 	if err != nil {
@@ -39,8 +40,8 @@ func embed(ctx context.Context, e Embedder, p *catalog.Property, texts ...string
 
 // Embeds reports whether a run of the program may need an embedding provider.
 func (p *Program) Embeds() bool {
-	for _, d := range p.distances {
-		if d.operand.typ.Kind == value.String {
+	for _, d := range p.Distances {
+		if d.Operand.Type.Kind == value.String {
 			return true
 		}
 	}
@@ -48,15 +49,15 @@ func (p *Program) Embeds() bool {
 }
 
 // target returns the query vector of a distance in this run, or nil if it is null.
-func (ev *evaluator) target(d *distance) ([]float32, error) {
-	v := ev.constant(d.operand)
+func (ev *evaluator) target(d *ir.Distance) ([]float32, error) {
+	v := ev.constant(d.Operand)
 	switch {
 	case v.IsNull():
 		return nil, nil
 	case v.Kind() == value.Vector:
 		return v.Vector(), nil
 	}
-	vectors, err := embed(ev.ctx, ev.embedder, ev.types[d.v].Props[d.prop], v.Str())
+	vectors, err := embed(ev.ctx, ev.embedder, ev.Types[d.Var].Props[d.Prop], v.Str())
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -16,7 +17,7 @@ import (
 // evaluator evaluates the expressions and conditions of a program over frames. It holds the inputs
 // of a run (the snapshot, the arguments, the instant) and the budget of the run.
 type evaluator struct {
-	*query
+	*ir.Query
 	budget
 	ctx     context.Context   // nil between calls of the result's methods
 	snap    *version.Snapshot // the state that the run reads
@@ -30,7 +31,7 @@ type evaluator struct {
 	vecs    []column.Vec // by slot of an expression
 	scratch []uint32     // memory for one use at a time
 	chosen  []uint32     // rows that a condition or a step keeps; valid until the next one
-	queries []textQuery  // by position in query.texts
+	queries []textQuery  // by position in ir.Query.Texts
 	passed  []uint32     // rows for which a test is true; valid until the next test
 	made    []int64      // by slot of an expression: bytes of the texts that its functions made; nil without functions
 	part    *frame       // see window
@@ -49,20 +50,20 @@ type evaluator struct {
 	results   func(agg int, groups []uint32, vec *column.Vec)
 	constants // lists and patterns of the conditions
 	// known holds the constant expressions that the run has evaluated.
-	known map[*expr]value.Value
+	known map[*ir.Expr]value.Value
 	// blocks runs the blocks whose truth is a value.
 	blocks interface {
 		truths(holding int, f *frame) (rowSet, error)
 		evalBlockAgg(subquery int, f *frame, vec *column.Vec, at int) error
 		evalMember(subquery int, f *frame, vec *column.Vec, at int) error
 	}
-	visiting   *subquery  // the subquery that runs; nil for none
-	visited    int64      // approximate number of entities that subqueries have examined
-	maxVisited int64      // limit of `visited`
-	choices    []choice   // by expr.choice
-	chosenBy   [][]uint32 // by position in query.holdings: the memory for rows that the block's steps choose
+	visiting   *ir.Subquery // the subquery that runs; nil for none
+	visited    int64        // approximate number of entities that subqueries have examined
+	maxVisited int64        // limit of `visited`
+	choices    []choice     // by ir.Expr.Choice
+	chosenBy   [][]uint32   // by position in ir.Query.Holdings: the memory for rows that the block's steps choose
 	// searches is the memory of the searches for walks. It has first an element for each element of
-	// query.routes, and then an element for each step explore, by explore.number.
+	// ir.Query.Routes, and then an element for each step explore, by explore.number.
 	searches []search
 	walkBudget
 	examineBudget
@@ -72,17 +73,17 @@ type evaluator struct {
 }
 
 // newEvaluator returns an evaluator for the runs of a query. The argument `searches` is the number of steps of type explore.
-func newEvaluator(q *query, searches int) evaluator {
-	ev := evaluator{query: q, vecs: make([]column.Vec, q.vecs), tables: make([]*version.Table, len(q.types)),
-		queries: make([]textQuery, len(q.texts)), part: new(frame), constants: newConstants(q), scores: newScores(q)}
+func newEvaluator(q *ir.Query, searches int) evaluator {
+	ev := evaluator{Query: q, vecs: make([]column.Vec, q.Vecs), tables: make([]*version.Table, len(q.Types)),
+		queries: make([]textQuery, len(q.Texts)), part: new(frame), constants: newConstants(q), scores: newScores(q)}
 	ev.shares = newShares(q)
-	if n := len(q.routes) + searches; n > 0 {
+	if n := len(q.Routes) + searches; n > 0 {
 		ev.searches = make([]search, n)
 	}
-	if q.computes {
-		ev.made = make([]int64, q.vecs)
-		ev.chosenBy = make([][]uint32, len(q.holdings))
-		ev.choices = make([]choice, q.choosers)
+	if q.Computes {
+		ev.made = make([]int64, q.Vecs)
+		ev.chosenBy = make([][]uint32, len(q.Holdings))
+		ev.choices = make([]choice, q.Choosers)
 	}
 	return ev
 }
@@ -92,10 +93,10 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	ev.budget.begin(opts.Memory, opts.Shared)
 	ev.ctx, ev.snap, ev.args, ev.now, ev.embedder, ev.textErr = ctx, snap, args, opts.Now, opts.Embedder, nil
 	if ev.maxRows == 0 || !fault.On(fault.LimitKept) {
-		ev.maxRows = ev.read.LimitOf(args)
+		ev.maxRows = ev.Read.LimitOf(args)
 	}
 	if fault.On(fault.LimitIsBound) {
-		ev.maxRows = ev.read.Limit
+		ev.maxRows = ev.Read.Limit
 	}
 	ev.visiting, ev.visited, ev.maxVisited = nil, 0, cmp.Or(opts.Visits, plan.MaxVisited)
 	ev.total, ev.mostExamined = 0, cmp.Or(opts.Examined, maxExamined)
@@ -103,8 +104,8 @@ func (ev *evaluator) begin(ctx context.Context, snap *version.Snapshot, args eng
 	for i := range ev.searches {
 		ev.searches[i].begin()
 	}
-	for v, t := range ev.types {
-		if t == walkType || ev.isShared(plan.VarID(v)) {
+	for v, t := range ev.Types {
+		if t == ir.WalkType || ev.IsShared(plan.VarID(v)) {
 			continue
 		}
 		ev.tables[v] = snap.Table(t.Entity, t.Index)
@@ -170,12 +171,12 @@ func (ev *evaluator) text(t *version.Table, p int) *index.TextView {
 }
 
 // constant returns the value of an expression that is constant during a run.
-func (ev *evaluator) constant(e *expr) value.Value {
-	switch s := e.src.(type) {
+func (ev *evaluator) constant(e *ir.Expr) value.Value {
+	switch s := e.Src.(type) {
 	case plan.Lit:
 		return s.Value
 	case plan.ParamRef:
-		if e.form != plainForm {
+		if e.Form != ir.PlainForm {
 			return ev.nodeText(e, ev.args[s.Index])
 		}
 		return ev.args[s.Index]
@@ -189,7 +190,7 @@ func (ev *evaluator) constant(e *expr) value.Value {
 
 // computedConstant evaluates a constant expression once in a run. Steps may ask for the value once for
 // each row. The text of the value counts to the memory of the run.
-func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
+func (ev *evaluator) computedConstant(e *ir.Expr, src plan.Expr) value.Value {
 	if v, ok := ev.known[e]; ok {
 		return v
 	}
@@ -202,16 +203,16 @@ func (ev *evaluator) computedConstant(e *expr, src plan.Expr) value.Value {
 		v = value.Null
 	}
 	if ev.known == nil {
-		ev.known = map[*expr]value.Value{}
+		ev.known = map[*ir.Expr]value.Value{}
 	}
 	ev.known[e] = v
 	return v
 }
 
 // eval evaluates an expression for the rows of a frame.
-func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
-	vec := &ev.vecs[e.slot]
-	if e.optional {
+func (ev *evaluator) eval(e *ir.Expr, f *frame) *column.Vec {
+	vec := &ev.vecs[e.Slot]
+	if e.Optional {
 		ev.evalOptional(e, f, vec)
 	} else {
 		ev.evalVar(e, f, vec)
@@ -221,62 +222,62 @@ func (ev *evaluator) eval(e *expr, f *frame) *column.Vec {
 
 // evalVar evaluates an expression into vec. If the expression belongs to a single variable, the variable must
 // not be null.
-func (ev *evaluator) evalVar(e *expr, f *frame, vec *column.Vec) {
-	switch e.kind {
-	case exprConst:
+func (ev *evaluator) evalVar(e *ir.Expr, f *frame, vec *column.Vec) {
+	switch e.Kind {
+	case ir.ExprConst:
 		v := ev.constant(e)
-		vec.Reset(e.typ, f.n)
+		vec.Reset(e.Type, f.n)
 		for i := range f.n {
 			vec.Set(i, v)
 		}
-	case exprProp, exprID:
-		if s := ev.shared(e.v); s != nil {
+	case ir.ExprProp, ir.ExprID:
+		if s := ev.shared(e.Var); s != nil {
 			ev.evalShared(e, s, f, vec)
 			return
 		}
-		if e.kind == exprID {
-			ev.table(e.v).GatherID(f.cols[e.v][:f.n], vec, &ev.scratch)
+		if e.Kind == ir.ExprID {
+			ev.table(e.Var).GatherID(f.cols[e.Var][:f.n], vec, &ev.scratch)
 			return
 		}
-		ev.table(e.v).Gather(e.prop, f.cols[e.v][:f.n], vec, &ev.scratch)
-	case exprRef:
+		ev.table(e.Var).Gather(e.Prop, f.cols[e.Var][:f.n], vec, &ev.scratch)
+	case ir.ExprRef:
 		ev.evalRef(e, f, vec)
-	case exprEnd:
+	case ir.ExprEnd:
 		ev.evalEnd(e, f, vec)
-	case exprMatch:
-		vec.Reset(e.typ, f.n)
-		ev.matchText(e.match, f, func(i int, ok bool) {
+	case ir.ExprMatch:
+		vec.Reset(e.Type, f.n)
+		ev.matchText(e.Match, f, func(i int, ok bool) {
 			vec.Ints[i] = 0
 			if ok {
 				vec.Ints[i] = 1
 			}
 		})
-	case exprBM25, exprNearest, exprFused:
+	case ir.ExprBM25, ir.ExprNearest, ir.ExprFused:
 		ev.evalScore(e, f, vec)
-	case exprApply, exprTest, exprHolds, exprBlockAgg, exprMember:
+	case ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember:
 		ev.evalComputed(e, f, vec)
-	case exprWalk:
+	case ir.ExprWalk:
 		ev.evalWalk(e, f, vec)
-	case exprAgg:
-		ev.results(e.agg, f.groups[:f.n], vec)
+	case ir.ExprAgg:
+		ev.results(e.Agg, f.groups[:f.n], vec)
 	}
 }
 
 // evalEnd computes the ids of the source or target nodes of a frame's edges.
-func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
-	edges := ev.table(e.v)
+func (ev *evaluator) evalEnd(e *ir.Expr, f *frame, vec *column.Vec) {
+	edges := ev.table(e.Var)
 	node := edges.Type.From
-	if e.to {
+	if e.To {
 		node = edges.Type.To
 	}
 	nodes := ev.snap.Nodes(node)
-	vec.Reset(e.typ, f.n)
-	for i, ord := range f.cols[e.v][:f.n] {
+	vec.Reset(e.Type, f.n)
+	for i, ord := range f.cols[e.Var][:f.n] {
 		src, dst := edges.Ends(ord)
-		if e.to {
+		if e.To {
 			src = dst
 		}
-		vec.Strings[i] = e.part.of(nodes.ID(src))
+		vec.Strings[i] = e.Part.Of(nodes.ID(src))
 	}
 }
 
@@ -284,26 +285,26 @@ func (ev *evaluator) evalEnd(e *expr, f *frame, vec *column.Vec) {
 func (ev *evaluator) table(v plan.VarID) *version.Table { return ev.tables[v] }
 
 // valueAt evaluates an expression for one row of a frame.
-func (ev *evaluator) valueAt(e *expr, f *frame, i int) value.Value {
-	if e.optional && f.cols[e.v][i] == version.NoOrd {
+func (ev *evaluator) valueAt(e *ir.Expr, f *frame, i int) value.Value {
+	if e.Optional && f.cols[e.Var][i] == version.NoOrd {
 		return value.Null
 	}
-	switch e.kind {
-	case exprConst:
+	switch e.Kind {
+	case ir.ExprConst:
 		return ev.constant(e)
-	case exprProp, exprID:
-		if s := ev.shared(e.v); s != nil {
-			return s.value(e, f.cols[e.v][i])
+	case ir.ExprProp, ir.ExprID:
+		if s := ev.shared(e.Var); s != nil {
+			return s.value(e, f.cols[e.Var][i])
 		}
-		if e.kind == exprID {
-			return value.OfString(ev.table(e.v).ID(f.cols[e.v][i]))
+		if e.Kind == ir.ExprID {
+			return value.OfString(ev.table(e.Var).ID(f.cols[e.Var][i]))
 		}
-		return ev.table(e.v).Value(f.cols[e.v][i], e.prop)
-	case exprEnd:
-		return ev.endText(e, ev.table(e.v), f.cols[e.v][i])
-	case exprMatch:
+		return ev.table(e.Var).Value(f.cols[e.Var][i], e.Prop)
+	case ir.ExprEnd:
+		return ev.endText(e, ev.table(e.Var), f.cols[e.Var][i])
+	case ir.ExprMatch:
 		// A text match is never equal to a key.
-	case exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:
+	case ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
 		// No lookup uses such an expression; see scope.isKnown.
 	}
 	return value.Null

@@ -70,20 +70,20 @@ func (m *matcher) inStep(err error, s step) error {
 // scanHint is the hint for a step that binds a variable to every node of its type.
 func (m *matcher) scanHint(v plan.VarID) string {
 	name := m.speller().Var(m.written(v))
-	return fmt.Sprintf("%s: %s is joined with every row; connect %s by a traversal, or compare a key of it with a known value", name, m.types[v].Name, name)
+	return fmt.Sprintf("%s: %s is joined with every row; connect %s by a traversal, or compare a key of it with a known value", name, m.Types[v].Name, name)
 }
 
-// written returns the variable of the query that a variable which binder.hidden added stands for. It returns any other
+// written returns the variable of the query that a variable which ir.binder.hidden added stands for. It returns any other
 // variable unchanged.
 func (m *matcher) written(v plan.VarID) plan.VarID {
-	name, _, hidden := strings.Cut(m.read.Vars[v].Name, " ")
+	name, _, hidden := strings.Cut(m.Read.Vars[v].Name, " ")
 	if !hidden {
 		return v
 	}
-	return plan.VarID(slices.IndexFunc(m.read.Vars, func(v plan.Var) bool { return v.Name == name }))
+	return plan.VarID(slices.IndexFunc(m.Read.Vars, func(v plan.Var) bool { return v.Name == name }))
 }
 
 // speller returns a speller for the variables of the query.
 func (m *matcher) speller() plan.Speller {
-	return plan.SpellerOf(&plan.Query{Params: m.params, Read: m.read})
+	return plan.SpellerOf(&plan.Query{Params: m.Params, Read: m.Read})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -14,7 +15,7 @@ import (
 type explainer struct {
 	*Program
 	plan.Speller
-	*meter
+	*ir.Meter
 	prof *profile // nil unless the program ran with a profile
 }
 
@@ -26,28 +27,28 @@ const maxOperators = 4096
 // result. The error is a *engine.TooLarge, or the context's error soon after the context
 // ends.
 func (p *Program) Explain(ctx context.Context, q *plan.Query) (*engine.Operator, error) {
-	return (&explainer{Program: p, Speller: p.speller(q), meter: newMeter(ctx)}).explain(0)
+	return (&explainer{Program: p, Speller: p.speller(q), Meter: ir.NewMeter(ctx)}).explain(0)
 }
 
 // Explain returns the operators of the program with the rows and times of this run. Call it
 // after the last batch; rows is the number of rows that the run returned. The errors are
 // those of [Program.Explain].
 func (r *Result) Explain(ctx context.Context, q *plan.Query, rows int64) (*engine.Operator, error) {
-	x := &explainer{Program: r.prog, Speller: r.prog.speller(q), meter: newMeter(ctx), prof: r.run.matcher.prof}
+	x := &explainer{Program: r.prog, Speller: r.prog.speller(q), Meter: ir.NewMeter(ctx), prof: r.run.matcher.prof}
 	return x.explain(rows)
 }
 
 // speller returns the Speller of a query that also spells the variables that the binder added.
 func (p *Program) speller(q *plan.Query) plan.Speller {
 	bound := *q
-	bound.Read = p.read
+	bound.Read = p.Read
 	return plan.SpellerOf(&bound)
 }
 
 // explain returns the operators of the program. The parameter `rows` is the number of rows that
 // the run returned; 0 without a run.
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
-	defer catchEnd(&err)
+	defer ir.CatchEnd(&err)
 	n := x.steps(x.body)
 	for _, t := range x.heldTests {
 		n += 1 + t.size()
@@ -66,7 +67,7 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 func (x *explainer) steps(p *pipe) int {
 	n := len(p.steps)
 	for _, s := range p.steps {
-		x.step(1)
+		x.Step(1)
 		switch s := s.(type) {
 		case *blockFilter:
 			n += s.test.size()
@@ -86,16 +87,16 @@ func (x *explainer) steps(p *pipe) int {
 
 // first describes the number of rows that the limit of the read keeps.
 func (x *explainer) first() string {
-	if x.read.LimitBy != nil {
-		return fmt.Sprintf("%s (at most %d)", x.Expr(*x.read.LimitBy), x.read.Limit)
+	if x.Read.LimitBy != nil {
+		return fmt.Sprintf("%s (at most %d)", x.Expr(*x.Read.LimitBy), x.Read.Limit)
 	}
-	return strconv.FormatInt(x.read.Limit, 10)
+	return strconv.FormatInt(x.Read.Limit, 10)
 }
 
 // result returns the operators for the whole plan: the match, and the operators that
 // process its rows.
 func (x *explainer) result(rows int64) *engine.Operator {
-	r := x.read
+	r := x.Read
 	op, matched := x.pipe(x.body, nil)
 	est := matched
 	if op != nil {
@@ -107,7 +108,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		}
 		return o
 	}
-	if len(x.fusions) > 0 {
+	if len(x.Fusions) > 0 {
 		op = over(&engine.Operator{Name: "fuse", Detail: "rankings by their reciprocal ranks", Estimate: est})
 		x.measure(op, x.sinkRows(), 0)
 	}
@@ -118,7 +119,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	if r.Grouped {
 		var keys, aggs []string
 		for _, c := range r.Columns {
-			x.step(1)
+			x.Step(1)
 			if plan.HasAggregate(c.Expr) {
 				aggs = append(aggs, x.Expr(c.Expr))
 			} else {
@@ -132,7 +133,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 			detail += " by " + strings.Join(keys, ", ")
 		}
 		if len(keys) > 0 {
-			est = max(1, est*groupShare)
+			est = max(1, est*ir.GroupShare)
 		} else {
 			est = 1
 		}
@@ -146,7 +147,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		var conds []string
 		for _, t := range x.havingTests {
 			conds = append(conds, x.having(t))
-			est *= otherShare
+			est *= ir.OtherShare
 		}
 		op = over(&engine.Operator{Name: "having", Detail: strings.Join(conds, ", "), Estimate: est})
 		if x.prof != nil {
@@ -155,7 +156,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	}
 	var by []string
 	for _, o := range r.Order {
-		x.step(1)
+		x.Step(1)
 		s := x.Expr(o.Expr)
 		if o.Desc {
 			s += " desc"
@@ -182,8 +183,8 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		columns = append(columns, c.Name)
 	}
 	op = over(&engine.Operator{Name: "return", Detail: strings.Join(columns, ", "), Estimate: est})
-	for i := range x.columns {
-		op.Children = append(op.Children, x.explainColumn(&x.columns[i], est)...)
+	for i := range x.Columns {
+		op.Children = append(op.Children, x.explainColumn(&x.Columns[i], est)...)
 	}
 	x.measure(op, rows, x.profTime(returning))
 	return op
@@ -196,7 +197,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
 	op, est := first, 1.0
 	for i, s := range p.steps {
-		x.step(1)
+		x.Step(1)
 		if i < len(p.estimates) {
 			est = p.estimates[i]
 		}
@@ -210,8 +211,8 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 			next.Children = append(next.Children, x.conditions(s.test, est)...)
 		case *filter:
 			for _, c := range s.conds {
-				next.Children = append(next.Children, x.explainHoldings(c.left, est)...)
-				next.Children = append(next.Children, x.explainHoldings(c.right, est)...)
+				next.Children = append(next.Children, x.explainHoldings(c.Left, est)...)
+				next.Children = append(next.Children, x.explainHoldings(c.Right, est)...)
 			}
 		case *nearStep:
 			if inner, _ := x.pipe(s.rows, nil); inner != nil {
@@ -237,17 +238,17 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 
 // describe implements [step].
 func (l *lookup) describe(x *explainer) (name, detail string) {
-	t := x.types[l.v]
+	t := x.Types[l.v]
 	detail = t.Name + " " + x.Var(l.v)
 	if l.byID {
-		detail += " by id = " + x.Expr(l.exs[0].src)
+		detail += " by id = " + x.Expr(l.exs[0].Src)
 	} else {
 		for i, k := range t.Key {
 			sep := " by key "
 			if i > 0 {
 				sep = ", "
 			}
-			detail += sep + t.Props[k].Name + " = " + x.Expr(l.exs[i].src)
+			detail += sep + t.Props[k].Name + " = " + x.Expr(l.exs[i].Src)
 		}
 	}
 	if l.edge != nil {
@@ -258,22 +259,22 @@ func (l *lookup) describe(x *explainer) (name, detail string) {
 
 // describe implements [step].
 func (s *probe) describe(x *explainer) (name, detail string) {
-	t := x.types[s.v]
+	t := x.Types[s.v]
 	var parts []string
 	for i, k := range t.Tuples[s.tuple] {
-		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.exs[i].src))
+		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.exs[i].Src))
 	}
 	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
 }
 
 // describe implements [step].
 func (s *scan) describe(x *explainer) (name, detail string) {
-	return "scan", x.types[s.v].Name + " " + x.Var(s.v)
+	return "scan", x.Types[s.v].Name + " " + x.Var(s.v)
 }
 
 // describe implements [step].
 func (s *sorted) describe(x *explainer) (name, detail string) {
-	t := x.types[s.v]
+	t := x.Types[s.v]
 	prop := x.Var(s.v) + "." + t.Props[s.prop].Name
 	detail = t.Name + " " + x.Var(s.v) + " by index " + t.Props[s.prop].Name
 	if s.ordered {
@@ -286,8 +287,8 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 	seen := map[string]bool{}
 	for _, list := range [][]bound{s.lower, s.upper} {
 		for _, b := range list {
-			x.step(1)
-			part := prop + " " + b.op.String() + " " + x.Expr(b.ex.src)
+			x.Step(1)
+			part := prop + " " + b.op.String() + " " + x.Expr(b.ex.Src)
 			if !seen[part] {
 				seen[part] = true
 				parts = append(parts, part)
@@ -304,10 +305,10 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 func (s *sweep) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for i := range s.tests {
-		x.step(1)
+		x.Step(1)
 		parts = append(parts, x.condition(s.tests[i].cond))
 	}
-	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
+	return "scan", x.Types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
 }
 
 // describe implements [step].
@@ -317,13 +318,13 @@ func (s *degrees) describe(x *explainer) (name, detail string) {
 
 // describe implements [step].
 func (s *textScan) describe(x *explainer) (name, detail string) {
-	return "search", x.types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.texts[s.text].src)
+	return "search", x.Types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.Texts[s.text].Src)
 }
 
 // describe implements [step].
 func (s *topStep) describe(x *explainer) (name, detail string) {
-	detail = fmt.Sprintf("%s %s, first %s by %s", x.types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.src))
-	if s.score.kind == exprNearest && x.isApproximate(s.score) {
+	detail = fmt.Sprintf("%s %s, first %s by %s", x.Types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.Src))
+	if s.score.Kind == ir.ExprNearest && x.IsApproximate(s.score) {
 		detail += x.approximately(s.score)
 	}
 	return "top", detail
@@ -366,7 +367,7 @@ func (x *explainer) traversal(t *traverse) string {
 func (s *filter) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for _, c := range s.conds {
-		x.step(1)
+		x.Step(1)
 		parts = append(parts, x.condition(c))
 	}
 	return "filter", strings.Join(parts, ", ")
@@ -378,12 +379,12 @@ func (s *idFilter) describe(x *explainer) (name, detail string) {
 }
 
 // condition returns the text of a condition.
-func (x *explainer) condition(c *cond) string {
-	if c.text >= 0 {
-		return x.Cond(x.texts[c.text].src)
+func (x *explainer) condition(c *ir.Cond) string {
+	if c.Text >= 0 {
+		return x.Cond(x.Texts[c.Text].Src)
 	}
-	if c.right == nil {
-		return x.Cond(plan.NullTest{Expr: c.left.src, Not: c.notNull})
+	if c.Right == nil {
+		return x.Cond(plan.NullTest{Expr: c.Left.Src, Not: c.NotNull})
 	}
-	return x.Cond(plan.Compare{Op: c.op, Left: c.left.src, Right: c.right.src, Unless: c.unless})
+	return x.Cond(plan.Compare{Op: c.Op, Left: c.Left.Src, Right: c.Right.Src, Unless: c.Unless})
 }

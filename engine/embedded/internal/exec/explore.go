@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -13,27 +14,22 @@ import (
 // without a variable.
 type explore struct {
 	traverse
-	route *route
+	route *ir.Route
 	both  bool // whether both ends are bound
 	// number is the position of the step's memory in evaluator.searches, counted from the end of
 	// the memory of the expressions.
 	number int
 }
 
-// explores reports whether a link needs the step explore.
-func (l *link) explores() bool {
-	return l.general || l.Walk && (l.or != nil || l.EdgeVar != plan.NoVar)
-}
-
 // explore returns the step for a walk. The argument `both` says whether both ends are bound.
 func (pl *planner) explore(tr traverse, both bool) *explore {
 	pl.searchSteps++
-	return &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searchSteps - 1}
+	return &explore{traverse: tr, route: ir.NewRoute(pl.Query, tr.Link, tr.back), both: both, number: pl.searchSteps - 1}
 }
 
 // run implements [step].
 func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
-	search := &m.searches[len(m.routes)+s.number]
+	search := &m.searches[len(m.Routes)+s.number]
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.EdgeVar)
 	if s.both {
@@ -46,7 +42,7 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 			continue
 		}
 		if node := f.cols[s.from][i]; node != last {
-			start, ok := m.placeOf(&s.route.near, node)
+			start, ok := m.placeOf(&s.route.Near, node)
 			if fits = ok; fits {
 				if err := m.visitAll(&search.near, s.route, start); err != nil {
 					return m.inWalk(err, &s.Traverse)
@@ -66,13 +62,13 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // visitAll visits the nodes that walks from the given node reach within the maximum length of the
 // route. On a closed route, it stops when it comes back to that node.
-func (ev *evaluator) visitAll(f *front, r *route, from place) error {
-	ev.start(f, r, from, r.link.Walk && !r.closed)
+func (ev *evaluator) visitAll(f *front, r *ir.Route, from ir.Place) error {
+	ev.start(f, r, from, r.Link.Walk && !r.Closed)
 	if err := ev.tick(1); err != nil {
 		return err
 	}
-	for f.depth < r.max && !f.isBack(r) {
-		if more, err := ev.advance(f, r, r.ahead); err != nil || !more {
+	for f.depth < r.Max && !f.isBack(r) {
+		if more, err := ev.advance(f, r, r.Ahead); err != nil || !more {
 			return err
 		}
 	}
@@ -80,28 +76,28 @@ func (ev *evaluator) visitAll(f *front, r *route, from place) error {
 }
 
 // isBack reports whether a search on a closed route has come back to its start.
-func (f *front) isBack(r *route) bool {
-	return r.closed && f.walks[f.kind].bits.Get(int(f.end[0]))
+func (f *front) isBack(r *ir.Route) bool {
+	return r.Closed && f.walks[f.kind].bits.Get(int(f.end[0]))
 }
 
 // emit appends a row to the frame `out` for each node that the walk from row i of frame f reaches.
 // When `out` is full, emit passes it to the next step.
 func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i int, out *frame) error {
-	least := s.route.min
-	if s.route.closed {
+	least := s.route.Min
+	if s.route.Closed {
 		if !search.isBack(s.route) {
 			return nil
 		}
 		least = max(least, search.depth)
 	}
 	for d := least; d <= search.depth; d++ {
-		for kind := range s.route.kinds {
-			base, fits := m.base(&s.route.far, kind)
+		for kind := range s.route.Kinds {
+			base, fits := m.base(&s.route.Far, kind)
 			if !fits {
 				continue
 			}
 			left := search.level(kind, d)
-			if s.route.closed {
+			if s.route.Closed {
 				if left = search.end[:]; kind != search.kind {
 					continue
 				}
@@ -148,8 +144,8 @@ func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *fra
 		if f.isDone(i) {
 			continue
 		}
-		a, fitsA := m.placeOf(&s.route.near, f.cols[s.from][i])
-		b, fitsB := m.placeOf(&s.route.far, f.cols[s.to][i])
+		a, fitsA := m.placeOf(&s.route.Near, f.cols[s.from][i])
+		b, fitsB := m.placeOf(&s.route.Far, f.cols[s.to][i])
 		if !fitsA || !fitsB {
 			continue
 		}

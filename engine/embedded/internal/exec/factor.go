@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -16,7 +17,7 @@ import (
 // of the factors.
 type weight struct {
 	v       plan.VarID // the variable
-	conds   []*cond    // conditions on the variable; nodes that fail one have the weight 0
+	conds   []*ir.Cond // conditions on the variable; nodes that fail one have the weight 0
 	factors []*factor  // none if each node that satisfies the conditions has the weight 1
 	kept    int        // position in matcher.weighed of the weights of all nodes; -1 if they are not kept
 	// part is set if the variable belongs to a part, so that the steps do not test its conditions.
@@ -38,28 +39,23 @@ type branch struct {
 // isUniform reports whether each node has the weight 1.
 func (w *weight) isUniform() bool { return len(w.conds)+len(w.factors) == 0 }
 
-// isPlain reports whether a traversal leads from a node to each of its neighbours once, and binds nothing else.
-func (l *link) isPlain() bool {
-	return !l.same && !l.Walk && l.EdgeVar == plan.NoVar && len(l.narrows) == 0 && !l.general && l.From != l.To
-}
-
 // peeler takes parts off a block.
 type peeler struct {
 	*planner
-	vars    []plan.VarID // the variables of the core
-	links   []*link      // the traversals of the core
-	conds   []*cond      // the conditions of the core
-	options []*optional  // the `optional` blocks of the core
-	tests   []*test      // the tests of the core
-	fixed   []bool       // by variable: whether it must stay in the core
-	weights []*weight    // by variable; nil for a variable without conditions and parts
+	vars    []plan.VarID   // the variables of the core
+	links   []*ir.Link     // the traversals of the core
+	conds   []*ir.Cond     // the conditions of the core
+	options []*ir.Optional // the `optional` blocks of the core
+	tests   []*ir.Test     // the tests of the core
+	fixed   []bool         // by variable: whether it must stay in the core
+	weights []*weight      // by variable; nil for a variable without conditions and parts
 }
 
 // newPeeler returns a peeler for a block of the match.
-func (pl *planner) newPeeler(b *block) *peeler {
-	p := &peeler{planner: pl, links: slices.Clone(b.links), conds: slices.Clone(b.conds), options: slices.Clone(b.optionals), tests: b.tests,
-		fixed: make([]bool, len(pl.types)), weights: make([]*weight, len(pl.types))}
-	for _, v := range b.vars {
+func (pl *planner) newPeeler(b *ir.Block) *peeler {
+	p := &peeler{planner: pl, links: slices.Clone(b.Links), conds: slices.Clone(b.Conds), options: slices.Clone(b.Optionals), tests: b.Tests,
+		fixed: make([]bool, len(pl.Types)), weights: make([]*weight, len(pl.Types))}
+	for _, v := range b.Vars {
 		if v != plan.NoVar && !slices.Contains(p.vars, v) {
 			p.vars = append(p.vars, v)
 		}
@@ -71,18 +67,18 @@ func (pl *planner) newPeeler(b *block) *peeler {
 			}
 		}
 	}
-	fix(pl.keep...)
-	for v, t := range pl.types {
-		p.fixed[v] = p.fixed[v] || t == walkType || t.Entity != plan.Node || pl.isShared(plan.VarID(v))
+	fix(pl.Keep...)
+	for v, t := range pl.Types {
+		p.fixed[v] = p.fixed[v] || t == ir.WalkType || t.Entity != plan.Node || pl.IsShared(plan.VarID(v))
 	}
 	for _, l := range p.links {
-		if !l.isPlain() {
+		if !l.IsPlain() {
 			fix(l.From, l.To, l.EdgeVar)
 		}
 	}
 	for _, c := range p.conds {
-		if !c.isLocal() || pl.finds(c) {
-			fix(c.vars...)
+		if !c.IsLocal() || pl.finds(c) {
+			fix(c.Vars...)
 		}
 	}
 	for _, t := range p.tests {
@@ -92,36 +88,22 @@ func (pl *planner) newPeeler(b *block) *peeler {
 }
 
 // mentioned appends the variables of a test to `vars`, including the variables in its blocks.
-func (pl *planner) mentioned(vars []plan.VarID, t *test) []plan.VarID {
+func (pl *planner) mentioned(vars []plan.VarID, t *ir.Test) []plan.VarID {
 	pl.wants(t, func(v plan.VarID) bool { vars = append(vars, v); return false })
 	return vars
 }
 
-// isLocal reports whether a condition compares a property or the id of one variable with a constant, or tests a property
-// for null. Such a condition cannot fail with an error, so it may be tested for nodes that are in no row.
-func (c *cond) isLocal() bool {
-	simple := func(e *expr) bool {
-		if e == nil || e.kind == exprProp || e.kind == exprID {
-			return true
-		}
-		_, applies := e.src.(plan.Apply)
-		_, tests := e.src.(plan.Test)
-		return e.kind == exprConst && !applies && !tests
-	}
-	return c.text < 0 && c.pattern < 0 && len(c.vars) == 1 && simple(c.left) && simple(c.right)
-}
-
 // finds reports whether an index may find the nodes of a variable by a condition, which is local.
-func (pl *planner) finds(c *cond) bool {
-	if !c.determines() && c.list < 0 {
+func (pl *planner) finds(c *ir.Cond) bool {
+	if !c.Determines() && c.List < 0 {
 		return false
 	}
-	for _, e := range [2]*expr{c.left, c.right} {
+	for _, e := range [2]*ir.Expr{c.Left, c.Right} {
 		switch {
-		case e.kind == exprID:
+		case e.Kind == ir.ExprID:
 			return true
-		case e.kind != exprProp:
-		case slices.Contains(pl.types[e.v].Key, e.prop), slices.ContainsFunc(pl.types[e.v].Tuples, func(t []int) bool { return slices.Contains(t, e.prop) }):
+		case e.Kind != ir.ExprProp:
+		case slices.Contains(pl.Types[e.Var].Key, e.Prop), slices.ContainsFunc(pl.Types[e.Var].Tuples, func(t []int) bool { return slices.Contains(t, e.Prop) }):
 			return true
 		}
 	}
@@ -137,9 +119,9 @@ func (p *peeler) weight(v plan.VarID) *weight {
 }
 
 // linksAt returns the traversals of the core that lead to or from a variable.
-func (p *peeler) linksAt(v plan.VarID) (out []*link) {
+func (p *peeler) linksAt(v plan.VarID) (out []*ir.Link) {
 	for _, l := range p.links {
-		p.step(1)
+		p.Step(1)
 		if l.From == v || l.To == v {
 			out = append(out, l)
 		}
@@ -149,7 +131,7 @@ func (p *peeler) linksAt(v plan.VarID) (out []*link) {
 
 // isLeaf reports whether a variable can be taken off the core.
 func (p *peeler) isLeaf(v plan.VarID) bool {
-	return !p.fixed[v] && len(p.linksAt(v)) == 1 && !slices.ContainsFunc(p.options, func(o *optional) bool { return slices.Contains(o.block.vars, v) })
+	return !p.fixed[v] && len(p.linksAt(v)) == 1 && !slices.ContainsFunc(p.options, func(o *ir.Optional) bool { return slices.Contains(o.Block.Vars, v) })
 }
 
 // round takes the leaves off the core, each with its conditions and its parts. It reports whether there was one.
@@ -171,7 +153,7 @@ func (p *peeler) round() bool {
 			if at == v {
 				at = l.To
 			}
-			p.links = slices.DeleteFunc(p.links, func(o *link) bool { return o == l })
+			p.links = slices.DeleteFunc(p.links, func(o *ir.Link) bool { return o == l })
 			w := p.weight(at)
 			w.factors = append(w.factors, &factor{branches: []*branch{p.take(v, l, at)}})
 		}
@@ -186,7 +168,7 @@ func (p *peeler) parts(v plan.VarID) int {
 		n = len(w.factors)
 	}
 	for _, c := range p.conds {
-		if slices.Contains(c.vars, v) {
+		if slices.Contains(c.Vars, v) {
 			n++
 		}
 	}
@@ -194,11 +176,11 @@ func (p *peeler) parts(v plan.VarID) int {
 }
 
 // take moves a variable out of the core, with its conditions. It returns the branch that leads to the variable.
-func (p *peeler) take(v plan.VarID, l *link, at plan.VarID) *branch {
+func (p *peeler) take(v plan.VarID, l *ir.Link, at plan.VarID) *branch {
 	w := p.weight(v)
 	w.part = true
-	p.conds = slices.DeleteFunc(p.conds, func(c *cond) bool {
-		own := slices.Contains(c.vars, v)
+	p.conds = slices.DeleteFunc(p.conds, func(c *ir.Cond) bool {
+		own := slices.Contains(c.Vars, v)
 		if own {
 			w.conds = append(w.conds, c)
 		}
@@ -206,13 +188,13 @@ func (p *peeler) take(v plan.VarID, l *link, at plan.VarID) *branch {
 	})
 	p.vars = slices.DeleteFunc(p.vars, func(u plan.VarID) bool { return u == v })
 	out := &branch{of: w}
-	out.traverse = traverse{link: l, back: l.To == at, from: at, to: v, id: p.frame()}
+	out.traverse = traverse{Link: l, back: l.To == at, from: at, to: v, id: p.frame()}
 	return out
 }
 
 // optionals takes the `optional` blocks off the core that form trees at one variable of it.
 func (p *peeler) optionals() {
-	var left []*optional
+	var left []*ir.Optional
 	for i, o := range p.options {
 		f := (*factor)(nil)
 		at := p.joint(o, p.options[i+1:])
@@ -227,19 +209,19 @@ func (p *peeler) optionals() {
 	}
 	p.options = left
 	for _, o := range left {
-		for _, t := range o.tests {
+		for _, t := range o.Tests {
 			for _, v := range p.mentioned(nil, t) {
 				if v != plan.NoVar {
 					p.fixed[v] = true
 				}
 			}
 		}
-		for _, c := range slices.Concat(o.conds, o.block.conds) {
-			for _, v := range c.vars {
+		for _, c := range slices.Concat(o.Conds, o.Block.Conds) {
+			for _, v := range c.Vars {
 				p.fixed[v] = true
 			}
 		}
-		for _, t := range o.block.tests {
+		for _, t := range o.Block.Tests {
 			for _, v := range p.mentioned(nil, t) {
 				if v != plan.NoVar {
 					p.fixed[v] = true
@@ -251,34 +233,34 @@ func (p *peeler) optionals() {
 
 // joint returns the only variable outside of an `optional` block that the block uses. It returns plan.NoVar if there is
 // no such variable, or if something outside of the block uses the variables of the block.
-func (p *peeler) joint(o *optional, later []*optional) plan.VarID {
-	if len(o.conds)+len(o.tests)+len(o.block.tests) > 0 {
+func (p *peeler) joint(o *ir.Optional, later []*ir.Optional) plan.VarID {
+	if len(o.Conds)+len(o.Tests)+len(o.Block.Tests) > 0 {
 		return plan.NoVar
 	}
-	for _, v := range o.binds {
+	for _, v := range o.Binds {
 		is := func(u plan.VarID) bool { return u == v }
-		used := func(l *optional) bool { return slices.Contains(l.block.vars, v) || p.waitsFor(l, is) }
+		used := func(l *ir.Optional) bool { return slices.Contains(l.Block.Vars, v) || p.waitsFor(l, is) }
 		if p.fixed[v] || slices.ContainsFunc(later, used) {
 			return plan.NoVar
 		}
 	}
 	at := plan.NoVar
-	for _, l := range o.block.links {
-		if !l.isPlain() {
+	for _, l := range o.Block.Links {
+		if !l.IsPlain() {
 			return plan.NoVar
 		}
 		for _, v := range [2]plan.VarID{l.From, l.To} {
-			if slices.Contains(o.binds, v) {
+			if slices.Contains(o.Binds, v) {
 				continue
 			}
-			if at != plan.NoVar && at != v || p.read.Vars[v].Optional || p.isShared(v) {
+			if at != plan.NoVar && at != v || p.Read.Vars[v].Optional || p.IsShared(v) {
 				return plan.NoVar
 			}
 			at = v
 		}
 	}
-	for _, c := range o.block.conds {
-		if !c.isLocal() || !slices.Contains(o.binds, c.vars[0]) {
+	for _, c := range o.Block.Conds {
+		if !c.IsLocal() || !slices.Contains(o.Binds, c.Vars[0]) {
 			return plan.NoVar
 		}
 	}
@@ -286,9 +268,9 @@ func (p *peeler) joint(o *optional, later []*optional) plan.VarID {
 }
 
 // optional returns the factor for an `optional` block at a variable, or nil if the block is no tree.
-func (p *peeler) optional(o *optional, at plan.VarID) *factor {
-	in := &peeler{planner: p.planner, vars: append(slices.Clone(o.binds), at), links: slices.Clone(o.block.links), conds: slices.Clone(o.block.conds),
-		fixed: make([]bool, len(p.types)), weights: make([]*weight, len(p.types))}
+func (p *peeler) optional(o *ir.Optional, at plan.VarID) *factor {
+	in := &peeler{planner: p.planner, vars: append(slices.Clone(o.Binds), at), links: slices.Clone(o.Block.Links), conds: slices.Clone(o.Block.Conds),
+		fixed: make([]bool, len(p.Types)), weights: make([]*weight, len(p.Types))}
 	in.fixed[at] = true
 	for in.round() {
 	}
@@ -303,8 +285,8 @@ func (p *peeler) optional(o *optional, at plan.VarID) *factor {
 }
 
 // core returns what is left of the block, and the weights of its variables.
-func (p *peeler) core() (*block, []*weight) {
-	b := &block{vars: p.vars, links: p.links, conds: p.conds, tests: p.tests, optionals: p.options}
+func (p *peeler) core() (*ir.Block, []*weight) {
+	b := &ir.Block{Vars: p.vars, Links: p.links, Conds: p.conds, Tests: p.tests, Optionals: p.options}
 	var out []*weight
 	for _, v := range p.vars {
 		if w := p.weights[v]; w != nil && len(w.factors) > 0 {
@@ -339,11 +321,11 @@ func (pl *planner) keepWeights(w *weight, rows float64) float64 {
 	each, total := 0.0, 0.0
 	for _, f := range w.factors {
 		for _, b := range f.branches {
-			if b.of.isUniform() && !b.Undirected && b.or == nil {
+			if b.of.isUniform() && !b.Undirected && b.OrTypes == nil {
 				each += rowCost
 				continue
 			}
-			each += edgeCost * pl.fanout(b.link, b.back)
+			each += edgeCost * pl.fanout(b.Link, b.back)
 			if !b.of.isUniform() {
 				total += pl.keepWeights(b.of, math.Inf(1))
 			}

@@ -19,7 +19,7 @@ func (s *multiply) describe(x *explainer) (name, detail string) {
 	if c := s.last; c != nil {
 		last := x.Traverse(c.Traverse)
 		for _, other := range c.checks {
-			x.step(1)
+			x.Step(1)
 			last += ", " + x.Traverse(other.Traverse)
 		}
 		if c.of != nil {
@@ -42,9 +42,9 @@ func (s *multiply) describe(x *explainer) (name, detail string) {
 
 // weight returns the texts of the factors of a weight.
 func (x *explainer) weight(w *weight) (out []string) {
-	x.step(1)
+	x.Step(1)
 	for _, c := range w.conds {
-		x.step(1)
+		x.Step(1)
 		out = append(out, x.condition(c))
 	}
 	for _, f := range w.factors {

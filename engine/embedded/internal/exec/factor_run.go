@@ -272,7 +272,7 @@ func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
 // at the same position. It skips the numbers that are 0.
 func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 	var room [2]hop
-	hops := m.hopsOf(room[:0], b.link, b.Undirected || !b.back, b.Undirected || b.back)
+	hops := m.hopsOf(room[:0], b.Link, b.Undirected || !b.back, b.Undirected || b.back)
 	var list []int64
 	if b.of.kept >= 0 {
 		list = m.weighed[b.of.kept]
@@ -364,7 +364,7 @@ func (h *hop) plain(node uint32) bool { return h.alive && h.adj.Distinct() && h.
 // the same position.
 func (s *closing) run(m *matcher, f *frame, into []int64) error {
 	var room [2]hop
-	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
+	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
 	var list []int64
 	if s.of != nil {
 		list = m.weighed[s.of.kept]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -22,34 +23,34 @@ const maxExclusions = 3
 // exclusion is a condition with an opposite that can be part of a pattern.
 type exclusion struct {
 	a, b plan.VarID // the variables that must differ, unless `not` is set
-	cond *cond      // the condition; nil if `not` is set
-	not  *test      // the block with one traversal
+	cond *ir.Cond   // the condition; nil if `not` is set
+	not  *ir.Test   // the block with one traversal
 }
 
 // term is a pattern whose count is multiplied and added.
 type term struct {
-	block *block
+	block *ir.Block
 	times int64
 	key   string // patterns with equal keys are equal
 }
 
 // exclusions returns the exclusions of a block whose opposites can be part of a pattern.
-func (pl *planner) exclusions(b *block) (out []exclusion) {
-	bound := func(v plan.VarID) bool { return slices.Contains(b.vars, v) }
-	for _, c := range b.conds {
-		if !c.compares() || c.op != plan.Ne || c.unless != plan.NoParam || c.left.kind != c.right.kind || c.left.kind != exprID && c.left.kind != exprRef {
+func (pl *planner) exclusions(b *ir.Block) (out []exclusion) {
+	bound := func(v plan.VarID) bool { return slices.Contains(b.Vars, v) }
+	for _, c := range b.Conds {
+		if !c.Compares() || c.Op != plan.Ne || c.Unless != plan.NoParam || c.Left.Kind != c.Right.Kind || c.Left.Kind != ir.ExprID && c.Left.Kind != ir.ExprRef {
 			continue
 		}
-		x, y := c.left.v, c.right.v
-		if x != y && bound(x) && bound(y) && pl.types[x] == pl.types[y] && pl.types[x].Entity == plan.Node && !pl.isShared(x) && !pl.isShared(y) {
+		x, y := c.Left.Var, c.Right.Var
+		if x != y && bound(x) && bound(y) && pl.Types[x] == pl.Types[y] && pl.Types[x].Entity == plan.Node && !pl.IsShared(x) && !pl.IsShared(y) {
 			out = append(out, exclusion{a: min(x, y), b: max(x, y), cond: c})
 		}
 	}
-	for _, t := range b.tests {
-		if _, not := t.src.(plan.Not); !not || t.drops || len(t.block.links) != 1 || len(t.block.conds)+len(t.block.tests)+len(t.block.optionals) > 0 {
+	for _, t := range b.Tests {
+		if _, not := t.Src.(plan.Not); !not || t.Drops || len(t.Block.Links) != 1 || len(t.Block.Conds)+len(t.Block.Tests)+len(t.Block.Optionals) > 0 {
 			continue
 		}
-		if l := t.block.links[0]; l.isPlain() && bound(l.From) && bound(l.To) && !slices.ContainsFunc(t.block.vars, func(v plan.VarID) bool { return v != plan.NoVar && !bound(v) }) {
+		if l := t.Block.Links[0]; l.IsPlain() && bound(l.From) && bound(l.To) && !slices.ContainsFunc(t.Block.Vars, func(v plan.VarID) bool { return v != plan.NoVar && !bound(v) }) {
 			out = append(out, exclusion{not: t})
 		}
 	}
@@ -58,16 +59,16 @@ func (pl *planner) exclusions(b *block) (out []exclusion) {
 
 // terms returns the patterns in which a block can be counted. There is none if the block has no exclusions or too many of
 // them, or if all terms cancel each other, because its clauses contradict each other.
-func (pl *planner) terms(b *block) []term {
+func (pl *planner) terms(b *ir.Block) []term {
 	all := pl.exclusions(b)
 	if len(all) == 0 || len(all) > maxExclusions {
 		return nil
 	}
 	base := *b
-	base.conds = slices.DeleteFunc(slices.Clone(b.conds), func(c *cond) bool {
+	base.Conds = slices.DeleteFunc(slices.Clone(b.Conds), func(c *ir.Cond) bool {
 		return slices.ContainsFunc(all, func(e exclusion) bool { return e.cond == c })
 	})
-	base.tests = slices.DeleteFunc(slices.Clone(b.tests), func(t *test) bool {
+	base.Tests = slices.DeleteFunc(slices.Clone(b.Tests), func(t *ir.Test) bool {
 		return slices.ContainsFunc(all, func(e exclusion) bool { return e.not == t })
 	})
 	for _, e := range all {
@@ -88,36 +89,36 @@ func (pl *planner) terms(b *block) []term {
 }
 
 // isTied reports whether a clause of a block uses a variable in a way that keeps the variable from becoming another one.
-func (pl *planner) isTied(b *block, v plan.VarID) bool {
+func (pl *planner) isTied(b *ir.Block, v plan.VarID) bool {
 	is := func(u plan.VarID) bool { return u == v }
-	return slices.ContainsFunc(b.links, func(l *link) bool { return !l.isPlain() && (is(l.From) || is(l.To)) }) ||
-		slices.ContainsFunc(b.conds, func(c *cond) bool { return !c.isLocal() && slices.ContainsFunc(c.vars, is) }) ||
-		slices.ContainsFunc(b.tests, func(t *test) bool { return pl.wants(t, is) }) ||
-		slices.ContainsFunc(b.optionals, func(o *optional) bool { return slices.ContainsFunc(o.block.vars, is) || pl.waitsFor(o, is) })
+	return slices.ContainsFunc(b.Links, func(l *ir.Link) bool { return !l.IsPlain() && (is(l.From) || is(l.To)) }) ||
+		slices.ContainsFunc(b.Conds, func(c *ir.Cond) bool { return !c.IsLocal() && slices.ContainsFunc(c.Vars, is) }) ||
+		slices.ContainsFunc(b.Tests, func(t *ir.Test) bool { return pl.wants(t, is) }) ||
+		slices.ContainsFunc(b.Optionals, func(o *ir.Optional) bool { return slices.ContainsFunc(o.Block.Vars, is) || pl.waitsFor(o, is) })
 }
 
 // waitsFor reports whether the conditions in or behind an `optional` block use one of the variables.
-func (pl *planner) waitsFor(o *optional, is func(plan.VarID) bool) bool {
-	return slices.ContainsFunc(slices.Concat(o.conds, o.block.conds), func(c *cond) bool { return slices.ContainsFunc(c.vars, is) }) ||
-		slices.ContainsFunc(slices.Concat(o.tests, o.block.tests), func(t *test) bool { return pl.wants(t, is) })
+func (pl *planner) waitsFor(o *ir.Optional, is func(plan.VarID) bool) bool {
+	return slices.ContainsFunc(slices.Concat(o.Conds, o.Block.Conds), func(c *ir.Cond) bool { return slices.ContainsFunc(c.Vars, is) }) ||
+		slices.ContainsFunc(slices.Concat(o.Tests, o.Block.Tests), func(t *ir.Test) bool { return pl.wants(t, is) })
 }
 
 // opposite returns the term for a set of exclusions: the block with the opposites of those in the set, and without the
 // others. The number `set` has a bit for each exclusion.
-func (pl *planner) opposite(b *block, all []exclusion, set int) term {
-	out := term{block: &block{tests: b.tests, optionals: b.optionals}, times: 1}
-	same := make([]plan.VarID, len(pl.types)) // by variable: the variable that replaces it
+func (pl *planner) opposite(b *ir.Block, all []exclusion, set int) term {
+	out := term{block: &ir.Block{Tests: b.Tests, Optionals: b.Optionals}, times: 1}
+	same := make([]plan.VarID, len(pl.Types)) // by variable: the variable that replaces it
 	for v := range same {
 		same[v] = plan.VarID(v)
 	}
-	links := slices.Clone(b.links)
+	links := slices.Clone(b.Links)
 	for i, e := range all {
 		if set>>i&1 == 0 {
 			continue
 		}
 		out.times = -out.times
 		if e.not != nil {
-			links = append(links, e.not.block.links[0])
+			links = append(links, e.not.Block.Links[0])
 			continue
 		}
 		from, to := max(same[e.a], same[e.b]), min(same[e.a], same[e.b])
@@ -128,71 +129,32 @@ func (pl *planner) opposite(b *block, all []exclusion, set int) term {
 		}
 	}
 	var key []string
-	for _, v := range b.vars {
-		if v != plan.NoVar && !slices.Contains(out.block.vars, same[v]) {
-			out.block.vars = append(out.block.vars, same[v])
+	for _, v := range b.Vars {
+		if v != plan.NoVar && !slices.Contains(out.block.Vars, same[v]) {
+			out.block.Vars = append(out.block.Vars, same[v])
 			key = append(key, fmt.Sprint("var ", same[v]))
 		}
 	}
 	for _, l := range links {
-		pl.step(1)
-		moved := l.between(same)
-		if k := moved.key(); !slices.Contains(key, k) {
+		pl.Step(1)
+		moved := l.Between(same)
+		if k := moved.Key(); !slices.Contains(key, k) {
 			key = append(key, k)
-			out.block.links = append(out.block.links, moved)
+			out.block.Links = append(out.block.Links, moved)
 		}
 	}
-	for _, c := range b.conds {
-		pl.step(1)
-		moved := c.of(same)
+	for _, c := range b.Conds {
+		pl.Step(1)
+		moved := c.Of(same)
 		if fault.On(fault.OppositeLoose) && moved != c {
 			continue
 		}
-		out.block.conds = append(out.block.conds, moved)
-		key = append(key, fmt.Sprintf("cond %p %v", c, moved.vars))
+		out.block.Conds = append(out.block.Conds, moved)
+		key = append(key, fmt.Sprintf("cond %p %v", c, moved.Vars))
 	}
 	slices.Sort(key)
 	out.key = strings.Join(key, "\n")
 	return out
-}
-
-// between returns the link with the variables that replace its ends.
-func (l *link) between(same []plan.VarID) *link {
-	if same[l.From] == l.From && same[l.To] == l.To {
-		return l
-	}
-	moved := *l
-	moved.From, moved.To = same[l.From], same[l.To]
-	return &moved
-}
-
-// key returns a text that two links have in common only if they have the same rows.
-func (l *link) key() string {
-	if !l.isPlain() && (l.same || l.Walk || l.EdgeVar != plan.NoVar || len(l.narrows) > 0 || l.general) {
-		return fmt.Sprintf("link %p", l)
-	}
-	from, to := l.From, l.To
-	if l.Undirected && from > to {
-		from, to = to, from
-	}
-	return fmt.Sprint("link ", l.edge, l.or, l.Undirected, " ", from, " ", to)
-}
-
-// of returns a local condition with the variable that replaces its variable, and any other condition unchanged.
-func (c *cond) of(same []plan.VarID) *cond {
-	if len(c.vars) != 1 || same[c.vars[0]] == c.vars[0] {
-		return c
-	}
-	moved := *c
-	moved.vars = []plan.VarID{same[c.vars[0]]}
-	for _, e := range [2]**expr{&moved.left, &moved.right} {
-		if *e != nil && (*e).kind != exprConst {
-			other := **e
-			other.v = moved.vars[0]
-			*e = &other
-		}
-	}
-	return &moved
 }
 
 // layout says how the steps for a pattern are made.
@@ -204,9 +166,9 @@ type layout struct {
 
 // multiplies reports whether the read only counts rows, in all or by groups.
 func (pl *planner) multiplies() bool {
-	return pl.read.Grouped && len(pl.aggs) > 0 && len(pl.fusions)+len(pl.drops)+len(pl.holdings)+len(pl.subqueries)+len(pl.routes) == 0 &&
-		len(pl.match.vars) > 1 && !slices.ContainsFunc(pl.aggs, func(a aggregate) bool { return !a.rows }) &&
-		!slices.ContainsFunc(pl.match.optionals, func(o *optional) bool { return len(o.block.optionals) > 0 })
+	return pl.Read.Grouped && len(pl.Aggs) > 0 && len(pl.Fusions)+len(pl.Drops)+len(pl.Holdings)+len(pl.Subqueries)+len(pl.Routes) == 0 &&
+		len(pl.Match.Vars) > 1 && !slices.ContainsFunc(pl.Aggs, func(a ir.Aggregate) bool { return !a.Rows }) &&
+		!slices.ContainsFunc(pl.Match.Optionals, func(o *ir.Optional) bool { return len(o.Block.Optionals) > 0 })
 }
 
 // factorize replaces the steps of the body by steps that count without making all rows, if those cost less.
@@ -223,15 +185,15 @@ func (pl *planner) factorize() error {
 		return nil // planning would take longer than the run
 	}
 	limit := gain * usual
-	one, err := pl.cheapest(pl.match)
+	one, err := pl.cheapest(pl.Match)
 	if err != nil {
 		return err
 	}
-	parts := []term{{block: pl.match, times: 1}}
+	parts := []term{{block: pl.Match, times: 1}}
 	layouts := []layout{one}
 	cost := one.cost
 	if pl.countsOnly {
-		if list := pl.terms(pl.match); len(list) > 0 {
+		if list := pl.terms(pl.Match); len(list) > 0 {
 			var of []layout
 			total := 0.0
 			for _, t := range list {
@@ -291,7 +253,7 @@ func costOf(p *pipe) float64 {
 const maxRounds = 8
 
 // cheapest returns the layout of the steps for a pattern that costs the least. It leaves no trace in the planner.
-func (pl *planner) cheapest(b *block) (best layout, err error) {
+func (pl *planner) cheapest(b *ir.Block) (best layout, err error) {
 	was := *pl.arrangement
 	defer func() { *pl.arrangement = was }()
 	for rounds := range maxRounds + 1 {
@@ -317,13 +279,13 @@ func (pl *planner) cheapest(b *block) (best layout, err error) {
 const maxStarts = 6
 
 // starts returns the variables from which the steps of a block may start. The first one is NoVar, for the usual choice.
-func (pl *planner) starts(b *block) []plan.VarID {
+func (pl *planner) starts(b *ir.Block) []plan.VarID {
 	out := []plan.VarID{plan.NoVar}
-	if len(b.vars) > maxStarts {
+	if len(b.Vars) > maxStarts {
 		return out
 	}
-	for _, v := range b.vars {
-		if v != plan.NoVar && pl.types[v].Entity == plan.Node && !slices.Contains(out, v) && !pl.read.Vars[v].Optional {
+	for _, v := range b.Vars {
+		if v != plan.NoVar && pl.Types[v].Entity == plan.Node && !slices.Contains(out, v) && !pl.Read.Vars[v].Optional {
 			out = append(out, v)
 		}
 	}
@@ -332,7 +294,7 @@ func (pl *planner) starts(b *block) []plan.VarID {
 
 // peel takes the leaves off a block in a number of rounds. It returns the core and the weights of its variables, and
 // reports whether there was a leaf in the last round.
-func (pl *planner) peel(b *block, rounds int) (core *block, weights []*weight, more bool) {
+func (pl *planner) peel(b *ir.Block, rounds int) (core *ir.Block, weights []*weight, more bool) {
 	p := pl.newPeeler(b)
 	more = true
 	for i := 0; i < rounds && more; i++ {
@@ -346,13 +308,13 @@ func (pl *planner) peel(b *block, rounds int) (core *block, weights []*weight, m
 }
 
 // product makes the steps that count a pattern, and returns their cost.
-func (pl *planner) product(b *block, l layout) (*pipe, float64, error) {
+func (pl *planner) product(b *ir.Block, l layout) (*pipe, float64, error) {
 	core, weights, _ := pl.peel(b, l.rounds)
 	p, err := pl.pipeFrom(core, l.start)
 	if err != nil {
 		return nil, 0, err
 	}
-	s := &multiply{of: weights, times: 1, vars: pl.keep}
+	s := &multiply{of: weights, times: 1, vars: pl.Keep}
 	rows := 1.0
 	if n := len(p.estimates); n > 0 {
 		rows = p.estimates[n-1]
@@ -363,7 +325,7 @@ func (pl *planner) product(b *block, l layout) (*pipe, float64, error) {
 		if n := len(p.estimates); n > 0 {
 			rows = p.estimates[n-1]
 		}
-		each := pl.fanout(s.last.link, s.last.back)
+		each := pl.fanout(s.last.Link, s.last.back)
 		for i, w := range s.of {
 			if w.v == s.last.to {
 				s.last.of = w
@@ -385,12 +347,12 @@ func (pl *planner) product(b *block, l layout) (*pipe, float64, error) {
 
 // closing removes the steps from the end of a pipe that bind the last variable and check its other traversals, and
 // returns what stands for them. It returns nil if the pipe does not end with such steps.
-func (pl *planner) closing(p *pipe, core *block) *closing {
+func (pl *planner) closing(p *pipe, core *ir.Block) *closing {
 	n := len(p.steps)
 	var checks []*check
 	for n > 0 {
 		c, ok := p.steps[n-1].(*check)
-		if !ok || c.EdgeVar != plan.NoVar || c.not || c.From == c.To || !c.isPlain() {
+		if !ok || c.EdgeVar != plan.NoVar || c.not || c.From == c.To || !c.IsPlain() {
 			break
 		}
 		checks = append(checks, c)
@@ -400,7 +362,7 @@ func (pl *planner) closing(p *pipe, core *block) *closing {
 		return nil
 	}
 	last, ok := p.steps[n-1].(*expand)
-	if !ok || !last.isPlain() || slices.Contains(pl.keep, last.to) || slices.ContainsFunc(checks, func(c *check) bool { return c.From != last.to && c.To != last.to }) {
+	if !ok || !last.IsPlain() || slices.Contains(pl.Keep, last.to) || slices.ContainsFunc(checks, func(c *check) bool { return c.From != last.to && c.To != last.to }) {
 		return nil
 	}
 	p.steps, p.estimates = p.steps[:n-1], p.estimates[:n-1]

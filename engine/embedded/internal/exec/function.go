@@ -2,32 +2,14 @@ package exec
 
 import (
 	"context"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
-
-// keepsText reports whether the values of an expression are texts that the run makes. Whoever keeps such a value
-// longer than the vector of the expression must charge the run for its bytes.
-func (q *query) keepsText(e *expr) bool {
-	if e == nil || e.typ.Kind != value.String || e.typ.List {
-		return false
-	}
-	switch e.kind {
-	case exprApply: // a function such as trim returns a part of its argument
-		return scalar.MakesText(e.src.(plan.Apply).Func) || slices.ContainsFunc(e.args, q.keepsText)
-	case exprBlockAgg:
-		return q.keepsText(q.subqueries[e.subquery].agg.ex)
-	case exprMember:
-		return q.keepsText(q.subqueries[e.subquery].columns[0].ex)
-	default:
-		return e.kind == exprRef
-	}
-}
 
 // inputs are the values that an expression without variables depends on.
 type inputs struct {
@@ -89,7 +71,7 @@ func (in *inputs) test(c plan.Cond, strict bool) (value.Value, error) {
 		}
 		p, err := pattern.Compile(right.Str())
 		if err != nil { // a bad pattern in an argument is refused before
-			return value.Null, mismatch("%v", err)
+			return value.Null, ir.Mismatch("%v", err)
 		}
 		matched := p.Match(left.Str(), func() bool { return in.ctx.Err() != nil })
 		return value.OfBool(matched), in.ctx.Err()

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 )
 
 // fuser holds the rows of a match until all of them can be ranked.
@@ -12,9 +14,9 @@ type fuser struct {
 }
 
 // newFuser returns a fuser for the runs of a query.
-func newFuser(q *query) (fu fuser) {
-	if len(q.fusions) > 0 {
-		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, q.width()), make([][]uint32, q.width())
+func newFuser(q *ir.Query) (fu fuser) {
+	if len(q.Fusions) > 0 {
+		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, q.Width()), make([][]uint32, q.Width())
 	}
 	return fu
 }
@@ -29,7 +31,7 @@ func (fu *fuser) begin() {
 
 // arrive processes the rows that the match yields.
 func (co *collector) arrive(f *frame) error {
-	if len(co.fusions) > 0 {
+	if len(co.Fusions) > 0 {
 		return co.gather(f)
 	}
 	if co.drop(f); f.n == 0 {
@@ -40,30 +42,30 @@ func (co *collector) arrive(f *frame) error {
 
 // drop removes the rows that lack a required score.
 func (co *collector) drop(f *frame) {
-	for _, e := range co.drops {
-		if e.kind == exprNearest && co.targets[e.score].vector == nil {
+	for _, e := range co.Drops {
+		if e.Kind == ir.ExprNearest && co.targets[e.Score].vector == nil {
 			f.n = 0
 			return
 		}
 		vec := co.scorePresence(e, f)
 		rows := co.chosen[:0]
 		for i := range f.n {
-			if !vec.IsNull(i) && (e.kind != exprBM25 || vec.Floats[i] != 0) {
+			if !vec.IsNull(i) && (e.Kind != ir.ExprBM25 || vec.Floats[i] != 0) {
 				rows = append(rows, uint32(i))
 			}
 		}
 		co.chosen = rows
-		f.choose(rows, co.keep)
+		f.choose(rows, co.Keep)
 	}
 }
 
 // gather keeps rows until the match has yielded all of them.
 func (co *collector) gather(f *frame) error {
-	if err := co.spend(f.n * (4*len(co.keep) + 8*len(co.fusions) + 4)); err != nil {
+	if err := co.spend(f.n * (4*len(co.Keep) + 8*len(co.Fusions) + 4)); err != nil {
 		return err
 	}
-	for _, v := range co.keep {
-		if v != co.rowVar() {
+	for _, v := range co.Keep {
+		if v != co.RowVar() {
 			co.matched.cols[v] = append(co.matched.cols[v], f.cols[v][:f.n]...)
 		}
 	}
@@ -73,10 +75,10 @@ func (co *collector) gather(f *frame) error {
 
 // fuse ranks the gathered rows and passes them on to collect.
 func (co *collector) fuse() error {
-	if len(co.fusions) == 0 {
+	if len(co.Fusions) == 0 {
 		return nil
 	}
-	for i, f := range co.fusions {
+	for i, f := range co.Fusions {
 		scores := co.fused[i][:0]
 		scores = slices.Grow(scores, co.matched.n)[:co.matched.n]
 		clear(scores)
@@ -85,7 +87,7 @@ func (co *collector) fuse() error {
 		if err != nil {
 			return err
 		}
-		for _, e := range f.of {
+		for _, e := range f.Of {
 			if err := co.ctx.Err(); err != nil {
 				return err
 			}
@@ -97,9 +99,9 @@ func (co *collector) fuse() error {
 	in, out := &co.matched, &co.fusedRows
 	for first := 0; first < in.n; first += frameSize {
 		n := min(frameSize, in.n-first)
-		for _, v := range co.keep {
+		for _, v := range co.Keep {
 			out.cols[v] = slices.Grow(out.cols[v][:0], frameSize)[:n]
-			if v != co.rowVar() {
+			if v != co.RowVar() {
 				copy(out.cols[v], in.cols[v][first:])
 				continue
 			}
@@ -119,19 +121,19 @@ func (co *collector) fuse() error {
 }
 
 // ranked returns the gathered rows that have a score, best first; ids break ties.
-func (co *collector) ranked(e *expr) []uint32 {
+func (co *collector) ranked(e *ir.Expr) []uint32 {
 	rows := &co.matched
 	vec := co.eval(e, rows)
 	places := co.places[:0]
 	for i := range rows.n {
-		if !vec.IsNull(i) && (e.kind != exprBM25 || vec.Floats[i] != 0) {
+		if !vec.IsNull(i) && (e.Kind != ir.ExprBM25 || vec.Floats[i] != 0) {
 			places = append(places, uint32(i))
 		}
 	}
 	co.places = places
-	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.kind == exprBM25})
-	for _, v := range co.read.Ties {
-		if ex := co.tieIDs[v]; ex != nil {
+	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.Kind == ir.ExprBM25})
+	for _, v := range co.Read.Ties {
+		if ex := co.TieIDs[v]; ex != nil {
 			keys = append(keys, sortKey{vec: co.eval(ex, rows)})
 			continue
 		}

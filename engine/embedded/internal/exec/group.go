@@ -3,16 +3,10 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// grouping describes the group key of a program's rows.
-type grouping struct {
-	keyed bool       // whether groups have a key
-	by    plan.VarID // the only variable that the key depends on, or NoVar
-	whole bool       // rows with equal keys have the same entity of the variable `by`
-}
 
 // grouper finds the groups of a run's rows. If the key depends on only one variable,
 // grouper computes the key once per entity, as soon as there are enough rows to be worth
@@ -38,56 +32,8 @@ type grouper struct {
 // entity, which is too much memory for a few rows.
 const rememberAt = 16
 
-// groupKey analyzes the key of a grouped read.
-func (b *binder) groupKey() {
-	g := &b.grouping
-	g.by = plan.NoVar
-	single := true
-	var props []int
-	for i := range b.columns {
-		c := &b.columns[i]
-		if !c.variesByGroup() {
-			continue
-		}
-		g.keyed = true
-		by := c.ex.v
-		switch c.ex.kind {
-		case exprProp, exprID:
-		case exprApply:
-			by = soleVar(c.ex.src)
-		default:
-			by = plan.NoVar
-		}
-		if by != plan.NoVar && (b.read.Vars[by].Optional || b.isShared(by)) {
-			by = plan.NoVar
-		}
-		if by == plan.NoVar || g.by != plan.NoVar && g.by != by {
-			single = false
-			continue
-		}
-		g.by = by
-		if c.ex.kind == exprApply {
-			continue
-		}
-		if c.ex.kind == exprID {
-			g.whole = true
-		} else {
-			props = append(props, c.ex.prop)
-		}
-	}
-	if !single {
-		g.by = plan.NoVar
-	}
-	if g.by == plan.NoVar {
-		g.whole = false
-		return
-	}
-	key := b.types[g.by].Key
-	g.whole = g.whole || len(key) > 0 && !slices.ContainsFunc(key, func(p int) bool { return !slices.Contains(props, p) })
-}
-
 // newGrouper returns a grouper for the runs of a query.
-func newGrouper(q *query) grouper { return grouper{sums: newAccumulators(q)} }
+func newGrouper(q *ir.Query) grouper { return grouper{sums: newAccumulators(q)} }
 
 // begin empties the groups for a new run.
 func (g *grouper) begin() {
@@ -120,7 +66,7 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 		co.ids = make([]uint32, frameSize)
 	}
 	ids := co.ids[:f.n]
-	if !co.keyed {
+	if !co.Keyed {
 		clear(ids)
 		if co.grouped > 0 {
 			return ids, nil
@@ -134,7 +80,7 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 	if !co.remember {
 		return ids, co.assignByKey(f, nil, ids)
 	}
-	ords := f.cols[co.by][:f.n]
+	ords := f.cols[co.By][:f.n]
 	missing := co.chosen[:0]
 	for i, ord := range ords {
 		if id := co.groupOf[ord]; id > 0 {
@@ -147,7 +93,7 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 	if len(missing) == 0 {
 		return ids, nil
 	}
-	if co.whole {
+	if co.Whole {
 		for _, i := range missing {
 			ord := ords[i]
 			if co.groupOf[ord] == 0 {
@@ -176,10 +122,10 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 
 // startRemembering decides whether the groups of entities are remembered from now on.
 func (co *collector) startRemembering(rows int) error {
-	if co.remember || co.by == plan.NoVar {
+	if co.remember || co.By == plan.NoVar {
 		return nil
 	}
-	n := int(co.table(co.by).Ordinals())
+	n := int(co.table(co.By).Ordinals())
 	if co.rowsSeen += rows; co.rowsSeen < n/rememberAt {
 		return nil
 	}
@@ -190,10 +136,10 @@ func (co *collector) startRemembering(rows int) error {
 	if len(co.groupOf) < n {
 		co.groupOf = make([]uint32, n)
 	}
-	if !co.whole {
+	if !co.Whole {
 		return nil
 	}
-	for g, ord := range co.rows.cols[co.by][:co.grouped] {
+	for g, ord := range co.rows.cols[co.By][:co.grouped] {
 		co.groupOf[ord] = uint32(g) + 1
 		co.groupedOrds = append(co.groupedOrds, ord)
 	}
@@ -203,9 +149,9 @@ func (co *collector) startRemembering(rows int) error {
 // assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
 // i in ids[places[i]], or in ids[i] if places is nil.
 func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
-	for i := range co.columns {
-		if c := &co.columns[i]; c.variesByGroup() {
-			co.eval(c.ex, f)
+	for i := range co.Columns {
+		if c := &co.Columns[i]; c.VariesByGroup() {
+			co.eval(c.Value, f)
 		}
 	}
 	if co.groups == nil {
@@ -213,9 +159,9 @@ func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 	}
 	for i := range f.n {
 		co.key = co.key[:0]
-		for k := range co.columns {
-			if c := &co.columns[k]; c.variesByGroup() {
-				co.key = appendGroupKey(co.key, &co.vecs[c.ex.slot], i)
+		for k := range co.Columns {
+			if c := &co.Columns[k]; c.VariesByGroup() {
+				co.key = appendGroupKey(co.key, &co.vecs[c.Value.Slot], i)
 			}
 		}
 		id, ok := co.groups[string(co.key)]
@@ -237,10 +183,10 @@ func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 
 // newGroup creates the group of row i. key is the length of its key in bytes.
 func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
-	if err := co.spend(key + 64 + 4*len(co.keep) + 64*len(co.aggs)); err != nil {
+	if err := co.spend(key + 64 + 4*len(co.Keep) + 64*len(co.Aggs)); err != nil {
 		return 0, err
 	}
-	for _, v := range co.keep {
+	for _, v := range co.Keep {
 		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][i])
 	}
 	co.rows.n++
@@ -255,11 +201,11 @@ func (co *collector) groupWeighted(f *frame, weights []int64) error {
 	if f.n == 0 {
 		return nil
 	}
-	if co.whole {
-		if err := co.spend(f.n * (64 + 4*len(co.keep) + 64*len(co.aggs))); err != nil {
+	if co.Whole {
+		if err := co.spend(f.n * (64 + 4*len(co.Keep) + 64*len(co.Aggs))); err != nil {
 			return err
 		}
-		for _, v := range co.keep {
+		for _, v := range co.Keep {
 			co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
 		}
 		for k := range co.sums {
@@ -287,7 +233,7 @@ func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
 	if out.cols == nil {
 		out.cols = make([][]uint32, len(f.cols))
 	}
-	for _, v := range co.keep {
+	for _, v := range co.Keep {
 		col, from := slices.Grow(out.cols[v][:0], len(rows))[:len(rows)], f.cols[v]
 		if len(from) == 0 {
 			continue // the single group of aggregates over no rows
@@ -314,7 +260,7 @@ func (co *collector) sortGroups() error {
 		copy(co.perm, groups)
 		return nil
 	}
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.columns)))
+	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.Columns)))
 	if err := co.spend(taken); err != nil {
 		return err
 	}
@@ -325,19 +271,19 @@ func (co *collector) sortGroups() error {
 	rows := co.rowsOf(&co.groupRows, &co.rows, groups)
 	rows.groups = groups
 	keys := co.sortBy[:0]
-	for _, o := range co.order {
+	for _, o := range co.Order {
 		switch {
-		case o.agg >= 0:
-			vec := &co.vecs[co.aggs[o.agg].slot]
-			co.result(o.agg, groups, vec)
-			keys = append(keys, sortKey{vec: vec, desc: o.desc})
-		case o.ex.kind != exprConst:
-			keys = append(keys, sortKey{vec: co.eval(o.ex, rows), desc: o.desc})
+		case o.Agg >= 0:
+			vec := &co.vecs[co.Aggs[o.Agg].Slot]
+			co.result(o.Agg, groups, vec)
+			keys = append(keys, sortKey{vec: vec, desc: o.Desc})
+		case o.Expr.Kind != ir.ExprConst:
+			keys = append(keys, sortKey{vec: co.eval(o.Expr, rows), desc: o.Desc})
 		}
 	}
-	for i := range co.columns {
-		if c := &co.columns[i]; c.variesByGroup() {
-			keys = append(keys, sortKey{vec: co.eval(c.ex, rows)})
+	for i := range co.Columns {
+		if c := &co.Columns[i]; c.VariesByGroup() {
+			keys = append(keys, sortKey{vec: co.eval(c.Value, rows)})
 		}
 	}
 	if err := co.arrange(keys, n); err != nil {
@@ -353,7 +299,7 @@ func (co *collector) sortGroups() error {
 // if that key is a count. Counts are known without reading a property. For other keys it
 // returns all groups.
 func (co *collector) leading() ([]uint32, error) {
-	if len(co.havings) > 0 {
+	if len(co.Havings) > 0 {
 		return co.leadingGroups, nil // see filterGroups
 	}
 	n := co.grouped
@@ -364,8 +310,8 @@ func (co *collector) leading() ([]uint32, error) {
 	groups := slices.Grow(co.leadingGroups[:0], n)
 	defer func() { co.leadingGroups = groups }()
 	limit := co.maxRows
-	if limit > 0 && limit < int64(n/4) && len(co.order) > 0 && co.order[0].agg >= 0 && co.sums[co.order[0].agg].countsOnly() {
-		counts, desc := co.sums[co.order[0].agg].counts[:n], co.order[0].desc
+	if limit > 0 && limit < int64(n/4) && len(co.Order) > 0 && co.Order[0].Agg >= 0 && co.sums[co.Order[0].Agg].countsOnly() {
+		counts, desc := co.sums[co.Order[0].Agg].counts[:n], co.Order[0].Desc
 		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {
 			if x == bound || x > bound == desc {

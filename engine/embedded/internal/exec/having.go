@@ -3,78 +3,14 @@ package exec
 import (
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// havingNames checks the conditions on the rows of the result. The function `result` checks an expression of the
-// result.
-func (b *binder) havingNames(list []plan.Clause, result func(plan.Expr) error) error {
-	for _, c := range list {
-		b.step(1)
-		switch c := c.(type) {
-		case plan.Filter:
-			if err := b.condition(c.Cond); err != nil {
-				return err
-			}
-			for _, e := range plan.Operands(plan.Test(c)) {
-				if err := result(e); err != nil {
-					return err
-				}
-			}
-		case plan.Any, plan.All:
-			if err := b.havingNames(plan.Block(c), result); err != nil {
-				return err
-			}
-		default:
-			return mismatch("having contains a clause that is not a condition on columns")
-		}
-	}
-	return nil
-}
-
-// having binds the conditions on the rows of the result.
-func (b *binder) having() error {
-	b.composes = b.read.Grouped
-	defer func() { b.composes = false }()
-	for _, c := range b.read.Having {
-		t, err := b.blockTest(c)
-		if err != nil {
-			return err
-		}
-		if err := b.checkHaving(t); err != nil {
-			return err
-		}
-		b.havings = append(b.havings, t)
-	}
-	return nil
-}
-
-// checkHaving checks that each condition has one value for each row of the result, and keeps the variables
-// that it uses.
-func (b *binder) checkHaving(t *test) error {
-	for _, inner := range t.of {
-		if err := b.checkHaving(inner); err != nil {
-			return err
-		}
-	}
-	if t.cond == nil {
-		return nil
-	}
-	f := t.src.(plan.Filter)
-	for _, e := range plan.Operands(plan.Test(f)) {
-		if b.read.Grouped && !b.isGrouped(e) {
-			return mismatch("having uses an expression that is neither a returned column nor an aggregate")
-		}
-		usesRow(e, b.keepVar)
-	}
-	return nil
-}
-
 // arrangedHaving returns a test without blocks in the form that runs use.
-func arrangedHaving(t *test) *arrangedTest {
-	out := &arrangedTest{test: t}
-	for _, inner := range t.of {
+func arrangedHaving(t *ir.Test) *arrangedTest {
+	out := &arrangedTest{Test: t}
+	for _, inner := range t.Of {
 		out.of = append(out.of, arrangedHaving(inner))
 	}
 	return out
@@ -96,7 +32,7 @@ func (co *collector) filter(f *frame) error {
 	if err != nil {
 		return err
 	}
-	f.choose(rows, co.keep)
+	f.choose(rows, co.Keep)
 	return nil
 }
 
@@ -107,8 +43,8 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 	for i := range f.n {
 		among.set(uint32(i))
 	}
-	for i := range co.havings {
-		if fault.On(fault.HavingLost) && i > 0 && i == len(co.havings)-1 {
+	for i := range co.Havings {
+		if fault.On(fault.HavingLost) && i > 0 && i == len(co.Havings)-1 {
 			break
 		}
 		var err error
@@ -157,9 +93,9 @@ func (co *collector) filterGroups() error {
 
 // having returns the text of a condition of `having`.
 func (x *explainer) having(t *arrangedTest) string {
-	x.step(1)
-	if t.cond != nil {
-		return x.condition(t.cond)
+	x.Step(1)
+	if t.Cond != nil {
+		return x.condition(t.Cond)
 	}
 	var parts []string
 	for _, inner := range t.of {

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -12,10 +13,10 @@ import (
 type lookup struct {
 	v    plan.VarID   // the variable that it binds
 	byID bool         // exs holds the id, not a key
-	exs  []*expr      // the id, or the values of the key's members, in name order
+	exs  []*ir.Expr   // the id, or the values of the key's members, in name order
 	vars []plan.VarID // variables that are already bound
 	out  int          // position in matcher.frames of the frame for the result
-	edge *link        // the traversal that has v as its edge variable, or nil
+	edge *ir.Link     // the traversal that has v as its edge variable, or nil
 	// ahead lists the data to prefetch for the entity; nil for none. If early is set, Program.ReadAhead
 	// has prefetched the data of an entity that it could guess.
 	ahead *ahead
@@ -25,10 +26,10 @@ type lookup struct {
 // lookup finds the filters that determine a variable's id or key. It returns nil if there
 // are none.
 func (pl *planner) lookup(s *scope, v plan.VarID) *lookup {
-	if id := pl.equals(s, v, func(e *expr) bool { return e.kind == exprID && e.v == v }, value.String); id != nil {
-		return &lookup{v: v, byID: true, exs: []*expr{id}}
+	if id := pl.equals(s, v, func(e *ir.Expr) bool { return e.Kind == ir.ExprID && e.Var == v }, value.String); id != nil {
+		return &lookup{v: v, byID: true, exs: []*ir.Expr{id}}
 	}
-	t := pl.types[v]
+	t := pl.Types[v]
 	if len(t.Key) == 0 {
 		return nil
 	}
@@ -44,8 +45,8 @@ func (pl *planner) lookup(s *scope, v plan.VarID) *lookup {
 }
 
 // propOf returns a test for property p of a variable.
-func propOf(v plan.VarID, p int) func(*expr) bool {
-	return func(e *expr) bool { return e.kind == exprProp && e.v == v && e.prop == p }
+func propOf(v plan.VarID, p int) func(*ir.Expr) bool {
+	return func(e *ir.Expr) bool { return e.Kind == ir.ExprProp && e.Var == v && e.Prop == p }
 }
 
 // addLookup adds a lookup to the steps, and drops the filters that the lookup already tests.
@@ -53,8 +54,8 @@ func (pl *planner) addLookup(s *scope, l *lookup) {
 	l.out, l.vars = pl.frame(), slices.Clip(s.vars)
 	// Remove the filters that the lookup has already tested.
 	for w := range pl.filtersOn(s, l.v) {
-		if c := w.cond; c.determines() {
-			w.done = pl.tests(l, c.left, c.right) || pl.tests(l, c.right, c.left)
+		if c := w.cond; c.Determines() {
+			w.done = pl.tests(l, c.Left, c.Right) || pl.tests(l, c.Right, c.Left)
 		}
 	}
 	s.pipe.steps = append(s.pipe.steps, l)
@@ -62,23 +63,23 @@ func (pl *planner) addLookup(s *scope, l *lookup) {
 }
 
 // tests reports whether the found entity always satisfies left = right.
-func (pl *planner) tests(l *lookup, left, right *expr) bool {
-	if left.v != l.v {
+func (pl *planner) tests(l *lookup, left, right *ir.Expr) bool {
+	if left.Var != l.v {
 		return false
 	}
-	switch left.kind {
-	case exprID:
-		return l.byID && sameExpr(right.src, l.exs[0].src)
-	case exprProp:
-		member := slices.Index(pl.types[l.v].Key, left.prop)
-		return !l.byID && member >= 0 && sameExpr(right.src, l.exs[member].src)
-	case exprConst, exprEnd, exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprWalk, exprRef:
+	switch left.Kind {
+	case ir.ExprID:
+		return l.byID && ir.SameExpr(right.Src, l.exs[0].Src)
+	case ir.ExprProp:
+		member := slices.Index(pl.Types[l.v].Key, left.Prop)
+		return !l.byID && member >= 0 && ir.SameExpr(right.Src, l.exs[member].Src)
+	case ir.ExprConst, ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
 	}
 	return false
 }
 
 // addEdgeLookup binds an edge variable by its id, and the ends of the edge with it.
-func (pl *planner) addEdgeLookup(s *scope, t *link, l *lookup) {
+func (pl *planner) addEdgeLookup(s *scope, t *ir.Link, l *lookup) {
 	l.edge = t
 	pl.addLookup(s, l)
 	s.bind(t.From)
@@ -188,7 +189,7 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 type probe struct {
 	v     plan.VarID   // the variable that it binds
 	tuple int          // position in the tuples of the type
-	exs   []*expr      // the values, in the order of the tuple
+	exs   []*ir.Expr   // the values, in the order of the tuple
 	vars  []plan.VarID // variables that are already bound
 	out   int          // position in matcher.frames of the frame for the result
 }
@@ -196,7 +197,7 @@ type probe struct {
 // probe finds the filters that determine the values of an indexed tuple. It returns nil if
 // there are none.
 func (pl *planner) probe(s *scope, v plan.VarID) *probe {
-	t := pl.types[v]
+	t := pl.Types[v]
 tuples:
 	for i, tuple := range t.Tuples {
 		p := &probe{v: v, tuple: i}

@@ -23,7 +23,7 @@ type matcher struct {
 	ahead     uint32           // keeps the compiler from removing prefetches
 
 	optionals  []optionalRun // by the number of an optionalStep
-	subqueries []subqueryRun // by position in query.subqueries
+	subqueries []subqueryRun // by position in ir.Query.Subqueries
 	nested     int           // number of nested records in the present batch
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
@@ -44,8 +44,8 @@ type matcher struct {
 
 // newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
 func newMatcher(p *Program, ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]frame, p.frames), walks: make([]walk, p.frames), around: make([]nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.query), weighed: make([][]int64, p.weighed)}
-	m.unit.cols = make([][]uint32, ev.width())
+	m := matcher{evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]frame, p.frames), walks: make([]walk, p.frames), around: make([]nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.weighed)}
+	m.unit.cols = make([][]uint32, ev.Width())
 	return m
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -14,7 +15,7 @@ import (
 // afterwards.
 type members struct {
 	v       plan.VarID   // the variable that it binds
-	cond    *cond        // the condition with the list
+	cond    *ir.Cond     // the condition with the list
 	tuple   int          // position of the indexed property in the tuples of the type, or -1 for the id or the key
 	vars    []plan.VarID // variables that are already bound
 	id      int          // position in matcher.frames of the frame for the result
@@ -24,23 +25,23 @@ type members struct {
 // members returns a step for a filter that requires the id, the key or an indexed property of a
 // node to be in a constant list. It returns nil if there is no such filter.
 func (pl *planner) members(s *scope, v plan.VarID) *members {
-	t := pl.types[v]
+	t := pl.Types[v]
 	var best *members
 	for w := range pl.filtersOn(s, v) {
 		c := w.cond
-		if c.list < 0 || c.left.kind == exprConst || c.left.v != v || c.right.typ.Kind != c.left.typ.Kind || c.left.typ.List {
+		if c.List < 0 || c.Left.Kind == ir.ExprConst || c.Left.Var != v || c.Right.Type.Kind != c.Left.Type.Kind || c.Left.Type.List {
 			continue
 		}
-		if pl.isID(c.left) {
+		if pl.IsID(c.Left) {
 			return &members{v: v, cond: c, tuple: -1}
 		}
-		if c.left.kind != exprProp {
+		if c.Left.Kind != ir.ExprProp {
 			continue
 		}
-		if len(t.Key) == 1 && t.Key[0] == c.left.prop {
+		if len(t.Key) == 1 && t.Key[0] == c.Left.Prop {
 			return &members{v: v, cond: c, tuple: -1}
 		}
-		if i := slices.IndexFunc(t.Tuples, func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == c.left.prop }); i >= 0 {
+		if i := slices.IndexFunc(t.Tuples, func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == c.Left.Prop }); i >= 0 {
 			best = &members{v: v, cond: c, tuple: i}
 		}
 	}
@@ -49,9 +50,9 @@ func (pl *planner) members(s *scope, v plan.VarID) *members {
 
 // foundIn estimates the number of nodes that the step finds if `live` nodes of the type exist.
 func (e *estimator) foundIn(s *members, live float64) float64 {
-	n := listLength(s.cond.right)
+	n := ir.ListLength(s.cond.Right)
 	if s.tuple >= 0 {
-		n *= live * equalShare
+		n *= live * ir.EqualShare
 	}
 	return min(live, n)
 }
@@ -59,9 +60,9 @@ func (e *estimator) foundIn(s *members, live float64) float64 {
 // costIn estimates the cost of the step in rows.
 func (e *estimator) costIn(s *members, live float64) float64 {
 	if s.tuple < 0 {
-		return lookupCost * max(1, listLength(s.cond.right))
+		return lookupCost * max(1, ir.ListLength(s.cond.Right))
 	}
-	return probeCost + listLength(s.cond.right)*live*probeShare
+	return probeCost + ir.ListLength(s.cond.Right)*live*probeShare
 }
 
 // addMembers adds the step r to the pipe.
@@ -74,13 +75,13 @@ func (pl *planner) addMembers(s *scope, r *members) {
 
 // run implements [step].
 func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
-	if s.cond.unless >= 0 && m.args[s.cond.unless].IsNull() {
+	if s.cond.Unless >= 0 && m.args[s.cond.Unless].IsNull() {
 		return s.instead.run(m, p, at, f)
 	}
 	table := m.table(s.v)
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.v)
-	list := m.evaluator.members(s.cond.list)
+	list := m.evaluator.members(s.cond.List)
 	list = list[:max(0, len(list)-fault.Count(fault.MemberLost))]
 	for i := range f.n {
 		if f.isDone(i) {
@@ -134,7 +135,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // find looks up the node that has v as its id or its key.
 func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32, bool) {
-	if s.cond.left.kind == exprID || table.Type.IDProp >= 0 {
+	if s.cond.Left.Kind == ir.ExprID || table.Type.IDProp >= 0 {
 		return table.Lookup(v.Str())
 	}
 	m.key = table.Type.AppendKey(m.key[:0], []value.Value{v})
@@ -143,10 +144,10 @@ func (s *members) find(m *matcher, table *version.Table, v value.Value) (uint32,
 
 // describe implements [step].
 func (s *members) describe(x *explainer) (name, detail string) {
-	t := x.types[s.v]
+	t := x.Types[s.v]
 	by := " by key "
 	switch {
-	case s.cond.left.kind == exprID:
+	case s.cond.Left.Kind == ir.ExprID:
 		by = " by id, "
 	case s.tuple >= 0:
 		by = " by index "

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -10,15 +11,15 @@ import (
 // error is a *engine.SchemaMismatch.
 func BindMutation(q *plan.Query, s *version.Schema) error {
 	if q.Mutation == nil {
-		return mismatch("the query is not a mutation")
+		return ir.Mismatch("the query is not a mutation")
 	}
-	if err := CheckUses(q, s); err != nil {
+	if err := ir.CheckUses(q, s); err != nil {
 		return err
 	}
 	m := &mutationBinder{query: q, schema: s}
 	for _, v := range q.Mutation.Vars {
 		if s.Type(v.Entity, v.Type) == nil {
-			return mismatch("there is no %s type %s", v.Entity, v.Type)
+			return ir.Mismatch("there is no %s type %s", v.Entity, v.Type)
 		}
 	}
 	for _, st := range q.Mutation.Statements {
@@ -50,20 +51,20 @@ func (m *mutationBinder) forEach(each plan.ForEach) error {
 		m.cells = make([]value.Type, len(each.Read.Columns))
 		for i, c := range each.Read.Columns {
 			if c.Fields != nil {
-				return mismatch("a block of a mutation uses a whole node")
+				return ir.Mismatch("a block of a mutation uses a whole node")
 			}
 			m.cells[i] = c.Type
 		}
 	} else {
 		if each.List == nil {
-			return mismatch("a block of a mutation has neither a match nor a list")
+			return ir.Mismatch("a block of a mutation has neither a match nor a list")
 		}
 		t, err := m.operandType(each.List)
 		if err != nil {
 			return err
 		}
 		if !t.List {
-			return mismatch("a `for` block of a mutation got a value of type %s, expected a list", t)
+			return ir.Mismatch("a `for` block of a mutation got a value of type %s, expected a list", t)
 		}
 		m.cells = []value.Type{t.Elem()}
 		if t.Fields != nil {
@@ -75,7 +76,7 @@ func (m *mutationBinder) forEach(each plan.ForEach) error {
 	}
 	for _, st := range each.Statements {
 		if _, nested := st.(plan.ForEach); nested {
-			return mismatch("a block of a mutation contains another one")
+			return ir.Mismatch("a block of a mutation contains another one")
 		}
 		if err := m.statement(st); err != nil {
 			return err
@@ -91,20 +92,20 @@ func (m *mutationBinder) statement(st plan.Statement) error {
 	set, where := plan.Written(st)
 	t := m.schema.Type(entity, name)
 	if t == nil {
-		return mismatch("there is no %s type %s", entity, name)
+		return ir.Mismatch("there is no %s type %s", entity, name)
 	}
 	ins, insert := st.(plan.Insert)
 	_, update := st.(plan.Update)
 	if !insert && len(where) == 0 {
-		return mismatch("a statement selects the entities of %s without a predicate", name)
+		return ir.Mismatch("a statement selects the entities of %s without a predicate", name)
 	}
 	if insert && ins.As != nil {
 		if v := *ins.As; v < 0 || int(v) >= len(m.query.Mutation.Vars) || m.query.Mutation.Vars[v].Entity != entity || m.query.Mutation.Vars[v].Type != name {
-			return mismatch("an insert of %s names an entity of another type", name)
+			return ir.Mismatch("an insert of %s names an entity of another type", name)
 		}
 	}
 	if ins.Upsert && entity == plan.Node && t.Key == nil {
-		return mismatch("node %s has no key, so an upsert cannot find a node", name)
+		return ir.Mismatch("node %s has no key, so an upsert cannot find a node", name)
 	}
 	if update || ins.Upsert {
 		m.old = t
@@ -164,7 +165,7 @@ func (m *mutationBinder) returns() error {
 // named returns the type of the entity that an insert names.
 func (m *mutationBinder) named(v plan.VarID) (*version.Type, error) {
 	if v < 0 || int(v) >= len(m.query.Mutation.Vars) {
-		return nil, mismatch("no insert names the entity %d", v)
+		return nil, ir.Mismatch("no insert names the entity %d", v)
 	}
 	named := m.query.Mutation.Vars[v]
 	return m.schema.Type(named.Entity, named.Type), nil
@@ -177,12 +178,12 @@ func (m *mutationBinder) entityType(e plan.Expr) (value.Type, bool, error) {
 	switch e := e.(type) {
 	case plan.Cell:
 		if e.Column < 0 || e.Column >= len(m.cells) {
-			return value.Type{}, true, mismatch("a row has no value %d", e.Column)
+			return value.Type{}, true, ir.Mismatch("a row has no value %d", e.Column)
 		}
 		return m.cells[e.Column], true, nil
 	case plan.Old:
 		if m.old == nil {
-			return value.Type{}, true, mismatch("an old value of %s is used outside of an update or upsert", e.Name)
+			return value.Type{}, true, ir.Mismatch("an old value of %s is used outside of an update or upsert", e.Name)
 		}
 		return e.Type, true, checkPropType(m.old, e.Name, e.Type)
 	case plan.ID:
@@ -193,11 +194,11 @@ func (m *mutationBinder) entityType(e plan.Expr) (value.Type, bool, error) {
 	case plan.NodeRef:
 		for _, part := range []plan.Expr{e.Type, e.ID} {
 			if part == nil {
-				return value.Type{}, true, mismatch("a node at an end of an edge lacks its type or its id")
+				return value.Type{}, true, ir.Mismatch("a node at an end of an edge lacks its type or its id")
 			}
 			t, err := m.operandType(part)
 			if err == nil && t.Kind != value.Invalid && (t.Kind != value.String || t.List || t.Fields != nil) {
-				err = mismatch("a node at an end of an edge is given by a value of type %s, expected String", t)
+				err = ir.Mismatch("a node at an end of an edge is given by a value of type %s, expected String", t)
 			}
 			if err != nil {
 				return value.Type{}, true, err
@@ -223,10 +224,10 @@ func (m *mutationBinder) end(v plan.VarID, to, atInterface bool) error {
 		return err
 	}
 	if t.Entity != plan.Edge {
-		return mismatch("a node has no ends")
+		return ir.Mismatch("a node has no ends")
 	}
 	if end := m.schema.EndType(t, to); (end.Of != nil) != atInterface {
-		return mismatch("an end of edge %s is at %s", t.Name, end.Name)
+		return ir.Mismatch("an end of edge %s is at %s", t.Name, end.Name)
 	}
 	return nil
 }
@@ -235,14 +236,14 @@ func (m *mutationBinder) end(v plan.VarID, to, atInterface bool) error {
 func (m *mutationBinder) key(e plan.KeyOf) error {
 	t := m.schema.Type(plan.Node, e.Node)
 	if t == nil {
-		return mismatch("there is no node type %s", e.Node)
+		return ir.Mismatch("there is no node type %s", e.Node)
 	}
 	if len(e.Key) != len(t.Key) {
-		return mismatch("the key of node %s has %d members, found %d", e.Node, len(t.Key), len(e.Key))
+		return ir.Mismatch("the key of node %s has %d members, found %d", e.Node, len(t.Key), len(e.Key))
 	}
 	for i, a := range e.Key {
 		if p, ok := t.Prop(a.Name); !ok || p != t.Key[i] {
-			return mismatch("member %d of the key of node %s is not %s", i+1, e.Node, a.Name)
+			return ir.Mismatch("member %d of the key of node %s is not %s", i+1, e.Node, a.Name)
 		}
 		if err := checkPropType(t, a.Name, a.Type); err != nil {
 			return err
@@ -258,10 +259,10 @@ func (m *mutationBinder) key(e plan.KeyOf) error {
 func checkPropType(t *version.Type, name string, want value.Type) error {
 	p, ok := t.Prop(name)
 	if !ok {
-		return mismatch("%s %s has no property %s", t.Entity, t.Name, name)
+		return ir.Mismatch("%s %s has no property %s", t.Entity, t.Name, name)
 	}
 	if has := t.Props[p].Type; has.Kind != want.Kind || has.List != want.List {
-		return mismatch("property %s of %s %s is of type %s, expected %s", name, t.Entity, t.Name, has, want)
+		return ir.Mismatch("property %s of %s %s is of type %s, expected %s", name, t.Entity, t.Name, has, want)
 	}
 	return nil
 }
@@ -283,7 +284,7 @@ func (m *mutationBinder) operandType(e plan.Expr) (value.Type, error) {
 		return value.Of(value.DateTime), nil
 	case plan.ParamRef:
 		if e.Index < 0 || e.Index >= len(q.Params) {
-			return value.Type{}, mismatch("there is no parameter %d", e.Index)
+			return value.Type{}, ir.Mismatch("there is no parameter %d", e.Index)
 		}
 		return q.Params[e.Index].Type, nil
 	case plan.Test:
@@ -302,13 +303,13 @@ func (m *mutationBinder) operandType(e plan.Expr) (value.Type, error) {
 				return value.Type{}, err
 			}
 		default:
-			return value.Type{}, mismatch("a mutation holds a text match")
+			return value.Type{}, ir.Mismatch("a mutation holds a text match")
 		}
 		return value.Of(value.Bool), nil
 	case plan.Apply:
 		row := e.Func.Row()
 		if row == nil || !row.TakesArgs(len(e.Args)) {
-			return value.Type{}, mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
+			return value.Type{}, ir.Mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
 		}
 		types := make([]value.Type, len(e.Args))
 		for i, a := range e.Args {
@@ -319,11 +320,11 @@ func (m *mutationBinder) operandType(e plan.Expr) (value.Type, error) {
 		}
 		t, ok := row.Result(types)
 		if !ok || t.Kind != e.Type.Kind || t.List != e.Type.List {
-			return value.Type{}, mismatch("%s does not take the given types, or does not yield %s", e.Func, e.Type)
+			return value.Type{}, ir.Mismatch("%s does not take the given types, or does not yield %s", e.Func, e.Type)
 		}
 		return t, nil
 	}
-	return value.Type{}, mismatch("a mutation holds a %T, but may hold only literals, parameters, now(), values of entities that it writes or matches, and expressions of them", e)
+	return value.Type{}, ir.Mismatch("a mutation holds a %T, but may hold only literals, parameters, now(), values of entities that it writes or matches, and expressions of them", e)
 }
 
 // checkWordOperator checks the operands of an `in` or a `matches` in a mutation. The argument `types`
@@ -332,22 +333,22 @@ func checkWordOperator(c plan.Compare, types []value.Type) error {
 	switch c.Op {
 	case plan.In:
 		if !types[1].List {
-			return mismatch("the right side of in is of type %s, expected a list", types[1])
+			return ir.Mismatch("the right side of in is of type %s, expected a list", types[1])
 		}
 	case plan.Matches:
 		for _, t := range types {
 			if t.Kind != value.Invalid && (t.Kind != value.String || t.List) {
-				return mismatch("matches compares Strings, found %s and %s", types[0], types[1])
+				return ir.Mismatch("matches compares Strings, found %s and %s", types[0], types[1])
 			}
 		}
 		switch c.Right.(type) {
 		case plan.Lit, plan.ParamRef:
 		default:
-			return mismatch("the right side of matches is neither a literal nor a parameter")
+			return ir.Mismatch("the right side of matches is neither a literal nor a parameter")
 		}
 	case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Contains, plan.StartsWith:
 	default:
-		return mismatch("there is no operator %d", uint8(c.Op))
+		return ir.Mismatch("there is no operator %d", uint8(c.Op))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -72,9 +73,9 @@ func affected(text plan.Speller, snap *version.Snapshot, entity plan.Entity, typ
 	op := &engine.Operator{Name: "scan", Detail: t.Name + " by " + text.Preds(where), Estimate: live}
 	for _, p := range where {
 		if p.Op == plan.Eq {
-			op.Estimate *= equalShare
+			op.Estimate *= ir.EqualShare
 		} else {
-			op.Estimate *= otherShare
+			op.Estimate *= ir.OtherShare
 		}
 	}
 	for _, p := range where {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -42,16 +43,16 @@ const (
 // closest returns, in ascending order, the entities that can be among the `limit` entities closest
 // to a target, including ties. The only possible errors are that of the context and a
 // *engine.TooLarge.
-func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
-	d, t := m.distances[e.score], &m.targets[e.score]
+func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
+	d, t := m.Distances[e.Score], &m.targets[e.Score]
 	if t.vector == nil || limit == 0 {
 		return nil, nil
 	}
 	near := &m.near
 	near.begin(t, limit)
-	table := m.table(d.v)
+	table := m.table(d.Var)
 	if len(near.query) > 0 {
-		view, err := m.approximateIndex(table, d.prop)
+		view, err := m.approximateIndex(table, d.Prop)
 		if view != nil {
 			err = m.approximately(view, limit, nil, 1)
 		}
@@ -61,7 +62,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 		}
 	}
 	for _, s := range table.Segs {
-		if err := m.closestIn(table, s, d.prop); err != nil {
+		if err := m.closestIn(table, s, d.Prop); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +72,7 @@ func (m *matcher) closest(e *expr, limit int) ([]uint32, error) {
 	err := table.Moved(near.moved, func(ords []uint32) error {
 		before := len(near.ords)
 		for _, ord := range ords {
-			if v := table.Value(ord, d.prop); !v.IsNull() {
+			if v := table.Value(ord, d.Prop); !v.IsNull() {
 				near.addExact(ord, v.Vector())
 			}
 		}

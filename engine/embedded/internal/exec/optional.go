@@ -4,102 +4,12 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// optional is a bound `optional` block, with the conditions of the match that wait for it.
-type optional struct {
-	block *block
-	binds []plan.VarID // variables that the block binds; they are null in a row without a match
-	conds []*cond      // filters outside of the block that use its variables and those of no later block
-	tests []*test      // blocks outside of the block that do so
-}
-
-// optionals binds the `optional` blocks among the clauses of a block; that block is the match of
-// the read or of a subquery. A condition of the block that uses optional variables moves to the
-// last `optional` block that binds one of these variables. The list `outer` has the variables that
-// are bound outside of the block.
-func (b *binder) optionals(into *block, clauses []plan.Clause, outer []plan.VarID) error {
-	last := map[plan.VarID]int{} // by optional variable: the number of its block
-	for _, c := range clauses {
-		o, ok := c.(plan.Optional)
-		if !ok {
-			continue
-		}
-		inner, err := b.block(o.Match)
-		if err != nil {
-			return err
-		}
-		bound := &optional{block: inner}
-		for _, v := range inner.vars {
-			if v == plan.NoVar || !b.read.Vars[v].Optional || slices.Contains(outer, v) {
-				continue
-			}
-			if _, earlier := last[v]; !earlier {
-				last[v] = len(into.optionals)
-				bound.binds = append(bound.binds, v)
-			}
-		}
-		into.optionals = append(into.optionals, bound)
-	}
-	if len(last) == 0 {
-		return nil
-	}
-	conds, tests := into.conds, into.tests
-	into.conds, into.tests = nil, nil
-	for _, c := range conds {
-		if at := b.latest(last, c.vars); at >= 0 {
-			into.optionals[at].conds = append(into.optionals[at].conds, c)
-		} else {
-			into.conds = append(into.conds, c)
-		}
-	}
-	for _, t := range tests {
-		if at := b.latest(last, b.mentions(nil, t)); at >= 0 {
-			into.optionals[at].tests = append(into.optionals[at].tests, t)
-		} else {
-			into.tests = append(into.tests, t)
-		}
-	}
-	return nil
-}
-
-// latest returns the greatest number that `last` has for one of the variables, or -1.
-func (b *binder) latest(last map[plan.VarID]int, vars []plan.VarID) int {
-	at := -1
-	for _, v := range vars {
-		b.step(1)
-		if n, ok := last[v]; ok {
-			at = max(at, n)
-		}
-	}
-	return at
-}
-
-// mentions appends the variables of a test to `vars`, including the variables in its blocks.
-func (b *binder) mentions(vars []plan.VarID, t *test) []plan.VarID {
-	b.step(1)
-	if t.cond != nil {
-		vars = append(vars, t.cond.vars...)
-	}
-	for _, inner := range t.of {
-		vars = b.mentions(vars, inner)
-	}
-	if t.block == nil {
-		return vars
-	}
-	vars = append(vars, t.block.vars...)
-	for _, c := range t.block.conds {
-		vars = append(vars, c.vars...)
-	}
-	for _, inner := range t.block.tests {
-		vars = b.mentions(vars, inner)
-	}
-	return vars
-}
 
 // optionalStep extends each row by the matches of an `optional` block, or by nulls if there is none.
 type optionalStep struct {
@@ -121,11 +31,11 @@ type optionalRun struct {
 }
 
 // addOptional adds the step for an `optional` block, and the conditions that wait for it.
-func (pl *planner) addOptional(s *scope, o *optional) error {
-	step := &optionalStep{vars: slices.Clip(s.vars), binds: o.binds, needs: pl.nullable(s, o.block.vars),
-		row: pl.markers(pl.optionals), number: pl.optionals, in: pl.frame(), out: pl.frame()}
+func (pl *planner) addOptional(s *scope, o *ir.Optional) error {
+	step := &optionalStep{vars: slices.Clip(s.vars), binds: o.Binds, needs: pl.nullable(s, o.Block.Vars),
+		row: pl.Markers(pl.optionals), number: pl.optionals, in: pl.frame(), out: pl.frame()}
 	pl.optionals++
-	inner := pl.scope(o.block, s)
+	inner := pl.scope(o.Block, s)
 	inner.vars = append(slices.Clip(s.vars), step.row)
 	inner.pipe.inner, inner.pipe.optional = false, step
 	var err error
@@ -134,25 +44,21 @@ func (pl *planner) addOptional(s *scope, o *optional) error {
 	}
 	s.pipe.steps = append(s.pipe.steps, step)
 	s.scaleRows(max(1, inner.rows))
-	for _, v := range o.binds {
+	for _, v := range o.Binds {
 		s.bind(v)
 	}
-	for i, c := range o.conds {
+	for i, c := range o.Conds {
 		s.filter(&pendingCond{cond: c, at: i})
 	}
-	s.tests = o.tests
+	s.tests = o.Tests
 	return pl.settle(s)
 }
-
-// markers returns the variable that contains row numbers for the `optional` block with the given number.
-// It comes after the variables of the plan and rowVar.
-func (q *query) markers(number int) plan.VarID { return q.rowVar() + 1 + plan.VarID(number) }
 
 // nullable returns the optional variables among `vars` that are bound outside of a block.
 func (pl *planner) nullable(s *scope, vars []plan.VarID) []plan.VarID {
 	var out []plan.VarID
 	for _, v := range vars {
-		if v != plan.NoVar && pl.read.Vars[v].Optional && s.bound(v) && !slices.Contains(out, v) {
+		if v != plan.NoVar && pl.Read.Vars[v].Optional && s.bound(v) && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}
@@ -229,7 +135,7 @@ func (ev *evaluator) present(v plan.VarID, f *frame) (*frame, []uint32) {
 	}
 	out := &ev.presentRows
 	if out.cols == nil {
-		out.cols = make([][]uint32, ev.width())
+		out.cols = make([][]uint32, ev.Width())
 	}
 	ords, places := out.cols[v][:0], ev.presentAt[:0]
 	for i, ord := range col {
@@ -243,8 +149,8 @@ func (ev *evaluator) present(v plan.VarID, f *frame) (*frame, []uint32) {
 
 // evalOptional evaluates an expression of an optional variable. Where the variable is null, a relevance is 0,
 // a text match is false, and any other value is null.
-func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
-	rows, places := ev.present(e.v, f)
+func (ev *evaluator) evalOptional(e *ir.Expr, f *frame, vec *column.Vec) {
+	rows, places := ev.present(e.Var, f)
 	if rows == f {
 		ev.evalVar(e, f, vec)
 		return
@@ -253,12 +159,12 @@ func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
 	ev.evalVar(e, rows, dense)
 	vec.Reset(dense.Type, f.n)
 	missing := value.Null
-	switch e.kind {
-	case exprBM25:
+	switch e.Kind {
+	case ir.ExprBM25:
 		missing = value.OfF64(0)
-	case exprMatch:
+	case ir.ExprMatch:
 		missing = value.OfBool(false)
-	case exprConst, exprProp, exprID, exprEnd, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprAgg, exprBlockAgg, exprMember, exprWalk, exprRef:
+	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprRef:
 	}
 	next := 0
 	for i := range f.n {
@@ -274,12 +180,12 @@ func (ev *evaluator) evalOptional(e *expr, f *frame, vec *column.Vec) {
 // matchText calls `yield` for the rows of a frame. It passes the row, and whether the text match is true for
 // it. It leaves out the rows in which the variable of the text is null.
 func (ev *evaluator) matchText(id int, f *frame, yield func(i int, ok bool)) {
-	prop := ev.texts[id].prop
-	if !prop.optional {
+	prop := ev.Texts[id].Prop
+	if !prop.Optional {
 		ev.matchPresent(id, f, yield)
 		return
 	}
-	rows, places := ev.present(prop.v, f)
+	rows, places := ev.present(prop.Var, f)
 	if rows == f {
 		ev.matchPresent(id, f, yield)
 		return

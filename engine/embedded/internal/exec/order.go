@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -27,32 +28,32 @@ type pipe struct {
 
 // planner arranges the clauses of a bound query into steps, the cheapest first.
 type planner struct {
-	*query
+	*ir.Query
 	*arrangement
-	*meter
+	*ir.Meter
 	estimator
 }
 
 // newPlanner returns a planner for program p. The sizes in `snap` decide the order of the steps.
-func newPlanner(p *Program, snap *version.Snapshot, work *meter) *planner {
-	return &planner{query: &p.query, arrangement: &p.arrangement, meter: work, estimator: estimator{of: p.types, over: p.over, snap: snap}}
+func newPlanner(p *Program, snap *version.Snapshot, work *ir.Meter) *planner {
+	return &planner{Query: &p.Query, arrangement: &p.arrangement, Meter: work, estimator: estimator{of: p.Types, over: p.Over, snap: snap}}
 }
 
 // plan chooses the steps of the program and their order.
 func (pl *planner) plan() error {
 	first := pl.top()
 	if first != nil {
-		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.read.Limit), float64(pl.live(first.v)))}}
+		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.Read.Limit), float64(pl.live(first.v)))}}
 	} else {
 		var err error
-		if pl.body, err = pl.pipe(pl.match, nil); err != nil {
+		if pl.body, err = pl.pipe(pl.Match, nil); err != nil {
 			return err
 		}
 		if err := pl.connected(); err != nil {
 			return err
 		}
 	}
-	for _, t := range pl.havings {
+	for _, t := range pl.Havings {
 		pl.havingTests = append(pl.havingTests, arrangedHaving(t))
 	}
 	if err := pl.arrangeHoldings(); err != nil {
@@ -63,7 +64,7 @@ func (pl *planner) plan() error {
 	}
 	pl.followOrder()
 	pl.sweeps(pl.body)
-	if d := pl.degrees(); d != nil && d.countsRows(pl.query) {
+	if d := pl.degrees(); d != nil && d.countsRows(pl.Query) {
 		d.id = pl.frame()
 		pl.body = &pipe{steps: []step{d}, estimates: []float64{float64(pl.live(d.v))}}
 	} else {
@@ -80,7 +81,7 @@ func (pl *planner) plan() error {
 	}
 	if s := pl.approximate(); s != nil {
 		est := s.rows.estimates[len(s.rows.estimates)-1]
-		pl.body = &pipe{steps: []step{s}, estimates: []float64{min(est, float64(pl.read.Limit))}}
+		pl.body = &pipe{steps: []step{s}, estimates: []float64{min(est, float64(pl.Read.Limit))}}
 	}
 	return nil
 }
@@ -88,9 +89,9 @@ func (pl *planner) plan() error {
 // tallying finds out whether the read only counts its rows. Such a run need not make the
 // rows: the last step can return their number instead.
 func (pl *planner) tallying() {
-	pl.countsOnly = pl.read.Grouped && len(pl.fusions)+len(pl.drops) == 0 &&
-		!slices.ContainsFunc(pl.columns, func(c projection) bool { return c.agg < 0 }) &&
-		!slices.ContainsFunc(pl.aggs, func(a aggregate) bool { return !a.rows })
+	pl.countsOnly = pl.Read.Grouped && len(pl.Fusions)+len(pl.Drops) == 0 &&
+		!slices.ContainsFunc(pl.Columns, func(c ir.Projection) bool { return c.Agg < 0 }) &&
+		!slices.ContainsFunc(pl.Aggs, func(a ir.Aggregate) bool { return !a.Rows })
 	if !pl.countsOnly {
 		return
 	}
@@ -112,24 +113,24 @@ func (pl *planner) frame() int {
 
 // pipe arranges the clauses of a block into steps. The parameter `outer` is the scope that
 // surrounds a block inside the match; it is nil for the match itself.
-func (pl *planner) pipe(b *block, outer *scope) (*pipe, error) {
+func (pl *planner) pipe(b *ir.Block, outer *scope) (*pipe, error) {
 	return pl.pipeIn(b, pl.scope(b, outer))
 }
 
 // pipeFrom arranges the clauses of the match into steps. The first step binds the variable `start`, unless that is NoVar.
-func (pl *planner) pipeFrom(b *block, start plan.VarID) (*pipe, error) {
+func (pl *planner) pipeFrom(b *ir.Block, start plan.VarID) (*pipe, error) {
 	s := pl.scope(b, nil)
 	s.start = start
 	return pl.pipeIn(b, s)
 }
 
 // pipeIn arranges the clauses of a block into steps.
-func (pl *planner) pipeIn(b *block, s *scope) (*pipe, error) {
+func (pl *planner) pipeIn(b *ir.Block, s *scope) (*pipe, error) {
 	p, err := pl.arrangeScope(s)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range b.optionals {
+	for _, o := range b.Optionals {
 		if err := pl.addOptional(s, o); err != nil {
 			return nil, err
 		}
@@ -151,7 +152,7 @@ func (pl *planner) arrangeScope(s *scope) (*pipe, error) {
 		}
 	}
 	if s.open+len(s.tests)+len(s.links) > 0 {
-		return nil, mismatch("a clause uses a variable that nothing binds")
+		return nil, ir.Mismatch("a clause uses a variable that nothing binds")
 	}
 	return s.pipe, nil
 }
@@ -162,7 +163,7 @@ func (pl *planner) settle(s *scope) error {
 	pl.settleFilters(s)
 	open := s.links[:0]
 	for i, l := range s.links {
-		pl.step(1)
+		pl.Step(1)
 		if !s.bound(l.From) || !s.bound(l.To) {
 			open = append(open, l)
 			continue
@@ -181,11 +182,11 @@ func (pl *planner) settle(s *scope) error {
 
 // settleFilters adds a step for the filters that use only bound variables.
 func (pl *planner) settleFilters(s *scope) {
-	var conds []*cond
+	var conds []*ir.Cond
 	share := 1.0
 	slices.SortFunc(s.ready, func(a, b *pendingCond) int { return a.at - b.at })
 	for _, w := range s.ready {
-		pl.step(1)
+		pl.Step(1)
 		if w.done {
 			continue
 		}
@@ -200,13 +201,13 @@ func (pl *planner) settleFilters(s *scope) {
 			s.scaleRows(kept)
 			continue
 		}
-		share *= w.cond.share()
+		share *= w.cond.Share()
 		conds = append(conds, w.cond)
 	}
 	s.ready = s.ready[:0]
 	if conds != nil {
 		// Test texts last, because reading them costs the most.
-		slices.SortStableFunc(conds, func(a, b *cond) int { return a.weight() - b.weight() })
+		slices.SortStableFunc(conds, func(a, b *ir.Cond) int { return a.Weight() - b.Weight() })
 		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
 	}
 	s.scaleRows(share)
@@ -220,7 +221,7 @@ type accessPath struct {
 	sorted *sorted      // nil for none
 	each   *members     // nil for none
 	shared *probeShared // nil for none
-	text   int          // position in query.texts, or -1
+	text   int          // position in ir.Query.Texts, or -1
 	share  float64      // estimated share of the variable's entities that the filters keep
 }
 
@@ -231,20 +232,20 @@ func (pl *planner) accessPath(s *scope, v plan.VarID) *accessPath {
 		return e
 	}
 	e := &accessPath{text: -1, share: 1}
-	if pl.isShared(v) {
+	if pl.IsShared(v) {
 		e.shared = pl.probeShared(s, v)
 	} else {
 		e.lookup = pl.lookup(s, v)
 	}
 	for w := range pl.filtersOn(s, v) {
 		if w.unbound == 1 {
-			e.share *= w.cond.share()
+			e.share *= w.cond.Share()
 		}
 	}
 	if e.lookup != nil {
 		e.share = min(e.share, 1/max(1, float64(pl.live(v))))
 	}
-	if pl.types[v].Entity == plan.Node && !pl.isShared(v) {
+	if pl.Types[v].Entity == plan.Node && !pl.IsShared(v) {
 		e.probe, e.sorted, e.each = pl.probe(s, v), pl.sorted(s, v), pl.members(s, v)
 		if t, ok := pl.textFilter(s, v); ok {
 			e.text = t
@@ -281,8 +282,8 @@ func (pl *planner) extend(s *scope) error {
 	}
 	onward := s.connected && s.isOpen()
 	for _, v := range s.unbound {
-		pl.step(1)
-		if onward || pl.types[v].Entity != plan.Node || s.start != plan.NoVar && !s.bound(s.start) && v != s.start {
+		pl.Step(1)
+		if onward || pl.Types[v].Entity != plan.Node || s.start != plan.NoVar && !s.bound(s.start) && v != s.start {
 			continue
 		}
 		live := float64(pl.live(v))
@@ -291,7 +292,7 @@ func (pl *planner) extend(s *scope) error {
 			offer(lookupCost, 1, func() { pl.addLookup(s, e.lookup) })
 		}
 		if e.probe != nil {
-			offer(probeCost+live*probeShare, live*math.Pow(equalShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
+			offer(probeCost+live*probeShare, live*math.Pow(ir.EqualShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
 		}
 		if e.shared != nil {
 			offer(pl.cost(e.shared), pl.found(e.shared), func() { pl.addProbeShared(s, e.shared) })
@@ -300,19 +301,19 @@ func (pl *planner) extend(s *scope) error {
 			offer(pl.costIn(e.each, live), pl.foundIn(e.each, live), func() { pl.addMembers(s, e.each) })
 		}
 		if e.text >= 0 {
-			offer(scanCost+live*textShare, live*textShare, func() { pl.addTextScan(s, v, e.text) })
+			offer(scanCost+live*ir.TextShare, live*ir.TextShare, func() { pl.addTextScan(s, v, e.text) })
 		}
 		if e.sorted != nil {
 			offer(sortedCost+live*e.share, live*e.share, func() { pl.addSorted(s, e.sorted) })
 		}
 		scan := pl.addScan
-		if pl.isShared(v) {
+		if pl.IsShared(v) {
 			scan = pl.addScanShared
 		}
 		offer(scanCost+live*e.share, live, func() { scan(s, v) })
 	}
 	for i, l := range s.links {
-		pl.step(1)
+		pl.Step(1)
 		take := func() { s.links = slices.Delete(s.links, i, i+1) }
 		if !l.Walk && l.EdgeVar != plan.NoVar && !s.bound(l.EdgeVar) {
 			if found := pl.accessPath(s, l.EdgeVar).lookup; found != nil {
@@ -334,7 +335,7 @@ func (pl *planner) extend(s *scope) error {
 		offer(cost, fanout, func() { take(); pl.addExpand(s, l, back) })
 	}
 	if math.IsInf(cost, 1) {
-		return mismatch("nothing binds $%s", pl.read.Vars[s.unbound[0]].Name)
+		return ir.Mismatch("nothing binds $%s", pl.Read.Vars[s.unbound[0]].Name)
 	}
 	best()
 	s.scaleRows(rows)
@@ -343,13 +344,13 @@ func (pl *planner) extend(s *scope) error {
 
 // equals finds a filter that requires an expression of v to equal another expression in every run.
 // The other expression has the given kind, and is constant or bound.
-func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want value.Kind) *expr {
+func (pl *planner) equals(s *scope, v plan.VarID, is func(*ir.Expr) bool, want value.Kind) *ir.Expr {
 	for w := range pl.filtersOn(s, v) {
-		if !w.cond.determines() {
+		if !w.cond.Determines() {
 			continue
 		}
-		for _, side := range [2][2]*expr{{w.cond.left, w.cond.right}, {w.cond.right, w.cond.left}} {
-			if is(side[0]) && side[1].typ.Kind == want && !side[1].typ.List && s.isKnown(side[1]) {
+		for _, side := range [2][2]*ir.Expr{{w.cond.Left, w.cond.Right}, {w.cond.Right, w.cond.Left}} {
+			if is(side[0]) && side[1].Type.Kind == want && !side[1].Type.List && s.isKnown(side[1]) {
 				return side[1]
 			}
 		}
@@ -357,20 +358,15 @@ func (pl *planner) equals(s *scope, v plan.VarID, is func(*expr) bool, want valu
 	return nil
 }
 
-// determines reports whether a condition requires two values to be equal in every run.
-func (c *cond) determines() bool {
-	return c.compares() && c.op == plan.Eq && c.unless == plan.NoParam
-}
-
 // isKnown reports whether the value of an expression is known before the next variable is
 // bound.
-func (s *scope) isKnown(e *expr) bool {
-	switch e.kind {
-	case exprConst:
+func (s *scope) isKnown(e *ir.Expr) bool {
+	switch e.Kind {
+	case ir.ExprConst:
 		return true
-	case exprProp, exprID, exprEnd:
-		return s.bound(e.v)
-	case exprMatch, exprBM25, exprNearest, exprFused, exprApply, exprTest, exprHolds, exprBlockAgg, exprMember, exprAgg, exprWalk, exprRef:
+	case ir.ExprProp, ir.ExprID, ir.ExprEnd:
+		return s.bound(e.Var)
+	case ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -24,7 +25,7 @@ type Result struct {
 }
 
 // Columns returns the plan's columns.
-func (r *Result) Columns() []plan.Column { return r.prog.read.Columns }
+func (r *Result) Columns() []plan.Column { return r.prog.Read.Columns }
 
 // Commit returns the id of the commit that the run reads.
 func (r *Result) Commit() string { return r.id }
@@ -119,14 +120,14 @@ type output struct {
 
 // newOutput returns an output of the rows in `from`; for `lone` see output.lone.
 func newOutput(ev *evaluator, from *collector, lone plan.VarID) output {
-	o := output{evaluator: ev, from: from, lone: lone, columns: make([]engine.Column, len(ev.columns)), vecs: make([]column.Vec, len(ev.columns))}
-	o.rows.cols = make([][]uint32, ev.width())
-	for i, c := range ev.columns {
-		if c.fields != nil && c.agg < 0 {
-			o.columns[i].Fields = make([]engine.Column, len(c.fields))
+	o := output{evaluator: ev, from: from, lone: lone, columns: make([]engine.Column, len(ev.Columns)), vecs: make([]column.Vec, len(ev.Columns))}
+	o.rows.cols = make([][]uint32, ev.Width())
+	for i, c := range ev.Columns {
+		if c.FieldExprs != nil && c.Agg < 0 {
+			o.columns[i].Fields = make([]engine.Column, len(c.FieldExprs))
 		}
 		if lone != plan.NoVar {
-			o.vecs[i].Reset(ev.types[c.ex.v].Props[c.ex.prop].Type, 1)
+			o.vecs[i].Reset(ev.Types[c.Value.Var].Props[c.Value.Prop].Type, 1)
 			o.columns[i] = o.vecs[i].Column
 		}
 	}
@@ -150,7 +151,7 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 	if n == 1 && o.lone != plan.NoVar && o.single(rows[0]) {
 		return &o.batch, nil
 	}
-	for _, v := range o.keep {
+	for _, v := range o.Keep {
 		if cap(o.rows.cols[v]) < n {
 			o.rows.cols[v] = make([]uint32, n, max(n, 16))
 		}
@@ -167,36 +168,36 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 	o.from.blocks.startBatch()
 	o.spent -= int64(o.charged)
 	o.charged = 0
-	for i := range o.query.columns {
-		c, vec := &o.query.columns[i], &o.vecs[i]
+	for i := range o.Query.Columns {
+		c, vec := &o.Query.Columns[i], &o.vecs[i]
 		switch {
-		case c.rows >= 0:
+		case c.Rows >= 0:
 			var err error
 			if o.columns[i], err = o.from.blocks.recordsColumn(c, &o.rows); err != nil {
 				return nil, err
 			}
-		case c.fields != nil && c.agg >= 0:
+		case c.FieldExprs != nil && c.Agg >= 0:
 			var err error
 			if o.columns[i], err = o.nodesColumn(c, rows); err != nil {
 				return nil, err
 			}
-		case c.fields != nil:
-			for k, ex := range c.fields {
+		case c.FieldExprs != nil:
+			for k, ex := range c.FieldExprs {
 				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column
 			}
 			o.columns[i].Type = c.Type
-			if c.fields[0].optional {
+			if c.FieldExprs[0].Optional {
 				o.columns[i].Valid = o.columns[i].Fields[0].Valid
 			}
 			continue
-		case c.agg >= 0:
-			o.from.result(c.agg, rows, vec)
+		case c.Agg >= 0:
+			o.from.result(c.Agg, rows, vec)
 			o.columns[i] = vec.Column
-		case c.ex.kind == exprConst:
-			o.constantColumn(c.Type, c.ex, n, vec)
+		case c.Value.Kind == ir.ExprConst:
+			o.constantColumn(c.Type, c.Value, n, vec)
 			o.columns[i] = vec.Column
 		default:
-			o.columns[i] = o.eval(c.ex, &o.rows).Column
+			o.columns[i] = o.eval(c.Value, &o.rows).Column
 		}
 	}
 	if o.textErr != nil {
@@ -208,9 +209,9 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 
 // constantColumn fills vec with n copies of a constant. A null has no type of its own, so
 // it gets the column's type t.
-func (o *output) constantColumn(t value.Type, e *expr, n int, vec *column.Vec) {
-	if e.typ.Kind != value.Invalid {
-		t = e.typ
+func (o *output) constantColumn(t value.Type, e *ir.Expr, n int, vec *column.Vec) {
+	if e.Type.Kind != value.Invalid {
+		t = e.Type
 	}
 	vec.Reset(t, n)
 	v := o.constant(e)

@@ -40,7 +40,7 @@ type run struct {
 
 // newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
-	r := &run{program: p, evaluator: newEvaluator(&p.query, p.searchSteps)}
+	r := &run{program: p, evaluator: newEvaluator(&p.Query, p.searchSteps)}
 	r.collector = newCollector(&r.evaluator, p.countsOnly)
 	r.evaluator.results = r.collector.result
 	r.matcher = newMatcher(p, &r.evaluator, &r.collector)

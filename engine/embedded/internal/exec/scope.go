@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -11,11 +12,11 @@ type scope struct {
 	varStates   []varState                    // by variable
 	vars        []plan.VarID                  // bound variables, in the order of binding; elements never change
 	unbound     []plan.VarID                  // variables that no step has bound yet
-	links       []*link                       // traversals that no step follows yet
+	links       []*ir.Link                    // traversals that no step follows yet
 	filtersOf   map[plan.VarID][]*pendingCond // the filters by the unbound variables that they use
 	ready       []*pendingCond                // filters whose variables are all bound
 	open        int                           // number of filters with an unbound variable
-	tests       []*test                       // blocks that no step tests yet
+	tests       []*ir.Test                    // blocks that no step tests yet
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
 	pipe        *pipe                         // the steps so far
 	rows        float64                       // estimated number of rows so far
@@ -34,7 +35,7 @@ const (
 
 // pendingCond is a condition that no step tests yet.
 type pendingCond struct {
-	cond    *cond
+	cond    *ir.Cond
 	at      int  // position among the conditions of the block
 	unbound int  // number of its variables that are not bound yet
 	done    bool // whether a step tests it
@@ -42,10 +43,10 @@ type pendingCond struct {
 
 // scope returns the scope of a block. The parameter `outer` is the scope around a block inside the
 // match; it is nil for the match.
-func (pl *planner) scope(b *block, outer *scope) *scope {
-	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.links), tests: b.tests, start: plan.NoVar}
+func (pl *planner) scope(b *ir.Block, outer *scope) *scope {
+	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.Links), tests: b.Tests, start: plan.NoVar}
 	if outer == nil {
-		s.varStates = make([]varState, len(pl.types))
+		s.varStates = make([]varState, len(pl.Types))
 	} else {
 		s.vars = slices.Clip(outer.vars)
 		s.varStates = slices.Clone(outer.varStates)
@@ -53,12 +54,12 @@ func (pl *planner) scope(b *block, outer *scope) *scope {
 			s.varStates[v] = notNeeded
 		}
 	}
-	for _, v := range b.vars {
-		pl.step(1)
+	for _, v := range b.Vars {
+		pl.Step(1)
 		s.require(v)
 	}
-	for i, c := range b.conds {
-		pl.step(1)
+	for i, c := range b.Conds {
+		pl.Step(1)
 		s.filter(&pendingCond{cond: c, at: i})
 	}
 	return s
@@ -88,7 +89,7 @@ func (s *scope) bind(v plan.VarID) {
 			s.ready = append(s.ready, w)
 			s.open--
 		}
-		for _, u := range w.cond.vars {
+		for _, u := range w.cond.Vars {
 			delete(s.accessPaths, u) // the filter may limit the values of u, now that v is bound
 		}
 	}
@@ -96,7 +97,7 @@ func (s *scope) bind(v plan.VarID) {
 
 // filter records a condition of the block.
 func (s *scope) filter(w *pendingCond) {
-	for _, v := range w.cond.vars {
+	for _, v := range w.cond.Vars {
 		if s.bound(v) {
 			continue
 		}
@@ -117,7 +118,7 @@ func (s *scope) filter(w *pendingCond) {
 func (pl *planner) filtersOn(s *scope, v plan.VarID) func(yield func(*pendingCond) bool) {
 	return func(yield func(*pendingCond) bool) {
 		for _, w := range s.filtersOf[v] {
-			pl.step(1)
+			pl.Step(1)
 			if !w.done && !yield(w) {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -20,8 +21,8 @@ type scores struct {
 }
 
 // newScores returns the scores for one run of a query.
-func newScores(q *query) scores {
-	return scores{scorers: make([]scorer, len(q.relevances)), fused: make([][]float64, len(q.fusions))}
+func newScores(q *ir.Query) scores {
+	return scores{scorers: make([]scorer, len(q.Relevances)), fused: make([][]float64, len(q.Fusions))}
 }
 
 // scorer computes a relevance in one run.
@@ -44,7 +45,7 @@ func (ev *evaluator) beginScores() error {
 		ev.scorers[i].ready = false
 	}
 	ev.targets = ev.targets[:0]
-	for _, d := range ev.distances {
+	for _, d := range ev.Distances {
 		t := target{}
 		var err error
 		if t.vector, err = ev.target(d); err != nil {
@@ -53,7 +54,7 @@ func (ev *evaluator) beginScores() error {
 		t.length = length(t.vector)
 		ev.targets = append(ev.targets, t)
 	}
-	for _, f := range ev.fusions {
+	for _, f := range ev.Fusions {
 		if _, err := ev.fusionK(f); err != nil {
 			return err
 		}
@@ -71,18 +72,18 @@ func (ev *evaluator) endScores() {
 }
 
 // fusionK returns the k of a fusion in this run.
-func (ev *evaluator) fusionK(f *fusion) (float64, error) {
-	if f.k == nil {
-		return defaultK, nil
+func (ev *evaluator) fusionK(f *ir.Fusion) (float64, error) {
+	if f.K == nil {
+		return ir.DefaultK, nil
 	}
-	v := ev.constant(f.k)
+	v := ev.constant(f.K)
 	if v.IsNull() {
-		return defaultK, nil
+		return ir.DefaultK, nil
 	}
 	if v.Kind() != value.U64 && int64(v.Bits()) < 1 || v.Bits() == 0 {
 		name := "k"
-		if p, ok := f.k.src.(plan.ParamRef); ok {
-			name = ev.params[p.Index].Name
+		if p, ok := f.K.Src.(plan.ParamRef); ok {
+			name = ev.Params[p.Index].Name
 		}
 		return 0, &engine.BadArgument{Param: name, Detail: "found " + value.Text(v) + " as the k of rrf, expected a positive number"}
 	}
@@ -93,35 +94,35 @@ func (ev *evaluator) fusionK(f *fusion) (float64, error) {
 func (ev *evaluator) relevance(i int) *index.Scorer {
 	s := &ev.scorers[i]
 	if !s.ready {
-		r := ev.relevances[i]
+		r := ev.Relevances[i]
 		s.ready, s.tokens = true, s.tokens[:0]
-		if v := ev.constant(r.query); !v.IsNull() {
+		if v := ev.constant(r.Query); !v.IsNull() {
 			s.tokens = text.AppendTokens(s.tokens, v.Str())
 		}
-		s.Begin(ev.text(ev.table(r.v), r.prop), s.tokens)
+		s.Begin(ev.text(ev.table(r.Var), r.Prop), s.tokens)
 	}
 	return &s.Scorer
 }
 
 // evalScore evaluates a score for the rows of a frame.
-func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
-	vec.Reset(e.typ, f.n)
-	switch e.kind {
-	case exprBM25:
-		s := ev.relevance(e.score)
-		for i, ord := range f.cols[e.v][:f.n] {
+func (ev *evaluator) evalScore(e *ir.Expr, f *frame, vec *column.Vec) {
+	vec.Reset(e.Type, f.n)
+	switch e.Kind {
+	case ir.ExprBM25:
+		s := ev.relevance(e.Score)
+		for i, ord := range f.cols[e.Var][:f.n] {
 			vec.Floats[i] = s.Score(ord)
 		}
-	case exprNearest:
-		d, t := ev.distances[e.score], &ev.targets[e.score]
+	case ir.ExprNearest:
+		d, t := ev.Distances[e.Score], &ev.targets[e.Score]
 		if t.vector == nil {
 			for i := range f.n {
 				vec.SetNull(i)
 			}
 			return
 		}
-		vectors := &ev.vecs[d.slot]
-		ev.table(d.v).Gather(d.prop, f.cols[d.v][:f.n], vectors, &ev.scratch)
+		vectors := &ev.vecs[d.Slot]
+		ev.table(d.Var).Gather(d.Prop, f.cols[d.Var][:f.n], vectors, &ev.scratch)
 		for i := range f.n {
 			if vectors.IsNull(i) {
 				vec.SetNull(i)
@@ -129,27 +130,27 @@ func (ev *evaluator) evalScore(e *expr, f *frame, vec *column.Vec) {
 				vec.Floats[i] = t.distance(vectors.Vectors[i])
 			}
 		}
-	case exprFused:
-		scores := ev.fused[e.score]
-		for i, row := range f.cols[ev.rowVar()][:f.n] {
+	case ir.ExprFused:
+		scores := ev.fused[e.Score]
+		for i, row := range f.cols[ev.RowVar()][:f.n] {
 			if vec.Floats[i] = scores[row]; scores[row] == 0 {
 				vec.SetNull(i)
 			}
 		}
-	case exprConst, exprProp, exprID, exprEnd, exprMatch, exprApply, exprTest, exprHolds, exprAgg, exprWalk, exprRef:
+	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprMatch, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
 		panic("exec: expression is not a score")
 	}
 }
 
 // scorePresence returns a vector that is null where a score is null. For a distance it returns
 // the property's vectors, because computing distances is expensive.
-func (ev *evaluator) scorePresence(e *expr, f *frame) *column.Vec {
-	if e.kind != exprNearest || e.optional {
+func (ev *evaluator) scorePresence(e *ir.Expr, f *frame) *column.Vec {
+	if e.Kind != ir.ExprNearest || e.Optional {
 		return ev.eval(e, f)
 	}
-	d := ev.distances[e.score]
-	vectors := &ev.vecs[d.slot]
-	ev.table(d.v).Gather(d.prop, f.cols[d.v][:f.n], vectors, &ev.scratch)
+	d := ev.Distances[e.Score]
+	vectors := &ev.vecs[d.Slot]
+	ev.table(d.Var).Gather(d.Prop, f.cols[d.Var][:f.n], vectors, &ev.scratch)
 	return vectors
 }
 

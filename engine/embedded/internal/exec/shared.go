@@ -7,9 +7,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,9 +24,6 @@ type shared struct {
 	tables []*version.Table // by position in of.Members
 	starts []uint32         // by position in of.Members: the ordinal of the table's first node
 }
-
-// isShared reports whether a variable is over an interface.
-func (q *query) isShared(v plan.VarID) bool { return q.over[v] != nil }
 
 // begin takes the tables from a snapshot. The error is a *engine.TooLarge if the nodes are too many for
 // ordinals.
@@ -75,7 +72,7 @@ func (s *shared) compare(a, b uint32) int {
 
 // shared returns the tables of a variable over an interface, or nil for another variable.
 func (ev *evaluator) shared(v plan.VarID) *shared {
-	if !ev.isShared(v) {
+	if !ev.IsShared(v) {
 		return nil
 	}
 	return &ev.shares[v]
@@ -83,7 +80,7 @@ func (ev *evaluator) shared(v plan.VarID) *shared {
 
 // beginShared prepares the variables over interfaces for a run.
 func (ev *evaluator) beginShared() {
-	for v, i := range ev.over {
+	for v, i := range ev.Over {
 		if i == nil {
 			continue
 		}
@@ -94,22 +91,22 @@ func (ev *evaluator) beginShared() {
 }
 
 // newShares returns memory for the tables of a query's variables over interfaces. It is nil if there are none.
-func newShares(q *query) []shared {
-	if !slices.ContainsFunc(q.over, func(i *version.Interface) bool { return i != nil }) {
+func newShares(q *ir.Query) []shared {
+	if !slices.ContainsFunc(q.Over, func(i *version.Interface) bool { return i != nil }) {
 		return nil
 	}
-	list := make([]shared, len(q.over))
-	for v, i := range q.over {
+	list := make([]shared, len(q.Over))
+	for v, i := range q.Over {
 		list[v].of = i
 	}
 	return list
 }
 
 // evalShared evaluates a property or the id of a variable over an interface for the rows of a frame.
-func (ev *evaluator) evalShared(e *expr, s *shared, f *frame, vec *column.Vec) {
-	vec.Reset(e.typ, f.n)
+func (ev *evaluator) evalShared(e *ir.Expr, s *shared, f *frame, vec *column.Vec) {
+	vec.Reset(e.Type, f.n)
 	dense := &ev.sharedVec
-	ends := ev.sortMembers(s, f.cols[e.v][:f.n])
+	ends := ev.sortMembers(s, f.cols[e.Var][:f.n])
 	from := uint32(0)
 	for k, m := range s.of.Members {
 		ords, places := ev.sharedOrds[from:ends[k]], ev.sharedPlaces[from:ends[k]]
@@ -117,10 +114,10 @@ func (ev *evaluator) evalShared(e *expr, s *shared, f *frame, vec *column.Vec) {
 			continue
 		}
 		switch {
-		case e.kind == exprID:
+		case e.Kind == ir.ExprID:
 			s.tables[k].GatherID(ords, dense, &ev.scratch)
-		case m.Props[e.prop] >= 0:
-			s.tables[k].Gather(m.Props[e.prop], ords, dense, &ev.scratch)
+		case m.Props[e.Prop] >= 0:
+			s.tables[k].Gather(m.Props[e.Prop], ords, dense, &ev.scratch)
 		default: // the property catalog.TypeProperty
 			for _, i := range places {
 				vec.Set(int(i), value.OfString(m.Type.Name))
@@ -160,13 +157,13 @@ func (ev *evaluator) sortMembers(s *shared, ords []uint32) (ends []uint32) {
 }
 
 // sharedValue evaluates a property or the id of a variable over an interface for one node.
-func (s *shared) value(e *expr, ord uint32) value.Value {
+func (s *shared) value(e *ir.Expr, ord uint32) value.Value {
 	k, local := s.place(ord)
 	switch m := s.of.Members[k]; {
-	case e.kind == exprID:
+	case e.Kind == ir.ExprID:
 		return value.OfString(s.tables[k].ID(local))
-	case m.Props[e.prop] >= 0:
-		return s.tables[k].Value(local, m.Props[e.prop])
+	case m.Props[e.Prop] >= 0:
+		return s.tables[k].Value(local, m.Props[e.Prop])
 	default:
 		return value.OfString(m.Type.Name)
 	}
@@ -174,14 +171,14 @@ func (s *shared) value(e *expr, ord uint32) value.Value {
 
 // evalRef evaluates a text for each row of a frame that identifies a node among those of all types: the name of its
 // type, a zero byte, and its id. The order of these texts is that of types and ids.
-func (ev *evaluator) evalRef(e *expr, f *frame, vec *column.Vec) {
-	made := &ev.made[e.slot]
+func (ev *evaluator) evalRef(e *ir.Expr, f *frame, vec *column.Vec) {
+	made := &ev.made[e.Slot]
 	ev.spent -= *made // the texts of the previous frame are not used any more
 	*made = 0
-	s := ev.shared(e.v)
-	vec.Reset(e.typ, f.n)
-	for i, ord := range f.cols[e.v][:f.n] {
-		typ, table, local := ev.types[e.v], ev.tables[e.v], ord
+	s := ev.shared(e.Var)
+	vec.Reset(e.Type, f.n)
+	for i, ord := range f.cols[e.Var][:f.n] {
+		typ, table, local := ev.Types[e.Var], ev.tables[e.Var], ord
 		if s != nil {
 			var k int
 			k, local = s.place(ord)
@@ -194,131 +191,4 @@ func (ev *evaluator) evalRef(e *expr, f *frame, vec *column.Vec) {
 	if err := ev.spend(int(*made)); err != nil {
 		ev.fail(err)
 	}
-}
-
-// ref binds the text that identifies the node of a variable among those of all types; see evaluator.evalRef.
-func (b *binder) ref(w plan.Whole) *expr {
-	b.step(1)
-	out := &expr{kind: exprRef, src: w, v: w.Var, typ: value.Of(value.String), slot: b.vecs, optional: b.read.Vars[w.Var].Optional}
-	b.vecs++
-	b.computes = true
-	return out
-}
-
-// tieExpr binds the value by which an optional variable breaks ties.
-func (b *binder) tieExpr(v plan.VarID) (*expr, error) {
-	if b.isShared(v) {
-		return b.ref(plan.Whole{Var: v}), nil
-	}
-	return b.expr(plan.ID{Var: v})
-}
-
-// checkSearch returns an error if a property that the plan searches or ranks belongs to a variable over an interface:
-// each node type has indexes of its own.
-func (b *binder) checkSearch(p plan.Prop) error {
-	if b.isShared(p.Var) {
-		return &engine.Unsupported{Construct: "a search of $" + b.read.Vars[p.Var].Name + " over the interface " + b.types[p.Var].Name}
-	}
-	return nil
-}
-
-// narrowed returns a traversal whose ends are variables of the types that the edge needs. In place of a variable of
-// another type, an interface or a node type whose nodes references stand for, is a new variable of the needed type; a link
-// in the list says that the two are the same node.
-func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*link, error) {
-	var links []*link
-	for _, end := range []struct {
-		v    *plan.VarID
-		node int
-	}{{&c.From, t.From}, {&c.To, t.To}} {
-		if node := b.Schema.Nodes[end.node]; !b.isShared(*end.v) && (node.Of == nil || b.types[*end.v].Entity != plan.Node) {
-			continue
-		}
-		if n := len(links); n > 0 && links[n-1].From == *end.v && b.types[links[n-1].To].Index == end.node {
-			*end.v = links[n-1].To
-			continue
-		}
-		of := *end.v
-		var err error
-		if *end.v, err = b.hidden(of, b.Schema.Nodes[end.node]); err != nil {
-			return c, nil, err
-		}
-		links = append(links, identity(of, *end.v))
-	}
-	return c, links, nil
-}
-
-// identity returns the link between a variable over an interface or a node type, and a variable of a node type or a
-// reference type, that are the same node.
-func identity(of, narrow plan.VarID) *link {
-	return &link{Traverse: plan.Traverse{From: of, To: narrow, EdgeVar: plan.NoVar, Min: 1, Max: 1}, same: true}
-}
-
-// hidden adds a variable that the plan lacks. It stands for the node of the variable `of` as a node of type t.
-func (b *binder) hidden(of plan.VarID, t *version.Type) (plan.VarID, error) {
-	id := len(b.types)
-	if id >= 2*maxVars {
-		return plan.NoVar, &engine.TooLarge{Resource: "ends of traversals at variables over interfaces", Limit: maxVars, Actual: int64(id) - maxVars}
-	}
-	if !b.extended { // other programs share the plan
-		read := *b.read
-		read.Vars = slices.Clone(read.Vars)
-		b.read, b.extended = &read, true
-	}
-	b.types, b.over = append(b.types, t), append(b.over, nil)
-	b.read.Vars = append(b.read.Vars, plan.Var{Name: b.read.Vars[of].Name + " as " + t.Name, Entity: plan.Node, Type: t.Name})
-	return plan.VarID(id), nil
-}
-
-// sameNode returns the link for a filter that requires a variable over an interface and a variable of a node type to be
-// the same node. It returns nil for another filter, and if one of the variables may be null.
-func (b *binder) sameNode(c plan.Cond, clauses []plan.Clause) *link {
-	eq, ok := c.(plan.Compare)
-	if !ok || eq.Op != plan.Eq && !fault.On(fault.UnequalNarrows) || eq.Unless != plan.NoParam {
-		return nil
-	}
-	l, isNode := eq.Left.(plan.Whole)
-	r, areNodes := eq.Right.(plan.Whole)
-	if !isNode || !areNodes || b.isShared(l.Var) == b.isShared(r.Var) {
-		return nil
-	}
-	for _, v := range []plan.VarID{l.Var, r.Var} {
-		if b.read.Vars[v].Optional && !slices.ContainsFunc(clauses, func(c plan.Clause) bool { return binds(c, v) }) {
-			return nil
-		}
-		b.step(len(clauses))
-	}
-	if b.isShared(l.Var) {
-		return identity(l.Var, r.Var)
-	}
-	return identity(r.Var, l.Var)
-}
-
-// binds reports whether a clause is a binding or a traversal of a variable.
-func binds(c plan.Clause, v plan.VarID) bool {
-	switch c := c.(type) {
-	case plan.Bind:
-		return c.Var == v
-	case plan.Traverse:
-		return c.From == v || c.To == v
-	case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All, plan.Optional:
-	}
-	return false
-}
-
-// interfaceOf returns the interface of a variable and the type that stands for it. The error is a
-// *engine.SchemaMismatch.
-func (b *binder) interfaceOf(v plan.Var) (*version.Interface, error) {
-	i := b.Schema.Interface(v.Type)
-	if i == nil {
-		return nil, mismatch("there is no interface %s", v.Type)
-	}
-	for _, m := range i.Members {
-		for p, at := range m.Props {
-			if name := i.Type.Props[p].Name; at < 0 && name != catalog.TypeProperty {
-				return nil, mismatch("node %s does not have the property %s of the interface %s", m.Type.Name, name, v.Type)
-			}
-		}
-	}
-	return i, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -16,7 +17,7 @@ import (
 type probeShared struct {
 	v    plan.VarID   // the variable that it binds
 	prop int          // position in the properties of the interface, byID or byRef
-	ex   *expr        // the value
+	ex   *ir.Expr     // the value
 	ways []memberPath // by position among the members of the interface
 	vars []plan.VarID // variables that are already bound
 	id   int          // position in matcher.frames of the frame for the result
@@ -40,14 +41,14 @@ type memberPath struct {
 func (pl *planner) probeShared(s *scope, v plan.VarID) *probeShared {
 	for _, by := range []struct {
 		prop int
-		kind exprKind
-	}{{byRef, exprRef}, {byID, exprID}} {
-		if ex := pl.equals(s, v, func(e *expr) bool { return e.kind == by.kind && e.v == v }, value.String); ex != nil {
-			return &probeShared{v: v, prop: by.prop, ex: ex, ways: slices.Repeat([]memberPath{{lookup: true, tuple: -1}}, len(pl.query.over[v].Members))}
+		kind ir.ExprKind
+	}{{byRef, ir.ExprRef}, {byID, ir.ExprID}} {
+		if ex := pl.equals(s, v, func(e *ir.Expr) bool { return e.Kind == by.kind && e.Var == v }, value.String); ex != nil {
+			return &probeShared{v: v, prop: by.prop, ex: ex, ways: slices.Repeat([]memberPath{{lookup: true, tuple: -1}}, len(pl.Query.Over[v].Members))}
 		}
 	}
 	var best *probeShared
-	for p, prop := range pl.types[v].Props {
+	for p, prop := range pl.Types[v].Props {
 		if prop.Name == catalog.TypeProperty || prop.Type.List {
 			continue
 		}
@@ -57,7 +58,7 @@ func (pl *planner) probeShared(s *scope, v plan.VarID) *probeShared {
 		}
 		out := &probeShared{v: v, prop: p, ex: ex}
 		indexed := false
-		for _, m := range pl.query.over[v].Members {
+		for _, m := range pl.Query.Over[v].Members {
 			way := path(m, p)
 			out.ways = append(out.ways, way)
 			indexed = indexed || way != memberPath{tuple: -1}
@@ -82,7 +83,7 @@ func path(m version.Member, p int) memberPath {
 func (pl *planner) cost(s *probeShared) float64 {
 	total := 0.0
 	for k, way := range s.ways {
-		live := float64(pl.snap.Nodes(pl.query.over[s.v].Members[k].Type.Index).Live())
+		live := float64(pl.snap.Nodes(pl.Query.Over[s.v].Members[k].Type.Index).Live())
 		switch {
 		case way.lookup:
 			total += lookupCost
@@ -103,7 +104,7 @@ func (pl *planner) found(s *probeShared) float64 {
 	case byRef:
 		return 1
 	}
-	return max(1, float64(pl.live(s.v))*equalShare)
+	return max(1, float64(pl.live(s.v))*ir.EqualShare)
 }
 
 // addProbeShared adds the step. The filters stay.
@@ -206,10 +207,10 @@ func (s *probeShared) describe(x *explainer) (name, detail string) {
 	case s.prop == byRef:
 		by = "type and id"
 	case s.prop >= 0:
-		by = x.types[s.v].Props[s.prop].Name
+		by = x.Types[s.v].Props[s.prop].Name
 	}
 	var parts []string
-	for k, m := range x.over[s.v].Members {
+	for k, m := range x.Over[s.v].Members {
 		switch way := s.ways[k]; {
 		case way.lookup:
 			parts = append(parts, m.Type.Name+" by key")
@@ -219,5 +220,5 @@ func (s *probeShared) describe(x *explainer) (name, detail string) {
 			parts = append(parts, "each "+m.Type.Name)
 		}
 	}
-	return "probe", x.types[s.v].Name + " " + x.Var(s.v) + " by " + by + " = " + x.Expr(s.ex.src) + ": " + strings.Join(parts, ", ")
+	return "probe", x.Types[s.v].Name + " " + x.Var(s.v) + " by " + by + " = " + x.Expr(s.ex.Src) + ": " + strings.Join(parts, ", ")
 }

@@ -57,11 +57,11 @@ func (s *scanShared) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // describe implements [step].
 func (s *scanShared) describe(x *explainer) (name, detail string) {
-	names := make([]string, len(x.over[s.v].Members))
-	for i, m := range x.over[s.v].Members {
+	names := make([]string, len(x.Over[s.v].Members))
+	for i, m := range x.Over[s.v].Members {
 		names[i] = m.Type.Name
 	}
-	return "scan", x.types[s.v].Name + " " + x.Var(s.v) + ": each " + strings.Join(names, ", ")
+	return "scan", x.Types[s.v].Name + " " + x.Var(s.v) + ": each " + strings.Join(names, ", ")
 }
 
 // identify is the step for two variables that are the same node: `From` of an interface or a node type, and `To` of a
@@ -92,7 +92,7 @@ func (s *identify) run(m *matcher, p *pipe, at int, f *frame) error {
 			}
 			continue
 		}
-		ord, ok := m.narrowed(s.From, f.cols[s.From][i], m.types[s.To])
+		ord, ok := m.narrowed(s.From, f.cols[s.From][i], m.Types[s.To])
 		if !ok || s.both && f.cols[s.To][i] != ord {
 			continue
 		}
@@ -106,7 +106,7 @@ func (s *identify) run(m *matcher, p *pipe, at int, f *frame) error {
 // narrowed returns the ordinal in the table of type t, a node type or a reference type, for the node that a variable
 // stands for. It reports false if there is none.
 func (ev *evaluator) narrowed(v plan.VarID, ord uint32, t *version.Type) (uint32, bool) {
-	typ := ev.types[v]
+	typ := ev.Types[v]
 	if s := ev.shared(v); s != nil {
 		var k int
 		k, ord = s.place(ord)
@@ -124,10 +124,10 @@ func (ev *evaluator) narrowed(v plan.VarID, ord uint32, t *version.Type) (uint32
 // referent returns the node that a variable of a node type or a reference type stands for: its type, and its ordinal
 // in the table of that type.
 func (ev *evaluator) referent(v plan.VarID, ord uint32) (*version.Type, uint32) {
-	if t := ev.types[v]; t.Of == nil {
+	if t := ev.Types[v]; t.Of == nil {
 		return t, ord
 	}
-	return ev.snap.Referent(ev.types[v], ord)
+	return ev.snap.Referent(ev.Types[v], ord)
 }
 
 // widened returns the ordinal of a variable of an interface or a node type for a node. It reports false if the variable
@@ -135,7 +135,7 @@ func (ev *evaluator) referent(v plan.VarID, ord uint32) (*version.Type, uint32) 
 func (ev *evaluator) widened(v plan.VarID, typ *version.Type, ord uint32) (uint32, bool) {
 	s := ev.shared(v)
 	if s == nil {
-		return ord, typ == ev.types[v]
+		return ord, typ == ev.Types[v]
 	}
 	k := s.of.Position(typ)
 	if k < 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -28,8 +29,8 @@ type sorter struct {
 }
 
 // newSorter returns a sorter with memory for the sort keys of a query.
-func newSorter(q *query) sorter {
-	return sorter{sortBy: make([]sortKey, 0, len(q.order)+len(q.columns))}
+func newSorter(q *ir.Query) sorter {
+	return sorter{sortBy: make([]sortKey, 0, len(q.Order)+len(q.Columns))}
 }
 
 const (
@@ -53,7 +54,7 @@ func (co *collector) sort() error {
 		return nil
 	}
 	// The additional memory during sorting, in bytes.
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.order)+len(co.tieIDs)))
+	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.TieIDs)))
 	if err := co.spend(taken); err != nil {
 		return err
 	}
@@ -147,29 +148,23 @@ func (co *collector) sortKeys() []sortKey {
 	ids := func(v plan.VarID, desc bool) {
 		keys = append(keys, idKey(co.evaluator, v, co.rows.cols[v][:n], desc))
 	}
-	for _, o := range co.order {
+	for _, o := range co.Order {
 		switch {
-		case o.ex.kind == exprConst:
-		case co.isID(o.ex) && !o.ex.optional && co.table(o.ex.v).Sorted():
-			ids(o.ex.v, o.desc) // needs no text
+		case o.Expr.Kind == ir.ExprConst:
+		case co.IsID(o.Expr) && !o.Expr.Optional && co.table(o.Expr.Var).Sorted():
+			ids(o.Expr.Var, o.Desc) // needs no text
 		default:
-			keys = append(keys, sortKey{vec: co.eval(o.ex, &co.rows), desc: o.desc})
+			keys = append(keys, sortKey{vec: co.eval(o.Expr, &co.rows), desc: o.Desc})
 		}
 	}
-	for _, v := range co.read.Ties {
-		if ex := co.tieIDs[v]; ex != nil {
+	for _, v := range co.Read.Ties {
+		if ex := co.TieIDs[v]; ex != nil {
 			keys = append(keys, sortKey{vec: co.eval(ex, &co.rows)})
 			continue
 		}
 		ids(v, false)
 	}
 	return keys
-}
-
-// isID reports whether an expression is the id of a variable's entity, or the property that
-// holds the id. It reports false for a variable over an interface.
-func (q *query) isID(e *expr) bool {
-	return (e.kind == exprID || e.kind == exprProp && q.types[e.v].IDProp == e.prop) && !q.isShared(e.v)
 }
 
 // idKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the

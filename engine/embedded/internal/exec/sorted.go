@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -30,8 +31,8 @@ type sorted struct {
 // bound is a comparison of the property with a constant.
 type bound struct {
 	op     plan.Op
-	ex     *expr // constant during a run
-	unless int   // the parameter that disables the bound when it is null, or -1
+	ex     *ir.Expr // constant during a run
+	unless int      // the parameter that disables the bound when it is null, or -1
 }
 
 const (
@@ -46,7 +47,7 @@ const (
 // are none.
 func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 	var best *sorted
-	t := pl.types[v]
+	t := pl.Types[v]
 	for p, prop := range t.Props {
 		if !t.Sortable(p) {
 			continue
@@ -59,11 +60,11 @@ func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 		case len(r.lower) == 0 && len(r.upper) == 0:
 			continue
 		case len(r.lower) == 0 || len(r.upper) == 0:
-			r.share = halfShare
+			r.share = ir.HalfShare
 		case slices.ContainsFunc(r.lower, func(b bound) bool { return b.op == plan.StartsWith || b.op == plan.Eq }):
-			r.share = prefixShare
+			r.share = ir.PrefixShare
 		default:
-			r.share = rangeShare
+			r.share = ir.RangeShare
 		}
 		if best == nil || r.share < best.share {
 			best = r
@@ -74,20 +75,20 @@ func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
 
 // take adds the bound of a filter to the step, if the filter compares the property with a constant.
 // The parameter `typ` is the type of the property.
-func (s *sorted) take(c *cond, typ value.Type) {
-	if !c.compares() {
+func (s *sorted) take(c *ir.Cond, typ value.Type) {
+	if !c.Compares() {
 		return
 	}
 	is := propOf(s.v, s.prop)
-	bd := bound{op: c.op, ex: c.right, unless: c.unless}
-	if !is(c.left) {
+	bd := bound{op: c.Op, ex: c.Right, unless: c.Unless}
+	if !is(c.Left) {
 		var ok bool
-		if bd.op, ok = scalar.Flip(c.op); !ok || !is(c.right) {
+		if bd.op, ok = scalar.Flip(c.Op); !ok || !is(c.Right) {
 			return
 		}
-		bd.ex = c.left
+		bd.ex = c.Left
 	}
-	if of := bd.ex.typ; bd.ex.kind != exprConst || of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
+	if of := bd.ex.Type; bd.ex.Kind != ir.ExprConst || of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
 		return
 	}
 	switch bd.op {
@@ -116,8 +117,8 @@ func (pl *planner) addSorted(s *scope, r *sorted) {
 // followOrder makes the first step of a read follow the index of its first sort key, if few
 // entities are likely to yield enough rows for the limit.
 func (pl *planner) followOrder() {
-	r := pl.read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || fuses(r) {
+	r := pl.Read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || ir.Fuses(r) {
 		return
 	}
 	key, ok := r.Order[0].Expr.(plan.Prop)
@@ -125,7 +126,7 @@ func (pl *planner) followOrder() {
 		return
 	}
 	step := &sorted{v: key.Var, ordered: true, desc: r.Order[0].Desc, share: 1}
-	if step.prop, ok = pl.types[key.Var].Prop(key.Name); !ok || !pl.types[key.Var].Sortable(step.prop) {
+	if step.prop, ok = pl.Types[key.Var].Prop(key.Name); !ok || !pl.Types[key.Var].Sortable(step.prop) {
 		return
 	}
 	switch first := pl.body.steps[0].(type) {
@@ -143,7 +144,7 @@ func (pl *planner) followOrder() {
 		return
 	}
 	live := float64(pl.live(key.Var)) * step.share
-	if need := (float64(r.Limit) + 1) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*orderShare) {
+	if need := (float64(r.Limit) + 1) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*ir.OrderShare) {
 		return
 	}
 	pl.body.steps[0] = step

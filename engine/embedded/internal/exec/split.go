@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
@@ -112,7 +113,7 @@ func (m *matcher) shareOf(p *pipe) *share {
 }
 
 // mayFail reports whether a condition may end a run with an error.
-func mayFail(c *cond) bool { return !c.isLocal() }
+func mayFail(c *ir.Cond) bool { return !c.IsLocal() }
 
 // canSplit reports whether a pipe can run on several processors. Its steps must not use anything that belongs to the whole
 // run, apart from the weights.

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -89,7 +90,7 @@ func (s *scan) inUnits(m *matcher, p *pipe, at int, out *frame) error {
 
 // filter keeps the rows for which every condition is true.
 type filter struct {
-	conds []*cond      // all of them must be true
+	conds []*ir.Cond   // all of them must be true
 	vars  []plan.VarID // variables that are already bound
 }
 
@@ -104,7 +105,7 @@ func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
 // keep removes from a frame the rows that fail a condition. It reports whether any row is left.
 func (s *filter) keep(m *matcher, f *frame) bool {
 	for _, c := range s.conds {
-		if c.unless >= 0 && m.args[c.unless].IsNull() {
+		if c.Unless >= 0 && m.args[c.Unless].IsNull() {
 			continue
 		}
 		if m.chosen = m.test(c, f, m.chosen[:0]); len(m.chosen) == 0 {
@@ -119,25 +120,25 @@ func (s *filter) keep(m *matcher, f *frame) bool {
 // different id. It looks the id up once, instead of reading the id of each row.
 type idFilter struct {
 	v    plan.VarID   // the variable of the entity
-	id   *expr        // constant during a run
+	id   *ir.Expr     // constant during a run
 	not  bool         // keep the rows with a different id
-	cond *cond        // the condition that it replaces
+	cond *ir.Cond     // the condition that it replaces
 	vars []plan.VarID // variables that are already bound
 }
 
 // idCond returns the filter for a condition on an id. It returns nil for other conditions.
-func (pl *planner) idCond(c *cond) *idFilter {
-	if !c.compares() || c.unless != plan.NoParam || c.op != plan.Eq && c.op != plan.Ne || c.left.optional || c.right.optional {
+func (pl *planner) idCond(c *ir.Cond) *idFilter {
+	if !c.Compares() || c.Unless != plan.NoParam || c.Op != plan.Eq && c.Op != plan.Ne || c.Left.Optional || c.Right.Optional {
 		return nil
 	}
-	left, right := c.left, c.right
-	if left.kind == exprConst {
+	left, right := c.Left, c.Right
+	if left.Kind == ir.ExprConst {
 		left, right = right, left
 	}
-	if right.kind != exprConst || right.typ.Kind != value.String || right.typ.List || !pl.isID(left) {
+	if right.Kind != ir.ExprConst || right.Type.Kind != value.String || right.Type.List || !pl.IsID(left) {
 		return nil
 	}
-	return &idFilter{v: left.v, id: right, not: c.op == plan.Ne, cond: c}
+	return &idFilter{v: left.Var, id: right, not: c.Op == plan.Ne, cond: c}
 }
 
 // run implements step.

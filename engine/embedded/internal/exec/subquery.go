@@ -2,30 +2,18 @@ package exec
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// subquery is a bound subquery. The steps of its block run for all rows of a frame at once. Each
-// row that the steps yield has a marker: the number of the frame's row for which the steps found
-// it. The marker serves as the number of the group in an aggregate.
-type subquery struct {
-	src   plan.Expr    // a BlockAgg or a BlockRows
-	name  string       // the text of the subquery, for errors
-	block *block       // its clauses
-	outer []plan.VarID // variables that are bound outside of the block
-	agg   aggregate    // of a BlockAgg
-	*blockRows
-}
-
 // arrangedSubquery is a subquery whose block is arranged into steps.
 type arrangedSubquery struct {
-	*subquery
+	*ir.Subquery
 	inner *pipe        // the steps of the block
 	needs []plan.VarID // optional variables from outside the block; if one of them is null, the block has no match
 	row   plan.VarID   // additional variable of the block; its value is the marker of a row
@@ -43,79 +31,24 @@ type subqueryRun struct {
 	gathered
 }
 
-// subqueryNames is the maximum length, in bytes, of the text of a subquery in an error.
-const subqueryNames = 80
-
-// subquery binds a subquery. The result is its position in query.subqueries.
-func (b *binder) subquery(e plan.Expr) (_ int, err error) {
-	ranks, composes := b.ranks, b.composes
-	b.ranks, b.composes = false, false
-	defer func() { b.ranks, b.composes = ranks, composes }()
-	match, outer, _ := plan.Subquery(e)
-	s := &subquery{src: e, outer: outer}
-	if s.block, err = b.block(match); err != nil {
-		return 0, err
-	}
-	if err := b.optionals(s.block, match, outer); err != nil {
-		return 0, err
-	}
-	switch e := e.(type) {
-	case plan.BlockAgg:
-		err = b.blockAgg(s, e)
-	case plan.BlockRows:
-		err = b.blockRows(s, e)
-	}
-	b.subqueries = append(b.subqueries, s)
-	b.computes = true
-	return len(b.subqueries) - 1, err
-}
-
-// blockAgg binds an aggregate over the matches of a block.
-func (b *binder) blockAgg(s *subquery, e plan.BlockAgg) error {
-	row := e.Func.Row()
-	s.agg = aggregate{src: plan.Agg{Func: e.Func, Distinct: e.Distinct, Arg: e.Arg}, bound: plan.NoVar, nodes: plan.NoVar, typ: row.Result(value.Type{})}
-	w, whole := e.Arg.(plan.Whole)
-	counts := whole && e.Func == plan.Count && !e.Distinct
-	switch {
-	case e.Arg == nil:
-		s.agg.rows = true
-		return nil
-	case counts && b.read.Vars[w.Var].Optional:
-		s.agg.bound = w.Var
-		return nil
-	case counts:
-		s.agg.rows = true
-		return nil
-	}
-	var err error
-	if s.agg.ex, err = b.expr(e.Arg); err != nil {
-		return err
-	}
-	if !row.Arg.Accepts(s.agg.ex.typ) {
-		return mismatch("%s does not accept a value of type %s", e.Func, s.agg.ex.typ)
-	}
-	s.agg.typ = row.Result(s.agg.ex.typ)
-	return nil
-}
-
 // arrangeSubqueries arranges the blocks of the subqueries into steps. A block starts with the variables that
 // are bound outside of it.
 func (pl *planner) arrangeSubqueries() error {
-	for i, s := range pl.query.subqueries {
-		outer := &scope{varStates: make([]varState, len(pl.types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
-		for _, v := range s.outer {
+	for i, s := range pl.Query.Subqueries {
+		outer := &scope{varStates: make([]varState, len(pl.Types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
+		for _, v := range s.Outer {
 			outer.bind(v)
 		}
-		out := &arrangedSubquery{subquery: s, needs: pl.nullable(outer, s.block.vars), row: pl.markers(pl.optionals), in: pl.frame(), id: i}
+		out := &arrangedSubquery{Subquery: s, needs: pl.nullable(outer, s.Block.Vars), row: pl.Markers(pl.optionals), in: pl.frame(), id: i}
 		pl.optionals++
-		inner := pl.scope(s.block, outer)
+		inner := pl.scope(s.Block, outer)
 		inner.vars = append(slices.Clip(outer.vars), out.row)
 		inner.pipe.inner, inner.pipe.subquery = false, out
 		var err error
 		if out.inner, err = pl.arrangeScope(inner); err != nil {
 			return err
 		}
-		for _, o := range s.block.optionals {
+		for _, o := range s.Block.Optionals {
 			if err := pl.addOptional(inner, o); err != nil {
 				return err
 			}
@@ -131,7 +64,7 @@ func (pl *planner) arrangeSubqueries() error {
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
 	chosen, part, visiting := m.chosen, m.part, m.visiting
-	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.query.subqueries[i]
+	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.Query.Subqueries[i]
 	return func() {
 		run.chosen = m.chosen
 		m.chosen, m.part, m.visiting = chosen, part, visiting
@@ -142,7 +75,7 @@ func (m *matcher) visit(i int) (done func()) {
 // fails if the number exceeds the limit.
 func (ev *evaluator) examined(n int) {
 	if ev.visited += int64(n); ev.visited > ev.maxVisited {
-		ev.fail(&engine.TooLarge{Resource: "entities that the subqueries of one query examine, at last " + ev.visiting.name, Limit: ev.maxVisited, Actual: ev.visited,
+		ev.fail(&engine.TooLarge{Resource: "entities that the subqueries of one query examine, at last " + ev.visiting.Name, Limit: ev.maxVisited, Actual: ev.visited,
 			Hint: "add conditions to the match or to the block, or a limit to the query"})
 	}
 }
@@ -153,13 +86,13 @@ func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
 	if err := m.tick(1 + f.n); err != nil {
 		return err
 	}
-	in := m.frame(s.in, s.outer)
+	in := m.frame(s.in, s.Outer)
 	m.column(in, s.row)
 	for i := range f.n {
 		if f.isNull(s.needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.n-1 {
 			continue
 		}
-		for _, v := range s.outer {
+		for _, v := range s.Outer {
 			in.cols[v][in.n] = f.cols[v][i]
 		}
 		in.cols[s.row][in.n] = uint32(i)
@@ -173,8 +106,8 @@ func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
 func (m *matcher) yielded(s *arrangedSubquery, f *frame) error {
 	run := &m.subqueries[s.id]
 	markers := f.cols[s.row][:f.n]
-	if s.blockRows == nil {
-		return run.sum.accumulate(m.evaluator, &s.agg, f, markers)
+	if s.BlockRows == nil {
+		return run.sum.accumulate(m.evaluator, &s.Agg, f, markers)
 	}
 	return m.gather(s, run, f, markers)
 }
@@ -184,12 +117,12 @@ func (m *matcher) yielded(s *arrangedSubquery, f *frame) error {
 func (m *matcher) evalBlockAgg(i int, f *frame, vec *column.Vec, at int) error {
 	defer m.visit(i)()
 	s, run := m.arranged[i], &m.subqueries[i]
-	if len(s.outer) > 0 {
+	if len(s.Outer) > 0 {
 		return m.totals(s, f, vec, at)
 	}
 	if !run.known {
 		var once column.Vec
-		once.Reset(s.agg.typ, 1)
+		once.Reset(s.Agg.Type, 1)
 		if err := m.totals(s, &frame{n: 1}, &once, 0); err != nil {
 			return err
 		}
@@ -228,11 +161,11 @@ func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int)
 }
 
 // newSubqueryRuns returns the memory for the subqueries of a query.
-func newSubqueryRuns(q *query) []subqueryRun {
-	runs := make([]subqueryRun, len(q.subqueries))
-	for i, s := range q.subqueries {
-		if s.blockRows == nil {
-			runs[i].sum = newAccumulator(&s.agg, q.keepsText(s.agg.ex))
+func newSubqueryRuns(q *ir.Query) []subqueryRun {
+	runs := make([]subqueryRun, len(q.Subqueries))
+	for i, s := range q.Subqueries {
+		if s.BlockRows == nil {
+			runs[i].sum = newAccumulator(&s.Agg, q.KeepsText(s.Agg.Expr))
 		} else {
 			runs[i].gathered = newGathered(q)
 		}
@@ -257,107 +190,15 @@ func (r *subqueryRun) end() {
 	}
 }
 
-// checkSubquery checks the names in a subquery. The block may use only the variables that it binds or that the
-// plan lists as bound outside.
-func (b *binder) checkSubquery(e plan.Expr) error {
-	match, list, _ := plan.Subquery(e)
-	bound := map[plan.VarID]bool{}
-	for _, v := range list {
-		if v < 0 || int(v) >= len(b.types) {
-			return mismatch("there is no variable %d", v)
-		}
-		bound[v] = true
-	}
-	if err := b.matchClauses(match, bound); err != nil {
-		return err
-	}
-	for _, c := range match {
-		if err := b.closed(c, bound); err != nil {
-			return err
-		}
-	}
-	for _, r := range plan.Results(e) {
-		if err := b.checkNames(r); err != nil {
-			return err
-		}
-		var err error
-		uses(r, func(v plan.VarID) {
-			if !bound[v] {
-				err = mismatch("a subquery returns $%s, which is not bound there", b.read.Vars[v].Name)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	switch e := e.(type) {
-	case plan.BlockAgg:
-		row := e.Func.Row()
-		switch {
-		case row == nil || !row.Block:
-			return mismatch("there is no aggregate %d over a block", uint8(e.Func))
-		case e.Arg == nil && (e.Func != plan.Count || e.Distinct), e.Distinct && !row.Distinct:
-			return mismatch("the block of %s returns no value, or a distinct one", e.Func)
-		}
-	case plan.BlockRows:
-		if e.Limit < 0 || len(e.Columns) == 0 {
-			return mismatch("a block has no columns, or its limit is negative")
-		}
-		for _, v := range e.Ties {
-			if v < 0 || int(v) >= len(b.types) || !bound[v] || b.types[v].Entity == plan.Walk {
-				return mismatch("a block breaks ties by variable %d, which is not bound there", v)
-			}
-		}
-		for _, c := range e.Columns {
-			b.step(1)
-			if _, rows := c.Expr.(plan.BlockRows); rows != (c.Fields != nil) {
-				if !isNode(c.Expr) || c.Fields == nil {
-					return mismatch("the fields of %s do not fit its expression", c.Name)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// checkMember checks the names in a field of a record.
-func (b *binder) checkMember(e plan.Member) error {
-	rows, ok := e.Of.(plan.BlockRows)
-	if !ok || !rows.First {
-		return mismatch("the field %s is not one of a record", e.Name)
-	}
-	if !slices.ContainsFunc(rows.Columns, func(c plan.Column) bool { return c.Name == e.Name && c.Fields == nil }) {
-		return mismatch("a record has no field %s that is a value", e.Name)
-	}
-	return b.checkSubquery(rows)
-}
-
-// nameSubqueries sets the field `name` of each subquery.
-func (q *query) nameSubqueries(of *plan.Query) {
-	if len(q.subqueries) == 0 {
-		return
-	}
-	speller := plan.SpellerOf(of)
-	for _, s := range q.subqueries {
-		s.name = speller.Expr(s.src)
-		if at := subqueryNames; len(s.name) > at {
-			for at > 0 && !utf8.RuneStart(s.name[at]) {
-				at--
-			}
-			s.name = s.name[:at] + "…"
-		}
-	}
-}
-
 // explainSubquery returns the operator of a subquery. The parameter `rows` is the estimated number of rows for
 // which the run evaluates it.
 func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
 	s := x.arranged[i]
-	if len(s.outer) == 0 {
+	if len(s.Outer) == 0 {
 		rows = 1
 	}
 	name := "collect"
-	switch e := s.src.(type) {
+	switch e := s.Src.(type) {
 	case plan.BlockAgg:
 		name = e.Func.String()
 	case plan.BlockRows:
@@ -369,16 +210,16 @@ func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
 	if inner, _ := x.pipe(s.inner, nil); inner != nil {
 		op.Children = append(op.Children, inner)
 	}
-	var parts []*expr
-	if s.agg.ex != nil {
-		parts = append(parts, s.agg.ex)
+	var parts []*ir.Expr
+	if s.Agg.Expr != nil {
+		parts = append(parts, s.Agg.Expr)
 	}
-	if s.blockRows != nil {
-		for i := range s.columns {
-			op.Children = append(op.Children, x.explainColumn(&s.columns[i], rows)...)
+	if s.BlockRows != nil {
+		for i := range s.Columns {
+			op.Children = append(op.Children, x.explainColumn(&s.Columns[i], rows)...)
 		}
-		for _, o := range s.order {
-			parts = append(parts, o.ex)
+		for _, o := range s.Order {
+			parts = append(parts, o.Expr)
 		}
 	}
 	for _, e := range parts {
@@ -391,9 +232,9 @@ func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
 }
 
 // explainColumn returns the operators of the blocks within a column.
-func (x *explainer) explainColumn(c *projection, rows float64) []*engine.Operator {
-	if c.rows >= 0 {
-		return []*engine.Operator{x.explainSubquery(c.rows, rows)}
+func (x *explainer) explainColumn(c *ir.Projection, rows float64) []*engine.Operator {
+	if c.Rows >= 0 {
+		return []*engine.Operator{x.explainSubquery(c.Rows, rows)}
 	}
-	return x.explainHoldings(c.ex, rows)
+	return x.explainHoldings(c.Value, rows)
 }

@@ -6,121 +6,11 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// blockRows is the part of a bound subquery that only a `first` or `collect` block has.
-type blockRows struct {
-	first   bool
-	limit   int          // maximum number of records for one row
-	columns []projection // the fields of a record
-	order   []orderKey   // sort keys, the first one first
-	ties    []tie        // the variables that break ties
-	keep    []plan.VarID // variables whose ordinals the records need
-}
-
-// tie is a variable whose ids break ties between the rows of a block.
-type tie struct {
-	v  plan.VarID
-	id *expr // the id, if the variable is optional; else nil
-}
-
-// blockRows binds the columns and the order of a `first` or `collect` block.
-func (b *binder) blockRows(s *subquery, e plan.BlockRows) error {
-	s.blockRows = &blockRows{first: e.First, limit: int(min(e.Limit, plan.MaxNested+1))}
-	if e.First {
-		s.limit = 1
-	}
-	keep := func(v plan.VarID) {
-		if !slices.Contains(s.keep, v) {
-			s.keep = append(s.keep, v)
-		}
-	}
-	for _, c := range e.Columns {
-		out, err := b.recordColumn(c, keep)
-		if err != nil {
-			return err
-		}
-		s.columns = append(s.columns, out)
-	}
-	for _, o := range e.Order {
-		b.step(1)
-		uses(o.Expr, keep)
-		ex, err := b.expr(o.Expr)
-		if err != nil {
-			return err
-		}
-		s.order = append(s.order, orderKey{ex: ex, agg: -1, desc: o.Desc})
-	}
-	for _, v := range e.Ties {
-		keep(v)
-		t := tie{v: v}
-		if b.read.Vars[v].Optional {
-			var err error
-			if t.id, err = b.tieExpr(v); err != nil {
-				return err
-			}
-		}
-		s.ties = append(s.ties, t)
-	}
-	return nil
-}
-
-// recordColumn binds a column without aggregates. It calls `keep` for each variable that the column
-// needs.
-func (b *binder) recordColumn(c plan.Column, keep func(plan.VarID)) (out projection, err error) {
-	b.step(1)
-	out = projection{Column: c, agg: -1, rows: -1}
-	uses(c.Expr, keep)
-	switch e := c.Expr.(type) {
-	case plan.BlockRows:
-		out.rows, err = b.subquery(e)
-		return out, err
-	case plan.Whole:
-		if b.isShared(e.Var) {
-			out.ex = b.ref(e)
-		} else if out.ex, err = b.expr(plan.ID(e)); err != nil {
-			return out, err
-		}
-		for i, f := range c.Fields {
-			src := plan.Expr(plan.ID(e))
-			if i > 0 {
-				src = plan.Prop{Var: e.Var, Name: f.Name, Type: f.Type}
-			}
-			ex, err := b.expr(src)
-			if err != nil {
-				return out, err
-			}
-			out.fields = append(out.fields, ex)
-		}
-		return out, nil
-	case plan.EndNode:
-		if out.ex, err = b.expr(e); err == nil {
-			out.fields, err = b.endFields(e)
-		}
-		return out, err
-	}
-	out.ex, err = b.expr(c.Expr)
-	return out, err
-}
-
-// member binds a field of a record. Its block then returns only this field.
-func (b *binder) member(e plan.Member, out *expr) error {
-	rows := e.Of.(plan.BlockRows)
-	at := slices.IndexFunc(rows.Columns, func(c plan.Column) bool { return c.Name == e.Name })
-	rows.Columns = rows.Columns[at : at+1]
-	var err error
-	if out.subquery, err = b.subquery(rows); err != nil {
-		return err
-	}
-	out.kind, out.typ = exprMember, b.subqueries[out.subquery].columns[0].ex.typ.Optional()
-	if out.typ.Kind != e.Type.Kind || out.typ.List != e.Type.List {
-		return mismatch("the field %s is of type %s, expected %s", e.Name, out.typ, e.Type)
-	}
-	return nil
-}
 
 // gathered is the rows that a `first` or `collect` block yields.
 type gathered struct {
@@ -137,34 +27,31 @@ type gathered struct {
 }
 
 // newGathered returns the memory for the rows of a block.
-func newGathered(q *query) gathered {
-	return gathered{rows: frame{cols: make([][]uint32, q.width())}, kept: frame{cols: make([][]uint32, q.width())}, shared: frame{cols: make([][]uint32, q.width())}}
+func newGathered(q *ir.Query) gathered {
+	return gathered{rows: frame{cols: make([][]uint32, q.Width())}, kept: frame{cols: make([][]uint32, q.Width())}, shared: frame{cols: make([][]uint32, q.Width())}}
 }
-
-// rowBytes returns the bytes that each gathered row takes.
-func (s *blockRows) rowBytes() int { return 4 * (len(s.keep) + 2) }
 
 // gather collects rows that a block yields. From time to time it drops the rows past the limit.
 func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *frame, markers []uint32) error {
-	if err := m.spend(s.rowBytes() * f.n); err != nil {
+	if err := m.spend(s.RowBytes() * f.n); err != nil {
 		return err
 	}
-	for _, v := range s.keep {
+	for _, v := range s.Keep {
 		run.rows.cols[v] = append(run.rows.cols[v], f.cols[v][:f.n]...)
 	}
 	run.markers = append(run.markers, markers...)
-	if run.rows.n += f.n; run.rows.n < pruneAt || run.rows.n/4 < s.limit*run.window.n {
+	if run.rows.n += f.n; run.rows.n < pruneAt || run.rows.n/4 < s.Limit*run.window.n {
 		return nil
 	}
 	if err := m.sortGathered(s, run); err != nil {
 		return err
 	}
 	n := len(run.perm)
-	for _, v := range s.keep {
+	for _, v := range s.Keep {
 		run.rows.cols[v] = permuted(run.rows.cols[v], run.perm)
 	}
 	run.markers = permuted(run.markers, run.perm)
-	m.spent -= int64(s.rowBytes() * (run.rows.n - n))
+	m.spent -= int64(s.RowBytes() * (run.rows.n - n))
 	run.rows.n = n
 	return nil
 }
@@ -182,23 +69,23 @@ func permuted(list, at []uint32) []uint32 {
 // block. It leaves out the rows past the limit of the block.
 func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 	n := run.rows.n
-	taken := n * (4 + sortKeyBytes*(len(s.order)+len(s.ties)))
+	taken := n * (4 + sortKeyBytes*(len(s.Order)+len(s.Ties)))
 	if err := m.spend(taken); err != nil {
 		return err
 	}
 	defer func() { m.spent -= int64(taken) }()
 	keys := run.keys[:0]
-	for _, o := range s.order {
-		if o.ex.kind != exprConst {
-			keys = append(keys, sortKey{vec: m.eval(o.ex, &run.rows), desc: o.desc})
+	for _, o := range s.Order {
+		if o.Expr.Kind != ir.ExprConst {
+			keys = append(keys, sortKey{vec: m.eval(o.Expr, &run.rows), desc: o.Desc})
 		}
 	}
-	for _, t := range s.ties {
-		if t.id != nil {
-			keys = append(keys, sortKey{vec: m.eval(t.id, &run.rows)})
+	for _, t := range s.Ties {
+		if t.ID != nil {
+			keys = append(keys, sortKey{vec: m.eval(t.ID, &run.rows)})
 			continue
 		}
-		keys = append(keys, idKey(m.evaluator, t.v, run.rows.cols[t.v][:n], false))
+		keys = append(keys, idKey(m.evaluator, t.Var, run.rows.cols[t.Var][:n], false))
 	}
 	run.keys = keys
 	if m.textErr != nil {
@@ -235,7 +122,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 			same = 0
 		}
 		last = run.markers[p]
-		if same < s.limit {
+		if same < s.Limit {
 			kept = append(kept, p)
 		}
 	}
@@ -249,20 +136,20 @@ func (m *matcher) records(i int, f *frame) error {
 	s, run := m.arranged[i], &m.subqueries[i]
 	m.spent -= int64(run.charged)
 	run.charged, run.kept.n = 0, 0
-	for _, v := range s.keep {
+	for _, v := range s.Keep {
 		run.kept.cols[v] = run.kept.cols[v][:0]
 	}
 	run.offsets = append(run.offsets[:0], 0)
-	if len(s.outer) == 0 {
+	if len(s.Outer) == 0 {
 		return m.sharedRecords(s, run, f.n)
 	}
 	for first := 0; first < f.n; first += frameSize {
 		part := &run.window
 		part.n = min(frameSize, f.n-first)
 		if part.cols == nil {
-			part.cols = make([][]uint32, m.width())
+			part.cols = make([][]uint32, m.Width())
 		}
-		for _, v := range s.outer {
+		for _, v := range s.Outer {
 			part.cols[v] = f.cols[v][first : first+part.n]
 		}
 		if err := m.recordsOf(s, run, part); err != nil {
@@ -283,11 +170,11 @@ func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) er
 		if err := m.recordsOf(s, run, &run.once); err != nil {
 			return err
 		}
-		if err := m.spend(s.rowBytes() * run.kept.n); err != nil { // for the rest of the run
+		if err := m.spend(s.RowBytes() * run.kept.n); err != nil { // for the rest of the run
 			return err
 		}
 		run.shared.n = run.kept.n
-		for _, v := range s.keep {
+		for _, v := range s.Keep {
 			run.shared.cols[v] = append(run.shared.cols[v][:0], run.kept.cols[v]...)
 		}
 		run.known = true
@@ -305,7 +192,7 @@ func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) er
 // recordsOf appends the records of the rows of a frame, which has at most frameSize rows.
 func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) error {
 	run.rows.n, run.markers = 0, run.markers[:0]
-	for _, v := range s.keep {
+	for _, v := range s.Keep {
 		run.rows.cols[v] = run.rows.cols[v][:0]
 	}
 	if err := m.runBlock(s, f); err != nil {
@@ -316,7 +203,7 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) err
 	}
 	before := run.kept.n
 	err := m.keepRecords(s, run, len(run.perm), func(v plan.VarID) []uint32 { return permuted(run.rows.cols[v], run.perm) })
-	m.spent -= int64(s.rowBytes() * run.rows.n)
+	m.spent -= int64(s.RowBytes() * run.rows.n)
 	if err != nil {
 		return err
 	}
@@ -333,15 +220,15 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) err
 // keepRecords appends n rows to the records. The function `of` returns the ordinals that a variable
 // has in these rows.
 func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
-	if err := m.nest(n, s.name); err != nil {
+	if err := m.nest(n, s.Name); err != nil {
 		return err
 	}
-	bytes := s.rowBytes() * n
+	bytes := s.RowBytes() * n
 	if err := m.spend(bytes); err != nil {
 		return err
 	}
 	run.charged += bytes
-	for _, v := range s.keep {
+	for _, v := range s.Keep {
 		run.kept.cols[v] = append(run.kept.cols[v], of(v)...)
 	}
 	run.kept.n += n
@@ -378,7 +265,7 @@ func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
 		return err
 	}
 	s, run := m.arranged[i], &m.subqueries[i]
-	ex := s.columns[0].ex
+	ex := s.Columns[0].Value
 	values := m.eval(ex, &run.kept)
 	for k := range f.n {
 		if from := run.offsets[k]; from < run.offsets[k+1] {
@@ -392,20 +279,20 @@ func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
 
 // recordsColumn returns the column of subquery number i for the rows of a frame. The column is valid until the
 // subquery runs again.
-func (m *matcher) recordsColumn(c *projection, f *frame) (engine.Column, error) {
-	defer m.visit(c.rows)()
-	if err := m.records(c.rows, f); err != nil {
+func (m *matcher) recordsColumn(c *ir.Projection, f *frame) (engine.Column, error) {
+	defer m.visit(c.Rows)()
+	if err := m.records(c.Rows, f); err != nil {
 		return engine.Column{}, err
 	}
-	s, run := m.arranged[c.rows], &m.subqueries[c.rows]
-	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(s.columns))}
-	for k := range s.columns {
+	s, run := m.arranged[c.Rows], &m.subqueries[c.Rows]
+	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(s.Columns))}
+	for k := range s.Columns {
 		var err error
-		if out.Fields[k], err = m.field(&s.columns[k], &run.kept); err != nil {
+		if out.Fields[k], err = m.field(&s.Columns[k], &run.kept); err != nil {
 			return out, err
 		}
 	}
-	if !s.first {
+	if !s.First {
 		out.Offsets = run.offsets
 		return out, nil
 	}
@@ -427,21 +314,21 @@ func (m *matcher) recordsColumn(c *projection, f *frame) (engine.Column, error) 
 }
 
 // field returns a field of records as a column.
-func (m *matcher) field(c *projection, f *frame) (engine.Column, error) {
+func (m *matcher) field(c *ir.Projection, f *frame) (engine.Column, error) {
 	switch {
-	case c.rows >= 0:
+	case c.Rows >= 0:
 		return m.recordsColumn(c, f)
-	case c.fields != nil:
-		out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.fields))}
-		for k, ex := range c.fields {
+	case c.FieldExprs != nil:
+		out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.FieldExprs))}
+		for k, ex := range c.FieldExprs {
 			out.Fields[k] = m.eval(ex, f).Column
 		}
-		if c.fields[0].optional {
+		if c.FieldExprs[0].Optional {
 			out.Valid = out.Fields[0].Valid
 		}
 		return out, m.textErr
 	}
-	out := m.eval(c.ex, f).Column
+	out := m.eval(c.Value, f).Column
 	if out.Type.Kind == value.Invalid { // a constant null has no type of its own
 		var nulls column.Vec
 		nulls.Reset(c.Type, f.n)

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -20,10 +21,10 @@ type sweep struct {
 
 // sweepTest is a comparison of a property with a constant.
 type sweepTest struct {
-	cond     *cond // the condition that consists of the comparison
-	prop     int   // position in the properties of the type
+	cond     *ir.Cond // the condition that consists of the comparison
+	prop     int      // position in the properties of the type
 	op       plan.Op
-	constant *expr // the constant operand
+	constant *ir.Expr // the constant operand
 }
 
 // sweeper holds the working memory of a run's sweeps.
@@ -62,7 +63,7 @@ func (pl *planner) sweeps(p *pipe) {
 		return
 	}
 	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
-	var left []*cond
+	var left []*ir.Cond
 	for _, c := range f.conds {
 		if t, ok := newSweepTest(c, v); ok {
 			s.tests = append(s.tests, t)
@@ -91,23 +92,23 @@ func (pl *planner) sweeps(p *pipe) {
 
 // newSweepTest returns the test for a condition. It reports false if the columns cannot be
 // compared block by block.
-func newSweepTest(c *cond, v plan.VarID) (sweepTest, bool) {
-	t := sweepTest{cond: c, op: c.op}
-	if !c.compares() {
+func newSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
+	t := sweepTest{cond: c, op: c.Op}
+	if !c.Compares() {
 		return t, false
 	}
-	left, right := c.left, c.right
-	if left.kind == exprConst {
+	left, right := c.Left, c.Right
+	if left.Kind == ir.ExprConst {
 		var ok bool
-		if t.op, ok = scalar.Flip(c.op); !ok {
+		if t.op, ok = scalar.Flip(c.Op); !ok {
 			return t, false
 		}
 		left, right = right, left
 	}
-	if left.kind != exprProp || left.v != v || right.kind != exprConst || !column.HasKernel(t.op, left.typ, right.typ) {
+	if left.Kind != ir.ExprProp || left.Var != v || right.Kind != ir.ExprConst || !column.HasKernel(t.op, left.Type, right.Type) {
 		return t, false
 	}
-	t.prop, t.constant = left.prop, right
+	t.prop, t.constant = left.Prop, right
 	return t, true
 }
 
@@ -180,7 +181,7 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 
 // applies reports whether a condition is enabled in this run.
 func (t *sweepTest) applies(ev *evaluator) bool {
-	return t.cond.unless < 0 || !ev.args[t.cond.unless].IsNull()
+	return t.cond.Unless < 0 || !ev.args[t.cond.Unless].IsNull()
 }
 
 // prepare makes the kernels for a segment.

@@ -2,12 +2,11 @@ package exec
 
 import (
 	"math/bits"
-	"reflect"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/text"
 )
 
@@ -17,73 +16,6 @@ const defaultEdits = 2
 // indexAfter is the number of rows of a run that are matched by tokenizing their texts. For more
 // rows the run uses the index, although the index may have to be built.
 const indexAfter = 64
-
-// textMatch is a bound text match.
-type textMatch struct {
-	src   plan.TextMatch // the match in the plan
-	kind  plan.TextKind  // any token, phrase or fuzzy
-	prop  *expr          // the property to search in
-	query *expr          // the search text
-	edits *expr          // nil for the default
-}
-
-// text binds a text match and returns its position in b.texts.
-func (b *binder) text(m plan.TextMatch) (int, error) {
-	if i, ok := b.boundText(m); ok {
-		return i, nil
-	}
-	t := &textMatch{src: m, kind: m.Kind}
-	var err error
-	if t.prop, err = b.expr(m.Prop); err != nil {
-		return 0, err
-	}
-	if t.query, err = b.expr(m.Query); err != nil {
-		return 0, err
-	}
-	if t.prop.typ.Kind != value.String || t.prop.typ.List {
-		return 0, mismatch("%s cannot search a property of type %s", m.Kind, t.prop.typ)
-	}
-	if !isText(t.query) {
-		return 0, mismatch("%s cannot search for a value of type %s", m.Kind, t.query.typ)
-	}
-	if t.query.kind != exprConst {
-		return 0, &engine.Unsupported{Construct: m.Kind.String() + " with a search text that differs from row to row"}
-	}
-	if m.MaxEdits != nil {
-		if t.edits, err = b.expr(m.MaxEdits); err != nil {
-			return 0, err
-		}
-		if t.edits.kind != exprConst {
-			return 0, &engine.Unsupported{Construct: "fuzzy with a distance that differs from row to row"}
-		}
-	}
-	key := keyOf(plan.Matched{Match: m})
-	if b.textsOf == nil {
-		b.textsOf = map[string][]int{}
-	}
-	b.textsOf[key] = append(b.textsOf[key], len(b.texts))
-	b.texts = append(b.texts, t)
-	return len(b.texts) - 1, nil
-}
-
-// isText reports whether the query of a text search is a text or null.
-func isText(query *expr) bool {
-	if lit, ok := query.src.(plan.Lit); ok && lit.Value.IsNull() {
-		return true
-	}
-	return query.typ.Kind == value.String && !query.typ.List
-}
-
-// boundText finds a text match that is already bound.
-func (b *binder) boundText(m plan.TextMatch) (int, bool) {
-	for _, i := range b.textsOf[keyOf(plan.Matched{Match: m})] {
-		b.step(1)
-		if reflect.DeepEqual(b.texts[i].src, m) {
-			return i, true
-		}
-	}
-	return 0, false
-}
 
 // textQuery is the query of a text match in one run.
 type textQuery struct {
@@ -104,17 +36,17 @@ type textQuery struct {
 }
 
 // textQuery returns the query of a match in this run.
-func (ev *evaluator) textQuery(id int) (*textMatch, *textQuery) {
-	m, q := ev.texts[id], &ev.queries[id]
+func (ev *evaluator) textQuery(id int) (*ir.TextMatch, *textQuery) {
+	m, q := ev.Texts[id], &ev.queries[id]
 	if q.ready {
 		return m, q
 	}
 	q.ready, q.tokens, q.edits, q.seen, q.found = true, q.tokens[:0], defaultEdits, 0, false
-	if v := ev.constant(m.query); !v.IsNull() {
-		q.tokens = tokensFor(m.kind, q.tokens, v.Str())
+	if v := ev.constant(m.Query); !v.IsNull() {
+		q.tokens = tokensFor(m.Kind, q.tokens, v.Str())
 	}
-	if m.edits != nil {
-		if v := ev.constant(m.edits); !v.IsNull() {
+	if m.Edits != nil {
+		if v := ev.constant(m.Edits); !v.IsNull() {
 			q.edits = int(max(0, min(defaultEdits, int64(v.Bits()))))
 		}
 	}
@@ -130,20 +62,20 @@ func tokensFor(kind plan.TextKind, dst []string, s string) []string {
 }
 
 // propose asks the index for the ordinals that may match.
-func (ev *evaluator) propose(m *textMatch, q *textQuery) {
+func (ev *evaluator) propose(m *ir.TextMatch, q *textQuery) {
 	if q.found {
 		return
 	}
 	q.found = true
-	table := ev.table(m.prop.v)
+	table := ev.table(m.Prop.Var)
 	words := (int(table.Ordinals()) + 63) / 64
 	q.set = slices.Grow(q.set[:0], words)[:words]
 	clear(q.set)
 	if len(q.tokens) == 0 {
 		return
 	}
-	view := ev.text(table, m.prop.prop)
-	switch m.kind {
+	view := ev.text(table, m.Prop.Prop)
+	switch m.Kind {
 	case plan.Search:
 		view.Any(q.tokens, q.set)
 	case plan.Phrase:
@@ -161,18 +93,18 @@ func (ev *evaluator) matchPresent(id int, f *frame, yield func(i int, ok bool)) 
 		ev.propose(m, q)
 	}
 	if !q.found {
-		vec := ev.eval(m.prop, f)
+		vec := ev.eval(m.Prop, f)
 		for i := range f.n {
-			yield(i, len(q.tokens) > 0 && !vec.IsNull(i) && q.holds(m.kind, vec.Strings[i]))
+			yield(i, len(q.tokens) > 0 && !vec.IsNull(i) && q.holds(m.Kind, vec.Strings[i]))
 		}
 		return
 	}
-	verify := m.kind == plan.Phrase && len(q.tokens) > 1
-	table := ev.table(m.prop.v)
-	for i, ord := range f.cols[m.prop.v][:f.n] {
+	verify := m.Kind == plan.Phrase && len(q.tokens) > 1
+	table := ev.table(m.Prop.Var)
+	for i, ord := range f.cols[m.Prop.Var][:f.n] {
 		ok := q.set.Get(int(ord))
 		if ok && verify {
-			v := table.Value(ord, m.prop.prop)
+			v := table.Value(ord, m.Prop.Prop)
 			ok = q.holdsPhrase(v.Str())
 		}
 		yield(i, ok)
@@ -237,15 +169,15 @@ func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 // filter for the match still runs afterwards, because the index may propose texts that do not match.
 type textScan struct {
 	v    plan.VarID   // the variable that it binds
-	text int          // position in query.texts
+	text int          // position in ir.Query.Texts
 	vars []plan.VarID // already bound
 	id   int          // position in matcher.frames of the frame for the result
 }
 
-// textFilter finds a text match on a variable and returns its position in query.texts.
+// textFilter finds a text match on a variable and returns its position in ir.Query.Texts.
 func (pl *planner) textFilter(s *scope, v plan.VarID) (text int, ok bool) {
 	for w := range pl.filtersOn(s, v) {
-		if t := w.cond.text; t >= 0 && pl.texts[t].prop.v == v {
+		if t := w.cond.Text; t >= 0 && pl.Texts[t].Prop.Var == v {
 			return t, true
 		}
 	}

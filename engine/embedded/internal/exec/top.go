@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -10,7 +11,7 @@ import (
 // score, including ties. If there are more entities, topStep adds one of them. This extra entity
 // shows that the limit cuts rows off. The sort that follows breaks the ties.
 type topStep struct {
-	score *expr      // the score that selects the entities
+	score *ir.Expr   // the score that selects the entities
 	v     plan.VarID // the variable that it binds
 	id    int        // position in matcher.frames of the frame for the result
 }
@@ -19,22 +20,22 @@ type topStep struct {
 // variable without a condition and returns the first rows by a score. For other reads it
 // returns nil.
 func (pl *planner) top() *topStep {
-	if len(pl.read.Vars) != 1 || !pl.firstByScore() {
+	if len(pl.Read.Vars) != 1 || !pl.firstByScore() {
 		return nil
 	}
-	for _, c := range pl.read.Match {
+	for _, c := range pl.Read.Match {
 		if _, ok := c.(plan.Bind); !ok {
 			return nil
 		}
 	}
-	return &topStep{score: pl.order[0].ex, v: 0, id: pl.frame()}
+	return &topStep{score: pl.Order[0].Expr, v: 0, id: pl.frame()}
 }
 
 // firstByScore reports whether a read returns its first rows by a score, best first, and keeps all
 // rows that have this score.
 func (pl *planner) firstByScore() bool {
-	r := pl.read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Having) > 0 || fuses(r) {
+	r := pl.Read
+	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(r.Having) > 0 || ir.Fuses(r) {
 		return false
 	}
 	// A second score may drop rows that are the best by the first score.
@@ -55,7 +56,7 @@ func (pl *planner) firstByScore() bool {
 		}
 	}
 	for _, c := range r.Columns {
-		if _, ok := c.Expr.(plan.Nearest); ok && !sameExpr(c.Expr, r.Order[0].Expr) {
+		if _, ok := c.Expr.(plan.Nearest); ok && !ir.SameExpr(c.Expr, r.Order[0].Expr) {
 			return false
 		}
 	}
@@ -74,7 +75,7 @@ func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 		return m.flush(p, at, out)
 	}
-	if s.score.kind == exprNearest {
+	if s.score.Kind == ir.ExprNearest {
 		ords, err := m.closest(s.score, limit)
 		if err != nil {
 			return err
@@ -86,7 +87,7 @@ func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 		return m.flush(p, at, out)
 	}
-	best := m.relevance(s.score.score).Top(limit)
+	best := m.relevance(s.score.Score).Top(limit)
 	m.best = m.best[:0]
 	for _, f := range best {
 		m.best = append(m.best, f.Ord)

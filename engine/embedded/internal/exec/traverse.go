@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -49,7 +50,7 @@ func (ev *evaluator) hops(edge int, out, in bool) (hops [2]hop, n int) {
 
 // traverse is the common part of expand, check, reach and explore.
 type traverse struct {
-	*link
+	*ir.Link
 	back bool         // follows edges from target to source
 	from plan.VarID   // the bound end
 	to   plan.VarID   // the other end
@@ -59,8 +60,8 @@ type traverse struct {
 
 // traverse returns the part that all steps for a link have in common. If the argument `back` is
 // true, the steps follow the edges backwards.
-func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
-	tr := traverse{link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
+func (pl *planner) traverse(s *scope, l *ir.Link, back bool) traverse {
+	tr := traverse{Link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
 	if back {
 		tr.from, tr.to = l.To, l.From
 	}
@@ -68,12 +69,12 @@ func (pl *planner) traverse(s *scope, l *link, back bool) traverse {
 }
 
 // addExpand adds the step that binds the other end of a traversal.
-func (pl *planner) addExpand(s *scope, l *link, back bool) {
+func (pl *planner) addExpand(s *scope, l *ir.Link, back bool) {
 	tr := pl.traverse(s, l, back)
 	switch {
-	case l.same:
+	case l.Same:
 		s.pipe.steps = append(s.pipe.steps, &identify{tr, false})
-	case l.explores():
+	case l.Explores():
 		s.pipe.steps = append(s.pipe.steps, pl.explore(tr, false))
 	case tr.Walk:
 		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
@@ -85,16 +86,16 @@ func (pl *planner) addExpand(s *scope, l *link, back bool) {
 }
 
 // check returns the step for a traversal with both ends bound.
-func (pl *planner) check(s *scope, l *link) step {
+func (pl *planner) check(s *scope, l *ir.Link) step {
 	tr := pl.traverse(s, l, false)
 	switch {
-	case l.same:
+	case l.Same:
 		return &identify{tr, true}
-	case l.explores():
+	case l.Explores():
 		return pl.explore(tr, true)
 	case tr.Walk:
 		return &reach{tr, true, pl.frame()}
-	case l.or != nil:
+	case l.OrTypes != nil:
 		return &checkAlternatives{tr}
 	}
 	return &check{traverse: tr}
@@ -108,7 +109,7 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.to, s.EdgeVar)
 	var room [2]hop
-	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
+	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
 	if len(hops) == 1 && hops[0].whole && s.EdgeVar == plan.NoVar && f.found == nil && !last {
 		return s.follow(m, p, at, f, out, hops[0].adj)
@@ -198,7 +199,7 @@ func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *frame, n int) error
 // count implements [counter].
 func (s *expand) count(m *matcher, f *frame) (n int, err error) {
 	var room [2]hop
-	hops := m.hopsOf(room[:0], s.link, s.Undirected || !s.back, s.Undirected || s.back)
+	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
 	for i := range f.n {
 		_, others, err := m.neighbours(s, hops, f.cols[s.from][i])
 		if err != nil {
@@ -350,7 +351,7 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	if j.set, err = m.edgeSet(s); j.set != nil || err != nil {
 		return j, cmp.Or(err, m.tick(tests))
 	}
-	j.hops, j.n = m.hops(s.edge, s.Undirected || !back, s.Undirected || back)
+	j.hops, j.n = m.hops(s.EdgeType, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
 		edges += len(h.adj.Others(node))
@@ -391,7 +392,7 @@ func (m *matcher) oppositeHops(s *check, back bool) *[2]hop {
 		m.opposites = make([][2]hop, m.arrangement.frames)
 	}
 	hops := &m.opposites[s.id]
-	*hops, _ = m.hops(s.edge, s.Undirected || back, s.Undirected || !back)
+	*hops, _ = m.hops(s.EdgeType, s.Undirected || back, s.Undirected || !back)
 	if s.Undirected {
 		hops[0], hops[1] = hops[1], hops[0]
 	}
@@ -427,7 +428,7 @@ func (j *edgeTest) joins(other uint32) bool {
 
 // bind binds the edge variable.
 func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
-	hops, n := m.hops(s.edge, true, s.Undirected)
+	hops, n := m.hops(s.EdgeType, true, s.Undirected)
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.EdgeVar)
 	var err error

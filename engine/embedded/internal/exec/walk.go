@@ -124,11 +124,11 @@ func (ev *evaluator) trail(w *walk, h hop, nodes []uint32) error {
 func (m *matcher) breadthFirst(s *traverse, from uint32, w *walk) ([]uint32, error) {
 	most := s.Max - fault.Count(fault.HopLost)
 	closed := s.From == s.To
-	like := m.types[s.From] == m.types[s.To]
+	like := m.Types[s.From] == m.Types[s.To]
 	if !like {
 		most = min(most, 1) // edges of this type cannot be chained
 	}
-	hops, n := m.hops(s.edge, s.Undirected || !s.back, s.Undirected || s.back)
+	hops, n := m.hops(s.EdgeType, s.Undirected || !s.back, s.Undirected || s.back)
 	w.begin(m.table(s.to).Ordinals())
 	if like && (!closed || fault.On(fault.StartVisited)) {
 		w.visit(from) // at the distance 0

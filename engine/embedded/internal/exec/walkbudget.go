@@ -36,7 +36,7 @@ func (ev *evaluator) inWalk(err error, t *plan.Traverse) error {
 	if err == nil || !errors.As(err, &large) || large.Resource != walkedResource || large.Hint != "" {
 		return err
 	}
-	text := plan.SpellerOf(&plan.Query{Params: ev.params, Read: ev.read}).Traverse(*t)
+	text := plan.SpellerOf(&plan.Query{Params: ev.Params, Read: ev.Read}).Traverse(*t)
 	return &engine.TooLarge{Resource: large.Resource, Limit: large.Limit, Actual: large.Actual,
 		Hint: "lower the bounds of the walk " + text + ", or start it from fewer nodes"}
 }

@@ -1,28 +1,28 @@
-package exec
+package ir
 
 import (
 	"context"
 	"runtime"
 )
 
-// meter counts the steps of binding or explaining a plan on one goroutine. It ends the work
+// Meter counts the steps of binding or explaining a plan on one goroutine. It ends the work
 // with a panic, because the phases recurse. The function that creates the meter must defer
-// [catchEnd], which turns the panic into the context's error.
-type meter struct {
+// [CatchEnd], which turns the panic into the context's error.
+type Meter struct {
 	ctx  context.Context // checked from time to time
 	left int             // steps until the meter checks ctx
 }
 
-// newMeter returns a meter that checks a context.
-func newMeter(ctx context.Context) *meter { return &meter{ctx: ctx} }
+// NewMeter returns a meter that checks a context.
+func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx} }
 
 // stepsPerLook is the number of steps between two checks of the context. A step takes less
 // than 10 µs.
 const stepsPerLook = 256
 
-// step counts n steps. From time to time it checks the context and lets other goroutines
+// Step counts n steps. From time to time it checks the context and lets other goroutines
 // run.
-func (m *meter) step(n int) {
+func (m *Meter) Step(n int) {
 	if m.left -= n; m.left > 0 {
 		return
 	}
@@ -34,12 +34,12 @@ func (m *meter) step(n int) {
 	runtime.Gosched()
 }
 
-// meterStop carries an error from a meter to catchEnd.
+// meterStop carries an error from a meter to CatchEnd.
 type meterStop struct{ err error }
 
-// catchEnd stores the error with which a meter ended the work. It must be called directly
+// CatchEnd stores the error with which a meter ended the work. It must be called directly
 // by defer.
-func catchEnd(err *error) {
+func CatchEnd(err *error) {
 	switch p := recover().(type) {
 	case nil:
 	case meterStop:

@@ -1,4 +1,4 @@
-package exec
+package ir
 
 import (
 	"fmt"
@@ -9,60 +9,60 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// exprKind is the kind of an expression.
-type exprKind uint8
+// ExprKind is the kind of an expression.
+type ExprKind uint8
 
 const (
-	exprConst    exprKind = iota // a literal, an argument, or now
-	exprProp                     // property of a variable
-	exprID                       // id of a variable's entity
-	exprEnd                      // id of an end of an edge; see endPart
-	exprMatch                    // whether a text match holds
-	exprBM25                     // relevance
-	exprNearest                  // distance
-	exprFused                    // score of an rrf
-	exprApply                    // result of an operator or a function
-	exprTest                     // whether a comparison is true
-	exprHolds                    // whether a block is true
-	exprBlockAgg                 // aggregate over the matches of a block
-	exprMember                   // field of the first row of a block
-	exprAgg                      // result of an aggregate, in a column or sort key that computes with it
-	exprWalk                     // fact about a bound walk
-	exprRef                      // text that identifies a node among those of all types
+	ExprConst    ExprKind = iota // a literal, an argument, or now
+	ExprProp                     // property of a variable
+	ExprID                       // id of a variable's entity
+	ExprEnd                      // id of an end of an edge; see endPart
+	ExprMatch                    // whether a text match holds
+	ExprBM25                     // relevance
+	ExprNearest                  // distance
+	ExprFused                    // score of an rrf
+	ExprApply                    // result of an operator or a function
+	ExprTest                     // whether a comparison is true
+	ExprHolds                    // whether a block is true
+	ExprBlockAgg                 // aggregate over the matches of a block
+	ExprMember                   // field of the first row of a block
+	ExprAgg                      // result of an aggregate, in a column or sort key that computes with it
+	ExprWalk                     // fact about a bound walk
+	ExprRef                      // text that identifies a node among those of all types
 )
 
-// expr is a bound expression. Its value is either constant during a run or a vector over a
+// Expr is a bound expression. Its value is either constant during a run or a vector over a
 // frame.
-type expr struct {
-	kind  exprKind   // how the value is computed
-	src   plan.Expr  // the expression in the plan
-	typ   value.Type // type of the value
-	v     plan.VarID // the variable, unless the value is constant
-	prop  int        // for exprProp: position in the properties of the type
-	to    bool       // for exprEnd: the target end instead of the source
-	part  endPart    // for exprEnd: what it takes from the end
-	match int        // position in query.texts
-	score int        // position in query.relevances, distances or fusions
-	slot  int        // the vector for its values
-	args  []*expr    // for exprApply
-	cond  *cond      // for exprTest
-	agg   int        // for exprAgg: position in query.aggs
+type Expr struct {
+	Kind  ExprKind   // how the value is computed
+	Src   plan.Expr  // the expression in the plan
+	Type  value.Type // type of the value
+	Var   plan.VarID // the variable, unless the value is constant
+	Prop  int        // for ExprProp: position in the properties of the type
+	To    bool       // for ExprEnd: the target end instead of the source
+	Part  endPart    // for ExprEnd: what it takes from the end
+	Match int        // position in Query.Texts
+	Score int        // position in Query.Relevances, distances or fusions
+	Slot  int        // the vector for its values
+	Args  []*Expr    // for ExprApply
+	Cond  *Cond      // for ExprTest
+	Agg   int        // for ExprAgg: position in Query.Aggs
 
-	// optional is set if the value belongs to the variable v alone, and v is optional.
-	optional bool
+	// Optional is set if the value belongs to the variable v alone, and v is optional.
+	Optional bool
 
-	holding  int          // for exprHolds: position in query.holdings
-	subquery int          // for exprBlockAgg and exprMember: position in query.subqueries
-	choice   int          // for exprApply of `if` and `coalesce`: position in evaluator.choices
-	vars     []plan.VarID // for exprApply of `if` and `coalesce`: the variables that the arguments use
+	Holding  int          // for ExprHolds: position in Query.Holdings
+	Subquery int          // for ExprBlockAgg and ExprMember: position in Query.Subqueries
+	Choice   int          // for ExprApply of `if` and `coalesce`: position in evaluator.choices
+	Vars     []plan.VarID // for ExprApply of `if` and `coalesce`: the variables that the arguments use
 
-	form form   // for exprConst: the text that it takes from a parameter that is a node
-	node string // for idForm and typedForm: the name of the node type
+	Form form   // for ExprConst: the text that it takes from a parameter that is a node
+	Node string // for IDForm and TypedForm: the name of the node type
 
-	walk   plan.WalkPart // for exprWalk
-	near   routeEnd      // for exprWalk of nodes and types: the variables at the ends
-	far    routeEnd
-	search int // for exprWalk of nodes and types: position in query.routes
+	Walk   plan.WalkPart // for ExprWalk
+	Near   RouteEnd      // for ExprWalk of nodes and types: the variables at the ends
+	Far    RouteEnd
+	Search int // for ExprWalk of nodes and types: position in Query.Routes
 }
 
 // uses calls f for each variable of an expression.
@@ -130,53 +130,53 @@ func usesCond(c plan.Cond, f func(plan.VarID)) {
 }
 
 // expr binds an expression that is not an aggregate.
-func (b *binder) expr(e plan.Expr) (*expr, error) {
-	b.step(1)
-	out := &expr{src: e, slot: b.vecs}
-	b.vecs++
+func (b *binder) expr(e plan.Expr) (*Expr, error) {
+	b.Step(1)
+	out := &Expr{Src: e, Slot: b.Vecs}
+	b.Vecs++
 	var err error
 	switch e := e.(type) {
 	case plan.Lit:
 		if !e.Value.IsNull() {
-			out.typ = e.Value.Type()
+			out.Type = e.Value.Type()
 		}
 	case plan.ParamRef:
-		if e.Index < 0 || e.Index >= len(b.params) {
-			return nil, mismatch("there is no parameter %d", e.Index)
+		if e.Index < 0 || e.Index >= len(b.Params) {
+			return nil, Mismatch("there is no parameter %d", e.Index)
 		}
-		if b.params[e.Index].Interface != "" {
+		if b.Params[e.Index].Interface != "" {
 			return b.argument(e), nil
 		}
-		out.typ = b.params[e.Index].Type
+		out.Type = b.Params[e.Index].Type
 	case plan.Now:
-		out.typ = value.Of(value.DateTime)
+		out.Type = value.Of(value.DateTime)
 		b.UsesNow = true
 	case plan.Prop:
-		out.kind, out.v = exprProp, e.Var
-		out.prop, err = b.prop(e)
+		out.Kind, out.Var = ExprProp, e.Var
+		out.Prop, err = b.prop(e)
 		if err == nil {
-			out.typ = b.types[e.Var].Props[out.prop].Type
+			out.Type = b.Types[e.Var].Props[out.Prop].Type
 		}
 	case plan.ID:
-		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
+		out.Kind, out.Var, out.Type = ExprID, e.Var, value.Of(value.String)
 	case plan.Whole:
-		if b.isShared(e.Var) {
+		if b.IsShared(e.Var) {
 			return b.ref(e), nil
 		}
 		// Outside a projection, a node evaluates to its id.
-		out.kind, out.v, out.typ = exprID, e.Var, value.Of(value.String)
+		out.Kind, out.Var, out.Type = ExprID, e.Var, value.Of(value.String)
 	case plan.Endpoint:
-		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
+		out.Kind, out.Var, out.To, out.Type = ExprEnd, e.Var, e.To, value.Of(value.String)
 		err = b.checkEnd(e.Var, e.To, false)
 	case plan.EndNode:
-		out.kind, out.v, out.to, out.typ = exprEnd, e.Var, e.To, value.Of(value.String)
+		out.Kind, out.Var, out.To, out.Type = ExprEnd, e.Var, e.To, value.Of(value.String)
 		err = b.checkEnd(e.Var, e.To, true)
 	case plan.WalkPart:
 		err = b.walkPart(e, out)
 	case plan.Matched:
-		out.kind, out.typ = exprMatch, value.Of(value.Bool)
-		out.match, err = b.text(e.Match)
-		out.v = e.Match.Prop.Var
+		out.Kind, out.Type = ExprMatch, value.Of(value.Bool)
+		out.Match, err = b.text(e.Match)
+		out.Var = e.Match.Prop.Var
 	case plan.BM25, plan.Nearest, plan.RRF:
 		err = b.score(e, out)
 	case plan.Apply:
@@ -186,48 +186,48 @@ func (b *binder) expr(e plan.Expr) (*expr, error) {
 	case plan.Holds:
 		err = b.holds(e, out)
 	case plan.BlockAgg:
-		out.kind = exprBlockAgg
-		if out.subquery, err = b.subquery(e); err == nil {
-			out.typ = b.subqueries[out.subquery].agg.typ
+		out.Kind = ExprBlockAgg
+		if out.Subquery, err = b.subquery(e); err == nil {
+			out.Type = b.Subqueries[out.Subquery].Agg.Type
 		}
 	case plan.Member:
 		err = b.member(e, out)
 	case plan.BlockRows:
-		return nil, mismatch("an expression computes with records")
+		return nil, Mismatch("an expression computes with records")
 	case plan.Agg:
 		if !b.composes {
-			return nil, mismatch("the aggregate %s is not allowed here", e.Func)
+			return nil, Mismatch("the aggregate %s is not allowed here", e.Func)
 		}
 		b.composes = false // aggregates do not nest
-		out.kind = exprAgg
-		out.agg, err = b.aggregate(e, plan.NoVar)
+		out.Kind = ExprAgg
+		out.Agg, err = b.aggregate(e, plan.NoVar)
 		b.composes = true
 		if err == nil {
-			out.typ = b.aggs[out.agg].typ
+			out.Type = b.Aggs[out.Agg].Type
 		}
 	}
-	switch out.kind {
-	case exprProp, exprID, exprEnd, exprMatch, exprBM25, exprNearest:
-		out.optional = err == nil && b.read.Vars[out.v].Optional
+	switch out.Kind {
+	case ExprProp, ExprID, ExprEnd, ExprMatch, ExprBM25, ExprNearest:
+		out.Optional = err == nil && b.Read.Vars[out.Var].Optional
 	}
 	return out, err
 }
 
 // prop returns the position of a property in its type, after a check of its declared type.
 func (b *binder) prop(e plan.Prop) (int, error) {
-	t := b.types[e.Var]
+	t := b.Types[e.Var]
 	p, ok := t.Prop(e.Name)
 	if !ok {
-		return 0, mismatch("%s %s has no property %s", t.Entity, t.Name, e.Name)
+		return 0, Mismatch("%s %s has no property %s", t.Entity, t.Name, e.Name)
 	}
 	if has := t.Props[p].Type; has.Kind != e.Type.Kind || has.List != e.Type.List {
-		return 0, mismatch("property %s of %s %s is of type %s, expected %s", e.Name, t.Entity, t.Name, has, e.Type)
+		return 0, Mismatch("property %s of %s %s is of type %s, expected %s", e.Name, t.Entity, t.Name, has, e.Type)
 	}
 	return p, nil
 }
 
-// sameExpr reports whether two expressions are equal.
-func sameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }
+// SameExpr reports whether two expressions are equal.
+func SameExpr(a, b plan.Expr) bool { return reflect.DeepEqual(a, b) }
 
 // keyOf returns a text that is the same for equal expressions, and mostly different for
 // others.

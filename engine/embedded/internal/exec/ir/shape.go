@@ -1,4 +1,4 @@
-package exec
+package ir
 
 import (
 	"maps"
@@ -18,11 +18,11 @@ const maxVars = 256
 // guarantees, because a plan may have been made by hand. Binding and running a plan rely on
 // this.
 func (b *binder) shape() error {
-	if n := len(b.read.Vars); n > maxVars {
+	if n := len(b.Read.Vars); n > maxVars {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
 	}
 	bound := map[plan.VarID]bool{}
-	if err := b.matchClauses(b.read.Match, bound); err != nil {
+	if err := b.matchClauses(b.Read.Match, bound); err != nil {
 		return err
 	}
 	// The result may use the variables that the match binds outside blocks.
@@ -33,30 +33,30 @@ func (b *binder) shape() error {
 		var err error
 		uses(e, func(v plan.VarID) {
 			if !bound[v] {
-				err = mismatch("the result or its order uses $%s, which is not bound outside a block", b.read.Vars[v].Name)
+				err = Mismatch("the result or its order uses $%s, which is not bound outside a block", b.Read.Vars[v].Name)
 			}
 		})
 		return err
 	}
-	for _, c := range b.read.Columns {
-		b.step(1)
+	for _, c := range b.Read.Columns {
+		b.Step(1)
 		if err := result(c.Expr); err != nil {
 			return err
 		}
-		if plan.HasAggregate(c.Expr) && !b.read.Grouped {
-			return mismatch("the query returns the aggregate %s, but is not marked as grouped", c.Name)
+		if plan.HasAggregate(c.Expr) && !b.Read.Grouped {
+			return Mismatch("the query returns the aggregate %s, but is not marked as grouped", c.Name)
 		}
 	}
-	if err := b.havingNames(b.read.Having, result); err != nil {
+	if err := b.havingNames(b.Read.Having, result); err != nil {
 		return err
 	}
-	for _, o := range b.read.Order {
-		b.step(1)
+	for _, o := range b.Read.Order {
+		b.Step(1)
 		if err := result(o.Expr); err != nil {
 			return err
 		}
 	}
-	for _, v := range b.read.Ties {
+	for _, v := range b.Read.Ties {
 		if err := result(plan.ID{Var: v}); err != nil {
 			return err
 		}
@@ -68,20 +68,20 @@ func (b *binder) shape() error {
 // the parameter must be a minimum of 0 or more and a maximum equal to the field `Limit` of the
 // read.
 func (b *binder) checkLimit() error {
-	by := b.read.LimitBy
+	by := b.Read.LimitBy
 	if by == nil {
 		return nil
 	}
-	if by.Index < 0 || by.Index >= len(b.params) {
-		return mismatch("the limit uses parameter %d, but the query has %d parameters", by.Index, len(b.params))
+	if by.Index < 0 || by.Index >= len(b.Params) {
+		return Mismatch("the limit uses parameter %d, but the query has %d parameters", by.Index, len(b.Params))
 	}
-	p := &b.params[by.Index]
+	p := &b.Params[by.Index]
 	if p.Type.Kind != value.I32 || p.Type.List || p.Type.Nullable {
-		return mismatch("the limit $%s is %s, expected I32", p.Name, p.Type)
+		return Mismatch("the limit $%s is %s, expected I32", p.Name, p.Type)
 	}
 	lo, hi := p.Bounds.Min, p.Bounds.Max
-	if lo == nil || hi == nil || lo.Kind() != value.I32 || hi.Kind() != value.I32 || lo.Int() < 0 || hi.Int() != b.read.Limit {
-		return mismatch("the range of the limit $%s does not lead from 0 or more to %d", p.Name, b.read.Limit)
+	if lo == nil || hi == nil || lo.Kind() != value.I32 || hi.Kind() != value.I32 || lo.Int() < 0 || hi.Int() != b.Read.Limit {
+		return Mismatch("the range of the limit $%s does not lead from 0 or more to %d", p.Name, b.Read.Limit)
 	}
 	return nil
 }
@@ -94,10 +94,10 @@ func (b *binder) matchClauses(match []plan.Clause, bound map[plan.VarID]bool) er
 	if err := b.clauses(slices.DeleteFunc(slices.Clone(match), isOptional), bound); err != nil {
 		return err
 	}
-	nullable := func(v plan.VarID) bool { return v != plan.NoVar && b.read.Vars[v].Optional }
+	nullable := func(v plan.VarID) bool { return v != plan.NoVar && b.Read.Vars[v].Optional }
 	for v := range bound {
 		if nullable(v) && !outer[v] {
-			return mismatch("$%s is optional, but a clause outside of optional blocks binds it", b.read.Vars[v].Name)
+			return Mismatch("$%s is optional, but a clause outside of optional blocks binds it", b.Read.Vars[v].Name)
 		}
 	}
 	for _, c := range match {
@@ -111,7 +111,7 @@ func (b *binder) matchClauses(match []plan.Clause, bound map[plan.VarID]bool) er
 		}
 		for v := range inner {
 			if v != plan.NoVar && !bound[v] && !nullable(v) {
-				return mismatch("$%s is not optional, but only an optional block binds it", b.read.Vars[v].Name)
+				return Mismatch("$%s is not optional, but only an optional block binds it", b.Read.Vars[v].Name)
 			}
 			bound[v] = true
 		}
@@ -122,7 +122,7 @@ func (b *binder) matchClauses(match []plan.Clause, bound map[plan.VarID]bool) er
 // clauses checks a block. It adds the variables that the block binds to `bound`.
 func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 	for _, c := range list {
-		b.step(1)
+		b.Step(1)
 		switch c := c.(type) {
 		case plan.Bind:
 			if err := b.checkVariable(c.Var, plan.Node); err != nil {
@@ -143,9 +143,9 @@ func (b *binder) clauses(list []plan.Clause, bound map[plan.VarID]bool) error {
 				return err
 			}
 		case plan.Optional:
-			return mismatch("an optional block is inside another block")
+			return Mismatch("an optional block is inside another block")
 		default:
-			return mismatch("a clause is empty")
+			return Mismatch("a clause is empty")
 		}
 	}
 	return nil
@@ -169,21 +169,21 @@ func (b *binder) traversal(c plan.Traverse) error {
 	}
 	switch {
 	case c.Walk && (c.Min < least || c.Max < c.Min):
-		return mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
+		return Mismatch("a walk along %s has the invalid bounds %d to %d", c.Edge, c.Min, c.Max)
 	case !c.Walk && (c.Min != 1 || c.Max != 1):
-		return mismatch("a traversal of %s that is not a walk has the bounds %d to %d", c.Edge, c.Min, c.Max)
+		return Mismatch("a traversal of %s that is not a walk has the bounds %d to %d", c.Edge, c.Min, c.Max)
 	case c.EdgeVar == plan.NoVar:
 		return nil
 	case c.Walk:
 		return b.walkLink(c)
 	case c.Or != nil:
-		return mismatch("a traversal of %s or other edges binds an edge variable", c.Edge)
+		return Mismatch("a traversal of %s or other edges binds an edge variable", c.Edge)
 	}
 	if err := b.checkVariable(c.EdgeVar, plan.Edge); err != nil {
 		return err
 	}
-	if t := b.Schema.Type(plan.Edge, c.Edge); t != b.types[c.EdgeVar] {
-		return mismatch("$%s is not an edge of type %s", b.read.Vars[c.EdgeVar].Name, c.Edge)
+	if t := b.Schema.Type(plan.Edge, c.Edge); t != b.Types[c.EdgeVar] {
+		return Mismatch("$%s is not an edge of type %s", b.Read.Vars[c.EdgeVar].Name, c.Edge)
 	}
 	return nil
 }
@@ -201,17 +201,17 @@ func (b *binder) condition(c plan.Cond) error {
 	case plan.NullTest:
 		return b.checkNames(c.Expr)
 	}
-	return mismatch("a filter is empty")
+	return Mismatch("a filter is empty")
 }
 
 // checkNames checks that the names in an expression exist.
 func (b *binder) checkNames(e plan.Expr) error {
 	switch e := e.(type) {
 	case nil:
-		return mismatch("an expression is missing")
+		return Mismatch("an expression is missing")
 	case plan.Agg:
 		if e.Func.Row() == nil {
-			return mismatch("there is no aggregate %d", uint8(e.Func))
+			return Mismatch("there is no aggregate %d", uint8(e.Func))
 		}
 		return b.checkNames(e.Arg)
 	case plan.Matched:
@@ -230,7 +230,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.checkSearch(e.Prop)
 	case plan.Apply:
 		if row := e.Func.Row(); row == nil || !row.TakesArgs(len(e.Args)) {
-			return mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
+			return Mismatch("there is no function %d with %d arguments", uint8(e.Func), len(e.Args))
 		}
 		return b.all(e.Args...)
 	case plan.Test:
@@ -246,7 +246,7 @@ func (b *binder) checkNames(e plan.Expr) error {
 			switch rank.(type) {
 			case plan.BM25, plan.Nearest:
 			default:
-				return mismatch("rrf takes only bm25 and nearest rankings")
+				return Mismatch("rrf takes only bm25 and nearest rankings")
 			}
 		}
 		if e.K == nil {
@@ -260,10 +260,10 @@ func (b *binder) checkNames(e plan.Expr) error {
 	var err error
 	uses(e, func(v plan.VarID) {
 		switch {
-		case v < 0 || int(v) >= len(b.types):
-			err = mismatch("there is no variable %d", v)
-		case b.types[v] == walkType:
-			err = mismatch("$%s is a walk, which cannot be used as a value", b.read.Vars[v].Name)
+		case v < 0 || int(v) >= len(b.Types):
+			err = Mismatch("there is no variable %d", v)
+		case b.Types[v] == WalkType:
+			err = Mismatch("$%s is a walk, which cannot be used as a value", b.Read.Vars[v].Name)
 		}
 	})
 	return err
@@ -282,7 +282,7 @@ func (b *binder) all(list ...plan.Expr) error {
 // textMatch checks the kind of a text match and the names that it uses.
 func (b *binder) textMatch(m plan.TextMatch) error {
 	if m.Kind > plan.Fuzzy {
-		return mismatch("there is no text match %d", m.Kind)
+		return Mismatch("there is no text match %d", m.Kind)
 	}
 	if err := b.all(m.Prop, m.Query); err != nil {
 		return err
@@ -299,11 +299,11 @@ func (b *binder) textMatch(m plan.TextMatch) error {
 // checkVariable checks that the plan has a variable, and that the variable binds a node or an edge.
 // The parameter `entity` says which of the two it must be.
 func (b *binder) checkVariable(v plan.VarID, entity plan.Entity) error {
-	if v < 0 || int(v) >= len(b.types) {
-		return mismatch("there is no variable %d", v)
+	if v < 0 || int(v) >= len(b.Types) {
+		return Mismatch("there is no variable %d", v)
 	}
-	if b.types[v].Entity != entity {
-		return mismatch("$%s is not of the kind %s", b.read.Vars[v].Name, entity)
+	if b.Types[v].Entity != entity {
+		return Mismatch("$%s is not of the kind %s", b.Read.Vars[v].Name, entity)
 	}
 	return nil
 }

@@ -103,10 +103,15 @@ func TestMedianSpends(t *testing.T) {
 			t.Fatalf("%d numbers spent %d bytes", len(vals), b.spent)
 		}
 	}
-	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 100}, newVec(value.OfI64(1)), make([]uint32, 2)); err != nil {
+	vec := new(column.Vec)
+	vec.Reset(value.Of(value.I64).Optional(), 2)
+	vec.Set(0, value.OfI64(1))
+	vec.Set(1, value.OfI64(1))
+	vec.SetNull(1)
+	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 100}, vec, make([]uint32, 2)); err != nil {
 		t.Errorf("two values do not fit 100 bytes: %v", err)
 	}
-	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 10}, newVec(value.OfI64(1)), make([]uint32, 2)); err == nil {
+	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 10}, vec, make([]uint32, 2)); err == nil {
 		t.Error("two values fit 10 bytes")
 	}
 }

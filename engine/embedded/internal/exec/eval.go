@@ -68,7 +68,7 @@ type evaluator struct {
 	walkBudget
 	examineBudget
 	splitsAll bool   // see Options.SplitAll
-	rests     *share // of a helper; else nil
+	rest      func() // lets a helper rest if it has worked for some time; nil in the goroutine of the call
 	scores
 }
 
@@ -150,8 +150,8 @@ func (ev *evaluator) tick(n int) error {
 	}
 	err := ev.examine(int64(ev.ticks))
 	ev.ticks = 0
-	if ev.rests != nil {
-		ev.rests.rest(restWithin)
+	if ev.rest != nil {
+		ev.rest()
 	}
 	return cmp.Or(ev.textErr, ev.ctx.Err(), err)
 }

@@ -38,7 +38,7 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			if _, made := out[embedding{p, v.Str()}]; made {
 				continue
 			}
-			vectors, err := embed(ctx, e, p, v.Str())
+			vectors, err := EmbedTexts(ctx, e, p, []string{v.Str()})
 			if err != nil {
 				return &EmbedError{Type: t.Name, Property: p.Name, Err: err}
 			}

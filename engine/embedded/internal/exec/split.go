@@ -276,9 +276,9 @@ func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) er
 		}
 	}()
 	if h.err = cmp.Or(r.evaluator.textErr, r.evaluator.beginConstants()); h.err == nil {
-		r.matcher.share, r.evaluator.rests = s, s
+		r.matcher.share, r.evaluator.rest = s, func() { s.rest(restWithin) }
 		h.err = work(&r.matcher)
-		r.matcher.share, r.evaluator.rests = nil, nil
+		r.matcher.share, r.evaluator.rest = nil, nil
 	}
 	h.counted, h.walked, h.examined = r.collector.counted, r.evaluator.walked, r.evaluator.total
 	whole = true

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -94,7 +94,7 @@ func TestEmbedding(t *testing.T) {
 
 	broken := with(brokenProvider{})
 	err = add(broken, "a", "a box")
-	if failed := (*exec.EmbedError)(nil); !errors.As(err, &failed) || failed.Property != "place" {
+	if failed := (*eval.EmbedError)(nil); !errors.As(err, &failed) || failed.Property != "place" {
 		t.Errorf("a write with a broken provider: %v", err)
 	}
 	wantError[*engine.Unavailable](t, "nearest with a broken provider", query(broken))
@@ -217,7 +217,7 @@ func TestEmbeddingAtLoad(t *testing.T) {
 
 	broken := embeddedGraph(t, false, &countingProvider{refuse: "text 317"})
 	_, err := broken.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{})
-	failed := (*exec.EmbedError)(nil)
+	failed := (*eval.EmbedError)(nil)
 	if !errors.As(err, &failed) || failed.Line != 301 || failed.Property != "place" || !errors.As(err, new(*engine.Unavailable)) {
 		t.Errorf("a load with a broken provider: %v", err)
 	}

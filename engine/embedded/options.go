@@ -83,9 +83,9 @@ type Options struct {
 	// keepIndexes and spillIndexes are Least and Spill of version.IndexFiles. 0 means the defaults,
 	// defaultKeepIndexes and defaultSpillIndexes.
 	keepIndexes, spillIndexes uint32
-	// walked and examined are the values of Walked and Examined in exec.Options.
+	// walked and examined are the values of Walked and Examined in eval.Options.
 	walked, examined int64
-	// splitAll is the value of SplitAll in exec.Options.
+	// splitAll is the value of SplitAll in eval.Options.
 	splitAll bool
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -133,8 +134,8 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 }
 
 // runOptions returns the options for a run of the program at `at`; `analyze` asks for measurements.
-func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) exec.Options {
-	opts := exec.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze, Visits: g.opts.visits, Walked: g.opts.walked, Examined: g.opts.examined, SplitAll: g.opts.splitAll}
+func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) eval.Options {
+	opts := eval.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze, Visits: g.opts.visits, Walked: g.opts.walked, Examined: g.opts.examined, SplitAll: g.opts.splitAll}
 	switch {
 	case !prog.UsesNow:
 	case at.Now.IsZero():

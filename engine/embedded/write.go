@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -199,9 +200,9 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
 		p := t.Props[prop]
-		vectors, err := exec.EmbedTexts(ctx, g.opts.Embedder, p, texts)
+		vectors, err := eval.EmbedTexts(ctx, g.opts.Embedder, p, texts)
 		if err != nil {
-			return nil, &exec.EmbedError{Type: t.Name, Property: p.Name, Line: line, Err: err}
+			return nil, &eval.EmbedError{Type: t.Name, Property: p.Name, Line: line, Err: err}
 		}
 		return vectors, nil
 	})

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -27,8 +28,8 @@ type fold interface {
 	reset()
 	grow() // adds a group, which has no values yet
 	// add adds the values that are not null to their groups. The error is that of
-	// budget.spend.
-	add(b *budget, values *column.Vec, groups []uint32) error
+	// eval.Budget.Spend.
+	add(b *eval.Budget, values *column.Vec, groups []uint32) error
 	// set writes the result of a group with n > 0 values to row i of out.
 	set(out *column.Vec, i int, group uint32, n int64)
 }
@@ -95,7 +96,7 @@ func (a *accumulator) reset() {
 }
 
 // group adds the rows of a frame to their groups.
-func (co *collector) group(f *frame) error {
+func (co *collector) group(f *eval.Frame) error {
 	ids, err := co.assign(f)
 	if err != nil {
 		return err
@@ -127,20 +128,20 @@ func (a *accumulator) grow() {
 }
 
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
-func (co *collector) accumulate(a *ir.Aggregate, to *accumulator, f *frame, ids []uint32) error {
+func (co *collector) accumulate(a *ir.Aggregate, to *accumulator, f *eval.Frame, ids []uint32) error {
 	if to.list != nil {
 		var values *column.Vec
 		if a.Nodes == plan.NoVar {
-			values = co.eval(a.Expr, f)
+			values = co.Eval(a.Expr, f)
 		}
 		return to.list.add(co, f, values, ids)
 	}
-	return to.accumulate(co.evaluator, a, f, ids)
+	return to.accumulate(co.Evaluator, a, f, ids)
 }
 
 // accumulate adds the rows of a frame to the state of an aggregate that is not collect. The list `ids`
 // contains the number of each row's group.
-func (to *accumulator) accumulate(ev *evaluator, a *ir.Aggregate, f *frame, ids []uint32) error {
+func (to *accumulator) accumulate(ev *eval.Evaluator, a *ir.Aggregate, f *eval.Frame, ids []uint32) error {
 	if a.Rows {
 		for _, id := range ids {
 			to.counts[id]++
@@ -148,16 +149,16 @@ func (to *accumulator) accumulate(ev *evaluator, a *ir.Aggregate, f *frame, ids 
 		return nil
 	}
 	if a.Bound != plan.NoVar {
-		for i, ord := range f.cols[a.Bound][:f.n] {
+		for i, ord := range f.Cols[a.Bound][:f.N] {
 			if ord != version.NoOrd || fault.On(fault.NullsCounted) {
 				to.counts[ids[i]]++
 			}
 		}
 		return nil
 	}
-	vec := ev.eval(a.Expr, f)
+	vec := ev.Eval(a.Expr, f)
 	if to.set != nil {
-		return to.set.add(&ev.budget, vec, ids, to.counts)
+		return to.set.add(&ev.Budget, vec, ids, to.counts)
 	}
 	for i, id := range ids {
 		if !vec.IsNull(i) {
@@ -167,7 +168,7 @@ func (to *accumulator) accumulate(ev *evaluator, a *ir.Aggregate, f *frame, ids 
 	if to.fold == nil {
 		return nil
 	}
-	return to.fold.add(&ev.budget, vec, ids)
+	return to.fold.add(&ev.Budget, vec, ids)
 }
 
 // result writes an aggregate's results into vec, for the given groups.
@@ -180,7 +181,7 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	for i, g := range groups {
 		switch n := from.counts[g]; {
 		case from.list != nil:
-			if vec.Lists[i] = value.OfList(vec.Type.Kind, nil); co.textErr == nil {
+			if vec.Lists[i] = value.OfList(vec.Type.Kind, nil); co.TextErr == nil {
 				vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
 			}
 		case from.fold == nil:
@@ -204,7 +205,7 @@ func (s *sums) reset() { s.totals = s.totals[:0] }
 func (s *sums) grow() { s.totals = append(s.totals, exactSum{}) }
 
 // add implements [fold].
-func (s *sums) add(_ *budget, values *column.Vec, groups []uint32) error {
+func (s *sums) add(_ *eval.Budget, values *column.Vec, groups []uint32) error {
 	switch values.Type.Kind.Storage() {
 	case value.InFloat32, value.InFloat64:
 		for i, g := range groups {
@@ -252,7 +253,7 @@ func (e *extremes) reset() {
 func (e *extremes) grow() { e.best = append(e.best, value.Null) }
 
 // add implements [fold].
-func (e *extremes) add(b *budget, values *column.Vec, groups []uint32) error {
+func (e *extremes) add(b *eval.Budget, values *column.Vec, groups []uint32) error {
 	more := 0
 	for i, g := range groups {
 		if values.IsNull(i) {
@@ -271,7 +272,7 @@ func (e *extremes) add(b *budget, values *column.Vec, groups []uint32) error {
 		}
 	}
 	e.spent += more
-	return b.spend(more)
+	return b.Spend(more)
 }
 
 // set implements [fold].
@@ -292,9 +293,9 @@ func (m *medians) reset() {
 func (m *medians) grow() { m.keys = append(m.keys, nil) }
 
 // add implements [fold].
-func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
+func (m *medians) add(b *eval.Budget, values *column.Vec, groups []uint32) error {
 	m.kind = values.Type.Kind
-	var few [frameSize]entry
+	var few [eval.FrameSize]entry
 	entries := few[:len(groups)]
 	scalarHeads(values, entries)
 	for i, g := range groups {
@@ -302,7 +303,7 @@ func (m *medians) add(b *budget, values *column.Vec, groups []uint32) error {
 			m.keys[g] = append(m.keys[g], entries[i].head)
 		}
 	}
-	return b.spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
+	return b.Spend(2 * 8 * len(groups)) // append grows a slice to less than twice its length
 }
 
 // set implements [fold].

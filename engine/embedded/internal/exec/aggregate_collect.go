@@ -3,10 +3,10 @@ package exec
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -45,10 +45,10 @@ func (c *collected) reset() {
 func (c *collected) grow() { c.groups = append(c.groups, gathering{}) }
 
 // add adds the values or nodes that are not null to their groups. If nodes are gathered, `values` is nil. The error is that
-// of budget.spend, or a *engine.TooLarge for a group with more than plan.MaxCollected values or nodes.
-func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []uint32) error {
+// of eval.Budget.Spend, or a *engine.TooLarge for a group with more than plan.MaxCollected values or nodes.
+func (c *collected) add(co *collector, f *eval.Frame, values *column.Vec, groups []uint32) error {
 	ties := co.Read.Ties
-	bytes := valueBytes
+	bytes := eval.ValueBytes
 	if c.nodes != plan.NoVar {
 		bytes = 4
 	}
@@ -67,7 +67,7 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 				c.places = map[string]uint32{}
 			}
 			c.places[string(c.key)] = uint32(to.len())
-			if err := co.spend(len(c.key) + seenBytes); err != nil {
+			if err := co.Spend(len(c.key) + seenBytes); err != nil {
 				return err
 			}
 		}
@@ -80,37 +80,37 @@ func (c *collected) add(co *collector, f *frame, values *column.Vec, groups []ui
 		if c.texts {
 			size += len(values.Value(i).Str())
 		}
-		if err := co.spend(size); err != nil {
+		if err := co.Spend(size); err != nil {
 			return err
 		}
 		if c.nodes != plan.NoVar {
-			to.ords = append(to.ords, f.cols[c.nodes][i])
+			to.ords = append(to.ords, f.Cols[c.nodes][i])
 		} else {
 			to.values = append(to.values, values.Value(i))
 		}
 		for _, v := range ties {
-			to.ties = append(to.ties, f.cols[v][i])
+			to.ties = append(to.ties, f.Cols[v][i])
 		}
 	}
 	return nil
 }
 
 // isNull reports whether row i of a frame has no value or node.
-func (c *collected) isNull(f *frame, values *column.Vec, i int) bool {
+func (c *collected) isNull(f *eval.Frame, values *column.Vec, i int) bool {
 	if c.nodes != plan.NoVar {
-		return f.cols[c.nodes][i] == version.NoOrd
+		return f.Cols[c.nodes][i] == version.NoOrd
 	}
 	return values.IsNull(i)
 }
 
 // appendKey appends bytes to a key that identify the value or the node in row i of a frame.
-func (c *collected) appendKey(co *collector, key []byte, f *frame, values *column.Vec, i int) []byte {
+func (c *collected) appendKey(co *collector, key []byte, f *eval.Frame, values *column.Vec, i int) []byte {
 	if c.nodes == plan.NoVar {
 		return appendGroupKey(key, values, i)
 	}
-	ord := f.cols[c.nodes][i]
+	ord := f.Cols[c.nodes][i]
 	if c.end != nil {
-		src, dst := co.table(c.nodes).Ends(ord)
+		src, dst := co.Table(c.nodes).Ends(ord)
 		if ord = src; c.end.To {
 			ord = dst
 		}
@@ -120,12 +120,12 @@ func (c *collected) appendKey(co *collector, key []byte, f *frame, values *colum
 
 // keepFirst replaces a value of a group by an equal one in row i of the frame if that row comes first. Equal values may
 // differ in their sign, as 0 and -0 do. Equal nodes do not differ, so only the ids that break ties are replaced.
-func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, values *column.Vec, i int) {
+func (c *collected) keepFirst(co *collector, to *gathering, at int, f *eval.Frame, values *column.Vec, i int) {
 	n := len(co.Read.Ties)
 	kept := to.ties[at*n : (at+1)*n]
 	order := 0
 	for k, v := range co.Read.Ties {
-		if order = co.compareIDs(v, f.cols[v][i], kept[k]); order != 0 {
+		if order = co.CompareIDs(v, f.Cols[v][i], kept[k]); order != 0 {
 			break
 		}
 	}
@@ -140,19 +140,19 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *frame, va
 		to.values[at] = values.Value(i)
 	}
 	for k, v := range co.Read.Ties {
-		kept[k] = f.cols[v][i]
+		kept[k] = f.Cols[v][i]
 	}
 }
 
 // answered charges the run for the lists of some groups, instead of those of the result before. If they take too much,
 // the run will end with that error.
 func (c *collected) answered(co *collector, groups []uint32) {
-	co.spent -= int64(c.answer)
+	co.Spent -= int64(c.answer)
 	c.answer = 0
 	for _, g := range groups {
-		c.answer += valueBytes * len(c.groups[g].values)
+		c.answer += eval.ValueBytes * len(c.groups[g].values)
 	}
-	co.failOn(co.spend(c.answer))
+	co.FailOn(co.Spend(c.answer))
 }
 
 // of returns the list of a group's values.
@@ -168,14 +168,14 @@ func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value
 // inTieOrder returns the positions of the values or nodes in the order of the ids that break ties.
 func (g *gathering) inTieOrder(co *collector) []int {
 	n := len(co.Read.Ties)
-	co.failOn(co.tick(g.len()))
+	co.FailOn(co.Tick(g.len()))
 	order := make([]int, g.len())
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		for k, v := range co.Read.Ties {
-			if c := co.compareIDs(v, g.ties[a*n+k], g.ties[b*n+k]); c != 0 {
+			if c := co.CompareIDs(v, g.ties[a*n+k], g.ties[b*n+k]); c != 0 {
 				return c
 			}
 		}
@@ -200,7 +200,7 @@ func (o *output) nodesColumn(c *ir.Projection, groups []uint32) (engine.Column, 
 		return engine.Column{}, err
 	}
 	bytes := n * (4 + fieldBytes*len(c.FieldExprs))
-	if err := co.spend(bytes); err != nil {
+	if err := co.Spend(bytes); err != nil {
 		return engine.Column{}, err
 	}
 	o.charged += bytes
@@ -217,30 +217,10 @@ func (o *output) nodesColumn(c *ir.Projection, groups []uint32) (engine.Column, 
 		}
 		out.Offsets = append(out.Offsets, int32(len(ords)))
 	}
-	rows := frame{n: n, cols: make([][]uint32, co.Width())}
-	rows.cols[list.nodes] = ords
+	rows := eval.Frame{N: n, Cols: make([][]uint32, co.Width())}
+	rows.Cols[list.nodes] = ords
 	for k, ex := range c.FieldExprs {
-		out.Fields[k] = o.eval(ex, &rows).Column
+		out.Fields[k] = o.Eval(ex, &rows).Column
 	}
 	return out, nil
-}
-
-// compareIDs compares the ids of two entities that a variable may be bound to. Null comes first.
-func (ev *evaluator) compareIDs(v plan.VarID, a, b uint32) int {
-	switch {
-	case a == b:
-		return 0
-	case a == version.NoOrd:
-		return -1
-	case b == version.NoOrd:
-		return 1
-	}
-	if s := ev.shared(v); s != nil {
-		return s.compare(a, b)
-	}
-	t := ev.table(v)
-	if t.Sorted() {
-		return int(int64(a) - int64(b))
-	}
-	return strings.Compare(t.ID(a), t.ID(b))
 }

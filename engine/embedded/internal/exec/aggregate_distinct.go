@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
@@ -27,8 +28,8 @@ func (d *distinctCounts) reset() {
 // seenBytes estimates the memory of an element of a set, in bytes, without its key.
 const seenBytes = 48
 
-// add counts the values that are new in their group. The error is that of budget.spend.
-func (d *distinctCounts) add(b *budget, values *column.Vec, groups []uint32, counts []int64) error {
+// add counts the values that are new in their group. The error is that of eval.Budget.Spend.
+func (d *distinctCounts) add(b *eval.Budget, values *column.Vec, groups []uint32, counts []int64) error {
 	if d.seen == nil {
 		d.seen = map[string]struct{}{}
 	}
@@ -40,7 +41,7 @@ func (d *distinctCounts) add(b *budget, values *column.Vec, groups []uint32, cou
 		if _, again := d.seen[string(d.key)]; again {
 			continue
 		}
-		if err := b.spend(len(d.key) + seenBytes); err != nil {
+		if err := b.Spend(len(d.key) + seenBytes); err != nil {
 			return err
 		}
 		d.spent += len(d.key) + seenBytes

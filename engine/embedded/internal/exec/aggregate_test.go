@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -26,7 +27,7 @@ func TestFolds(t *testing.T) {
 
 // medianOf returns the median of values of one type. It folds them as one group, a few in each
 // frame.
-func medianOf(t *testing.T, b *budget, vals ...value.Value) float64 {
+func medianOf(t *testing.T, b *eval.Budget, vals ...value.Value) float64 {
 	t.Helper()
 	m := &medians{}
 	m.grow()
@@ -74,7 +75,7 @@ func TestMedian(t *testing.T) {
 		{1 << 63, []value.Value{value.OfU64(math.MaxUint64), value.OfU64(1 << 63), value.OfU64(1)}},
 		{0.25, []value.Value{value.OfF32(0.25)}},
 	} {
-		if got := medianOf(t, &budget{}, c.vals...); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+		if got := medianOf(t, &eval.Budget{}, c.vals...); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("the median of %v is %v, expected %v", c.vals, got, c.want)
 		}
 	}
@@ -95,12 +96,12 @@ func TestMedianSpends(t *testing.T) {
 		var sum exactSum
 		sum.addInt(sorted[(len(sorted)-1)/2])
 		sum.addInt(sorted[len(sorted)/2])
-		b := &budget{}
+		b := &eval.Budget{}
 		if got, want := medianOf(t, b, vals...), sum.value()/2; got != want {
 			t.Fatalf("the median of %d numbers is %v, expected %v", len(vals), got, want)
 		}
-		if b.spent < 8*int64(len(vals)) {
-			t.Fatalf("%d numbers spent %d bytes", len(vals), b.spent)
+		if b.Spent < 8*int64(len(vals)) {
+			t.Fatalf("%d numbers spent %d bytes", len(vals), b.Spent)
 		}
 	}
 	vec := new(column.Vec)
@@ -108,10 +109,10 @@ func TestMedianSpends(t *testing.T) {
 	vec.Set(0, value.OfI64(1))
 	vec.Set(1, value.OfI64(1))
 	vec.SetNull(1)
-	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 100}, vec, make([]uint32, 2)); err != nil {
+	if err := (&medians{keys: make([][]uint64, 1)}).add(&eval.Budget{Limit: 100}, vec, make([]uint32, 2)); err != nil {
 		t.Errorf("two values do not fit 100 bytes: %v", err)
 	}
-	if err := (&medians{keys: make([][]uint64, 1)}).add(&budget{limit: 10}, vec, make([]uint32, 2)); err == nil {
+	if err := (&medians{keys: make([][]uint64, 1)}).add(&eval.Budget{Limit: 10}, vec, make([]uint32, 2)); err == nil {
 		t.Error("two values fit 10 bytes")
 	}
 }

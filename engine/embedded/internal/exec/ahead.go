@@ -46,15 +46,15 @@ const aheadMost = 64
 
 // readRows prefetches the properties of the collected rows before they are sorted.
 func (co *collector) readRows() {
-	n := co.rows.n
+	n := co.rows.N
 	// A step that stops early yields one row more than the limit.
-	if n < 2 || n > aheadMost || co.Read.Grouped || co.maxRows >= 0 && int64(n)-1 > co.maxRows {
+	if n < 2 || n > aheadMost || co.Read.Grouped || co.MaxRows >= 0 && int64(n)-1 > co.MaxRows {
 		return
 	}
 	var sum uint32
 	for _, v := range co.Keep {
 		if props := co.Reads[v]; props != nil {
-			table, ords := co.table(v), co.rows.cols[v][:n]
+			table, ords := co.Table(v), co.rows.Cols[v][:n]
 			if !co.Read.Vars[v].Optional {
 				sum += table.ReadAheadAll(ords, props)
 				continue
@@ -109,7 +109,7 @@ func (a *ahead) sides(p *pipe, v plan.VarID) {
 // readAhead prefetches the data of entity `ord` of table t that later steps will read: the
 // properties and the edges in a.
 func (m *matcher) readAhead(a *ahead, t *version.Table, ord uint32) {
-	m.ahead = a.read(m.snap, t, ord)
+	m.ahead = a.read(m.Snap, t, ord)
 }
 
 // read does the work of [matcher.readAhead]. The result has no meaning.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -68,40 +69,40 @@ func (pl *planner) approximate() *nearStep {
 }
 
 // run implements [step].
-func (s gather) run(m *matcher, _ *pipe, _ int, f *frame) error {
-	m.passing = append(m.passing, f.cols[s.v][:f.n]...)
-	return m.spend(4 * f.n)
+func (s gather) run(m *matcher, _ *pipe, _ int, f *eval.Frame) error {
+	m.passing = append(m.passing, f.Cols[s.v][:f.N]...)
+	return m.Spend(4 * f.N)
 }
 
 // run implements [step].
-func (s *nearStep) run(m *matcher, p *pipe, at int, f *frame) error {
+func (s *nearStep) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	m.passing = m.passing[:0]
 	if err := m.push(s.rows, 0, f); err != nil {
 		return err
 	}
 	spent := 4 * len(m.passing)
-	ords, err := m.closestOf(s.score, int(min(m.maxRows, int64(len(m.passing))))+1)
+	ords, err := m.closestOf(s.score, int(min(m.MaxRows, int64(len(m.passing))))+1)
 	if err != nil {
 		return err
 	}
 	out := m.frame(s.id, []plan.VarID{s.v})
 	for len(ords) > 0 {
-		out.n = copy(out.cols[s.v][:frameSize], ords)
-		ords = ords[out.n:]
+		out.N = copy(out.Cols[s.v][:eval.FrameSize], ords)
+		ords = ords[out.N:]
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
 		m.makeColumns(out, s.v)
 	}
-	return m.spend(-spent)
+	return m.Spend(-spent)
 }
 
 // closestOf returns the entities of m.passing that can be among the closest to a target; `limit` is
 // the number of closest entities. Without an index, closestOf returns all entities of m.passing.
 func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
-	d, t := m.Distances[e.Score], &m.targets[e.Score]
-	table := m.table(d.Var)
-	if t.vector == nil || len(m.passing) <= limit {
+	d, t := m.Distances[e.Score], &m.Targets[e.Score]
+	table := m.Table(d.Var)
+	if t.Vector == nil || len(m.passing) <= limit {
 		return m.passing, nil
 	}
 	view, err := m.approximateIndex(table, d.Prop)
@@ -115,10 +116,10 @@ func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
 		return m.passing, nil
 	}
 	size := 8 * (int(table.Ordinals())/64 + 1)
-	if err := m.spend(size); err != nil {
+	if err := m.Spend(size); err != nil {
 		return nil, err
 	}
-	defer m.spend(-size)
+	defer m.Spend(-size)
 	accept := engine.NewBitmap(int(table.Ordinals()))
 	for _, ord := range m.passing {
 		accept.Set(int(ord))
@@ -133,16 +134,16 @@ func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
 		slices.Sort(m.passing)
 	}
 	add := near.adder(view)
-	for ords := range slices.Chunk(m.passing, frameSize) {
-		if err := m.tick(frameSize); err != nil {
+	for ords := range slices.Chunk(m.passing, eval.FrameSize) {
+		if err := m.Tick(eval.FrameSize); err != nil {
 			return nil, err
 		}
 		view.Of(near.query, ords, add)
 	}
-	err = view.Each(&m.vectors, near.query, false, accept, &near.least, m.tick, add)
+	err = view.Each(&m.vectors, near.query, false, accept, &near.least, m.Tick, add)
 	near.addNotFinite(view, accept)
 	if err == nil {
-		err = m.spend(len(near.ords) * candidateBytes)
+		err = m.Spend(len(near.ords) * candidateBytes)
 	}
 	return near.candidates(), err
 }
@@ -151,9 +152,9 @@ func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
 // returns nil if the memory of the run does not suffice to bring the index up to date. In both
 // cases the caller compares all vectors. It returns an error only if the context has ended.
 func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, error) {
-	spent := m.spent
-	view, err := t.Vectors(index.Work{Ctx: m.ctx, Spend: m.spend}, p)
-	m.spent = spent // the memory belongs to the table, not to the run
+	spent := m.Spent
+	view, err := t.Vectors(index.Work{Ctx: m.Ctx, Spend: m.Spend}, p)
+	m.Spent = spent // the memory belongs to the table, not to the run
 	if errors.As(err, new(*engine.TooLarge)) || errors.As(err, new(*engine.Busy)) {
 		return nil, nil
 	}
@@ -184,20 +185,20 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 		}
 		before := m.vectors.Bytes()
 		var err error
-		found, err = view.Near(&m.vectors, near.query, breadth, limit, g.Nodes()/2, passes, m.tick, add)
+		found, err = view.Near(&m.vectors, near.query, breadth, limit, g.Nodes()/2, passes, m.Tick, add)
 		if err == nil {
-			err = m.hold(m.vectors.Bytes() - before)
+			err = m.Hold(m.vectors.Bytes() - before)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	err := view.Each(&m.vectors, near.query, !found, accept, &near.least, m.tick, add)
+	err := view.Each(&m.vectors, near.query, !found, accept, &near.least, m.Tick, add)
 	near.addNotFinite(view, accept)
 	if err != nil {
 		return err
 	}
-	return m.spend(len(near.ords) * candidateBytes)
+	return m.Spend(len(near.ords) * candidateBytes)
 }
 
 // adder returns a function that adds an entity by the codes of its vector. The function raises

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -126,62 +127,62 @@ func (pl *planner) wants(t *ir.Test, wanted func(plan.VarID) bool) bool {
 }
 
 // run implements [step].
-func (s *blockFilter) run(m *matcher, p *pipe, at int, f *frame) error {
+func (s *blockFilter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	if m.isDropped(s.test) {
 		return m.push(p, at+1, f)
 	}
-	if err := m.tick(f.n); err != nil {
+	if err := m.Tick(f.N); err != nil {
 		return err
 	}
-	var among rowSet
-	for i := range f.n {
-		if !f.isDone(i) {
-			among.set(uint32(i))
+	var among eval.RowSet
+	for i := range f.N {
+		if !f.IsDone(i) {
+			among.Set(uint32(i))
 		}
 	}
 	kept, err := m.satisfying(s.test, f, s.vars, among)
 	if err != nil {
 		return err
 	}
-	rows := m.chosen[:0]
+	rows := m.Chosen[:0]
 	for i, word := range kept {
 		for ; word != 0; word &= word - 1 {
 			rows = append(rows, uint32(i*64+bits.TrailingZeros64(word)))
 		}
 	}
-	m.chosen = rows
-	f.choose(rows, s.vars)
+	m.Chosen = rows
+	f.Choose(rows, s.vars)
 	return m.push(p, at+1, f)
 }
 
 // isDropped reports whether the run drops a test because an argument is null.
 func (m *matcher) isDropped(t *arrangedTest) bool {
-	return t.Drops && plan.Dropped(t.Src, func(param int) bool { return m.args[param].IsNull() })
+	return t.Drops && plan.Dropped(t.Src, func(param int) bool { return m.Args[param].IsNull() })
 }
 
 // satisfying returns the rows of a frame that satisfy a test. The test must not be dropped. The
 // result contains only rows of the set `among`. The variables `vars` are bound in the frame.
-func (m *matcher) satisfying(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+func (m *matcher) satisfying(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
 	kept, err := m.keeps(t, f, vars, among)
 	if m.prof != nil {
-		m.prof.tests[t] += kept.count()
+		m.prof.tests[t] += kept.Count()
 	}
 	return kept, err
 }
 
 // keeps does the work of satisfying, without counting for the profile.
-func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+func (m *matcher) keeps(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
 	switch t.Src.(type) {
 	case plan.Filter:
-		var kept rowSet
-		m.chosen = m.test(t.Cond, f, m.chosen[:0])
-		for _, i := range m.chosen {
-			kept.set(i)
+		var kept eval.RowSet
+		m.Chosen = m.Test(t.Cond, f, m.Chosen[:0])
+		for _, i := range m.Chosen {
+			kept.Set(i)
 		}
-		return kept.and(among), m.textErr
+		return kept.And(among), m.TextErr
 	case plan.Not:
 		matched, err := m.matching(t, f, vars, among)
-		return among.without(matched), err
+		return among.Without(matched), err
 	case plan.Exists:
 		return m.matching(t, f, vars, among)
 	case plan.Any:
@@ -193,19 +194,19 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 				}
 				continue
 			}
-			if rest.isEmpty() {
+			if rest.IsEmpty() {
 				break
 			}
 			kept, err := m.satisfying(inner, f, vars, rest)
 			if err != nil {
 				return kept, err
 			}
-			rest = rest.without(kept)
-			if fault.On(fault.AnyStops) && !kept.isEmpty() {
+			rest = rest.Without(kept)
+			if fault.On(fault.AnyStops) && !kept.IsEmpty() {
 				break
 			}
 		}
-		return among.without(rest), nil
+		return among.Without(rest), nil
 	case plan.All:
 		kept := among
 		for _, inner := range t.of {
@@ -215,7 +216,7 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 				}
 				continue
 			}
-			if kept.isEmpty() {
+			if kept.IsEmpty() {
 				break
 			}
 			var err error
@@ -233,68 +234,40 @@ func (m *matcher) keeps(t *arrangedTest, f *frame, vars []plan.VarID, among rowS
 }
 
 // matching returns the rows in the set `among` for which the block of a test has a match.
-func (m *matcher) matching(t *arrangedTest, f *frame, vars []plan.VarID, among rowSet) (rowSet, error) {
+func (m *matcher) matching(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
 	in := m.frame(t.id, vars)
-	if cap(in.outer) < frameSize {
-		in.outer = make([]uint32, frameSize)
-		if err := m.hold(4 * frameSize); err != nil {
-			return rowSet{}, err
+	if cap(in.Outer) < eval.FrameSize {
+		in.Outer = make([]uint32, eval.FrameSize)
+		if err := m.Hold(4 * eval.FrameSize); err != nil {
+			return eval.RowSet{}, err
 		}
 	}
-	in.outer = in.outer[:frameSize]
-	var matched rowSet
-	for i := range f.n {
-		if !among.get(uint32(i)) {
+	in.Outer = in.Outer[:eval.FrameSize]
+	var matched eval.RowSet
+	for i := range f.N {
+		if !among.Get(uint32(i)) {
 			continue
 		}
-		if f.isNull(t.needs, i) {
+		if f.IsNull(t.needs, i) {
 			if fault.On(fault.NullMatches) {
-				matched.set(uint32(i))
+				matched.Set(uint32(i))
 			}
 			continue
 		}
 		for _, v := range vars {
-			in.cols[v][in.n] = f.cols[v][i]
+			in.Cols[v][in.N] = f.Cols[v][i]
 		}
-		in.outer[in.n] = uint32(i)
+		in.Outer[in.N] = uint32(i)
 		if fault.On(fault.RowsRenumbered) {
-			in.outer[in.n] = uint32(in.n)
+			in.Outer[in.N] = uint32(in.N)
 		}
-		in.n++
+		in.N++
 	}
-	in.found = &matched
+	in.Found = &matched
 	err := m.push(t.inner, 0, in)
-	in.found = nil
+	in.Found = nil
 	return matched, err
 }
-
-// and returns the rows that are in both sets.
-func (s rowSet) and(o rowSet) rowSet {
-	for i := range s {
-		s[i] &= o[i]
-	}
-	return s
-}
-
-// without returns the rows of s that are not in o.
-func (s rowSet) without(o rowSet) rowSet {
-	for i := range s {
-		s[i] &^= o[i]
-	}
-	return s
-}
-
-// count returns the number of rows in the set.
-func (s rowSet) count() int64 {
-	n := 0
-	for _, word := range s {
-		n += bits.OnesCount64(word)
-	}
-	return int64(n)
-}
-
-// isEmpty reports whether the set contains no rows.
-func (s rowSet) isEmpty() bool { return s == rowSet{} }
 
 // pipes calls `visit` with the steps of each block in the test.
 func (t *arrangedTest) pipes(visit func(*pipe)) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
@@ -12,10 +13,10 @@ import (
 // collector takes the rows of a match and keeps the result: its rows, or one row for each
 // group. Afterwards perm lists them in order.
 type collector struct {
-	*evaluator
-	rows  frame  // the result's rows, or one row of each group
-	more  bool   // the limit cut rows off; known after finish
-	ahead uint32 // keeps the compiler from removing prefetches
+	*eval.Evaluator
+	rows  eval.Frame // the result's rows, or one row of each group
+	more  bool       // the limit cut rows off; known after finish
+	ahead uint32     // keeps the compiler from removing prefetches
 	// counted is the number of rows that steps of type multiply have counted for a read that returns only counts.
 	counted int64
 	sorter
@@ -27,9 +28,9 @@ type collector struct {
 	// blocks runs the conditions of `having` and the blocks within columns.
 	blocks interface {
 		// having returns the rows of a frame that satisfy condition number i of `having`, among the rows of a set.
-		having(i int, f *frame, among rowSet) (rowSet, error)
+		having(i int, f *eval.Frame, among eval.RowSet) (eval.RowSet, error)
 		// recordsColumn returns the column of a `first` or `collect` block for the rows of a frame.
-		recordsColumn(c *ir.Projection, f *frame) (engine.Column, error)
+		recordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column, error)
 		// nest counts n records of a column toward the limit of a batch.
 		nest(n int, column string) error
 		// startBatch forgets the records of the batch before.
@@ -40,18 +41,18 @@ type collector struct {
 }
 
 // newCollector returns a collector for the runs of a query. The argument `countsOnly` says whether the read returns only counts of all its rows.
-func newCollector(ev *evaluator, countsOnly bool) collector {
-	co := collector{evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.Query), grouper: newGrouper(ev.Query), fuser: newFuser(ev.Query)}
-	co.rows.cols = make([][]uint32, ev.Width())
+func newCollector(ev *eval.Evaluator, countsOnly bool) collector {
+	co := collector{Evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.Query), grouper: newGrouper(ev.Query), fuser: newFuser(ev.Query)}
+	co.rows.Cols = make([][]uint32, ev.Width())
 	return co
 }
 
 // begin empties the collector for a new run.
 func (co *collector) begin() {
-	for v := range co.rows.cols {
-		co.rows.cols[v] = co.rows.cols[v][:0]
+	for v := range co.rows.Cols {
+		co.rows.Cols[v] = co.rows.Cols[v][:0]
 	}
-	co.rows.n, co.perm, co.more, co.counted, co.passed = 0, co.perm[:0], false, 0, 0
+	co.rows.N, co.perm, co.more, co.counted, co.passed = 0, co.perm[:0], false, 0, 0
 	co.grouper.begin()
 	co.fuser.begin()
 }
@@ -60,27 +61,27 @@ func (co *collector) begin() {
 const pruneAt = 8192
 
 // collect collects the rows that the match yields.
-func (co *collector) collect(f *frame) error {
+func (co *collector) collect(f *eval.Frame) error {
 	if co.countsOnly {
-		co.counted += int64(f.n)
+		co.counted += int64(f.N)
 		return nil
 	}
 	if co.Read.Grouped {
 		return co.group(f)
 	}
 	if len(co.Havings) > 0 {
-		if err := co.filter(f); err != nil || f.n == 0 {
+		if err := co.filter(f); err != nil || f.N == 0 {
 			return err
 		}
 	}
-	if err := co.spend(4 * f.n * (len(co.Keep) + 1)); err != nil {
+	if err := co.Spend(4 * f.N * (len(co.Keep) + 1)); err != nil {
 		return err
 	}
 	for _, v := range co.Keep {
-		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
+		co.rows.Cols[v] = append(co.rows.Cols[v], f.Cols[v][:f.N]...)
 	}
-	co.rows.n += f.n
-	if limit := co.maxRows; limit >= 0 && prunes(co.rows.n, limit) {
+	co.rows.N += f.N
+	if limit := co.MaxRows; limit >= 0 && prunes(co.rows.N, limit) {
 		if err := co.sort(); err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (co *collector) tally(rows int) {
 	}
 	if co.grouped == 0 {
 		co.grouped++
-		co.rows.n++
+		co.rows.N++
 		co.addGroup()
 	}
 	for i := range co.sums {
@@ -114,7 +115,7 @@ func (co *collector) finish() error {
 	co.tally(int(co.counted))
 	if co.Read.Grouped && co.grouped == 0 && !slices.ContainsFunc(co.Columns, func(c ir.Projection) bool { return c.IsKey() }) {
 		co.grouped++
-		co.rows.n++
+		co.rows.N++
 		co.addGroup()
 	}
 	order := co.sort
@@ -122,7 +123,7 @@ func (co *collector) finish() error {
 		order = co.sortGroups
 	}
 	co.readRows()
-	rows := co.rows.n
+	rows := co.rows.N
 	if co.Read.Grouped && len(co.Havings) > 0 {
 		if err := co.filterGroups(); err != nil {
 			return err
@@ -133,11 +134,11 @@ func (co *collector) finish() error {
 	}
 	// Each step that stops early yields one row more than the limit, so rows were cut off if and
 	// only if more were collected. rows.n counts the groups of a grouped read.
-	co.more = co.more || co.maxRows > 0 && int64(rows) > co.maxRows
-	if err := cmp.Or(order(), co.textErr); err != nil {
+	co.more = co.more || co.MaxRows > 0 && int64(rows) > co.MaxRows
+	if err := cmp.Or(order(), co.TextErr); err != nil {
 		return err
 	}
-	if limit := co.maxRows; limit >= 0 && int64(len(co.perm)) > limit {
+	if limit := co.MaxRows; limit >= 0 && int64(len(co.perm)) > limit {
 		co.perm = co.perm[:limit]
 	}
 	return nil
@@ -147,13 +148,13 @@ func (co *collector) finish() error {
 func (co *collector) permute(n int) {
 	n = min(n, len(co.perm))
 	for _, v := range co.Keep {
-		col := co.rows.cols[v]
+		col := co.rows.Cols[v]
 		co.moved = slices.Grow(co.moved[:0], n)[:n]
 		for i, p := range co.perm[:n] {
 			co.moved[i] = col[p]
 		}
-		co.rows.cols[v] = append(col[:0], co.moved...)
+		co.rows.Cols[v] = append(col[:0], co.moved...)
 	}
-	co.spent -= int64(4 * (co.rows.n - n) * (len(co.Keep) + 1))
-	co.rows.n = n
+	co.Spent -= int64(4 * (co.rows.N - n) * (len(co.Keep) + 1))
+	co.rows.N = n
 }

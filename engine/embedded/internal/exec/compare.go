@@ -138,7 +138,7 @@ func (k *sortKey) compare(a, b uint32) int {
 		}
 		c := 0
 		if k.shared != nil {
-			c = k.shared.compare(x, y)
+			c = k.shared.Compare(x, y)
 		} else if k.sorted {
 			c = cmp.Compare(x, y)
 		} else {

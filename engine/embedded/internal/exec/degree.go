@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -79,8 +80,8 @@ func (s *degrees) countsRows(q *ir.Query) bool {
 }
 
 // run implements [step].
-func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
-	edges := m.snap.Edges(s.EdgeType)
+func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *eval.Frame) error {
+	edges := m.Snap.Edges(s.EdgeType)
 	adj := edges.Out()
 	other := s.To
 	if s.v == s.To {
@@ -88,15 +89,15 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 	}
 	out := m.frame(s.id, nil)
 	m.makeColumns(out, s.v)
-	nodes := m.table(s.v)
+	nodes := m.Table(s.v)
 	plain := adj.Simple() && edges.AllLive()
 	for next := uint32(0); next < nodes.Ordinals(); {
-		if err := m.tick(frameSize); err != nil {
+		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
-		n, more := nodes.Scan(next, out.cols[s.v][:frameSize])
+		n, more := nodes.Scan(next, out.Cols[s.v][:eval.FrameSize])
 		next = more
-		found, weights := out.cols[s.v][:n], m.weights[:0]
+		found, weights := out.Cols[s.v][:n], m.weights[:0]
 		for _, node := range found {
 			var d uint32
 			if plain {
@@ -112,7 +113,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 				weights = append(weights, int64(d))
 			}
 		}
-		out.n, m.weights = len(weights), weights
+		out.N, m.weights = len(weights), weights
 		if err := m.out.groupWeighted(out, weights); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *frame) error {
 // others returns the number of different nodes that the edges of a node lead to.
 func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
-	if err := m.tick(1 + len(list)/8); err != nil {
+	if err := m.Tick(1 + len(list)/8); err != nil {
 		return 0, err
 	}
 	alive := edges.AllLive()
@@ -140,14 +141,14 @@ func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 		return n, nil
 	}
 	seen := &m.walks[s.id]
-	seen.begin(m.table(other).Ordinals())
+	seen.Begin(m.Table(other).Ordinals())
 	for i, e := range list {
-		if (alive || edges.Alive(e)) && seen.visit(to[i]) {
+		if (alive || edges.Alive(e)) && seen.Visit(to[i]) {
 			n++
 		}
 	}
 	for more := true; more; more = later.Next() {
-		if (alive || edges.Alive(later.Edge)) && seen.visit(later.Other) {
+		if (alive || edges.Alive(later.Edge)) && seen.Visit(later.Other) {
 			n++
 		}
 	}

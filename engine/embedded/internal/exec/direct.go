@@ -90,7 +90,7 @@ func (p *Program) RunDirect(ctx context.Context, snap *version.Snapshot, args en
 	}
 	r := p.pool.Get().(*run)
 	r.direct(ctx, &p.first, snap, args)
-	r.evaluator.ctx = nil
+	r.evaluator.Ctx = nil
 	return &Result{run: r, prog: p, id: snap.Commit.ID}
 }
 
@@ -98,8 +98,8 @@ func (p *Program) RunDirect(ctx context.Context, snap *version.Snapshot, args en
 // firstLookup.direct is set.
 func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot, args engine.Args) {
 	ev, co := &r.evaluator, &r.collector
-	ev.ctx, ev.textErr = ctx, nil
-	co.perm, co.rows.n, co.more = co.perm[:0], 0, false
+	ev.Ctx, ev.TextErr = ctx, nil
+	co.perm, co.rows.N, co.more = co.perm[:0], 0, false
 	id := &args[k.param]
 	if id.IsNull() || ev.Read.LimitOf(args) == 0 {
 		return
@@ -114,16 +114,16 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 		return
 	}
 	v := k.lookup.v
-	ev.tables[v] = table
-	co.rows.cols[v] = append(co.rows.cols[v][:0], ord)
-	co.perm, co.rows.n = append(co.perm, 0), 1
+	ev.Tables[v] = table
+	co.rows.Cols[v] = append(co.rows.Cols[v][:0], ord)
+	co.perm, co.rows.N = append(co.perm, 0), 1
 }
 
 // single makes the batch of a row from the copy of the row, for a program whose field
 // firstLookup.single is set. It reports false if the copy lacks a value.
 func (o *output) single(row uint32) bool {
 	v := o.lone
-	copies, at := o.tables[v].Copied(o.from.rows.cols[v][row])
+	copies, at := o.Tables[v].Copied(o.from.rows.Cols[v][row])
 	if copies == nil {
 		return false
 	}

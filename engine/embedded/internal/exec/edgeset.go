@@ -3,6 +3,7 @@ package exec
 import (
 	"math/bits"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 )
 
@@ -41,7 +42,7 @@ func (m *matcher) edgeSet(s *check) (*edgeSet, error) {
 	if set.slots != nil {
 		return set, nil
 	}
-	edges := int(m.snap.Edges(s.EdgeType).Live())
+	edges := int(m.Snap.Edges(s.EdgeType).Live())
 	if set.refused || set.searches <= edges/setShare {
 		return nil, nil
 	}
@@ -50,8 +51,8 @@ func (m *matcher) edgeSet(s *check) (*edgeSet, error) {
 		set.refused = true
 		return nil, nil
 	}
-	if m.spend(size) != nil {
-		m.spent -= int64(size)
+	if m.Spend(size) != nil {
+		m.Spent -= int64(size)
 		set.refused = true
 		return nil, nil
 	}
@@ -72,16 +73,16 @@ func newEdgeSet(edges int) edgeSet {
 
 // fill adds the live edges of a type to a set.
 func (m *matcher) fill(set *edgeSet, l *ir.Link) error {
-	table := m.snap.Edges(l.EdgeType)
-	var ords [frameSize]uint32
+	table := m.Snap.Edges(l.EdgeType)
+	var ords [eval.FrameSize]uint32
 	for next := uint32(0); next < table.Ordinals(); {
-		if err := m.tick(frameSize); err != nil {
+		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
 		var n int
 		n, next = table.Scan(next, ords[:])
 		for _, ord := range ords[:n] {
-			set.add(m.snap.Ends(table, ord))
+			set.add(m.Snap.Ends(table, ord))
 		}
 	}
 	return nil

@@ -7,31 +7,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// maxExamined is the number of nodes and edges that one run may examine, unless Options.Examined is set. It bounds
-// runs without a deadline: the fastest counts examine that many in about half a minute, and other reads need longer.
-const maxExamined = 1 << 33
-
-// examineBudget counts the nodes and edges that the steps of a run examine, each time that a step examines one. The
-// counts are approximate.
-type examineBudget struct {
-	total        int64 // examined so far
-	mostExamined int64 // maximum that the run may examine
-}
-
-// examinedResource names the resource that examineBudget bounds.
-const examinedResource = "nodes and edges that one query examines"
-
-// examine adds n to the number of nodes and edges that the run has examined. The error is a *engine.TooLarge without a
-// hint; see matcher.inStep.
-func (b *examineBudget) examine(n int64) error {
-	if b.total += n; b.total > b.mostExamined {
-		return &engine.TooLarge{Resource: examinedResource, Limit: b.mostExamined, Actual: b.total}
-	}
-	return nil
-}
 
 // traverses is a step that follows the edges of a traversal.
 type traverses interface{ traversal() *plan.Traverse }
@@ -39,14 +17,14 @@ type traverses interface{ traversal() *plan.Traverse }
 // traversal implements [traverses].
 func (t *traverse) traversal() *plan.Traverse { return &t.Traverse }
 
-// inStep adds the place of a step in the query to an error of examineBudget.examine. It returns any other error
+// inStep adds the place of a step in the query to an error of eval.examineBudget.Examine. It returns any other error
 // unchanged. Of several steps that the error passes, the first one adds its place.
 func (m *matcher) inStep(err error, s step) error {
 	if err == nil {
 		return nil
 	}
 	var large *engine.TooLarge
-	if !errors.As(err, &large) || large.Resource != examinedResource || large.Hint != "" {
+	if !errors.As(err, &large) || large.Resource != eval.ExaminedResource || large.Hint != "" {
 		return err
 	}
 	if last, ok := s.(*multiply); ok && last.last != nil {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -16,7 +17,7 @@ type explore struct {
 	traverse
 	route *ir.Route
 	both  bool // whether both ends are bound
-	// number is the position of the step's memory in evaluator.searches, counted from the end of
+	// number is the position of the step's memory in eval.Evaluator.Searches, counted from the end of
 	// the memory of the expressions.
 	number int
 }
@@ -28,24 +29,24 @@ func (pl *planner) explore(tr traverse, both bool) *explore {
 }
 
 // run implements [step].
-func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
-	search := &m.searches[len(m.Routes)+s.number]
+func (s *explore) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	search := &m.Searches[len(m.Routes)+s.number]
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.EdgeVar)
 	if s.both {
-		return m.inWalk(s.check(m, search, p, at, f, out), &s.Traverse)
+		return m.InWalk(s.check(m, search, p, at, f, out), &s.Traverse)
 	}
 	m.makeColumns(out, s.to)
 	last, fits := version.NoOrd, false
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
-		if node := f.cols[s.from][i]; node != last {
-			start, ok := m.placeOf(&s.route.Near, node)
+		if node := f.Cols[s.from][i]; node != last {
+			start, ok := m.PlaceOf(&s.route.Near, node)
 			if fits = ok; fits {
-				if err := m.visitAll(&search.near, s.route, start); err != nil {
-					return m.inWalk(err, &s.Traverse)
+				if err := m.VisitAll(&search.Near, s.route, start); err != nil {
+					return m.InWalk(err, &s.Traverse)
 				}
 			}
 			last = node
@@ -53,56 +54,36 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *frame) error {
 		if !fits {
 			continue
 		}
-		if err := s.emit(m, &search.near, p, at, f, i, out); err != nil {
+		if err := s.emit(m, &search.Near, p, at, f, i, out); err != nil {
 			return err
 		}
 	}
 	return m.flush(p, at, out)
 }
 
-// visitAll visits the nodes that walks from the given node reach within the maximum length of the
-// route. On a closed route, it stops when it comes back to that node.
-func (ev *evaluator) visitAll(f *front, r *ir.Route, from ir.Place) error {
-	ev.start(f, r, from, r.Link.Walk && !r.Closed)
-	if err := ev.tick(1); err != nil {
-		return err
-	}
-	for f.depth < r.Max && !f.isBack(r) {
-		if more, err := ev.advance(f, r, r.Ahead); err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// isBack reports whether a search on a closed route has come back to its start.
-func (f *front) isBack(r *ir.Route) bool {
-	return r.Closed && f.walks[f.kind].bits.Get(int(f.end[0]))
-}
-
 // emit appends a row to the frame `out` for each node that the walk from row i of frame f reaches.
 // When `out` is full, emit passes it to the next step.
-func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i int, out *frame) error {
+func (s *explore) emit(m *matcher, search *eval.Front, p *pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
 	least := s.route.Min
 	if s.route.Closed {
-		if !search.isBack(s.route) {
+		if !search.IsBack(s.route) {
 			return nil
 		}
-		least = max(least, search.depth)
+		least = max(least, search.Depth)
 	}
-	for d := least; d <= search.depth; d++ {
+	for d := least; d <= search.Depth; d++ {
 		for kind := range s.route.Kinds {
-			base, fits := m.base(&s.route.Far, kind)
+			base, fits := m.Base(&s.route.Far, kind)
 			if !fits {
 				continue
 			}
-			left := search.level(kind, d)
+			left := search.Level(kind, d)
 			if s.route.Closed {
-				if left = search.end[:]; kind != search.kind {
+				if left = search.End[:]; kind != search.Kind {
 					continue
 				}
 			}
-			if err := s.emitLevel(m, left, base, d, p, at, f, i, out); err != nil || f.isDone(i) {
+			if err := s.emitLevel(m, left, base, d, p, at, f, i, out); err != nil || f.IsDone(i) {
 				return err
 			}
 		}
@@ -112,25 +93,25 @@ func (s *explore) emit(m *matcher, search *front, p *pipe, at int, f *frame, i i
 
 // emitLevel does the work of emit for nodes of one kind at the distance d. The ordinals of the variable at the far end
 // are those of the nodes plus `base`.
-func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pipe, at int, f *frame, i int, out *frame) error {
+func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
 	for len(left) > 0 {
-		k := out.repeat(f, i, s.vars, len(left))
-		to := out.cols[s.to][out.n-k : out.n]
+		k := out.Repeat(f, i, s.vars, len(left))
+		to := out.Cols[s.to][out.N-k : out.N]
 		copy(to, left)
 		left = left[k:]
 		for j := range to {
 			to[j] += base
 		}
 		if s.EdgeVar != plan.NoVar {
-			lengths := out.cols[s.EdgeVar][out.n-k : out.n]
+			lengths := out.Cols[s.EdgeVar][out.N-k : out.N]
 			for j := range lengths {
 				lengths[j] = uint32(max(d, fault.Count(fault.HopsFromOne)))
 			}
 		}
-		if out.n < frameSize {
+		if out.N < eval.FrameSize {
 			return nil
 		}
-		if err := m.flush(p, at, out); err != nil || f.isDone(i) {
+		if err := m.flush(p, at, out); err != nil || f.IsDone(i) {
 			return err
 		}
 	}
@@ -139,28 +120,28 @@ func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pi
 
 // check appends to the frame `out` the rows of f in which a walk joins the two nodes. When `out` is
 // full, check passes it to the next step.
-func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *frame) error {
-	for i := range f.n {
-		if f.isDone(i) {
+func (s *explore) check(m *matcher, search *eval.Search, p *pipe, at int, f, out *eval.Frame) error {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
-		a, fitsA := m.placeOf(&s.route.Near, f.cols[s.from][i])
-		b, fitsB := m.placeOf(&s.route.Far, f.cols[s.to][i])
+		a, fitsA := m.PlaceOf(&s.route.Near, f.Cols[s.from][i])
+		b, fitsB := m.PlaceOf(&s.route.Far, f.Cols[s.to][i])
 		if !fitsA || !fitsB {
 			continue
 		}
-		length, err := m.between(search, s.route, a, b)
+		length, err := m.Between(search, s.route, a, b)
 		if err != nil {
 			return err
 		}
 		if length < 0 {
 			continue
 		}
-		out.copyRow(f, i, s.vars)
+		out.CopyRow(f, i, s.vars)
 		if s.EdgeVar != plan.NoVar {
-			out.cols[s.EdgeVar][out.n] = uint32(length)
+			out.Cols[s.EdgeVar][out.N] = uint32(length)
 		}
-		if out.n++; out.n == frameSize {
+		if out.N++; out.N == eval.FrameSize {
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}

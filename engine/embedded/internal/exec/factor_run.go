@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -15,7 +16,7 @@ import (
 type terms struct{ of []*pipe }
 
 // run implements [step].
-func (s *terms) run(m *matcher, p *pipe, _ int, _ *frame) error {
+func (s *terms) run(m *matcher, p *pipe, _ int, _ *eval.Frame) error {
 	for _, t := range s.of {
 		if err := m.start(t); err != nil {
 			return err
@@ -43,20 +44,20 @@ type closing struct {
 }
 
 // run implements [step].
-func (s *multiply) run(m *matcher, p *pipe, _ int, f *frame) error {
+func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
 	if err := m.prepareWeights(s); err != nil {
 		return err
 	}
-	if err := m.tick(f.n); err != nil {
+	if err := m.Tick(f.N); err != nil {
 		return err
 	}
-	weights := slices.Grow(m.weights[:0], f.n)[:f.n]
+	weights := slices.Grow(m.weights[:0], f.N)[:f.N]
 	m.weights = weights
 	for i := range weights {
 		weights[i] = 1
 	}
 	for _, w := range s.of {
-		if err := m.multiplyBy(w, f.cols[w.v][:f.n], weights); err != nil {
+		if err := m.multiplyBy(w, f.Cols[w.v][:f.N], weights); err != nil {
 			return err
 		}
 	}
@@ -66,7 +67,7 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *frame) error {
 		}
 	}
 	total := int64(0)
-	rows := m.chosen[:0]
+	rows := m.Chosen[:0]
 	for i, n := range weights {
 		if total += n; total < 0 {
 			return countTooLarge()
@@ -76,12 +77,12 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *frame) error {
 			rows = append(rows, uint32(i))
 		}
 	}
-	m.chosen = rows
+	m.Chosen = rows
 	m.countRows(p, int(total))
 	if m.countsOnly {
 		return m.out.tallyTimes(total, s.times)
 	}
-	f.choose(rows, s.vars)
+	f.Choose(rows, s.vars)
 	return m.out.groupTimes(f, weights[:len(rows)])
 }
 
@@ -117,8 +118,8 @@ func (co *collector) tallyTimes(rows, times int64) error {
 }
 
 // groupTimes adds each row of a frame to its group, counted as many times as its weight says.
-func (co *collector) groupTimes(f *frame, weights []int64) error {
-	if f.n == 0 {
+func (co *collector) groupTimes(f *eval.Frame, weights []int64) error {
+	if f.N == 0 {
 		return nil
 	}
 	ids, err := co.assign(f)
@@ -164,8 +165,8 @@ func (m *matcher) keepWeights(w *weight) error {
 	if w.kept < 0 {
 		return nil
 	}
-	table := m.table(w.v)
-	if err := m.spend(8 * int(table.Ordinals())); err != nil {
+	table := m.Table(w.v)
+	if err := m.Spend(8 * int(table.Ordinals())); err != nil {
 		return err
 	}
 	list := make([]int64, table.Ordinals())
@@ -183,36 +184,36 @@ func (m *matcher) keepWeights(w *weight) error {
 
 // weigh writes the weights of the nodes in the units that the goroutine takes into a list.
 func (m *matcher) weigh(w *weight, list []int64) error {
-	table := m.table(w.v)
+	table := m.Table(w.v)
 	f := &m.weighing
-	if f.cols == nil {
-		f.cols = make([][]uint32, m.program.slots())
-		m.charged(columnHead * len(f.cols))
+	if f.Cols == nil {
+		f.Cols = make([][]uint32, m.program.slots())
+		m.charged(eval.ColumnHead * len(f.Cols))
 	}
 	m.column(f, w.v)
 	tests := filter{conds: w.conds, vars: []plan.VarID{w.v}}
-	values := make([]int64, frameSize)
+	values := make([]int64, eval.FrameSize)
 	for from, to := range units(table) {
 		if !m.share.take() {
 			continue
 		}
 		for next := from; next < to; {
-			if err := m.tick(frameSize); err != nil {
+			if err := m.Tick(eval.FrameSize); err != nil {
 				return err
 			}
-			f.n, next = table.ScanTo(next, to, f.cols[w.v][:frameSize])
-			if f.n == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
+			f.N, next = table.ScanTo(next, to, f.Cols[w.v][:eval.FrameSize])
+			if f.N == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
 				continue
 			}
-			for i := range f.n {
+			for i := range f.N {
 				values[i] = 1
 			}
 			for _, factor := range w.factors {
-				if err := m.factor(factor, f.cols[w.v][:f.n], values); err != nil {
+				if err := m.factor(factor, f.Cols[w.v][:f.N], values); err != nil {
 					return err
 				}
 			}
-			for i, ord := range f.cols[w.v][:f.n] {
+			for i, ord := range f.Cols[w.v][:f.N] {
 				list[ord] = values[i]
 			}
 		}
@@ -271,20 +272,20 @@ func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
 // branch multiplies each number in `into` by the sum of the weights of the nodes to which the branch leads from the node
 // at the same position. It skips the numbers that are 0.
 func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
-	var room [2]hop
-	hops := m.hopsOf(room[:0], b.Link, b.Undirected || !b.back, b.Undirected || b.back)
+	var room [2]eval.Hop
+	hops := m.HopsOf(room[:0], b.Link, b.Undirected || !b.back, b.Undirected || b.back)
 	var list []int64
 	if b.of.kept >= 0 {
 		list = m.weighed[b.of.kept]
 	}
-	whole := len(hops) == 1 && hops[0].whole
+	whole := len(hops) == 1 && hops[0].Whole
 	examined := 0
 	for i, node := range nodes {
 		if into[i] == 0 {
 			continue
 		}
 		if whole && list == nil {
-			n, err := product(into[i], int64(hops[0].adj.BaseDegree(node)))
+			n, err := product(into[i], int64(hops[0].Adj.BaseDegree(node)))
 			if err != nil {
 				return err
 			}
@@ -294,9 +295,9 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 		var others []uint32
 		var err error
 		if whole {
-			others = hops[0].adj.Others(node)
-			if examined += 1 + len(others); examined > frameSize {
-				err, examined = m.tick(examined), 0
+			others = hops[0].Adj.Others(node)
+			if examined += 1 + len(others); examined > eval.FrameSize {
+				err, examined = m.Tick(examined), 0
 			}
 		} else {
 			others, err = m.distinctNeighbours(&b.expand, hops, node)
@@ -312,7 +313,7 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 			return err
 		}
 	}
-	return m.tick(examined)
+	return m.Tick(examined)
 }
 
 // sumOf returns the sum of the weights of nodes. Without a list each node has the weight 1.
@@ -330,18 +331,18 @@ func sumOf(list []int64, nodes []uint32) (sum int64, err error) {
 
 // distinctNeighbours returns the nodes to which the edges of a node lead, each once. The list is valid until the next
 // call for the same step. It is faster than neighbours if the edges are followed in both directions.
-func (m *matcher) distinctNeighbours(s *expand, hops []hop, node uint32) ([]uint32, error) {
-	if len(hops) != 2 || !hops[0].plain(node) || !hops[1].plain(node) {
+func (m *matcher) distinctNeighbours(s *expand, hops []eval.Hop, node uint32) ([]uint32, error) {
+	if len(hops) != 2 || !hops[0].Plain(node) || !hops[1].Plain(node) {
 		_, others, err := m.neighbours(s, hops, node)
 		return others, err
 	}
-	a, b := hops[0].adj.Others(node), hops[1].adj.Others(node)
-	if err := m.tick(1 + (len(a)+len(b))/8); err != nil {
+	a, b := hops[0].Adj.Others(node), hops[1].Adj.Others(node)
+	if err := m.Tick(1 + (len(a)+len(b))/8); err != nil {
 		return nil, err
 	}
 	near := &m.around[s.id]
-	was := cap(near.nodes)
-	out := slices.Grow(near.nodes[:0], len(a)+len(b))
+	was := cap(near.Nodes)
+	out := slices.Grow(near.Nodes[:0], len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		x, y := a[0], b[0]
 		out = append(out, min(x, y))
@@ -353,34 +354,31 @@ func (m *matcher) distinctNeighbours(s *expand, hops []hop, node uint32) ([]uint
 		}
 	}
 	out = append(append(out, a...), b...)
-	near.nodes = out
-	return out, m.hold(4 * (cap(out) - was))
+	near.Nodes = out
+	return out, m.Hold(4 * (cap(out) - was))
 }
-
-// plain reports whether the base of the index lists all neighbours of a node, each once and in ascending order.
-func (h *hop) plain(node uint32) bool { return h.alive && h.adj.Distinct() && h.adj.InBase(node) }
 
 // run multiplies each number in `into` by the sum of the weights of the nodes that the last variable can be in the row at
 // the same position.
-func (s *closing) run(m *matcher, f *frame, into []int64) error {
-	var room [2]hop
-	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
+func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
+	var room [2]eval.Hop
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
 	var list []int64
 	if s.of != nil {
 		list = m.weighed[s.of.kept]
 	}
 	tests := make([]edgeTest, len(s.checks))
-	whole := len(hops) == 1 && hops[0].whole
-	for i := range f.n {
+	whole := len(hops) == 1 && hops[0].Whole
+	for i := range f.N {
 		if into[i] == 0 {
 			continue
 		}
 		var others []uint32
 		var err error
 		if whole {
-			others, err = hops[0].adj.Others(f.cols[s.from][i]), m.tick(1)
+			others, err = hops[0].Adj.Others(f.Cols[s.from][i]), m.Tick(1)
 		} else {
-			others, err = m.distinctNeighbours(&s.expand, hops, f.cols[s.from][i])
+			others, err = m.distinctNeighbours(&s.expand, hops, f.Cols[s.from][i])
 		}
 		if err != nil {
 			return err
@@ -394,7 +392,7 @@ func (s *closing) run(m *matcher, f *frame, into []int64) error {
 				return err
 			}
 		}
-		if err := m.tick(len(others)); err != nil {
+		if err := m.Tick(len(others)); err != nil {
 			return err
 		}
 		sum := int64(0)
@@ -419,17 +417,17 @@ func (s *closing) run(m *matcher, f *frame, into []int64) error {
 
 // test returns the test of a traversal between the last variable and the node of row i. It returns the parameter `was`,
 // the test for an earlier row, if that one is for the same node.
-func (s *closing) test(m *matcher, c *check, was edgeTest, f *frame, i, tests int) (edgeTest, error) {
+func (s *closing) test(m *matcher, c *check, was edgeTest, f *eval.Frame, i, tests int) (edgeTest, error) {
 	v, back := c.From, false
 	if v == s.to {
 		v, back = c.To, true
 	}
-	node := f.cols[v][i]
+	node := f.Cols[v][i]
 	if was.n > 0 && was.node == node {
 		return was, nil
 	}
 	rows := 1
-	for rows < f.n-i && f.cols[v][i+rows] == node {
+	for rows < f.N-i && f.Cols[v][i+rows] == node {
 		rows++
 	}
 	return m.edgeTest(c, node, back, rows*max(1, tests))

@@ -3,73 +3,74 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 )
 
 // fuser holds the rows of a match until all of them can be ranked.
 type fuser struct {
-	matched   frame    // all rows of the match
-	places    []uint32 // memory for the numbers of the ranked rows
-	fusedRows frame    // rows for the collector
+	matched   eval.Frame // all rows of the match
+	places    []uint32   // memory for the numbers of the ranked rows
+	fusedRows eval.Frame // rows for the collector
 }
 
 // newFuser returns a fuser for the runs of a query.
 func newFuser(q *ir.Query) (fu fuser) {
 	if len(q.Fusions) > 0 {
-		fu.matched.cols, fu.fusedRows.cols = make([][]uint32, q.Width()), make([][]uint32, q.Width())
+		fu.matched.Cols, fu.fusedRows.Cols = make([][]uint32, q.Width()), make([][]uint32, q.Width())
 	}
 	return fu
 }
 
 // begin empties the fuser for a new run.
 func (fu *fuser) begin() {
-	for v := range fu.matched.cols {
-		fu.matched.cols[v] = fu.matched.cols[v][:0]
+	for v := range fu.matched.Cols {
+		fu.matched.Cols[v] = fu.matched.Cols[v][:0]
 	}
-	fu.matched.n = 0
+	fu.matched.N = 0
 }
 
 // arrive processes the rows that the match yields.
-func (co *collector) arrive(f *frame) error {
+func (co *collector) arrive(f *eval.Frame) error {
 	if len(co.Fusions) > 0 {
 		return co.gather(f)
 	}
-	if co.drop(f); f.n == 0 {
+	if co.drop(f); f.N == 0 {
 		return nil
 	}
 	return co.collect(f)
 }
 
 // drop removes the rows that lack a required score.
-func (co *collector) drop(f *frame) {
+func (co *collector) drop(f *eval.Frame) {
 	for _, e := range co.Drops {
-		if e.Kind == ir.ExprNearest && co.targets[e.Score].vector == nil {
-			f.n = 0
+		if e.Kind == ir.ExprNearest && co.Targets[e.Score].Vector == nil {
+			f.N = 0
 			return
 		}
-		vec := co.scorePresence(e, f)
-		rows := co.chosen[:0]
-		for i := range f.n {
+		vec := co.ScorePresence(e, f)
+		rows := co.Chosen[:0]
+		for i := range f.N {
 			if !vec.IsNull(i) && (e.Kind != ir.ExprBM25 || vec.Floats[i] != 0) {
 				rows = append(rows, uint32(i))
 			}
 		}
-		co.chosen = rows
-		f.choose(rows, co.Keep)
+		co.Chosen = rows
+		f.Choose(rows, co.Keep)
 	}
 }
 
 // gather keeps rows until the match has yielded all of them.
-func (co *collector) gather(f *frame) error {
-	if err := co.spend(f.n * (4*len(co.Keep) + 8*len(co.Fusions) + 4)); err != nil {
+func (co *collector) gather(f *eval.Frame) error {
+	if err := co.Spend(f.N * (4*len(co.Keep) + 8*len(co.Fusions) + 4)); err != nil {
 		return err
 	}
 	for _, v := range co.Keep {
 		if v != co.RowVar() {
-			co.matched.cols[v] = append(co.matched.cols[v], f.cols[v][:f.n]...)
+			co.matched.Cols[v] = append(co.matched.Cols[v], f.Cols[v][:f.N]...)
 		}
 	}
-	co.matched.n += f.n
+	co.matched.N += f.N
 	return nil
 }
 
@@ -79,16 +80,16 @@ func (co *collector) fuse() error {
 		return nil
 	}
 	for i, f := range co.Fusions {
-		scores := co.fused[i][:0]
-		scores = slices.Grow(scores, co.matched.n)[:co.matched.n]
+		scores := co.Fused[i][:0]
+		scores = slices.Grow(scores, co.matched.N)[:co.matched.N]
 		clear(scores)
-		co.fused[i] = scores
-		k, err := co.fusionK(f)
+		co.Fused[i] = scores
+		k, err := co.FusionK(f)
 		if err != nil {
 			return err
 		}
 		for _, e := range f.Of {
-			if err := co.ctx.Err(); err != nil {
+			if err := co.Ctx.Err(); err != nil {
 				return err
 			}
 			for rank, row := range co.ranked(e) {
@@ -97,20 +98,20 @@ func (co *collector) fuse() error {
 		}
 	}
 	in, out := &co.matched, &co.fusedRows
-	for first := 0; first < in.n; first += frameSize {
-		n := min(frameSize, in.n-first)
+	for first := 0; first < in.N; first += eval.FrameSize {
+		n := min(eval.FrameSize, in.N-first)
 		for _, v := range co.Keep {
-			out.cols[v] = slices.Grow(out.cols[v][:0], frameSize)[:n]
+			out.Cols[v] = slices.Grow(out.Cols[v][:0], eval.FrameSize)[:n]
 			if v != co.RowVar() {
-				copy(out.cols[v], in.cols[v][first:])
+				copy(out.Cols[v], in.Cols[v][first:])
 				continue
 			}
 			for i := range n {
-				out.cols[v][i] = uint32(first + i)
+				out.Cols[v][i] = uint32(first + i)
 			}
 		}
-		out.n = n
-		if co.drop(out); out.n == 0 {
+		out.N = n
+		if co.drop(out); out.N == 0 {
 			continue
 		}
 		if err := co.collect(out); err != nil {
@@ -123,9 +124,9 @@ func (co *collector) fuse() error {
 // ranked returns the gathered rows that have a score, best first; ids break ties.
 func (co *collector) ranked(e *ir.Expr) []uint32 {
 	rows := &co.matched
-	vec := co.eval(e, rows)
+	vec := co.Eval(e, rows)
 	places := co.places[:0]
-	for i := range rows.n {
+	for i := range rows.N {
 		if !vec.IsNull(i) && (e.Kind != ir.ExprBM25 || vec.Floats[i] != 0) {
 			places = append(places, uint32(i))
 		}
@@ -134,10 +135,10 @@ func (co *collector) ranked(e *ir.Expr) []uint32 {
 	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.Kind == ir.ExprBM25})
 	for _, v := range co.Read.Ties {
 		if ex := co.TieIDs[v]; ex != nil {
-			keys = append(keys, sortKey{vec: co.eval(ex, rows)})
+			keys = append(keys, sortKey{vec: co.Eval(ex, rows)})
 			continue
 		}
-		keys = append(keys, idKey(co.evaluator, v, rows.cols[v], false))
+		keys = append(keys, idKey(co.Evaluator, v, rows.Cols[v], false))
 	}
 	co.sortBy = keys
 	slices.SortFunc(places, func(a, b uint32) int {

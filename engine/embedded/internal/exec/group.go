@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -21,8 +22,8 @@ type grouper struct {
 	remember      bool              // whether groupOf is in use
 	groupOf       []uint32          // by ordinal: the number of its group plus one; 0 if unknown
 	groupedOrds   []uint32          // ordinals with a group in groupOf
-	unkeyedRows   frame             // rows whose keys must be computed
-	groupRows     frame             // groups to sort
+	unkeyedRows   eval.Frame        // rows whose keys must be computed
+	groupRows     eval.Frame        // groups to sort
 	leadingGroups []uint32          // groups that can be among the first rows
 	least         []int64           // memory for the heap of bound
 }
@@ -61,11 +62,11 @@ func (g *grouper) end() {
 }
 
 // assign returns the group of each row of a frame. It creates groups that do not exist yet.
-func (co *collector) assign(f *frame) ([]uint32, error) {
-	if cap(co.ids) < frameSize {
-		co.ids = make([]uint32, frameSize)
+func (co *collector) assign(f *eval.Frame) ([]uint32, error) {
+	if cap(co.ids) < eval.FrameSize {
+		co.ids = make([]uint32, eval.FrameSize)
 	}
-	ids := co.ids[:f.n]
+	ids := co.ids[:f.N]
 	if !co.Keyed {
 		clear(ids)
 		if co.grouped > 0 {
@@ -74,14 +75,14 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 		_, err := co.newGroup(f, 0, 0)
 		return ids, err
 	}
-	if err := co.startRemembering(f.n); err != nil {
+	if err := co.startRemembering(f.N); err != nil {
 		return nil, err
 	}
 	if !co.remember {
 		return ids, co.assignByKey(f, nil, ids)
 	}
-	ords := f.cols[co.By][:f.n]
-	missing := co.chosen[:0]
+	ords := f.Cols[co.By][:f.N]
+	missing := co.Chosen[:0]
 	for i, ord := range ords {
 		if id := co.groupOf[ord]; id > 0 {
 			ids[i] = id - 1
@@ -89,7 +90,7 @@ func (co *collector) assign(f *frame) ([]uint32, error) {
 			missing = append(missing, uint32(i))
 		}
 	}
-	co.chosen = missing
+	co.Chosen = missing
 	if len(missing) == 0 {
 		return ids, nil
 	}
@@ -125,11 +126,11 @@ func (co *collector) startRemembering(rows int) error {
 	if co.remember || co.By == plan.NoVar {
 		return nil
 	}
-	n := int(co.table(co.By).Ordinals())
+	n := int(co.Table(co.By).Ordinals())
 	if co.rowsSeen += rows; co.rowsSeen < n/rememberAt {
 		return nil
 	}
-	if err := co.spend(8 * n); err != nil {
+	if err := co.Spend(8 * n); err != nil {
 		return err
 	}
 	co.remember = true
@@ -139,7 +140,7 @@ func (co *collector) startRemembering(rows int) error {
 	if !co.Whole {
 		return nil
 	}
-	for g, ord := range co.rows.cols[co.By][:co.grouped] {
+	for g, ord := range co.rows.Cols[co.By][:co.grouped] {
 		co.groupOf[ord] = uint32(g) + 1
 		co.groupedOrds = append(co.groupedOrds, ord)
 	}
@@ -148,20 +149,20 @@ func (co *collector) startRemembering(rows int) error {
 
 // assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
 // i in ids[places[i]], or in ids[i] if places is nil.
-func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
+func (co *collector) assignByKey(f *eval.Frame, places, ids []uint32) error {
 	for i := range co.Columns {
 		if c := &co.Columns[i]; c.VariesByGroup() {
-			co.eval(c.Value, f)
+			co.Eval(c.Value, f)
 		}
 	}
 	if co.groups == nil {
 		co.groups = map[string]uint32{}
 	}
-	for i := range f.n {
+	for i := range f.N {
 		co.key = co.key[:0]
 		for k := range co.Columns {
 			if c := &co.Columns[k]; c.VariesByGroup() {
-				co.key = appendGroupKey(co.key, &co.vecs[c.Value.Slot], i)
+				co.key = appendGroupKey(co.key, &co.Vectors[c.Value.Slot], i)
 			}
 		}
 		id, ok := co.groups[string(co.key)]
@@ -182,14 +183,14 @@ func (co *collector) assignByKey(f *frame, places, ids []uint32) error {
 }
 
 // newGroup creates the group of row i. key is the length of its key in bytes.
-func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
-	if err := co.spend(key + 64 + 4*len(co.Keep) + 64*len(co.Aggs)); err != nil {
+func (co *collector) newGroup(f *eval.Frame, i, key int) (uint32, error) {
+	if err := co.Spend(key + 64 + 4*len(co.Keep) + 64*len(co.Aggs)); err != nil {
 		return 0, err
 	}
 	for _, v := range co.Keep {
-		co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][i])
+		co.rows.Cols[v] = append(co.rows.Cols[v], f.Cols[v][i])
 	}
-	co.rows.n++
+	co.rows.N++
 	co.addGroup()
 	co.grouped++
 	return uint32(co.grouped - 1), nil
@@ -197,22 +198,22 @@ func (co *collector) newGroup(f *frame, i, key int) (uint32, error) {
 
 // groupWeighted adds each row of a frame to its group, counted as many times as its weight says.
 // Each entity of the variable that the key depends on must occur only once in a run.
-func (co *collector) groupWeighted(f *frame, weights []int64) error {
-	if f.n == 0 {
+func (co *collector) groupWeighted(f *eval.Frame, weights []int64) error {
+	if f.N == 0 {
 		return nil
 	}
 	if co.Whole {
-		if err := co.spend(f.n * (64 + 4*len(co.Keep) + 64*len(co.Aggs))); err != nil {
+		if err := co.Spend(f.N * (64 + 4*len(co.Keep) + 64*len(co.Aggs))); err != nil {
 			return err
 		}
 		for _, v := range co.Keep {
-			co.rows.cols[v] = append(co.rows.cols[v], f.cols[v][:f.n]...)
+			co.rows.Cols[v] = append(co.rows.Cols[v], f.Cols[v][:f.N]...)
 		}
 		for k := range co.sums {
 			co.sums[k].counts = append(co.sums[k].counts, weights...)
 		}
-		co.rows.n += f.n
-		co.grouped += f.n
+		co.rows.N += f.N
+		co.grouped += f.N
 		return nil
 	}
 	ids, err := co.assign(f)
@@ -229,21 +230,21 @@ func (co *collector) groupWeighted(f *frame, weights []int64) error {
 }
 
 // rowsOf copies the given rows of a frame to out, for the variables that the result needs.
-func (co *collector) rowsOf(out, f *frame, rows []uint32) *frame {
-	if out.cols == nil {
-		out.cols = make([][]uint32, len(f.cols))
+func (co *collector) rowsOf(out, f *eval.Frame, rows []uint32) *eval.Frame {
+	if out.Cols == nil {
+		out.Cols = make([][]uint32, len(f.Cols))
 	}
 	for _, v := range co.Keep {
-		col, from := slices.Grow(out.cols[v][:0], len(rows))[:len(rows)], f.cols[v]
+		col, from := slices.Grow(out.Cols[v][:0], len(rows))[:len(rows)], f.Cols[v]
 		if len(from) == 0 {
 			continue // the single group of aggregates over no rows
 		}
 		for i, r := range rows {
 			col[i] = from[r]
 		}
-		out.cols[v] = col
+		out.Cols[v] = col
 	}
-	out.n = len(rows)
+	out.N = len(rows)
 	return out
 }
 
@@ -261,29 +262,29 @@ func (co *collector) sortGroups() error {
 		return nil
 	}
 	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.Columns)))
-	if err := co.spend(taken); err != nil {
+	if err := co.Spend(taken); err != nil {
 		return err
 	}
-	defer co.spend(-taken)
-	if err := co.ctx.Err(); err != nil {
+	defer co.Spend(-taken)
+	if err := co.Ctx.Err(); err != nil {
 		return err
 	}
 	rows := co.rowsOf(&co.groupRows, &co.rows, groups)
-	rows.groups = groups
+	rows.Groups = groups
 	keys := co.sortBy[:0]
 	for _, o := range co.Order {
 		switch {
 		case o.Agg >= 0:
-			vec := &co.vecs[co.Aggs[o.Agg].Slot]
+			vec := &co.Vectors[co.Aggs[o.Agg].Slot]
 			co.result(o.Agg, groups, vec)
 			keys = append(keys, sortKey{vec: vec, desc: o.Desc})
 		case o.Expr.Kind != ir.ExprConst:
-			keys = append(keys, sortKey{vec: co.eval(o.Expr, rows), desc: o.Desc})
+			keys = append(keys, sortKey{vec: co.Eval(o.Expr, rows), desc: o.Desc})
 		}
 	}
 	for i := range co.Columns {
 		if c := &co.Columns[i]; c.VariesByGroup() {
-			keys = append(keys, sortKey{vec: co.eval(c.Value, rows)})
+			keys = append(keys, sortKey{vec: co.Eval(c.Value, rows)})
 		}
 	}
 	if err := co.arrange(keys, n); err != nil {
@@ -303,13 +304,13 @@ func (co *collector) leading() ([]uint32, error) {
 		return co.leadingGroups, nil // see filterGroups
 	}
 	n := co.grouped
-	if err := co.spend(4 * n); err != nil {
+	if err := co.Spend(4 * n); err != nil {
 		return nil, err
 	}
-	defer co.spend(-4 * n)
+	defer co.Spend(-4 * n)
 	groups := slices.Grow(co.leadingGroups[:0], n)
 	defer func() { co.leadingGroups = groups }()
-	limit := co.maxRows
+	limit := co.MaxRows
 	if limit > 0 && limit < int64(n/4) && len(co.Order) > 0 && co.Order[0].Agg >= 0 && co.sums[co.Order[0].Agg].countsOnly() {
 		counts, desc := co.sums[co.Order[0].Agg].counts[:n], co.Order[0].Desc
 		bound := co.bound(counts, int(limit), desc)

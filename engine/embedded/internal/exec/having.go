@@ -3,6 +3,7 @@ package exec
 import (
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
@@ -18,7 +19,7 @@ func arrangedHaving(t *ir.Test) *arrangedTest {
 
 // having returns the rows in the set `among` that satisfy condition number i of `having`. A dropped condition keeps all of
 // them.
-func (m *matcher) having(i int, f *frame, among rowSet) (rowSet, error) {
+func (m *matcher) having(i int, f *eval.Frame, among eval.RowSet) (eval.RowSet, error) {
 	t := m.havingTests[i]
 	if m.isDropped(t) {
 		return among, nil
@@ -27,21 +28,21 @@ func (m *matcher) having(i int, f *frame, among rowSet) (rowSet, error) {
 }
 
 // filter removes the rows of a frame that fail a condition of `having`.
-func (co *collector) filter(f *frame) error {
+func (co *collector) filter(f *eval.Frame) error {
 	rows, err := co.satisfying(f)
 	if err != nil {
 		return err
 	}
-	f.choose(rows, co.Keep)
+	f.Choose(rows, co.Keep)
 	return nil
 }
 
 // satisfying returns the numbers of the rows of a frame that satisfy all conditions of `having`. The frame has at most
-// frameSize rows.
-func (co *collector) satisfying(f *frame) ([]uint32, error) {
-	var among rowSet
-	for i := range f.n {
-		among.set(uint32(i))
+// eval.FrameSize rows.
+func (co *collector) satisfying(f *eval.Frame) ([]uint32, error) {
+	var among eval.RowSet
+	for i := range f.N {
+		among.Set(uint32(i))
 	}
 	for i := range co.Havings {
 		if fault.On(fault.HavingLost) && i > 0 && i == len(co.Havings)-1 {
@@ -53,8 +54,8 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 		}
 	}
 	rows := co.passedHaving[:0]
-	for i := range f.n {
-		if among.get(uint32(i)) {
+	for i := range f.N {
+		if among.Get(uint32(i)) {
 			rows = append(rows, uint32(i))
 		}
 	}
@@ -66,20 +67,20 @@ func (co *collector) satisfying(f *frame) ([]uint32, error) {
 // filterGroups finds the groups that satisfy the conditions of `having`.
 func (co *collector) filterGroups() error {
 	co.leadingGroups = co.leadingGroups[:0]
-	if err := co.spend(4 * co.grouped); err != nil {
+	if err := co.Spend(4 * co.grouped); err != nil {
 		return err
 	}
-	chunk := make([]uint32, 0, frameSize)
-	for first := 0; first < co.grouped; first += frameSize {
-		if err := co.tick(frameSize); err != nil {
+	chunk := make([]uint32, 0, eval.FrameSize)
+	for first := 0; first < co.grouped; first += eval.FrameSize {
+		if err := co.Tick(eval.FrameSize); err != nil {
 			return err
 		}
 		chunk = chunk[:0]
-		for g := first; g < min(first+frameSize, co.grouped); g++ {
+		for g := first; g < min(first+eval.FrameSize, co.grouped); g++ {
 			chunk = append(chunk, uint32(g))
 		}
 		rows := co.rowsOf(&co.groupRows, &co.rows, chunk)
-		rows.groups = chunk
+		rows.Groups = chunk
 		passed, err := co.satisfying(rows)
 		if err != nil {
 			return err

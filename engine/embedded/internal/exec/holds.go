@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -26,37 +26,22 @@ func (pl *planner) arrangeHoldings() error {
 	return nil
 }
 
-// evalHolds writes the truth of a block, 1 or 0, for each row of a frame into vec, beginning at
-// position `at`.
-func (ev *evaluator) evalHolds(e *ir.Expr, f *frame, vec *column.Vec, at int) {
-	held, err := ev.blocks.truths(e.Holding, f)
-	if err != nil {
-		ev.fail(err)
-	}
-	for i := range f.n {
-		vec.Ints[at+i] = 0
-		if held.get(uint32(i)) {
-			vec.Ints[at+i] = 1
-		}
-	}
-}
-
-// truths returns the rows of a frame in which block number i of the program's holdings is true. A
+// Truths returns the rows of a frame in which block number i of the program's holdings is true. A
 // dropped block is true. The steps of the block share memory with the step that evaluates the
 // expression, so truths keeps the rows that this step has chosen.
-func (m *matcher) truths(i int, f *frame) (rowSet, error) {
-	var all rowSet
-	for row := range f.n {
-		all.set(uint32(row))
+func (m *matcher) Truths(i int, f *eval.Frame) (eval.RowSet, error) {
+	var all eval.RowSet
+	for row := range f.N {
+		all.Set(uint32(row))
 	}
 	t := m.heldTests[i]
 	if m.isDropped(t) {
 		return all, nil
 	}
-	chosen := m.chosen
-	m.chosen = m.chosenBy[i]
+	chosen := m.Chosen
+	m.Chosen = m.ChosenBy[i]
 	kept, err := m.satisfying(t, f, m.Holdings[i].Outer, all)
-	m.chosenBy[i], m.chosen = m.chosen, chosen
+	m.ChosenBy[i], m.Chosen = m.Chosen, chosen
 	return kept, err
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -87,47 +88,47 @@ func (pl *planner) addEdgeLookup(s *scope, t *ir.Link, l *lookup) {
 }
 
 // run implements [step].
-func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
-	table := m.table(l.v)
+func (l *lookup) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	table := m.Table(l.v)
 	out := m.frame(l.out, l.vars)
 	m.column(out, l.v)
 	if l.edge != nil {
 		m.column(out, l.edge.From)
 		m.column(out, l.edge.To)
 	}
-	if err := m.tick(f.n); err != nil {
+	if err := m.Tick(f.N); err != nil {
 		return err
 	}
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
 		ord, ok := m.find(l, table, f, i)
 		if !ok {
 			continue
 		}
-		out.copyRow(f, i, l.vars)
-		out.cols[l.v][out.n] = ord
+		out.CopyRow(f, i, l.vars)
+		out.Cols[l.v][out.N] = ord
 		if l.edge == nil {
-			out.n++
+			out.N++
 			continue
 		}
-		src, dst := m.snap.Ends(table, ord)
+		src, dst := m.Snap.Ends(table, ord)
 		if l.emit(f, out, i, src, dst) {
-			out.n++
+			out.N++
 		}
-		if out.n == frameSize {
+		if out.N == eval.FrameSize {
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
 		}
 		if l.edge.Undirected && src != dst {
-			out.copyRow(f, i, l.vars)
-			out.cols[l.v][out.n] = ord
+			out.CopyRow(f, i, l.vars)
+			out.Cols[l.v][out.N] = ord
 			if l.emit(f, out, i, dst, src) {
-				out.n++
+				out.N++
 			}
-			if out.n == frameSize {
+			if out.N == eval.FrameSize {
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
@@ -139,25 +140,25 @@ func (l *lookup) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // emit writes the ends of an edge to the traversal's variables. It reports false if one of
 // the variables is already bound to another node.
-func (l *lookup) emit(f, out *frame, i int, src, dst uint32) bool {
-	if slices.Contains(l.vars, l.edge.From) && f.cols[l.edge.From][i] != src {
+func (l *lookup) emit(f, out *eval.Frame, i int, src, dst uint32) bool {
+	if slices.Contains(l.vars, l.edge.From) && f.Cols[l.edge.From][i] != src {
 		return false
 	}
-	if slices.Contains(l.vars, l.edge.To) && f.cols[l.edge.To][i] != dst {
+	if slices.Contains(l.vars, l.edge.To) && f.Cols[l.edge.To][i] != dst {
 		return false
 	}
 	if l.edge.From == l.edge.To && src != dst {
 		return false
 	}
-	out.cols[l.edge.From][out.n] = src
-	out.cols[l.edge.To][out.n] = dst
+	out.Cols[l.edge.From][out.N] = src
+	out.Cols[l.edge.To][out.N] = dst
 	return true
 }
 
 // find looks up the entity for row i.
-func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32, bool) {
+func (m *matcher) find(l *lookup, table *version.Table, f *eval.Frame, i int) (uint32, bool) {
 	if len(l.exs) == 1 && (l.byID || table.Type.IDProp >= 0) {
-		v := m.valueAt(l.exs[0], f, i)
+		v := m.ValueAt(l.exs[0], f, i)
 		if v.IsNull() {
 			return 0, false
 		}
@@ -174,7 +175,7 @@ func (m *matcher) find(l *lookup, table *version.Table, f *frame, i int) (uint32
 	var few [4]value.Value
 	members := few[:0]
 	for _, ex := range l.exs {
-		v := m.valueAt(ex, f, i)
+		v := m.ValueAt(ex, f, i)
 		if v.IsNull() {
 			return 0, false
 		}
@@ -225,38 +226,38 @@ func (pl *planner) addProbe(s *scope, p *probe) {
 }
 
 // run implements [step].
-func (s *probe) run(m *matcher, p *pipe, at int, f *frame) error {
-	table := m.table(s.v)
+func (s *probe) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	table := m.Table(s.v)
 	out := m.frame(s.out, s.vars)
 	m.column(out, s.v)
 rows:
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
 		var h uint64
 		for _, ex := range s.exs {
-			v := m.valueAt(ex, f, i)
+			v := m.ValueAt(ex, f, i)
 			if v.IsNull() {
 				continue rows
 			}
 			h = version.HashValue(h, v)
 		}
 		seen := &m.walks[s.out]
-		seen.begin(table.Ordinals())
+		seen.Begin(table.Ordinals())
 		for c := table.Candidates(s.tuple, h); c.Next(); {
-			if err := m.tick(1); err != nil {
+			if err := m.Tick(1); err != nil {
 				return err
 			}
-			if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
+			if !table.Alive(c.Ord) || !seen.Visit(c.Ord) {
 				continue
 			}
-			if err := m.charge(seen); err != nil {
+			if err := m.Charge(seen); err != nil {
 				return err
 			}
-			out.copyRow(f, i, s.vars)
-			out.cols[s.v][out.n] = c.Ord
-			if out.n++; out.n == frameSize {
+			out.CopyRow(f, i, s.vars)
+			out.Cols[s.v][out.N] = c.Ord
+			if out.N++; out.N == eval.FrameSize {
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}

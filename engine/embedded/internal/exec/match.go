@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -8,17 +9,17 @@ import (
 // matcher runs the steps of a program and passes the rows of the match to a collector. It
 // owns the memory of the steps.
 type matcher struct {
-	*evaluator
+	*eval.Evaluator
 	*arrangement
 	program   *Program         // for the helpers
 	out       *collector       // receives the rows of the match
 	prof      *profile         // nil unless the run is analyzed
-	unit      frame            // the single row with which the match begins
-	frames    []frame          // by the id of a step
-	walks     []walk           // by the id of a step
+	unit      eval.Frame       // the single row with which the match begins
+	frames    []eval.Frame     // by the id of a step
+	walks     []eval.Walk      // by the id of a step
 	reached   map[int]*reached // by reach.set; of this run
-	opposites [][2]hop         // by the id of a step that tests edges; nil before the first of a node with many edges
-	around    []nearby         // by the id of a step; see neighbours
+	opposites [][2]eval.Hop    // by the id of a step that tests edges; nil before the first of a node with many edges
+	around    []eval.Nearby    // by the id of a step; see neighbours
 	edgeSets  []edgeSet        // by the id of a step that tests edges; nil before the first test without a set
 	ahead     uint32           // keeps the compiler from removing prefetches
 
@@ -28,24 +29,24 @@ type matcher struct {
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key     []byte
-	origins [frameSize]uint32  // see expand.passOn
-	source  [1]uint32          // the node from which a walk begins
-	best    []uint32           // see topStep
-	weights []int64            // see degrees
-	near    candidateSelector  // see nearStep
-	passing []uint32           // see nearStep
-	vectors index.VectorSearch // memory for searches of vector indexes
-	sweeper sweeper            // memory for sweeps
+	origins [eval.FrameSize]uint32 // see expand.passOn
+	source  [1]uint32              // the node from which a walk begins
+	best    []uint32               // see topStep
+	weights []int64                // see degrees
+	near    candidateSelector      // see nearStep
+	passing []uint32               // see nearStep
+	vectors index.VectorSearch     // memory for searches of vector indexes
+	sweeper sweeper                // memory for sweeps
 
-	share    *share    // the units of work that the matcher takes; nil if it takes all
-	weighing frame     // see keepWeights
-	weighed  [][]int64 // by weight.kept: the weight of each node, by ordinal; nil before they are computed
+	share    *share     // the units of work that the matcher takes; nil if it takes all
+	weighing eval.Frame // see keepWeights
+	weighed  [][]int64  // by weight.kept: the weight of each node, by ordinal; nil before they are computed
 }
 
 // newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
-func newMatcher(p *Program, ev *evaluator, out *collector) matcher {
-	m := matcher{evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]frame, p.frames), walks: make([]walk, p.frames), around: make([]nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.weighed)}
-	m.unit.cols = make([][]uint32, ev.Width())
+func newMatcher(p *Program, ev *eval.Evaluator, out *collector) matcher {
+	m := matcher{Evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]eval.Frame, p.frames), walks: make([]eval.Walk, p.frames), around: make([]eval.Nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.weighed)}
+	m.unit.Cols = make([][]uint32, ev.Width())
 	return m
 }
 
@@ -56,7 +57,7 @@ func (m *matcher) begin(prof *profile) {
 		m.subqueries[i].begin()
 	}
 	for i := range m.walks {
-		m.walks[i].counted = 0
+		m.walks[i].Counted = 0
 	}
 }
 
@@ -67,9 +68,9 @@ func (m *matcher) match() error {
 
 // push passes a frame to the pipe's step number `at`, or, after the last step, to the collector of
 // its rows.
-func (m *matcher) push(p *pipe, at int, f *frame) error {
+func (m *matcher) push(p *pipe, at int, f *eval.Frame) error {
 	switch {
-	case f.n == 0:
+	case f.N == 0:
 		return nil
 	case m.prof != nil:
 		return m.profiled(p, at, f)
@@ -79,7 +80,7 @@ func (m *matcher) push(p *pipe, at int, f *frame) error {
 
 // advance runs one step of a pipe on a frame; `at` is the number of the step. After the last step,
 // advance passes the frame on.
-func (m *matcher) advance(p *pipe, at int, f *frame) error {
+func (m *matcher) advance(p *pipe, at int, f *eval.Frame) error {
 	switch {
 	case at < len(p.steps):
 		if at == len(p.steps)-1 && p.counts != nil {
@@ -94,8 +95,8 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 	case p.subquery != nil:
 		return m.yielded(p.subquery, f)
 	case p.inner:
-		for _, i := range f.outer[:f.n] {
-			f.found.set(i)
+		for _, i := range f.Outer[:f.N] {
+			f.Found.Set(i)
 		}
 		return nil
 	}
@@ -103,19 +104,19 @@ func (m *matcher) advance(p *pipe, at int, f *frame) error {
 }
 
 // flush pushes a frame on and empties it.
-func (m *matcher) flush(p *pipe, at int, out *frame) error {
+func (m *matcher) flush(p *pipe, at int, out *eval.Frame) error {
 	err := m.push(p, at+1, out)
-	out.n = 0
+	out.N = 0
 	return err
 }
 
 // frame returns the empty frame of a step, with columns for vars.
-func (m *matcher) frame(id int, vars []plan.VarID) *frame {
+func (m *matcher) frame(id int, vars []plan.VarID) *eval.Frame {
 	f := &m.frames[id]
-	f.n = 0
-	if f.cols == nil {
-		f.cols = make([][]uint32, m.program.slots())
-		m.charged(columnHead * len(f.cols))
+	f.N = 0
+	if f.Cols == nil {
+		f.Cols = make([][]uint32, m.program.slots())
+		m.charged(eval.ColumnHead * len(f.Cols))
 	}
 	for _, v := range vars {
 		m.column(f, v)
@@ -123,27 +124,24 @@ func (m *matcher) frame(id int, vars []plan.VarID) *frame {
 	return f
 }
 
-// columnHead is the size of a column without its rows, in bytes.
-const columnHead = 24
-
 // column makes a column in a frame for a variable.
-func (m *matcher) column(f *frame, v plan.VarID) {
-	if len(f.cols[v]) < frameSize {
-		f.cols[v] = make([]uint32, frameSize)
-		m.charged(4 * frameSize)
+func (m *matcher) column(f *eval.Frame, v plan.VarID) {
+	if len(f.Cols[v]) < eval.FrameSize {
+		f.Cols[v] = make([]uint32, eval.FrameSize)
+		m.charged(4 * eval.FrameSize)
 	}
 }
 
 // charged charges the run for memory that its frames keep. If the run has too little memory, it ends
 // with an error at the next call of tick.
 func (m *matcher) charged(bytes int) {
-	if err := m.hold(bytes); err != nil {
-		m.fail(err)
+	if err := m.Hold(bytes); err != nil {
+		m.Fail(err)
 	}
 }
 
 // makeColumns makes columns for the variables that a step binds.
-func (m *matcher) makeColumns(out *frame, vars ...plan.VarID) {
+func (m *matcher) makeColumns(out *eval.Frame, vars ...plan.VarID) {
 	for _, v := range vars {
 		if v != plan.NoVar {
 			m.column(out, v)

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -74,28 +75,28 @@ func (pl *planner) addMembers(s *scope, r *members) {
 }
 
 // run implements [step].
-func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
-	if s.cond.Unless >= 0 && m.args[s.cond.Unless].IsNull() {
+func (s *members) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	if s.cond.Unless >= 0 && m.Args[s.cond.Unless].IsNull() {
 		return s.instead.run(m, p, at, f)
 	}
-	table := m.table(s.v)
+	table := m.Table(s.v)
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.v)
-	list := m.evaluator.members(s.cond.List)
+	list := m.Evaluator.Members(s.cond.List)
 	list = list[:max(0, len(list)-fault.Count(fault.MemberLost))]
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
 		// Two elements of a list can propose the same node, because equal hashes do not mean equal values.
 		seen := &m.walks[s.id]
 		if s.tuple >= 0 {
-			seen.begin(table.Ordinals())
+			seen.Begin(table.Ordinals())
 		}
 		emit := func(ord uint32) error {
-			out.copyRow(f, i, s.vars)
-			out.cols[s.v][out.n] = ord
-			if out.n++; out.n < frameSize {
+			out.CopyRow(f, i, s.vars)
+			out.Cols[s.v][out.N] = ord
+			if out.N++; out.N < eval.FrameSize {
 				return nil
 			}
 			err := m.flush(p, at, out)
@@ -103,7 +104,7 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 			return err
 		}
 		for _, v := range list {
-			if err := m.tick(1); err != nil {
+			if err := m.Tick(1); err != nil {
 				return err
 			}
 			if s.tuple < 0 {
@@ -115,13 +116,13 @@ func (s *members) run(m *matcher, p *pipe, at int, f *frame) error {
 				continue
 			}
 			for c := table.Candidates(s.tuple, version.HashValue(0, v)); c.Next(); {
-				if err := m.tick(1); err != nil {
+				if err := m.Tick(1); err != nil {
 					return err
 				}
-				if !table.Alive(c.Ord) || !seen.visit(c.Ord) {
+				if !table.Alive(c.Ord) || !seen.Visit(c.Ord) {
 					continue
 				}
-				if err := m.charge(seen); err != nil {
+				if err := m.Charge(seen); err != nil {
 					return err
 				}
 				if err := emit(c.Ord); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -24,7 +25,7 @@ type Write struct {
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
 	Memory  int64               // bytes that each match of a block may use, and its rows together; 0 for no limit
-	Shared  *Memory             // limit for all runs together; nil for no limit
+	Shared  *eval.Memory        // limit for all runs together; nil for no limit
 	Visits  int64               // entities that the subqueries of each match, and the statements in blocks, may examine; 0 for plan.MaxVisited
 	Nodes   int64               // nodes affected so far
 	Edges   int64               // edges affected so far
@@ -35,7 +36,7 @@ type Write struct {
 	ctx   context.Context // of the call
 	named [][]string      // by plan.VarID: the ids of the inserted entities, one for each row
 	ended bool            // all statements have run; from now on, a deleted entity has a null id
-	held  budget          // counts the bytes of the rows of the block that runs
+	held  eval.Budget     // counts the bytes of the rows of the block that runs
 
 	visited int64 // entities that statements in blocks have examined
 
@@ -66,13 +67,13 @@ func (w *Write) Run(ctx context.Context, q *plan.Query) error {
 	if err := w.checkPatterns(); err != nil {
 		return err
 	}
-	defer w.held.release()
+	defer w.held.Release()
 	for _, s := range q.Mutation.Statements {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.held.release() // the rows of the block before
-		w.held.begin(w.Memory, w.Shared)
+		w.held.Release() // the rows of the block before
+		w.held.Begin(w.Memory, w.Shared)
 		rows, statements := oneRow, []plan.Statement{s}
 		if each, ok := s.(plan.ForEach); ok {
 			var err error
@@ -139,10 +140,10 @@ func (w *Write) enter(at int, rows [][]value.Value) error {
 	return w.tick(at)
 }
 
-// tick checks the context if n is a multiple of frameSize, so that a loop over n checks it from
+// tick checks the context if n is a multiple of eval.FrameSize, so that a loop over n checks it from
 // time to time.
 func (w *Write) tick(n int) error {
-	if n%frameSize != 0 {
+	if n%eval.FrameSize != 0 {
 		return nil
 	}
 	return w.ctx.Err()
@@ -202,20 +203,20 @@ func (w *Write) checkPatterns() error {
 }
 
 // inputs returns the values that the expressions of the mutation depend on.
-func (w *Write) inputs() *inputs {
-	return &inputs{w.ctx, w.Args, w.Now, w.entity}
+func (w *Write) inputs() *eval.Inputs {
+	return &eval.Inputs{Ctx: w.ctx, Args: w.Args, Now: w.Now, Entity: w.entity}
 }
 
 // value returns the value of an expression, or null if it has none. The error is an *engine.TooLarge
 // or the context's.
 func (w *Write) value(e plan.Expr) (value.Value, error) {
-	return w.inputs().value(e, false)
+	return w.inputs().Value(e, false)
 }
 
 // computed returns the value of an expression that a statement assigns to a property, or to `id`,
 // `from` or `to`. If the expression has no result, the error shows the expression.
 func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
-	v, err := w.inputs().value(e, true)
+	v, err := w.inputs().Value(e, true)
 	if err == scalar.ErrZero || err == scalar.ErrRange {
 		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
 			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}

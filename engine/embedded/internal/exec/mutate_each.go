@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -22,7 +23,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := prog.Run(w.ctx, snap, w.Args, Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
+	res, err := prog.Run(w.ctx, snap, w.Args, eval.Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 				row[c] = version.Detached(batch.Columns[c].Value(i))
 				bytes += heldBytes(row[c])
 			}
-			if err := w.held.spend(bytes); err != nil {
+			if err := w.held.Spend(bytes); err != nil {
 				return nil, err
 			}
 			rows = append(rows, row)
@@ -59,7 +60,7 @@ const rowHeaderBytes = 24
 
 // heldBytes returns the number of bytes that a value takes.
 func heldBytes(v value.Value) int {
-	n := valueBytes
+	n := eval.ValueBytes
 	switch {
 	case v.IsNull():
 	case v.IsList():

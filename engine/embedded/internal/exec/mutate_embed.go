@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -23,7 +24,7 @@ type embedding struct {
 // the source text of a vector, but not the vector itself, gets a computed vector. If e is
 // nil, it returns no vectors. EmbedFor may wait for the provider, so call it before taking
 // the write lock. The caller must have checked the arguments. The error is an *EmbedError.
-func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
+func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
 	if e == nil || BindMutation(q, s) != nil {
 		return nil, nil // the write reports the error
 	}
@@ -38,9 +39,9 @@ func EmbedFor(ctx context.Context, e Embedder, q *plan.Query, s *version.Schema,
 			if _, made := out[embedding{p, v.Str()}]; made {
 				continue
 			}
-			vectors, err := EmbedTexts(ctx, e, p, []string{v.Str()})
+			vectors, err := eval.EmbedTexts(ctx, e, p, []string{v.Str()})
 			if err != nil {
-				return &EmbedError{Type: t.Name, Property: p.Name, Err: err}
+				return &eval.EmbedError{Type: t.Name, Property: p.Name, Err: err}
 			}
 			if out == nil {
 				out = Vectors{}

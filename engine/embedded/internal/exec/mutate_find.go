@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -70,7 +71,7 @@ func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
 		}
 	}
 	var out []uint32
-	buf := make([]uint32, frameSize)
+	buf := make([]uint32, eval.FrameSize)
 	for next := uint32(0); next < table.Ordinals(); {
 		if err := w.ctx.Err(); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -16,7 +17,7 @@ import (
 // position `limit` is the greatest distance that matters: candidateSelector keeps the vectors with a lower
 // bound of at most this distance.
 type candidateSelector struct {
-	target         *target          // the query vector
+	target         *eval.Target     // the query vector
 	query          []int16          // scale·query approximates the target's direction; empty if it has none
 	scale          float64          // see query
 	residual       float64          // length of the direction minus scale·query
@@ -44,13 +45,13 @@ const (
 // to a target, including ties. The only possible errors are that of the context and a
 // *engine.TooLarge.
 func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
-	d, t := m.Distances[e.Score], &m.targets[e.Score]
-	if t.vector == nil || limit == 0 {
+	d, t := m.Distances[e.Score], &m.Targets[e.Score]
+	if t.Vector == nil || limit == 0 {
 		return nil, nil
 	}
 	near := &m.near
 	near.begin(t, limit)
-	table := m.table(d.Var)
+	table := m.Table(d.Var)
 	if len(near.query) > 0 {
 		view, err := m.approximateIndex(table, d.Prop)
 		if view != nil {
@@ -67,7 +68,7 @@ func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
 		}
 	}
 	if near.moved == nil {
-		near.moved = make([]uint32, frameSize)
+		near.moved = make([]uint32, eval.FrameSize)
 	}
 	err := table.Moved(near.moved, func(ords []uint32) error {
 		before := len(near.ords)
@@ -76,10 +77,10 @@ func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
 				near.addExact(ord, v.Vector())
 			}
 		}
-		if err := m.tick(frameSize); err != nil {
+		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
-		return m.spend((len(near.ords) - before) * candidateBytes)
+		return m.Spend((len(near.ords) - before) * candidateBytes)
 	})
 	near.end()
 	return near.candidates(), err
@@ -88,7 +89,7 @@ func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
 // closestIn adds the entities that have their current row in the segment.
 func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
 	near, c := &m.near, s.Props[prop]
-	codes, err := c.Codes(m.ctx.Err)
+	codes, err := c.Codes(m.Ctx.Err)
 	if err != nil {
 		return err
 	}
@@ -98,12 +99,12 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 		}
 	}
 	for first := 0; first < len(codes.Rows); first += nearBlock {
-		if err := m.tick(nearBlock); err != nil {
+		if err := m.Tick(nearBlock); err != nil {
 			return err
 		}
 		before := len(near.ords)
 		near.block(table, s, c, codes, first, min(nearBlock, len(codes.Rows)-first))
-		if err := m.spend((len(near.ords) - before) * candidateBytes); err != nil {
+		if err := m.Spend((len(near.ords) - before) * candidateBytes); err != nil {
 			return err
 		}
 	}
@@ -111,14 +112,14 @@ func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) 
 }
 
 // begin prepares for a search of the `limit` vectors closest to t.
-func (near *candidateSelector) begin(t *target, limit int) {
+func (near *candidateSelector) begin(t *eval.Target, limit int) {
 	near.target, near.limit = t, limit
 	near.query = near.query[:0]
 	near.upperBounds, near.ords, near.lowerBounds = near.upperBounds[:0], near.ords[:0], near.lowerBounds[:0]
-	if t.length == 0 || math.IsNaN(t.length) || math.IsInf(t.length, 0) {
+	if t.Length == 0 || math.IsNaN(t.Length) || math.IsInf(t.Length, 0) {
 		return
 	}
-	dim := len(t.vector)
+	dim := len(t.Vector)
 	padded := (dim + column.CodeStep - 1) / column.CodeStep * column.CodeStep
 	// The greatest component for which an inner product with codes stays below 2³¹.
 	most := min(math.MaxInt16, (math.MaxInt32-1)/(127*float64(padded)))
@@ -127,13 +128,13 @@ func (near *candidateSelector) begin(t *target, limit int) {
 	}
 	most = math.Floor(most)
 	var greatest float64
-	for _, y := range t.vector {
+	for _, y := range t.Vector {
 		greatest = max(greatest, math.Abs(float64(y)))
 	}
-	near.scale = greatest / t.length / most
+	near.scale = greatest / t.Length / most
 	var lack float64
-	for _, y := range t.vector {
-		q := float64(y) / t.length
+	for _, y := range t.Vector {
+		q := float64(y) / t.Length
 		code := max(-most, min(most, math.RoundToEven(q/near.scale)))
 		near.query = append(near.query, int16(code))
 		lack += (q - near.scale*code) * (q - near.scale*code)
@@ -191,7 +192,7 @@ func (near *candidateSelector) block(table *version.Table, s *version.Segment, c
 
 // addExact adds an entity with a vector. It computes the exact distance of the vector.
 func (near *candidateSelector) addExact(ord uint32, v []float32) {
-	dist := near.target.distance(v)
+	dist := near.target.Distance(v)
 	if math.IsNaN(dist) {
 		near.add(ord, math.Inf(-1), math.Inf(1))
 		return

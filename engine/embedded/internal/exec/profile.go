@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
@@ -70,9 +71,9 @@ func (r *profile) phase(n int) (done func()) {
 func noPhase() {}
 
 // profiled pushes a frame and records it in the profile.
-func (m *matcher) profiled(p *pipe, at int, f *frame) error {
+func (m *matcher) profiled(p *pipe, at int, f *eval.Frame) error {
 	s := m.prof.of(p, at)
-	s.rows += int64(f.n)
+	s.rows += int64(f.N)
 	account := &s.time
 	if at == len(p.steps) && !p.inner && p.optional == nil && p.subquery == nil {
 		account = &m.prof.phases[collecting]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // reachedBy returns what a step remembers in this run. On the first call it decides from which end the
 // step walks.
-func (m *matcher) reachedBy(s *reach, f *frame) *reached {
+func (m *matcher) reachedBy(s *reach, f *eval.Frame) *reached {
 	if r := m.reached[s.set]; r != nil {
 		return r
 	}
@@ -37,15 +38,15 @@ func (m *matcher) reachedBy(s *reach, f *frame) *reached {
 }
 
 // distinct counts the distinct nodes of a variable in a frame.
-func (m *matcher) distinct(f *frame, v plan.VarID) int {
-	nodes := slices.Clone(f.cols[v][:f.n])
+func (m *matcher) distinct(f *eval.Frame, v plan.VarID) int {
+	nodes := slices.Clone(f.Cols[v][:f.N])
 	slices.Sort(nodes)
 	return len(slices.Compact(nodes))
 }
 
 // reachable returns the nodes that walks from a node reach within the bounds of a traversal. The set is valid until
 // the next call; `room` is memory for it.
-func (m *matcher) reachable(t *traverse, node uint32, known *reached, room *walk) (engine.Bitmap, error) {
+func (m *matcher) reachable(t *traverse, node uint32, known *reached, room *eval.Walk) (engine.Bitmap, error) {
 	if i := slices.Index(known.from, node); i >= 0 {
 		return known.sets[i], nil
 	}
@@ -53,10 +54,10 @@ func (m *matcher) reachable(t *traverse, node uint32, known *reached, room *walk
 	if err != nil {
 		return nil, err
 	}
-	n := m.table(t.to).Ordinals()
+	n := m.Table(t.to).Ordinals()
 	size := (int(n) + 63) / 64 * 8
 	if len(known.from) < maxReachedFrom && known.bytes+size <= maxReachedBytes {
-		if err := m.spend(size); err != nil {
+		if err := m.Spend(size); err != nil {
 			return nil, err
 		}
 		set := engine.NewBitmap(int(n))
@@ -66,9 +67,9 @@ func (m *matcher) reachable(t *traverse, node uint32, known *reached, room *walk
 		known.from, known.sets, known.bytes = append(known.from, node), append(known.sets, set), known.bytes+size
 		return set, nil
 	}
-	room.begin(n)
+	room.Begin(n)
 	for _, r := range nodes {
-		room.visit(r)
+		room.Visit(r)
 	}
-	return room.bits, m.charge(room)
+	return room.Bits, m.Charge(room)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -21,7 +22,7 @@ type Result struct {
 	id   string   // id of the commit that was read
 	next int      // index of the next row in the collector's perm
 	more bool     // the limit cut rows off
-	size int16    // number of rows to try for the next batch; 0 for frameSize
+	size int16    // number of rows to try for the next batch; 0 for eval.FrameSize
 }
 
 // Columns returns the plan's columns.
@@ -45,12 +46,12 @@ func (r *Result) nextBatch(ctx context.Context) (_ *engine.Batch, err error) {
 		return nil, err
 	}
 	ev := &r.run.evaluator
-	ev.ctx = ctx
-	defer func() { ev.ctx = nil }()
+	ev.Ctx = ctx
+	defer func() { ev.Ctx = nil }()
 	if prof := r.run.matcher.prof; prof != nil {
 		defer prof.phase(returning)()
 	}
-	size := cmp.Or(int(r.size), frameSize)
+	size := cmp.Or(int(r.size), eval.FrameSize)
 	for n := min(size, len(r.run.collector.perm)-r.next); ; n /= 2 {
 		first := r.next
 		if fault.On(fault.PageRestarts) {
@@ -64,7 +65,7 @@ func (r *Result) nextBatch(ctx context.Context) (_ *engine.Batch, err error) {
 		switch {
 		case many == nil:
 			if r.next += n; r.run.matcher.nested < plan.MaxNested/4 {
-				size = min(2*size, frameSize)
+				size = min(2*size, eval.FrameSize)
 			}
 			r.size = int16(size)
 			return batch, err
@@ -107,11 +108,11 @@ func (r *Result) Close() error {
 
 // output makes batches of the collected rows.
 type output struct {
-	*evaluator
+	*eval.Evaluator
 	from *collector // holds the collected rows
 	// lone is the variable of the lookup, if the field firstLookup.single of the program is set; else NoVar.
 	lone    plan.VarID
-	rows    frame           // rows of the batch
+	rows    eval.Frame      // rows of the batch
 	batch   engine.Batch    // the current batch; its memory is reused
 	columns []engine.Column // the columns of the batch
 	vecs    []column.Vec    // for the columns that have no vector in the evaluator
@@ -119,9 +120,9 @@ type output struct {
 }
 
 // newOutput returns an output of the rows in `from`; for `lone` see output.lone.
-func newOutput(ev *evaluator, from *collector, lone plan.VarID) output {
-	o := output{evaluator: ev, from: from, lone: lone, columns: make([]engine.Column, len(ev.Columns)), vecs: make([]column.Vec, len(ev.Columns))}
-	o.rows.cols = make([][]uint32, ev.Width())
+func newOutput(ev *eval.Evaluator, from *collector, lone plan.VarID) output {
+	o := output{Evaluator: ev, from: from, lone: lone, columns: make([]engine.Column, len(ev.Columns)), vecs: make([]column.Vec, len(ev.Columns))}
+	o.rows.Cols = make([][]uint32, ev.Width())
 	for i, c := range ev.Columns {
 		if c.FieldExprs != nil && c.Agg < 0 {
 			o.columns[i].Fields = make([]engine.Column, len(c.FieldExprs))
@@ -152,21 +153,21 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 		return &o.batch, nil
 	}
 	for _, v := range o.Keep {
-		if cap(o.rows.cols[v]) < n {
-			o.rows.cols[v] = make([]uint32, n, max(n, 16))
+		if cap(o.rows.Cols[v]) < n {
+			o.rows.Cols[v] = make([]uint32, n, max(n, 16))
 		}
-		out, from := o.rows.cols[v][:n], o.from.rows.cols[v]
+		out, from := o.rows.Cols[v][:n], o.from.rows.Cols[v]
 		if len(from) == 0 {
 			continue // the single row of aggregates over no rows
 		}
 		for i, row := range rows {
 			out[i] = from[row]
 		}
-		o.rows.cols[v] = out
+		o.rows.Cols[v] = out
 	}
-	o.rows.n, o.rows.groups = n, rows
+	o.rows.N, o.rows.Groups = n, rows
 	o.from.blocks.startBatch()
-	o.spent -= int64(o.charged)
+	o.Spent -= int64(o.charged)
 	o.charged = 0
 	for i := range o.Query.Columns {
 		c, vec := &o.Query.Columns[i], &o.vecs[i]
@@ -183,7 +184,7 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 			}
 		case c.FieldExprs != nil:
 			for k, ex := range c.FieldExprs {
-				o.columns[i].Fields[k] = o.eval(ex, &o.rows).Column
+				o.columns[i].Fields[k] = o.Eval(ex, &o.rows).Column
 			}
 			o.columns[i].Type = c.Type
 			if c.FieldExprs[0].Optional {
@@ -197,11 +198,11 @@ func (o *output) batchOf(rows []uint32) (*engine.Batch, error) {
 			o.constantColumn(c.Type, c.Value, n, vec)
 			o.columns[i] = vec.Column
 		default:
-			o.columns[i] = o.eval(c.Value, &o.rows).Column
+			o.columns[i] = o.Eval(c.Value, &o.rows).Column
 		}
 	}
-	if o.textErr != nil {
-		return nil, o.textErr
+	if o.TextErr != nil {
+		return nil, o.TextErr
 	}
 	o.batch = engine.Batch{Len: n, Columns: o.columns}
 	return &o.batch, nil
@@ -214,7 +215,7 @@ func (o *output) constantColumn(t value.Type, e *ir.Expr, n int, vec *column.Vec
 		t = e.Type
 	}
 	vec.Reset(t, n)
-	v := o.constant(e)
+	v := o.Constant(e)
 	for i := range n {
 		vec.Set(i, v)
 	}

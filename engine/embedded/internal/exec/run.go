@@ -5,34 +5,16 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// Options configure a run of a program.
-type Options struct {
-	Now    value.Value // the instant of the query, a DateTime
-	Memory int64       // bytes that the run may use; 0 for no limit
-	Shared *Memory     // limit for all runs together; nil for no limit
-	Visits int64       // entities that subqueries may examine; 0 for plan.MaxVisited
-	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
-	Walked int64
-	// Examined is the number of nodes and edges that the run may examine; 0 for the default.
-	Examined int64
-	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
-	Embedder Embedder
-	// SplitAll lets small counts run on several processors, too, for tests.
-	SplitAll bool
-	// Analyze enables counting the rows and times of the steps, see Result.Explain.
-	Analyze bool
-}
 
 // run is the memory of one run. It is pooled by program. Its parts are the phases of a run,
 // and each owns its memory: steps evaluate expressions and push rows to the collector, and
 // the output reads the collected rows.
 type run struct {
 	program   *Program
-	evaluator evaluator
+	evaluator eval.Evaluator
 	matcher   matcher   // runs the steps
 	collector collector // collects the rows of the match
 	output    output    // makes batches of the collected rows
@@ -40,11 +22,11 @@ type run struct {
 
 // newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
-	r := &run{program: p, evaluator: newEvaluator(&p.Query, p.searchSteps)}
+	r := &run{program: p, evaluator: eval.NewEvaluator(&p.Query, p.searchSteps)}
 	r.collector = newCollector(&r.evaluator, p.countsOnly)
-	r.evaluator.results = r.collector.result
+	r.evaluator.Results = r.collector.result
 	r.matcher = newMatcher(p, &r.evaluator, &r.collector)
-	r.evaluator.blocks = &r.matcher
+	r.evaluator.Blocks = &r.matcher
 	r.collector.blocks = &r.matcher
 	r.output = newOutput(&r.evaluator, &r.collector, p.first.singleVar())
 	return r
@@ -54,8 +36,8 @@ func newRun(p *Program) *run {
 // pool.
 func (r *run) end() {
 	// After a run of a single row it is not worth the time to clear the values.
-	several := r.collector.rows.n > 1
-	r.evaluator.end(several)
+	several := r.collector.rows.N > 1
+	r.evaluator.End(several)
 	r.collector.grouper.end()
 	r.output.end(several)
 	r.matcher.prof = nil
@@ -70,7 +52,7 @@ func (r *run) end() {
 // Run runs the program on a snapshot for which Fits is true. The caller must have checked
 // the arguments. The error is that of the context, a *engine.TooLarge, a *engine.Busy, a
 // *engine.BadArgument, or the error of a text that cannot be embedded.
-func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) (*Result, error) {
+func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts eval.Options) (*Result, error) {
 	if p.first.direct && !opts.Analyze {
 		return p.RunDirect(ctx, snap, args), nil
 	}
@@ -79,13 +61,13 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	if opts.Analyze {
 		prof = newProfile()
 	}
-	r.evaluator.begin(ctx, snap, args, opts)
+	r.evaluator.Begin(ctx, snap, args, opts)
 	r.matcher.begin(prof)
 	r.collector.begin()
 	whole := false
 	defer func() {
 		if !whole { // the stored data is corrupt; drop the run
-			r.evaluator.release()
+			r.evaluator.Release()
 		}
 	}()
 	err := r.match()
@@ -102,24 +84,24 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	if prof != nil {
 		prof.grouped, prof.passed = r.collector.grouped, r.collector.passed
 	}
-	r.evaluator.ctx = nil
+	r.evaluator.Ctx = nil
 	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.more}, nil
 }
 
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
-	if err := r.evaluator.textErr; err != nil {
+	if err := r.evaluator.TextErr; err != nil {
 		return err // see beginShared; the steps need all tables of an interface
 	}
-	if err := r.evaluator.beginConstants(); err != nil {
+	if err := r.evaluator.BeginConstants(); err != nil {
 		return err
 	}
-	if err := r.evaluator.beginScores(); err != nil || r.evaluator.maxRows == 0 {
+	if err := r.evaluator.BeginScores(); err != nil || r.evaluator.MaxRows == 0 {
 		return err
 	}
 	if err := r.matcher.match(); err != nil {
 		return err
 	}
 	err := r.collector.fuse()
-	return cmp.Or(r.evaluator.textErr, err)
+	return cmp.Or(r.evaluator.TextErr, err)
 }

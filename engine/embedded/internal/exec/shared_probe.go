@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -115,23 +116,23 @@ func (pl *planner) addProbeShared(s *scope, p *probeShared) {
 }
 
 // run implements [step].
-func (s *probeShared) run(m *matcher, p *pipe, at int, f *frame) error {
-	of := m.shared(s.v)
+func (s *probeShared) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	of := m.Shared(s.v)
 	out := m.frame(s.id, s.vars)
 	m.column(out, s.v)
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
-		v := m.valueAt(s.ex, f, i)
+		v := m.ValueAt(s.ex, f, i)
 		if v.IsNull() {
 			continue
 		}
 		for k := range s.ways {
-			err := s.nodes(m, of.tables[k], s.ways[k], v, func(ord uint32) error {
-				out.copyRow(f, i, s.vars)
-				out.cols[s.v][out.n] = of.starts[k] + ord
-				if out.n++; out.n < frameSize {
+			err := s.nodes(m, of.Tables[k], s.ways[k], v, func(ord uint32) error {
+				out.CopyRow(f, i, s.vars)
+				out.Cols[s.v][out.N] = of.Starts[k] + ord
+				if out.N++; out.N < eval.FrameSize {
 					return nil
 				}
 				return m.flush(p, at, out)
@@ -146,7 +147,7 @@ func (s *probeShared) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // nodes calls `yield` for the nodes of a table that may have the value v, each once.
 func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v value.Value, yield func(ord uint32) error) error {
-	if err := m.tick(1); err != nil {
+	if err := m.Tick(1); err != nil {
 		return err
 	}
 	switch {
@@ -157,7 +158,7 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 			id = v.Str()
 		case byRef:
 			var ok bool
-			if id, ok = idIn(v.Str(), t.Type.Name); !ok {
+			if id, ok = eval.IDIn(v.Str(), t.Type.Name); !ok {
 				return nil
 			}
 		default:
@@ -170,15 +171,15 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 		return nil
 	case way.tuple >= 0:
 		seen := &m.walks[s.id]
-		seen.begin(t.Ordinals())
+		seen.Begin(t.Ordinals())
 		for c := t.Candidates(way.tuple, version.HashValue(0, v)); c.Next(); {
-			if err := m.tick(1); err != nil {
+			if err := m.Tick(1); err != nil {
 				return err
 			}
-			if !t.Alive(c.Ord) || !seen.visit(c.Ord) {
+			if !t.Alive(c.Ord) || !seen.Visit(c.Ord) {
 				continue
 			}
-			if err := m.charge(seen); err != nil {
+			if err := m.Charge(seen); err != nil {
 				return err
 			}
 			if err := yield(c.Ord); err != nil {
@@ -188,7 +189,7 @@ func (s *probeShared) nodes(m *matcher, t *version.Table, way memberPath, v valu
 		return nil
 	}
 	for ord := range t.Ordinals() {
-		if err := m.tick(1); err != nil {
+		if err := m.Tick(1); err != nil {
 			return err
 		}
 		if t.Alive(ord) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -15,7 +16,7 @@ type sortKey struct {
 	vec    *column.Vec    // the values to compare; nil to compare ids
 	desc   bool           // the order is descending
 	table  *version.Table // the table that has the ids, if vec and shared are nil
-	shared *shared        // the tables that have the ids, for a variable over an interface; else nil
+	shared *eval.Shared   // the tables that have the ids, for a variable over an interface; else nil
 	sorted bool           // the table's ids ascend with the ordinals
 	ords   []uint32       // by row: ordinal of the variable's entity
 }
@@ -47,7 +48,7 @@ const (
 // sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
 // the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
 func (co *collector) sort() error {
-	n := co.rows.n
+	n := co.rows.N
 	co.perm = slices.Grow(co.perm[:0], n)[:n]
 	if n < 2 {
 		clear(co.perm)
@@ -55,11 +56,11 @@ func (co *collector) sort() error {
 	}
 	// The additional memory during sorting, in bytes.
 	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.TieIDs)))
-	if err := co.spend(taken); err != nil {
+	if err := co.Spend(taken); err != nil {
 		return err
 	}
-	defer co.spend(-taken)
-	if err := co.ctx.Err(); err != nil {
+	defer co.Spend(-taken)
+	if err := co.Ctx.Err(); err != nil {
 		return err
 	}
 	return co.arrange(co.sortKeys(), n)
@@ -94,7 +95,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		if left--; left < 0 {
 			left = compareTick
 			if err == nil {
-				err = co.ctx.Err()
+				err = co.Ctx.Err()
 			}
 		}
 		if err != nil {
@@ -108,7 +109,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		return 0
 	}
 	entries := co.entries
-	if limit := co.maxRows; limit > 0 && limit < int64(n/4) {
+	if limit := co.MaxRows; limit > 0 && limit < int64(n/4) {
 		selectFirst(entries, int(limit), compare)
 		entries = entries[:limit]
 	}
@@ -143,23 +144,23 @@ func insertionSort(rows []entry, compare func(a, b entry) int) {
 
 // sortKeys returns the keys for comparing the collected rows, including the tie-breaks.
 func (co *collector) sortKeys() []sortKey {
-	n := co.rows.n
+	n := co.rows.N
 	keys := co.sortBy[:0]
 	ids := func(v plan.VarID, desc bool) {
-		keys = append(keys, idKey(co.evaluator, v, co.rows.cols[v][:n], desc))
+		keys = append(keys, idKey(co.Evaluator, v, co.rows.Cols[v][:n], desc))
 	}
 	for _, o := range co.Order {
 		switch {
 		case o.Expr.Kind == ir.ExprConst:
-		case co.IsID(o.Expr) && !o.Expr.Optional && co.table(o.Expr.Var).Sorted():
+		case co.IsID(o.Expr) && !o.Expr.Optional && co.Table(o.Expr.Var).Sorted():
 			ids(o.Expr.Var, o.Desc) // needs no text
 		default:
-			keys = append(keys, sortKey{vec: co.eval(o.Expr, &co.rows), desc: o.Desc})
+			keys = append(keys, sortKey{vec: co.Eval(o.Expr, &co.rows), desc: o.Desc})
 		}
 	}
 	for _, v := range co.Read.Ties {
 		if ex := co.TieIDs[v]; ex != nil {
-			keys = append(keys, sortKey{vec: co.eval(ex, &co.rows)})
+			keys = append(keys, sortKey{vec: co.Eval(ex, &co.rows)})
 			continue
 		}
 		ids(v, false)
@@ -169,11 +170,11 @@ func (co *collector) sortKeys() []sortKey {
 
 // idKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the
 // types and ids. The list `ords` has the ordinals of the entities.
-func idKey(ev *evaluator, v plan.VarID, ords []uint32, desc bool) sortKey {
-	if s := ev.shared(v); s != nil {
+func idKey(ev *eval.Evaluator, v plan.VarID, ords []uint32, desc bool) sortKey {
+	if s := ev.Shared(v); s != nil {
 		return sortKey{shared: s, ords: ords, desc: desc}
 	}
-	table := ev.table(v)
+	table := ev.Table(v)
 	return sortKey{table: table, sorted: table.Sorted(), ords: ords, desc: desc}
 }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -151,8 +152,8 @@ func (pl *planner) followOrder() {
 }
 
 // run implements step.
-func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
-	table := m.table(s.v)
+func (s *sorted) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	table := m.Table(s.v)
 	span, view, err := s.span(m, table)
 	if err != nil {
 		return err
@@ -162,21 +163,21 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 	}
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.v)
-	for i := range f.n {
-		if f.isDone(i) || span.Len() == 0 {
+	for i := range f.N {
+		if f.IsDone(i) || span.Len() == 0 {
 			continue
 		}
 		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
 		if s.ordered {
 			return s.first(m, p, at, out, table, &walk)
 		}
-		for ord, _, ok := walk.Next(); ok && !f.isDone(i); ord, _, ok = walk.Next() {
-			if err := m.tick(1); err != nil {
+		for ord, _, ok := walk.Next(); ok && !f.IsDone(i); ord, _, ok = walk.Next() {
+			if err := m.Tick(1); err != nil {
 				return err
 			}
-			out.copyRow(f, i, s.vars)
-			out.cols[s.v][out.n] = ord
-			if out.n++; out.n == frameSize {
+			out.CopyRow(f, i, s.vars)
+			out.Cols[s.v][out.N] = ord
+			if out.N++; out.N == eval.FrameSize {
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
@@ -187,7 +188,7 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *frame) error {
 }
 
 // scan runs the step without the index.
-func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
+func (s *sorted) scan(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	if s.instead == nil {
 		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(m, p, at, f)
 	}
@@ -197,31 +198,31 @@ func (s *sorted) scan(m *matcher, p *pipe, at int, f *frame) error {
 // first follows the index until there is one row more than the limit; the additional row shows that
 // the limit cuts rows off. It then continues with the entities that have the same value of this key
 // as the last entity.
-func (s *sorted) first(m *matcher, p *pipe, at int, out *frame, table *version.Table, walk *index.Walk) error {
+func (s *sorted) first(m *matcher, p *pipe, at int, out *eval.Frame, table *version.Table, walk *index.Walk) error {
 	compare := table.CompareRows(s.prop)
 	// Start with a small frame: the limit may be reached soon.
 	const small = 32
-	size := int(max(small, min(m.maxRows, frameSize-1)+1))
+	size := int(max(small, min(m.MaxRows, eval.FrameSize-1)+1))
 	enough, last := false, version.NoOrd
 	for ord, row, ok := walk.Next(); ok; ord, row, ok = walk.Next() {
-		if err := m.tick(1); err != nil {
+		if err := m.Tick(1); err != nil {
 			return err
 		}
 		if enough && compare(last, row) != 0 {
 			break
 		}
-		out.cols[s.v][out.n] = ord
-		if out.n++; out.n < size {
+		out.Cols[s.v][out.N] = ord
+		if out.N++; out.N < size {
 			continue
 		}
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
 		m.makeColumns(out, s.v)
-		size = min(2*size, frameSize)
+		size = min(2*size, eval.FrameSize)
 		if !enough {
-			enough, last = m.out.more || int64(m.out.rows.n) > m.maxRows, row
-			if !enough && int64(m.out.rows.n) == m.maxRows {
+			enough, last = m.out.more || int64(m.out.rows.N) > m.MaxRows, row
+			if !enough && int64(m.out.rows.N) == m.MaxRows {
 				size = small // only the row after the limit is missing
 			}
 		}
@@ -235,12 +236,12 @@ func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sort
 	bounded := false
 	values := func(list []bound) (out []value.Value, some bool) {
 		for _, b := range list {
-			if b.unless >= 0 && m.args[b.unless].IsNull() {
+			if b.unless >= 0 && m.Args[b.unless].IsNull() {
 				out = append(out, value.Null)
 				continue
 			}
 			bounded = true
-			v := m.constant(b.ex)
+			v := m.Constant(b.ex)
 			if v.IsNull() {
 				return nil, false
 			}
@@ -259,11 +260,11 @@ func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sort
 	if !bounded && !s.ordered {
 		return index.Span{}, nil, nil
 	}
-	view, err := table.SortedBy(m.ctx, s.prop, func(bytes int) bool {
-		if m.spend(bytes) == nil {
+	view, err := table.SortedBy(m.Ctx, s.prop, func(bytes int) bool {
+		if m.Spend(bytes) == nil {
 			return true
 		}
-		m.spend(-bytes)
+		m.Spend(-bytes)
 		return false
 	})
 	if view == nil || err != nil {

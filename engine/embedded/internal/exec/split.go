@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -156,7 +157,7 @@ func (pl *planner) splitting() {
 
 // start runs the steps of a pipe, on several processors if that is worth the time.
 func (m *matcher) start(p *pipe) error {
-	if !p.splits || p.work < splitCost && !m.splitsAll {
+	if !p.splits || p.work < splitCost && !m.SplitsAll {
 		return m.begins(p)
 	}
 	if last, ok := p.steps[len(p.steps)-1].(*multiply); ok {
@@ -169,7 +170,7 @@ func (m *matcher) start(p *pipe) error {
 
 // begins runs the steps of a pipe in this goroutine. They begin with a row without variables.
 func (m *matcher) begins(p *pipe) error {
-	m.unit = frame{n: 1, cols: m.unit.cols}
+	m.unit = eval.Frame{N: 1, Cols: m.unit.Cols}
 	return m.push(p, 0, &m.unit)
 }
 
@@ -199,13 +200,13 @@ func (m *matcher) together(work func(*matcher) error) error {
 		return work(m)
 	}
 	defer func() { helping.Add(-n) }()
-	limit, counted, walked, examined := m.limit, m.out.counted, m.walked, m.total
+	limit, counted, walked, examined := m.Limit, m.out.counted, m.Walked, m.Total
 	part := int64(0)
 	if limit > 0 {
-		if part = (limit - m.spent) / int64(2*n); part <= 0 {
+		if part = (limit - m.Spent) / int64(2*n); part <= 0 {
 			return work(m)
 		}
-		m.limit -= part * int64(n)
+		m.Limit -= part * int64(n)
 	}
 	var next atomic.Int64
 	done := chan struct{}(nil)
@@ -217,7 +218,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 	for i := range helpers {
 		h := &helpers[i]
 		tasks = append(tasks, func() {
-			s := newShare(&next, m.splitsAll)
+			s := newShare(&next, m.SplitsAll)
 			s.since, s.done = clock.Now(), done
 			h.run(m, part, s, work)
 		})
@@ -227,29 +228,29 @@ func (m *matcher) together(work func(*matcher) error) error {
 		if done != nil {
 			defer close(done)
 		}
-		m.share = newShare(&next, m.splitsAll)
+		m.share = newShare(&next, m.SplitsAll)
 		err = work(m)
 	}
 	parallel.Do(tasks...)
-	m.share, m.limit = nil, limit
+	m.share, m.Limit = nil, limit
 	for i := range helpers {
 		h := &helpers[i]
 		sum := m.out.counted + h.counted
 		if h.counted != 0 && (sum > m.out.counted) != (h.counted > 0) {
 			h.err = countTooLarge()
 		}
-		m.out.counted, m.walked, m.total, err = sum, m.walked+h.walked, m.total+h.examined, errors.Join(err, h.err)
+		m.out.counted, m.Walked, m.Total, err = sum, m.Walked+h.walked, m.Total+h.examined, errors.Join(err, h.err)
 	}
 	if err == nil {
-		err = cmp.Or(m.walk(0), m.examine(0))
+		err = cmp.Or(m.Walk(0), m.Examine(0))
 	}
 	if err == nil {
 		return nil
 	}
-	if err := m.ctx.Err(); err != nil {
+	if err := m.Ctx.Err(); err != nil {
 		return err
 	}
-	m.out.counted, m.walked, m.total = counted, walked, examined
+	m.out.counted, m.Walked, m.Total = counted, walked, examined
 	return work(m)
 }
 
@@ -265,22 +266,22 @@ type helper struct {
 // run does the work of a share for the run of a matcher, with at most `memory` bytes, or without a limit if that is 0.
 func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) error) {
 	r := of.program.pool.Get().(*run)
-	r.evaluator.begin(of.ctx, of.snap, of.args, Options{Now: of.now, Memory: memory, Shared: of.budget.shared, Visits: of.maxVisited, Walked: of.most, Examined: of.mostExamined})
+	r.evaluator.Begin(of.Ctx, of.Snap, of.Args, eval.Options{Now: of.Now, Memory: memory, Shared: of.Budget.Shared, Visits: of.MaxVisited, Walked: of.Most, Examined: of.MostExamined})
 	r.matcher.begin(nil)
 	r.collector.begin()
 	copy(r.matcher.weighed, of.weighed)
 	whole := false
 	defer func() {
 		if !whole { // the stored data is corrupt; drop the run
-			r.evaluator.release()
+			r.evaluator.Release()
 		}
 	}()
-	if h.err = cmp.Or(r.evaluator.textErr, r.evaluator.beginConstants()); h.err == nil {
-		r.matcher.share, r.evaluator.rest = s, func() { s.rest(restWithin) }
+	if h.err = cmp.Or(r.evaluator.TextErr, r.evaluator.BeginConstants()); h.err == nil {
+		r.matcher.share, r.evaluator.Rest = s, func() { s.rest(restWithin) }
 		h.err = work(&r.matcher)
-		r.matcher.share, r.evaluator.rest = nil, nil
+		r.matcher.share, r.evaluator.Rest = nil, nil
 	}
-	h.counted, h.walked, h.examined = r.collector.counted, r.evaluator.walked, r.evaluator.total
+	h.counted, h.walked, h.examined = r.collector.counted, r.evaluator.Walked, r.evaluator.Total
 	whole = true
 	r.end()
 }

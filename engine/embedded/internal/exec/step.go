@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -11,7 +12,7 @@ import (
 // step processes the rows of a frame and pushes the resulting rows on. A frame belongs to
 // the step that it is pushed to: that step may remove rows from it.
 type step interface {
-	run(m *matcher, p *pipe, at int, f *frame) error
+	run(m *matcher, p *pipe, at int, f *eval.Frame) error
 	// describe returns the name of the operator for the step, and the things that the step works on.
 	describe(x *explainer) (name, detail string)
 }
@@ -20,7 +21,7 @@ type step interface {
 // frame must not belong to a `not` block.
 type counter interface {
 	step
-	count(m *matcher, f *frame) (int, error)
+	count(m *matcher, f *eval.Frame) (int, error)
 }
 
 // scan binds a variable to each entity of its type.
@@ -37,26 +38,26 @@ func (pl *planner) addScan(s *scope, v plan.VarID) {
 }
 
 // run implements step.
-func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
-	table := m.table(s.v)
+func (s *scan) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	table := m.Table(s.v)
 	out := m.frame(s.id, s.vars)
 	m.column(out, s.v)
 	if p.splits {
 		return s.inUnits(m, p, at, out)
 	}
-	for i := range f.n {
-		for next := uint32(0); next < table.Ordinals() && !f.isDone(i); {
-			if err := m.tick(int(min(frameSize, table.Ordinals()-next))); err != nil {
+	for i := range f.N {
+		for next := uint32(0); next < table.Ordinals() && !f.IsDone(i); {
+			if err := m.Tick(int(min(eval.FrameSize, table.Ordinals()-next))); err != nil {
 				return err
 			}
-			n, more := table.Scan(next, out.cols[s.v][out.n:frameSize])
+			n, more := table.Scan(next, out.Cols[s.v][out.N:eval.FrameSize])
 			next = more
-			if len(s.vars) == 0 && f.found == nil {
-				out.n += n
+			if len(s.vars) == 0 && f.Found == nil {
+				out.N += n
 			} else {
-				out.repeat(f, i, s.vars, n)
+				out.Repeat(f, i, s.vars, n)
 			}
-			if out.n == frameSize {
+			if out.N == eval.FrameSize {
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
@@ -68,18 +69,18 @@ func (s *scan) run(m *matcher, p *pipe, at int, f *frame) error {
 
 // inUnits binds the variable to the entities of the units that the goroutine takes. Before the first step there is a single
 // row without variables.
-func (s *scan) inUnits(m *matcher, p *pipe, at int, out *frame) error {
-	table := m.table(s.v)
+func (s *scan) inUnits(m *matcher, p *pipe, at int, out *eval.Frame) error {
+	table := m.Table(s.v)
 	take := m.shareOf(p).take
 	for from, to := range units(table) {
 		if !take() {
 			continue
 		}
 		for next := from; next < to; {
-			if err := m.tick(frameSize); err != nil {
+			if err := m.Tick(eval.FrameSize); err != nil {
 				return err
 			}
-			out.n, next = table.ScanTo(next, to, out.cols[s.v][:frameSize])
+			out.N, next = table.ScanTo(next, to, out.Cols[s.v][:eval.FrameSize])
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ type filter struct {
 }
 
 // run implements step.
-func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
+func (s *filter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	if !s.keep(m, f) {
 		return nil
 	}
@@ -103,15 +104,15 @@ func (s *filter) run(m *matcher, p *pipe, at int, f *frame) error {
 }
 
 // keep removes from a frame the rows that fail a condition. It reports whether any row is left.
-func (s *filter) keep(m *matcher, f *frame) bool {
+func (s *filter) keep(m *matcher, f *eval.Frame) bool {
 	for _, c := range s.conds {
-		if c.Unless >= 0 && m.args[c.Unless].IsNull() {
+		if c.Unless >= 0 && m.Args[c.Unless].IsNull() {
 			continue
 		}
-		if m.chosen = m.test(c, f, m.chosen[:0]); len(m.chosen) == 0 {
+		if m.Chosen = m.Test(c, f, m.Chosen[:0]); len(m.Chosen) == 0 {
 			return false
 		}
-		f.choose(m.chosen, s.vars)
+		f.Choose(m.Chosen, s.vars)
 	}
 	return true
 }
@@ -142,25 +143,25 @@ func (pl *planner) idCond(c *ir.Cond) *idFilter {
 }
 
 // run implements step.
-func (s *idFilter) run(m *matcher, p *pipe, at int, f *frame) error {
-	id := m.constant(s.id)
+func (s *idFilter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	id := m.Constant(s.id)
 	if id.IsNull() {
 		return nil // no comparison with null is true
 	}
-	ord, ok := m.table(s.v).Lookup(id.Str())
+	ord, ok := m.Table(s.v).Lookup(id.Str())
 	if !ok {
 		if s.not {
 			return m.push(p, at+1, f)
 		}
 		return nil
 	}
-	rows := m.chosen[:0]
-	for i, o := range f.cols[s.v][:f.n] {
+	rows := m.Chosen[:0]
+	for i, o := range f.Cols[s.v][:f.N] {
 		if (o == ord) != s.not {
 			rows = append(rows, uint32(i))
 		}
 	}
-	m.chosen = rows
-	f.choose(rows, s.vars)
+	m.Chosen = rows
+	f.Choose(rows, s.vars)
 	return m.push(p, at+1, f)
 }

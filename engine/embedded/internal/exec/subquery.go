@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -27,7 +28,7 @@ type subqueryRun struct {
 	known  bool        // `value` or `shared` is set
 	value  value.Value // of a BlockAgg that uses no outer variable
 	chosen []uint32    // the memory for rows that the steps choose
-	part   frame       // see evaluator.window
+	part   eval.Frame  // see eval.Evaluator.window
 	gathered
 }
 
@@ -63,58 +64,49 @@ func (pl *planner) arrangeSubqueries() error {
 // the step that evaluates the subquery.
 func (m *matcher) visit(i int) (done func()) {
 	run := &m.subqueries[i]
-	chosen, part, visiting := m.chosen, m.part, m.visiting
-	m.chosen, m.part, m.visiting = run.chosen, &run.part, m.Query.Subqueries[i]
+	chosen, part, visiting := m.Chosen, m.Part, m.Visiting
+	m.Chosen, m.Part, m.Visiting = run.chosen, &run.part, m.Query.Subqueries[i]
 	return func() {
-		run.chosen = m.chosen
-		m.chosen, m.part, m.visiting = chosen, part, visiting
+		run.chosen = m.Chosen
+		m.Chosen, m.Part, m.Visiting = chosen, part, visiting
 	}
 }
 
-// examined adds n to the number of entities that the subqueries of the run have examined. The run
-// fails if the number exceeds the limit.
-func (ev *evaluator) examined(n int) {
-	if ev.visited += int64(n); ev.visited > ev.maxVisited {
-		ev.fail(&engine.TooLarge{Resource: "entities that the subqueries of one query examine, at last " + ev.visiting.Name, Limit: ev.maxVisited, Actual: ev.visited,
-			Hint: "add conditions to the match or to the block, or a limit to the query"})
-	}
-}
-
-// runBlock runs the block of a subquery for the rows of a frame, which has at most frameSize rows. It calls
+// runBlock runs the block of a subquery for the rows of a frame, which has at most eval.FrameSize rows. It calls
 // m.yielded for the rows that the block yields.
-func (m *matcher) runBlock(s *arrangedSubquery, f *frame) error {
-	if err := m.tick(1 + f.n); err != nil {
+func (m *matcher) runBlock(s *arrangedSubquery, f *eval.Frame) error {
+	if err := m.Tick(1 + f.N); err != nil {
 		return err
 	}
 	in := m.frame(s.in, s.Outer)
 	m.column(in, s.row)
-	for i := range f.n {
-		if f.isNull(s.needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.n-1 {
+	for i := range f.N {
+		if f.IsNull(s.needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.N-1 {
 			continue
 		}
 		for _, v := range s.Outer {
-			in.cols[v][in.n] = f.cols[v][i]
+			in.Cols[v][in.N] = f.Cols[v][i]
 		}
-		in.cols[s.row][in.n] = uint32(i)
-		in.n++
+		in.Cols[s.row][in.N] = uint32(i)
+		in.N++
 	}
 	return m.push(s.inner, 0, in)
 }
 
 // yielded adds the rows that the block of a subquery yields to the subquery's aggregate or to its
 // gathered rows.
-func (m *matcher) yielded(s *arrangedSubquery, f *frame) error {
+func (m *matcher) yielded(s *arrangedSubquery, f *eval.Frame) error {
 	run := &m.subqueries[s.id]
-	markers := f.cols[s.row][:f.n]
+	markers := f.Cols[s.row][:f.N]
 	if s.BlockRows == nil {
-		return run.sum.accumulate(m.evaluator, &s.Agg, f, markers)
+		return run.sum.accumulate(m.Evaluator, &s.Agg, f, markers)
 	}
 	return m.gather(s, run, f, markers)
 }
 
-// evalBlockAgg writes the values of an aggregate over a block for the rows of a frame into vec, beginning at
+// EvalBlockAgg writes the values of an aggregate over a block for the rows of a frame into vec, beginning at
 // position `at`.
-func (m *matcher) evalBlockAgg(i int, f *frame, vec *column.Vec, at int) error {
+func (m *matcher) EvalBlockAgg(i int, f *eval.Frame, vec *column.Vec, at int) error {
 	defer m.visit(i)()
 	s, run := m.arranged[i], &m.subqueries[i]
 	if len(s.Outer) > 0 {
@@ -123,12 +115,12 @@ func (m *matcher) evalBlockAgg(i int, f *frame, vec *column.Vec, at int) error {
 	if !run.known {
 		var once column.Vec
 		once.Reset(s.Agg.Type, 1)
-		if err := m.totals(s, &frame{n: 1}, &once, 0); err != nil {
+		if err := m.totals(s, &eval.Frame{N: 1}, &once, 0); err != nil {
 			return err
 		}
 		run.value, run.known = once.Value(0), true
 	}
-	for k := range f.n {
+	for k := range f.N {
 		vec.Set(at+k, run.value)
 	}
 	return nil
@@ -136,16 +128,16 @@ func (m *matcher) evalBlockAgg(i int, f *frame, vec *column.Vec, at int) error {
 
 // totals runs the block of an aggregate, and writes the values for the rows of a frame into vec, beginning at
 // position `at`.
-func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int) error {
+func (m *matcher) totals(s *arrangedSubquery, f *eval.Frame, vec *column.Vec, at int) error {
 	sum := &m.subqueries[s.id].sum
 	sum.reset()
-	for range f.n {
+	for range f.N {
 		sum.grow()
 	}
 	if err := m.runBlock(s, f); err != nil {
 		return err
 	}
-	for i := range f.n {
+	for i := range f.N {
 		switch n := sum.counts[i]; {
 		case sum.fold == nil:
 			vec.Ints[at+i] = n
@@ -155,9 +147,9 @@ func (m *matcher) totals(s *arrangedSubquery, f *frame, vec *column.Vec, at int)
 			sum.fold.set(vec, at+i, uint32(i), n)
 		}
 	}
-	m.spent -= int64(sum.spent())
+	m.Spent -= int64(sum.spent())
 	sum.reset()
-	return m.textErr
+	return m.TextErr
 }
 
 // newSubqueryRuns returns the memory for the subqueries of a query.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -14,33 +15,33 @@ import (
 
 // gathered is the rows that a `first` or `collect` block yields.
 type gathered struct {
-	rows    frame    // the rows that the block yields for the present frame
-	markers []uint32 // by row: its marker
-	perm    []uint32 // numbers of rows, in order
+	rows    eval.Frame // the rows that the block yields for the present frame
+	markers []uint32   // by row: its marker
+	perm    []uint32   // numbers of rows, in order
 	keys    []sortKey
-	kept    frame   // the rows that become records, in order
-	offsets []int32 // by outer row: its first record in `kept`; then the number of records
-	window  frame   // a part of the outer frame
-	charged int     // bytes that the run was charged for `kept`
-	once    frame   // the single row of a block that uses no outer variable
-	shared  frame   // of such a block: the rows that become the records of each outer row, in order
+	kept    eval.Frame // the rows that become records, in order
+	offsets []int32    // by outer row: its first record in `kept`; then the number of records
+	window  eval.Frame // a part of the outer frame
+	charged int        // bytes that the run was charged for `kept`
+	once    eval.Frame // the single row of a block that uses no outer variable
+	shared  eval.Frame // of such a block: the rows that become the records of each outer row, in order
 }
 
 // newGathered returns the memory for the rows of a block.
 func newGathered(q *ir.Query) gathered {
-	return gathered{rows: frame{cols: make([][]uint32, q.Width())}, kept: frame{cols: make([][]uint32, q.Width())}, shared: frame{cols: make([][]uint32, q.Width())}}
+	return gathered{rows: eval.Frame{Cols: make([][]uint32, q.Width())}, kept: eval.Frame{Cols: make([][]uint32, q.Width())}, shared: eval.Frame{Cols: make([][]uint32, q.Width())}}
 }
 
 // gather collects rows that a block yields. From time to time it drops the rows past the limit.
-func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *frame, markers []uint32) error {
-	if err := m.spend(s.RowBytes() * f.n); err != nil {
+func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *eval.Frame, markers []uint32) error {
+	if err := m.Spend(s.RowBytes() * f.N); err != nil {
 		return err
 	}
 	for _, v := range s.Keep {
-		run.rows.cols[v] = append(run.rows.cols[v], f.cols[v][:f.n]...)
+		run.rows.Cols[v] = append(run.rows.Cols[v], f.Cols[v][:f.N]...)
 	}
 	run.markers = append(run.markers, markers...)
-	if run.rows.n += f.n; run.rows.n < pruneAt || run.rows.n/4 < s.Limit*run.window.n {
+	if run.rows.N += f.N; run.rows.N < pruneAt || run.rows.N/4 < s.Limit*run.window.N {
 		return nil
 	}
 	if err := m.sortGathered(s, run); err != nil {
@@ -48,11 +49,11 @@ func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *frame, marker
 	}
 	n := len(run.perm)
 	for _, v := range s.Keep {
-		run.rows.cols[v] = permuted(run.rows.cols[v], run.perm)
+		run.rows.Cols[v] = permuted(run.rows.Cols[v], run.perm)
 	}
 	run.markers = permuted(run.markers, run.perm)
-	m.spent -= int64(s.RowBytes() * (run.rows.n - n))
-	run.rows.n = n
+	m.Spent -= int64(s.RowBytes() * (run.rows.N - n))
+	run.rows.N = n
 	return nil
 }
 
@@ -68,28 +69,28 @@ func permuted(list, at []uint32) []uint32 {
 // sortGathered puts the numbers of the gathered rows into run.perm: by marker, and then in the order of the
 // block. It leaves out the rows past the limit of the block.
 func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
-	n := run.rows.n
+	n := run.rows.N
 	taken := n * (4 + sortKeyBytes*(len(s.Order)+len(s.Ties)))
-	if err := m.spend(taken); err != nil {
+	if err := m.Spend(taken); err != nil {
 		return err
 	}
-	defer func() { m.spent -= int64(taken) }()
+	defer func() { m.Spent -= int64(taken) }()
 	keys := run.keys[:0]
 	for _, o := range s.Order {
 		if o.Expr.Kind != ir.ExprConst {
-			keys = append(keys, sortKey{vec: m.eval(o.Expr, &run.rows), desc: o.Desc})
+			keys = append(keys, sortKey{vec: m.Eval(o.Expr, &run.rows), desc: o.Desc})
 		}
 	}
 	for _, t := range s.Ties {
 		if t.ID != nil {
-			keys = append(keys, sortKey{vec: m.eval(t.ID, &run.rows)})
+			keys = append(keys, sortKey{vec: m.Eval(t.ID, &run.rows)})
 			continue
 		}
-		keys = append(keys, idKey(m.evaluator, t.Var, run.rows.cols[t.Var][:n], false))
+		keys = append(keys, idKey(m.Evaluator, t.Var, run.rows.Cols[t.Var][:n], false))
 	}
 	run.keys = keys
-	if m.textErr != nil {
-		return m.textErr
+	if m.TextErr != nil {
+		return m.TextErr
 	}
 	run.perm = slices.Grow(run.perm[:0], n)[:n]
 	for i := range run.perm {
@@ -104,7 +105,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 		if left--; left < 0 {
 			left = compareTick
 			if err == nil {
-				err = m.tick(compareTick)
+				err = m.Tick(compareTick)
 			}
 		}
 		for i := range keys {
@@ -132,25 +133,25 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 
 // records runs the block of subquery number i for the rows of a frame, and stores the records in
 // `kept` and `offsets` of the subquery's memory. The caller must have called visit.
-func (m *matcher) records(i int, f *frame) error {
+func (m *matcher) records(i int, f *eval.Frame) error {
 	s, run := m.arranged[i], &m.subqueries[i]
-	m.spent -= int64(run.charged)
-	run.charged, run.kept.n = 0, 0
+	m.Spent -= int64(run.charged)
+	run.charged, run.kept.N = 0, 0
 	for _, v := range s.Keep {
-		run.kept.cols[v] = run.kept.cols[v][:0]
+		run.kept.Cols[v] = run.kept.Cols[v][:0]
 	}
 	run.offsets = append(run.offsets[:0], 0)
 	if len(s.Outer) == 0 {
-		return m.sharedRecords(s, run, f.n)
+		return m.sharedRecords(s, run, f.N)
 	}
-	for first := 0; first < f.n; first += frameSize {
+	for first := 0; first < f.N; first += eval.FrameSize {
 		part := &run.window
-		part.n = min(frameSize, f.n-first)
-		if part.cols == nil {
-			part.cols = make([][]uint32, m.Width())
+		part.N = min(eval.FrameSize, f.N-first)
+		if part.Cols == nil {
+			part.Cols = make([][]uint32, m.Width())
 		}
 		for _, v := range s.Outer {
-			part.cols[v] = f.cols[v][first : first+part.n]
+			part.Cols[v] = f.Cols[v][first : first+part.N]
 		}
 		if err := m.recordsOf(s, run, part); err != nil {
 			return err
@@ -166,49 +167,49 @@ func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) er
 		return nil
 	}
 	if !run.known {
-		run.once.n, run.window.n = 1, 1
+		run.once.N, run.window.N = 1, 1
 		if err := m.recordsOf(s, run, &run.once); err != nil {
 			return err
 		}
-		if err := m.spend(s.RowBytes() * run.kept.n); err != nil { // for the rest of the run
+		if err := m.Spend(s.RowBytes() * run.kept.N); err != nil { // for the rest of the run
 			return err
 		}
-		run.shared.n = run.kept.n
+		run.shared.N = run.kept.N
 		for _, v := range s.Keep {
-			run.shared.cols[v] = append(run.shared.cols[v][:0], run.kept.cols[v]...)
+			run.shared.Cols[v] = append(run.shared.Cols[v][:0], run.kept.Cols[v]...)
 		}
 		run.known = true
 		n--
 	}
 	for range n {
-		if err := m.keepRecords(s, run, run.shared.n, func(v plan.VarID) []uint32 { return run.shared.cols[v] }); err != nil {
+		if err := m.keepRecords(s, run, run.shared.N, func(v plan.VarID) []uint32 { return run.shared.Cols[v] }); err != nil {
 			return err
 		}
-		run.offsets = append(run.offsets, int32(run.kept.n))
+		run.offsets = append(run.offsets, int32(run.kept.N))
 	}
 	return nil
 }
 
-// recordsOf appends the records of the rows of a frame, which has at most frameSize rows.
-func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *frame) error {
-	run.rows.n, run.markers = 0, run.markers[:0]
+// recordsOf appends the records of the rows of a frame, which has at most eval.FrameSize rows.
+func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *eval.Frame) error {
+	run.rows.N, run.markers = 0, run.markers[:0]
 	for _, v := range s.Keep {
-		run.rows.cols[v] = run.rows.cols[v][:0]
+		run.rows.Cols[v] = run.rows.Cols[v][:0]
 	}
 	if err := m.runBlock(s, f); err != nil {
 		return err
 	}
-	if err := cmp.Or(m.sortGathered(s, run), m.textErr); err != nil {
+	if err := cmp.Or(m.sortGathered(s, run), m.TextErr); err != nil {
 		return err
 	}
-	before := run.kept.n
-	err := m.keepRecords(s, run, len(run.perm), func(v plan.VarID) []uint32 { return permuted(run.rows.cols[v], run.perm) })
-	m.spent -= int64(s.RowBytes() * run.rows.n)
+	before := run.kept.N
+	err := m.keepRecords(s, run, len(run.perm), func(v plan.VarID) []uint32 { return permuted(run.rows.Cols[v], run.perm) })
+	m.Spent -= int64(s.RowBytes() * run.rows.N)
 	if err != nil {
 		return err
 	}
 	at := 0
-	for marker := range f.n {
+	for marker := range f.N {
 		for at < len(run.perm) && run.markers[run.perm[at]] == uint32(marker) {
 			at++
 		}
@@ -224,14 +225,14 @@ func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of f
 		return err
 	}
 	bytes := s.RowBytes() * n
-	if err := m.spend(bytes); err != nil {
+	if err := m.Spend(bytes); err != nil {
 		return err
 	}
 	run.charged += bytes
 	for _, v := range s.Keep {
-		run.kept.cols[v] = append(run.kept.cols[v], of(v)...)
+		run.kept.Cols[v] = append(run.kept.Cols[v], of(v)...)
 	}
-	run.kept.n += n
+	run.kept.N += n
 	return nil
 }
 
@@ -254,9 +255,9 @@ type tooManyRecords struct{ engine.TooLarge }
 // Unwrap returns the error to report if the batch cannot be made smaller.
 func (e *tooManyRecords) Unwrap() error { return &e.TooLarge }
 
-// evalMember writes a field of a block's first row into vec, once for each row of a frame,
+// EvalMember writes a field of a block's first row into vec, once for each row of a frame,
 // beginning at position `at`.
-func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
+func (m *matcher) EvalMember(i int, f *eval.Frame, vec *column.Vec, at int) error {
 	defer m.visit(i)()
 	nested := m.nested
 	err := m.records(i, f)
@@ -266,20 +267,20 @@ func (m *matcher) evalMember(i int, f *frame, vec *column.Vec, at int) error {
 	}
 	s, run := m.arranged[i], &m.subqueries[i]
 	ex := s.Columns[0].Value
-	values := m.eval(ex, &run.kept)
-	for k := range f.n {
+	values := m.Eval(ex, &run.kept)
+	for k := range f.N {
 		if from := run.offsets[k]; from < run.offsets[k+1] {
 			vec.Set(at+k, values.Value(int(from)))
 		} else {
 			vec.SetNull(at + k)
 		}
 	}
-	return m.textErr
+	return m.TextErr
 }
 
 // recordsColumn returns the column of subquery number i for the rows of a frame. The column is valid until the
 // subquery runs again.
-func (m *matcher) recordsColumn(c *ir.Projection, f *frame) (engine.Column, error) {
+func (m *matcher) recordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column, error) {
 	defer m.visit(c.Rows)()
 	if err := m.records(c.Rows, f); err != nil {
 		return engine.Column{}, err
@@ -296,11 +297,11 @@ func (m *matcher) recordsColumn(c *ir.Projection, f *frame) (engine.Column, erro
 		out.Offsets = run.offsets
 		return out, nil
 	}
-	if run.kept.n == f.n { // each row has a record
+	if run.kept.N == f.N { // each row has a record
 		return out, nil
 	}
-	out.Valid = engine.NewBitmap(f.n)
-	at := make([]int32, f.n) // by row: the number of its record, or -1
+	out.Valid = engine.NewBitmap(f.N)
+	at := make([]int32, f.N) // by row: the number of its record, or -1
 	for i := range at {
 		if at[i] = -1; run.offsets[i] < run.offsets[i+1] {
 			at[i] = run.offsets[i]
@@ -314,30 +315,30 @@ func (m *matcher) recordsColumn(c *ir.Projection, f *frame) (engine.Column, erro
 }
 
 // field returns a field of records as a column.
-func (m *matcher) field(c *ir.Projection, f *frame) (engine.Column, error) {
+func (m *matcher) field(c *ir.Projection, f *eval.Frame) (engine.Column, error) {
 	switch {
 	case c.Rows >= 0:
 		return m.recordsColumn(c, f)
 	case c.FieldExprs != nil:
 		out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.FieldExprs))}
 		for k, ex := range c.FieldExprs {
-			out.Fields[k] = m.eval(ex, f).Column
+			out.Fields[k] = m.Eval(ex, f).Column
 		}
 		if c.FieldExprs[0].Optional {
 			out.Valid = out.Fields[0].Valid
 		}
-		return out, m.textErr
+		return out, m.TextErr
 	}
-	out := m.eval(c.Value, f).Column
+	out := m.Eval(c.Value, f).Column
 	if out.Type.Kind == value.Invalid { // a constant null has no type of its own
 		var nulls column.Vec
-		nulls.Reset(c.Type, f.n)
-		for i := range f.n {
+		nulls.Reset(c.Type, f.N)
+		for i := range f.N {
 			nulls.SetNull(i)
 		}
 		out = nulls.Column
 	}
-	return out, m.textErr
+	return out, m.TextErr
 }
 
 // spread returns a column with the values of c at the positions `at`, and null where a position is -1.

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -113,8 +114,8 @@ func newSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
 }
 
 // run implements step.
-func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
-	table := m.table(s.v)
+func (s *sweep) run(m *matcher, p *pipe, at int, _ *eval.Frame) error {
+	table := m.Table(s.v)
 	out := m.frame(s.id, nil)
 	m.makeColumns(out, s.v)
 	w := &m.sweeper
@@ -122,16 +123,16 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		w.kernels = make([]column.Kernel, len(s.tests))
 	}
 	if w.rest == nil {
-		w.rest = make([]uint32, frameSize)
+		w.rest = make([]uint32, eval.FrameSize)
 	}
 	for _, t := range s.tests {
-		if t.applies(m.evaluator) && m.constant(t.constant).IsNull() {
+		if t.applies(m.Evaluator) && m.Constant(t.constant).IsNull() {
 			return nil
 		}
 	}
 	var segment *version.Segment
 	err := table.Sweep(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
-		if err := m.tick(column.KernelRows / 4); err != nil {
+		if err := m.Tick(column.KernelRows / 4); err != nil {
 			return err
 		}
 		if b.Segment != segment {
@@ -143,8 +144,8 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 		for i, word := range b.Live {
 			for ; word != 0; word &= word - 1 {
-				out.cols[s.v][out.n] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
-				if out.n++; out.n < frameSize {
+				out.Cols[s.v][out.N] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
+				if out.N++; out.N < eval.FrameSize {
 					continue
 				}
 				if err := m.flush(p, at, out); err != nil {
@@ -155,16 +156,16 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 		return nil
 	}, func(ords []uint32) error {
-		if err := m.tick(frameSize); err != nil {
+		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
 		m.makeColumns(out, s.v)
-		out.n = copy(out.cols[s.v], ords)
+		out.N = copy(out.Cols[s.v], ords)
 		if !s.slow.keep(m, out) {
-			out.n = 0
+			out.N = 0
 		}
 		return nil
 	})
@@ -180,8 +181,8 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *frame) error {
 }
 
 // applies reports whether a condition is enabled in this run.
-func (t *sweepTest) applies(ev *evaluator) bool {
-	return t.cond.Unless < 0 || !ev.args[t.cond.Unless].IsNull()
+func (t *sweepTest) applies(ev *eval.Evaluator) bool {
+	return t.cond.Unless < 0 || !ev.Args[t.cond.Unless].IsNull()
 }
 
 // prepare makes the kernels for a segment.
@@ -190,10 +191,10 @@ func (s *sweep) prepare(m *matcher, segment *version.Segment) {
 	w.order = w.order[:0]
 	for i := range s.tests {
 		t := &s.tests[i]
-		if !t.applies(m.evaluator) {
+		if !t.applies(m.Evaluator) {
 			continue
 		}
-		w.kernels[i].Prepare(segment.Props[t.prop], t.op, m.constant(t.constant))
+		w.kernels[i].Prepare(segment.Props[t.prop], t.op, m.Constant(t.constant))
 		w.order = append(w.order, i)
 		for k := len(w.order) - 1; k > 0 && w.kernels[i].Cost() < w.kernels[w.order[k-1]].Cost(); k-- {
 			w.order[k], w.order[k-1] = w.order[k-1], w.order[k]

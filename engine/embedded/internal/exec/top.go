@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -64,13 +65,13 @@ func (pl *planner) firstByScore() bool {
 }
 
 // run implements step.
-func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
+func (s *topStep) run(m *matcher, p *pipe, at int, _ *eval.Frame) error {
 	out := m.frame(s.id, []plan.VarID{s.v})
-	limit := int(min(m.maxRows, int64(m.table(s.v).Live()))) + 1
+	limit := int(min(m.MaxRows, int64(m.Table(s.v).Live()))) + 1
 	push := func(ord uint32) error {
-		out.cols[s.v] = out.cols[s.v][:frameSize]
-		out.cols[s.v][out.n] = ord
-		if out.n++; out.n < frameSize {
+		out.Cols[s.v] = out.Cols[s.v][:eval.FrameSize]
+		out.Cols[s.v][out.N] = ord
+		if out.N++; out.N < eval.FrameSize {
 			return nil
 		}
 		return m.flush(p, at, out)
@@ -87,7 +88,7 @@ func (s *topStep) run(m *matcher, p *pipe, at int, _ *frame) error {
 		}
 		return m.flush(p, at, out)
 	}
-	best := m.relevance(s.score.Score).Top(limit)
+	best := m.Relevance(s.score.Score).Top(limit)
 	m.best = m.best[:0]
 	for _, f := range best {
 		m.best = append(m.best, f.Ord)

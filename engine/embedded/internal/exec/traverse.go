@@ -4,49 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// hop is one direction of an edge type.
-type hop struct {
-	edges *version.Table   // the edges of the type
-	adj   *index.Adjacency // the edges by their node at the start of the hop
-	alive bool             // every listed edge is live
-	// whole is set if the base of the index lists all neighbours of every node, each once.
-	whole bool
-}
-
-// newHop returns the hop over the edges that an index of the table lists.
-func newHop(t *version.Table, adj *index.Adjacency) hop {
-	alive := t.AllLive()
-	return hop{t, adj, alive, alive && adj.Simple()}
-}
-
-// near returns the other ends of a node's edges in the base of the index. It returns the edges too
-// unless all of them are live.
-func (h *hop) near(node uint32) (edges, others []uint32) {
-	if h.alive {
-		return nil, h.adj.Others(node)
-	}
-	return h.adj.Base(node)
-}
-
-// hops returns the directions in which an edge type is followed, and their number.
-func (ev *evaluator) hops(edge int, out, in bool) (hops [2]hop, n int) {
-	t := ev.snap.Edges(edge)
-	if out {
-		hops[n] = newHop(t, t.Out())
-		n++
-	}
-	if in {
-		hops[n] = newHop(t, t.In())
-		n++
-	}
-	return hops, n
-}
 
 // traverse is the common part of expand, check, reach and explore.
 type traverse struct {
@@ -105,43 +67,43 @@ func (pl *planner) check(s *scope, l *ir.Link) step {
 type expand struct{ traverse }
 
 // run implements step.
-func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
+func (s *expand) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.to, s.EdgeVar)
-	var room [2]hop
-	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
+	var room [2]eval.Hop
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
 	last := p.inner && at == len(p.steps)-1
-	if len(hops) == 1 && hops[0].whole && s.EdgeVar == plan.NoVar && f.found == nil && !last {
-		return s.follow(m, p, at, f, out, hops[0].adj)
+	if len(hops) == 1 && hops[0].Whole && s.EdgeVar == plan.NoVar && f.Found == nil && !last {
+		return s.follow(m, p, at, f, out, hops[0].Adj)
 	}
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
-		edges, others, err := m.neighbours(s, hops, f.cols[s.from][i])
+		edges, others, err := m.neighbours(s, hops, f.Cols[s.from][i])
 		if err != nil {
 			return err
 		}
 		if last && len(others) > 0 {
-			f.found.set(f.outer[i]) // one match is enough
+			f.Found.Set(f.Outer[i]) // one match is enough
 			m.countRows(p, 1)
 			continue
 		}
 		for len(others) > 0 {
-			k := out.repeat(f, i, s.vars, len(others))
-			copy(out.cols[s.to][out.n-k:out.n], others)
+			k := out.Repeat(f, i, s.vars, len(others))
+			copy(out.Cols[s.to][out.N-k:out.N], others)
 			others = others[k:]
 			if s.EdgeVar != plan.NoVar {
-				copy(out.cols[s.EdgeVar][out.n-k:out.n], edges)
+				copy(out.Cols[s.EdgeVar][out.N-k:out.N], edges)
 				edges = edges[k:]
 			}
-			if out.n < frameSize {
+			if out.N < eval.FrameSize {
 				break
 			}
 			if err := m.flush(p, at, out); err != nil {
 				return err
 			}
-			if f.isDone(i) {
+			if f.IsDone(i) {
 				break
 			}
 		}
@@ -150,10 +112,10 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *frame) error {
 }
 
 // follow does the work of run if an index lists the neighbours of every node. It copies the rows column by column.
-func (s *expand) follow(m *matcher, p *pipe, at int, f, out *frame, adj *index.Adjacency) error {
-	to := out.cols[s.to][:frameSize]
+func (s *expand) follow(m *matcher, p *pipe, at int, f, out *eval.Frame, adj *index.Adjacency) error {
+	to := out.Cols[s.to][:eval.FrameSize]
 	n := 0
-	for i, node := range f.cols[s.from][:f.n] {
+	for i, node := range f.Cols[s.from][:f.N] {
 		for others := adj.Others(node); len(others) > 0; {
 			k := 1
 			if len(others) == 1 {
@@ -165,7 +127,7 @@ func (s *expand) follow(m *matcher, p *pipe, at int, f, out *frame, adj *index.A
 				}
 			}
 			others = others[k:]
-			if n += k; n < frameSize {
+			if n += k; n < eval.FrameSize {
 				break
 			}
 			if err := s.passOn(m, p, at, f, out, n); err != nil {
@@ -174,7 +136,7 @@ func (s *expand) follow(m *matcher, p *pipe, at int, f, out *frame, adj *index.A
 			n = 0
 		}
 	}
-	if err := m.tick(f.n); err != nil {
+	if err := m.Tick(f.N); err != nil {
 		return err
 	}
 	return s.passOn(m, p, at, f, out, n)
@@ -182,26 +144,26 @@ func (s *expand) follow(m *matcher, p *pipe, at int, f, out *frame, adj *index.A
 
 // passOn flushes the first n rows of a frame. The step has bound its variable; passOn copies the other variables from the
 // rows of f that matcher.origins lists.
-func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *frame, n int) error {
+func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *eval.Frame, n int) error {
 	for _, v := range s.vars {
-		from, to := f.cols[v][:f.n], out.cols[v][:n]
+		from, to := f.Cols[v][:f.N], out.Cols[v][:n]
 		for k, i := range m.origins[:n] {
 			to[k] = from[i]
 		}
 	}
-	out.n = n
-	if err := m.tick(n); err != nil {
+	out.N = n
+	if err := m.Tick(n); err != nil {
 		return err
 	}
 	return m.flush(p, at, out)
 }
 
 // count implements [counter].
-func (s *expand) count(m *matcher, f *frame) (n int, err error) {
-	var room [2]hop
-	hops := m.hopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
-	for i := range f.n {
-		_, others, err := m.neighbours(s, hops, f.cols[s.from][i])
+func (s *expand) count(m *matcher, f *eval.Frame) (n int, err error) {
+	var room [2]eval.Hop
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
+	for i := range f.N {
+		_, others, err := m.neighbours(s, hops, f.Cols[s.from][i])
 		if err != nil {
 			return 0, err
 		}
@@ -210,61 +172,58 @@ func (s *expand) count(m *matcher, f *frame) (n int, err error) {
 	return n, nil
 }
 
-// nearby is the memory in which a step lists the edges of a node.
-type nearby struct{ edges, nodes []uint32 }
-
 // neighbours returns the live edges of a node and the nodes that they lead to. If the query
 // has no edge variable, it returns each node once, and no edges. The lists belong to the
 // index, or are valid until the next call for the same step: while a step passes on the rows of a
 // node with many edges, later steps call neighbours too.
-func (m *matcher) neighbours(s *expand, hops []hop, node uint32) (edges, others []uint32, err error) {
+func (m *matcher) neighbours(s *expand, hops []eval.Hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
-	if h := &hops[0]; len(hops) == 1 && (h.whole || h.alive && (wanted || h.adj.Distinct()) && h.adj.InBase(node)) {
+	if h := &hops[0]; len(hops) == 1 && (h.Whole || h.Alive && (wanted || h.Adj.Distinct()) && h.Adj.InBase(node)) {
 		if wanted {
-			edges, others = h.adj.Base(node)
+			edges, others = h.Adj.Base(node)
 		} else {
-			others = h.adj.Others(node)
+			others = h.Adj.Others(node)
 		}
-		return edges, others, m.tick(1 + len(others))
+		return edges, others, m.Tick(1 + len(others))
 	}
 	near := &m.around[s.id]
-	edges, others = near.edges[:0], near.nodes[:0]
+	edges, others = near.Edges[:0], near.Nodes[:0]
 	seen := &m.walks[s.id]
-	seen.begin(m.table(s.to).Ordinals())
+	seen.Begin(m.Table(s.to).Ordinals())
 	for k, h := range hops {
-		base, nodes := h.adj.Base(node)
-		if err := m.tick(1 + len(base)); err != nil {
+		base, nodes := h.Adj.Base(node)
+		if err := m.Tick(1 + len(base)); err != nil {
 			return nil, nil, err
 		}
 		for j, other := range nodes {
 			switch {
-			case !h.alive && !h.edges.Alive(base[j]):
+			case !h.Alive && !h.Edges.Alive(base[j]):
 			case !wanted:
-				seen.visit(other)
+				seen.Visit(other)
 			case k == 0 || other != node: // an edge from the node to itself was already listed
 				edges, others = append(edges, base[j]), append(others, other)
 			}
 		}
 		later := 0
-		for o := h.adj.Later(node); o.Next(); later++ {
+		for o := h.Adj.Later(node); o.Next(); later++ {
 			switch {
-			case !h.alive && !h.edges.Alive(o.Edge):
+			case !h.Alive && !h.Edges.Alive(o.Edge):
 			case !wanted:
-				seen.visit(o.Other)
+				seen.Visit(o.Other)
 			case k == 0 || o.Other != node:
 				edges, others = append(edges, o.Edge), append(others, o.Other)
 			}
 		}
-		if err := m.tick(later); err != nil {
+		if err := m.Tick(later); err != nil {
 			return nil, nil, err
 		}
 	}
 	if !wanted {
-		return nil, seen.visited, m.charge(seen)
+		return nil, seen.Visited, m.Charge(seen)
 	}
-	more := cap(edges) + cap(others) - cap(near.edges) - cap(near.nodes)
-	near.edges, near.nodes = edges, others
-	return edges, others, m.hold(4 * more)
+	more := cap(edges) + cap(others) - cap(near.Edges) - cap(near.Nodes)
+	near.Edges, near.Nodes = edges, others
+	return edges, others, m.Hold(4 * more)
 }
 
 // check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
@@ -276,18 +235,18 @@ type check struct {
 }
 
 // run implements step.
-func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
+func (s *check) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 	if s.EdgeVar != plan.NoVar {
 		return s.bind(m, p, at, f)
 	}
-	rows := m.chosen[:0]
-	from, to := f.cols[s.From][:f.n], f.cols[s.To][:f.n]
+	rows := m.Chosen[:0]
+	from, to := f.Cols[s.From][:f.N], f.Cols[s.To][:f.N]
 	set, err := m.edgeSet(s)
 	if err != nil {
 		return err
 	}
 	if set != nil {
-		if err := m.tick(f.n); err != nil {
+		if err := m.Tick(f.N); err != nil {
 			return err
 		}
 		for i := range from {
@@ -296,15 +255,15 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	for i := 0; i < f.n && set == nil; {
+	for i := 0; i < f.N && set == nil; {
 		// Rows that share a node are mostly consecutive.
 		k := i + 1
-		for k < f.n && to[k] == to[i] {
+		for k < f.N && to[k] == to[i] {
 			k++
 		}
 		same, others, back := to[i], from, true
 		if k == i+1 {
-			for k < f.n && from[k] == from[i] {
+			for k < f.N && from[k] == from[i] {
 				k++
 			}
 			same, others, back = from[i], to, false
@@ -319,94 +278,83 @@ func (s *check) run(m *matcher, p *pipe, at int, f *frame) error {
 			}
 		}
 	}
-	m.chosen = rows
-	f.choose(rows, s.vars)
+	m.Chosen = rows
+	f.Choose(rows, s.vars)
 	return m.push(p, at+1, f)
 }
 
 // edgeTest is for one node. It tests for any other node whether an edge joins the two.
 type edgeTest struct {
-	node   uint32   // ordinal of the node with the edges to look up
-	hops   [2]hop   // the directions in which the edges are followed
-	n      int      // number of hops in use
-	marked *walk    // the nodes at the other ends of its edges; nil if they were not marked
-	set    *edgeSet // all edges; nil if they are not in a set
-	back   bool     // the node is the target of the edges
+	node   uint32      // ordinal of the node with the edges to look up
+	hops   [2]eval.Hop // the directions in which the edges are followed
+	n      int         // number of hops in use
+	marked *eval.Walk  // the nodes at the other ends of its edges; nil if they were not marked
+	set    *edgeSet    // all edges; nil if they are not in a set
+	back   bool        // the node is the target of the edges
 	// opposite has the opposite direction of each hop if the node has many edges; else it is nil. Another node with few
 	// edges is then tested by its own edges.
-	opposite *[2]hop
+	opposite *[2]eval.Hop
 }
-
-// A node with more than manyEdges edges, as far as they were counted, is tested by the edges of the other node if that
-// one has at most fewEdges.
-const (
-	manyEdges = 32
-	fewEdges  = 4
-)
 
 // edgeTest returns an edgeTest for a node. The parameter `tests` is the number of calls of
 // edgeTest.joins that will follow.
 func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeTest, err error) {
 	j.node, j.back, j.n = node, back, 1
 	if j.set, err = m.edgeSet(s); j.set != nil || err != nil {
-		return j, cmp.Or(err, m.tick(tests))
+		return j, cmp.Or(err, m.Tick(tests))
 	}
-	j.hops, j.n = m.hops(s.EdgeType, s.Undirected || !back, s.Undirected || back)
+	j.hops, j.n = m.Hops(s.EdgeType, s.Undirected || !back, s.Undirected || back)
 	edges := 0
 	for _, h := range j.hops[:j.n] {
-		edges += len(h.adj.Others(node))
-		for o := h.adj.Later(node); edges < tests*markShare && o.Next(); {
+		edges += len(h.Adj.Others(node))
+		for o := h.Adj.Later(node); edges < tests*eval.MarkShare && o.Next(); {
 			edges++
 		}
 	}
-	if edges >= tests*markShare {
-		if edges > manyEdges {
+	if edges >= tests*eval.MarkShare {
+		if edges > eval.ManyEdges {
 			j.opposite = m.oppositeHops(s, back)
 			m.searched(s, tests/setShare) // most of these searches are cheap
 		} else {
 			m.searched(s, tests)
 		}
-		return j, m.tick(tests)
+		return j, m.Tick(tests)
 	}
 	far := s.To
 	if back {
 		far = s.From
 	}
 	j.marked = &m.walks[s.id]
-	j.marked.begin(m.table(far).Ordinals())
+	j.marked.Begin(m.Table(far).Ordinals())
 	for _, h := range j.hops[:j.n] {
-		if err := m.trail(j.marked, h, []uint32{node}); err != nil {
+		if err := m.Trail(j.marked, h, []uint32{node}); err != nil {
 			return j, err
 		}
 	}
-	if err := m.charge(j.marked); err != nil {
+	if err := m.Charge(j.marked); err != nil {
 		return j, err
 	}
-	return j, m.tick(tests)
+	return j, m.Tick(tests)
 }
 
 // oppositeHops returns the opposite directions of the hops of an edgeTest. They are valid until the next call for the same
 // step.
-func (m *matcher) oppositeHops(s *check, back bool) *[2]hop {
+func (m *matcher) oppositeHops(s *check, back bool) *[2]eval.Hop {
 	if m.opposites == nil {
-		m.opposites = make([][2]hop, m.arrangement.frames)
+		m.opposites = make([][2]eval.Hop, m.arrangement.frames)
 	}
 	hops := &m.opposites[s.id]
-	*hops, _ = m.hops(s.EdgeType, s.Undirected || back, s.Undirected || !back)
+	*hops, _ = m.Hops(s.EdgeType, s.Undirected || back, s.Undirected || !back)
 	if s.Undirected {
 		hops[0], hops[1] = hops[1], hops[0]
 	}
 	return hops
 }
 
-// The nodes at the other ends of a node's edges are marked only if the node has fewer than
-// markShare edges for each expected test. Otherwise a search for each test is cheaper.
-const markShare = 4
-
 // joins reports whether an edge joins the node of j with the node `other`.
 func (j *edgeTest) joins(other uint32) bool {
 	if j.marked != nil {
-		return j.marked.bits.Get(int(other))
+		return j.marked.Bits.Get(int(other))
 	}
 	if j.set != nil {
 		if j.back {
@@ -416,10 +364,10 @@ func (j *edgeTest) joins(other uint32) bool {
 	}
 	for i := range j.n {
 		h, a, b := j.hops[i], j.node, other
-		if j.opposite != nil && j.opposite[i].adj.BaseDegree(other) <= fewEdges {
+		if j.opposite != nil && j.opposite[i].Adj.BaseDegree(other) <= eval.FewEdges {
 			h, a, b = j.opposite[i], other, j.node
 		}
-		if joined(h, a, b, nil) {
+		if eval.Joined(h, a, b, nil) {
 			return true
 		}
 	}
@@ -427,28 +375,28 @@ func (j *edgeTest) joins(other uint32) bool {
 }
 
 // bind binds the edge variable.
-func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
-	hops, n := m.hops(s.EdgeType, true, s.Undirected)
+func (s *check) bind(m *matcher, p *pipe, at int, f *eval.Frame) error {
+	hops, n := m.Hops(s.EdgeType, true, s.Undirected)
 	out := m.frame(s.id, s.vars)
 	m.makeColumns(out, s.EdgeVar)
 	var err error
-	for i := range f.n {
-		if f.isDone(i) {
+	for i := range f.N {
+		if f.IsDone(i) {
 			continue
 		}
-		if err := m.tick(1); err != nil {
+		if err := m.Tick(1); err != nil {
 			return err
 		}
-		a, b := f.cols[s.From][i], f.cols[s.To][i]
+		a, b := f.Cols[s.From][i], f.Cols[s.To][i]
 		for k, h := range hops[:n] {
 			if k == 1 && a == b {
 				break
 			}
-			joined(h, a, b, func(edge uint32) bool {
-				out.copyRow(f, i, s.vars)
-				out.cols[s.EdgeVar][out.n] = edge
-				if out.n++; out.n == frameSize {
-					err = cmp.Or(m.tick(frameSize), m.flush(p, at, out))
+			eval.Joined(h, a, b, func(edge uint32) bool {
+				out.CopyRow(f, i, s.vars)
+				out.Cols[s.EdgeVar][out.N] = edge
+				if out.N++; out.N == eval.FrameSize {
+					err = cmp.Or(m.Tick(eval.FrameSize), m.flush(p, at, out))
 				}
 				return err == nil
 			})
@@ -458,36 +406,4 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *frame) error {
 		}
 	}
 	return m.flush(p, at, out)
-}
-
-// joined reports whether a live edge joins two nodes. If `yield` is not nil, joined calls it for
-// each such edge until it returns false.
-func joined(h hop, a, b uint32, yield func(edge uint32) bool) bool {
-	any := false
-	edges, others := h.near(a)
-	if yield != nil {
-		edges, others = h.adj.Base(a)
-	}
-	if h.whole && yield == nil && len(others) <= fewEdges {
-		return slices.Contains(others, b)
-	}
-	at, found := slices.BinarySearch(others, b)
-	if h.whole && yield == nil {
-		return found
-	}
-	for ; at < len(others) && others[at] == b; at++ {
-		if h.alive || h.edges.Alive(edges[at]) {
-			if any = true; yield == nil || !yield(edges[at]) {
-				return true
-			}
-		}
-	}
-	for o := h.adj.Later(a); o.Next(); {
-		if o.Other == b && (h.alive || h.edges.Alive(o.Edge)) {
-			if any = true; yield == nil || !yield(o.Edge) {
-				return true
-			}
-		}
-	}
-	return any
 }

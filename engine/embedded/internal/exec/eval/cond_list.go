@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"cmp"
@@ -31,9 +31,9 @@ func newConstants(q *ir.Query) constants {
 	return constants{sorted: make([]sortedList, len(q.Lists)), compiled: make([]*pattern.Pattern, len(q.Patterns))}
 }
 
-// beginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first
+// BeginConstants compiles the patterns of a run. The error is a *engine.BadArgument for the first
 // parameter that is not a valid pattern.
-func (ev *evaluator) beginConstants() error {
+func (ev *Evaluator) BeginConstants() error {
 	first, bad := len(ev.Params), error(nil)
 	for i, p := range ev.Patterns {
 		if fault.On(fault.PatternKept) && ev.compiled[i] != nil {
@@ -43,7 +43,7 @@ func (ev *evaluator) beginConstants() error {
 		if p.Compiled != nil {
 			continue
 		}
-		arg := ev.constant(p.Expr)
+		arg := ev.Constant(p.Expr)
 		if arg.IsNull() {
 			continue
 		}
@@ -57,7 +57,7 @@ func (ev *evaluator) beginConstants() error {
 }
 
 // endConstants clears references that a pooled evaluator must not keep alive.
-func (ev *evaluator) endConstants() {
+func (ev *Evaluator) endConstants() {
 	for i := range ev.sorted {
 		ev.sorted[i] = sortedList{}
 	}
@@ -66,24 +66,24 @@ func (ev *evaluator) endConstants() {
 	}
 }
 
-// valueBytes is the size in bytes of a value in a list.
-const valueBytes = 48
+// ValueBytes is the size in bytes of a value in a list.
+const ValueBytes = 48
 
-// members returns the distinct elements of a constant list in ascending order. It returns nil if
+// Members returns the distinct elements of a constant list in ascending order. It returns nil if
 // the list is null. It also returns nil if the run has too little memory; the run then ends with an
 // error.
-func (ev *evaluator) members(list int) []value.Value {
+func (ev *Evaluator) Members(list int) []value.Value {
 	s := &ev.sorted[list]
 	if s.ready {
 		return s.values
 	}
 	s.ready = true
-	v := ev.constant(ev.Lists[list])
+	v := ev.Constant(ev.Lists[list])
 	if v.IsNull() {
 		return nil
 	}
-	if err := ev.spend(valueBytes * len(v.Elems())); err != nil {
-		ev.textErr = cmp.Or(ev.textErr, err)
+	if err := ev.Spend(ValueBytes * len(v.Elems())); err != nil {
+		ev.TextErr = cmp.Or(ev.TextErr, err)
 		return nil
 	}
 	s.values = make([]value.Value, 0, len(v.Elems()))
@@ -107,14 +107,14 @@ func compareValues(a, b value.Value) int {
 
 // testIn appends to `rows` the rows of a frame in which the left side of the condition is an
 // element of its constant list.
-func (ev *evaluator) testIn(c *ir.Cond, f *frame, rows []uint32) []uint32 {
-	list := ev.members(c.List)
+func (ev *Evaluator) testIn(c *ir.Cond, f *Frame, rows []uint32) []uint32 {
+	list := ev.Members(c.List)
 	if len(list) == 0 {
 		return rows
 	}
-	vec := ev.eval(c.Left, f)
+	vec := ev.Eval(c.Left, f)
 	if vec.Type.Kind == value.String && !vec.Type.List && list[0].Kind() == value.String {
-		for i, s := range vec.Strings[:f.n] {
+		for i, s := range vec.Strings[:f.N] {
 			if vec.IsNull(i) {
 				continue
 			}
@@ -124,7 +124,7 @@ func (ev *evaluator) testIn(c *ir.Cond, f *frame, rows []uint32) []uint32 {
 		}
 		return rows
 	}
-	for i := range f.n {
+	for i := range f.N {
 		v := vec.Value(i)
 		if v.IsNull() {
 			continue
@@ -142,18 +142,18 @@ func (ev *evaluator) testIn(c *ir.Cond, f *frame, rows []uint32) []uint32 {
 // testPattern appends to `rows` the rows of a frame in which the left side of the condition matches
 // its pattern. When the context of the call ends, testPattern stops, and the run ends with the
 // context's error.
-func (ev *evaluator) testPattern(c *ir.Cond, f *frame, rows []uint32) []uint32 {
+func (ev *Evaluator) testPattern(c *ir.Cond, f *Frame, rows []uint32) []uint32 {
 	p := ev.compiled[c.Pattern]
 	if p == nil {
 		return rows
 	}
-	vec := ev.eval(c.Left, f)
+	vec := ev.Eval(c.Left, f)
 	ended := func() bool {
-		ev.textErr = cmp.Or(ev.textErr, ev.ctx.Err())
-		return ev.textErr != nil
+		ev.TextErr = cmp.Or(ev.TextErr, ev.Ctx.Err())
+		return ev.TextErr != nil
 	}
 	work := 0 // since the context was last checked; see patternWork
-	for i, s := range vec.Strings[:f.n] {
+	for i, s := range vec.Strings[:f.N] {
 		if vec.IsNull(i) {
 			continue
 		}
@@ -179,9 +179,9 @@ const patternWork = 1 << 20
 
 // testNull appends to `rows` the rows of a frame in which an expression is null or, if the
 // condition's field `NotNull` is set, is not null.
-func (ev *evaluator) testNull(c *ir.Cond, f *frame, rows []uint32) []uint32 {
-	vec := ev.eval(c.Left, f)
-	for i := range f.n {
+func (ev *Evaluator) testNull(c *ir.Cond, f *Frame, rows []uint32) []uint32 {
+	vec := ev.Eval(c.Left, f)
+	for i := range f.N {
 		null := vec.IsNull(i)
 		if fault.On(fault.EmptyIsNull) {
 			null = null || vec.Type.List && len(vec.Value(i).Elems()) == 0

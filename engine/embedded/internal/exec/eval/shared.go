@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"cmp"
@@ -14,25 +14,45 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// CompareIDs compares the ids of two entities that a variable may be bound to. Null comes first.
+func (ev *Evaluator) CompareIDs(v plan.VarID, a, b uint32) int {
+	switch {
+	case a == b:
+		return 0
+	case a == version.NoOrd:
+		return -1
+	case b == version.NoOrd:
+		return 1
+	}
+	if s := ev.Shared(v); s != nil {
+		return s.Compare(a, b)
+	}
+	t := ev.Table(v)
+	if t.Sorted() {
+		return int(int64(a) - int64(b))
+	}
+	return strings.Compare(t.ID(a), t.ID(b))
+}
+
 // This file gives variables over interfaces their values.
 
-// shared is the tables of the node types that implement an interface, for a variable over the interface. The
+// Shared is the tables of the node types that implement an interface, for a variable over the interface. The
 // ordinals of the variable number the nodes of all these tables: those of each table follow those
 // of the table before.
-type shared struct {
+type Shared struct {
 	of     *version.Interface
-	tables []*version.Table // by position in of.Members
-	starts []uint32         // by position in of.Members: the ordinal of the table's first node
+	Tables []*version.Table // by position in of.Members
+	Starts []uint32         // by position in of.Members: the ordinal of the table's first node
 }
 
 // begin takes the tables from a snapshot. The error is a *engine.TooLarge if the nodes are too many for
 // ordinals.
-func (s *shared) begin(snap *version.Snapshot) error {
-	s.tables, s.starts = s.tables[:0], s.starts[:0]
+func (s *Shared) begin(snap *version.Snapshot) error {
+	s.Tables, s.Starts = s.Tables[:0], s.Starts[:0]
 	next := uint64(0)
 	for _, m := range s.of.Members {
 		t := snap.Nodes(m.Type.Index)
-		s.tables, s.starts = append(s.tables, t), append(s.starts, uint32(next))
+		s.Tables, s.Starts = append(s.Tables, t), append(s.Starts, uint32(next))
 		if next += uint64(t.Ordinals()); next >= uint64(version.NoOrd) {
 			return &engine.TooLarge{Resource: "nodes of the interface " + s.of.Type.Name, Limit: int64(version.NoOrd) - 1, Actual: int64(next),
 				Hint: "bind the variable to one node type"}
@@ -43,19 +63,19 @@ func (s *shared) begin(snap *version.Snapshot) error {
 
 // place returns the position of a node's type among the members, and the node's ordinal in the table of
 // that type.
-func (s *shared) place(ord uint32) (member int, local uint32) {
-	for after := len(s.starts); after-member > 1; {
-		if middle := (member + after) / 2; s.starts[middle] > ord {
+func (s *Shared) place(ord uint32) (member int, local uint32) {
+	for after := len(s.Starts); after-member > 1; {
+		if middle := (member + after) / 2; s.Starts[middle] > ord {
 			after = middle
 		} else {
 			member = middle
 		}
 	}
-	return member, ord - s.starts[member]
+	return member, ord - s.Starts[member]
 }
 
-// compare compares two nodes by the names of their types and then by their ids.
-func (s *shared) compare(a, b uint32) int {
+// Compare compares two nodes by the names of their types and then by their ids.
+func (s *Shared) Compare(a, b uint32) int {
 	if a == b {
 		return 0
 	}
@@ -64,14 +84,14 @@ func (s *shared) compare(a, b uint32) int {
 	switch {
 	case m != n && !fault.On(fault.TypesIgnored):
 		return cmp.Compare(m, n)
-	case m == n && s.tables[m].Sorted():
+	case m == n && s.Tables[m].Sorted():
 		return cmp.Compare(x, y)
 	}
-	return strings.Compare(s.tables[m].ID(x), s.tables[n].ID(y))
+	return strings.Compare(s.Tables[m].ID(x), s.Tables[n].ID(y))
 }
 
-// shared returns the tables of a variable over an interface, or nil for another variable.
-func (ev *evaluator) shared(v plan.VarID) *shared {
+// Shared returns the tables of a variable over an interface, or nil for another variable.
+func (ev *Evaluator) Shared(v plan.VarID) *Shared {
 	if !ev.IsShared(v) {
 		return nil
 	}
@@ -79,23 +99,23 @@ func (ev *evaluator) shared(v plan.VarID) *shared {
 }
 
 // beginShared prepares the variables over interfaces for a run.
-func (ev *evaluator) beginShared() {
+func (ev *Evaluator) beginShared() {
 	for v, i := range ev.Over {
 		if i == nil {
 			continue
 		}
-		if err := ev.shares[v].begin(ev.snap); err != nil {
-			ev.fail(err)
+		if err := ev.shares[v].begin(ev.Snap); err != nil {
+			ev.Fail(err)
 		}
 	}
 }
 
 // newShares returns memory for the tables of a query's variables over interfaces. It is nil if there are none.
-func newShares(q *ir.Query) []shared {
+func newShares(q *ir.Query) []Shared {
 	if !slices.ContainsFunc(q.Over, func(i *version.Interface) bool { return i != nil }) {
 		return nil
 	}
-	list := make([]shared, len(q.Over))
+	list := make([]Shared, len(q.Over))
 	for v, i := range q.Over {
 		list[v].of = i
 	}
@@ -103,10 +123,10 @@ func newShares(q *ir.Query) []shared {
 }
 
 // evalShared evaluates a property or the id of a variable over an interface for the rows of a frame.
-func (ev *evaluator) evalShared(e *ir.Expr, s *shared, f *frame, vec *column.Vec) {
-	vec.Reset(e.Type, f.n)
+func (ev *Evaluator) evalShared(e *ir.Expr, s *Shared, f *Frame, vec *column.Vec) {
+	vec.Reset(e.Type, f.N)
 	dense := &ev.sharedVec
-	ends := ev.sortMembers(s, f.cols[e.Var][:f.n])
+	ends := ev.sortMembers(s, f.Cols[e.Var][:f.N])
 	from := uint32(0)
 	for k, m := range s.of.Members {
 		ords, places := ev.sharedOrds[from:ends[k]], ev.sharedPlaces[from:ends[k]]
@@ -115,9 +135,9 @@ func (ev *evaluator) evalShared(e *ir.Expr, s *shared, f *frame, vec *column.Vec
 		}
 		switch {
 		case e.Kind == ir.ExprID:
-			s.tables[k].GatherID(ords, dense, &ev.scratch)
+			s.Tables[k].GatherID(ords, dense, &ev.scratch)
 		case m.Props[e.Prop] >= 0:
-			s.tables[k].Gather(m.Props[e.Prop], ords, dense, &ev.scratch)
+			s.Tables[k].Gather(m.Props[e.Prop], ords, dense, &ev.scratch)
 		default: // the property catalog.TypeProperty
 			for _, i := range places {
 				vec.Set(int(i), value.OfString(m.Type.Name))
@@ -134,14 +154,14 @@ func (ev *evaluator) evalShared(e *ir.Expr, s *shared, f *frame, vec *column.Vec
 // ev.sharedPlaces. It stores the ordinals in the tables of the members at the same positions of ev.sharedOrds. The
 // result lists the end of each member in them, and is valid until the next call. The work is proportional to the
 // ordinals and the members, not to their product.
-func (ev *evaluator) sortMembers(s *shared, ords []uint32) (ends []uint32) {
-	ends = slices.Grow(ev.sharedEnds[:0], len(s.tables)+1)[:len(s.tables)+1]
+func (ev *Evaluator) sortMembers(s *Shared, ords []uint32) (ends []uint32) {
+	ends = slices.Grow(ev.sharedEnds[:0], len(s.Tables)+1)[:len(s.Tables)+1]
 	clear(ends)
 	for _, ord := range ords {
 		member, _ := s.place(ord)
 		ends[member+1]++
 	}
-	for k := range s.tables {
+	for k := range s.Tables {
 		ends[k+1] += ends[k]
 	}
 	local := slices.Grow(ev.sharedOrds[:0], len(ords))[:len(ords)]
@@ -157,13 +177,13 @@ func (ev *evaluator) sortMembers(s *shared, ords []uint32) (ends []uint32) {
 }
 
 // sharedValue evaluates a property or the id of a variable over an interface for one node.
-func (s *shared) value(e *ir.Expr, ord uint32) value.Value {
+func (s *Shared) value(e *ir.Expr, ord uint32) value.Value {
 	k, local := s.place(ord)
 	switch m := s.of.Members[k]; {
 	case e.Kind == ir.ExprID:
-		return value.OfString(s.tables[k].ID(local))
+		return value.OfString(s.Tables[k].ID(local))
 	case m.Props[e.Prop] >= 0:
-		return s.tables[k].Value(local, m.Props[e.Prop])
+		return s.Tables[k].Value(local, m.Props[e.Prop])
 	default:
 		return value.OfString(m.Type.Name)
 	}
@@ -171,24 +191,24 @@ func (s *shared) value(e *ir.Expr, ord uint32) value.Value {
 
 // evalRef evaluates a text for each row of a frame that identifies a node among those of all types: the name of its
 // type, a zero byte, and its id. The order of these texts is that of types and ids.
-func (ev *evaluator) evalRef(e *ir.Expr, f *frame, vec *column.Vec) {
+func (ev *Evaluator) evalRef(e *ir.Expr, f *Frame, vec *column.Vec) {
 	made := &ev.made[e.Slot]
-	ev.spent -= *made // the texts of the previous frame are not used any more
+	ev.Spent -= *made // the texts of the previous frame are not used any more
 	*made = 0
-	s := ev.shared(e.Var)
-	vec.Reset(e.Type, f.n)
-	for i, ord := range f.cols[e.Var][:f.n] {
-		typ, table, local := ev.Types[e.Var], ev.tables[e.Var], ord
+	s := ev.Shared(e.Var)
+	vec.Reset(e.Type, f.N)
+	for i, ord := range f.Cols[e.Var][:f.N] {
+		typ, table, local := ev.Types[e.Var], ev.Tables[e.Var], ord
 		if s != nil {
 			var k int
 			k, local = s.place(ord)
-			typ, table = s.of.Members[k].Type, s.tables[k]
+			typ, table = s.of.Members[k].Type, s.Tables[k]
 		}
 		text := refText(typ.Name, table.ID(local))
 		vec.Strings[i] = text
 		*made += int64(len(text))
 	}
-	if err := ev.spend(int(*made)); err != nil {
-		ev.fail(err)
+	if err := ev.Spend(int(*made)); err != nil {
+		ev.Fail(err)
 	}
 }

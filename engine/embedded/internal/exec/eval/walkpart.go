@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 )
 
 // evalWalk evaluates a fact about a walk for the rows of a frame.
-func (ev *evaluator) evalWalk(e *ir.Expr, f *frame, vec *column.Vec) {
-	vec.Reset(e.Type, f.n)
-	hops := f.cols[e.Walk.Var]
-	for i := range f.n {
+func (ev *Evaluator) evalWalk(e *ir.Expr, f *Frame, vec *column.Vec) {
+	vec.Reset(e.Type, f.N)
+	hops := f.Cols[e.Walk.Var]
+	for i := range f.N {
 		switch {
 		case hops[i] == version.NoOrd:
 			vec.SetNull(i)
@@ -26,9 +26,9 @@ func (ev *evaluator) evalWalk(e *ir.Expr, f *frame, vec *column.Vec) {
 			}
 			vec.Ints[i] = int64(hops[i])
 		default:
-			list, err := ev.walkNodes(e, f.cols[e.Walk.From][i], f.cols[e.Walk.To][i])
+			list, err := ev.walkNodes(e, f.Cols[e.Walk.From][i], f.Cols[e.Walk.To][i])
 			if err != nil {
-				ev.fail(err)
+				ev.Fail(err)
 				list = value.OfList(value.String, nil)
 			}
 			vec.Set(i, list)
@@ -40,23 +40,23 @@ func (ev *evaluator) evalWalk(e *ir.Expr, f *frame, vec *column.Vec) {
 // ends. If an end is a variable over an interface that was bound before the traversal, the row may
 // belong to a walk that ends at another node. A later step drops such a row; walkNodes then returns
 // any list.
-func (ev *evaluator) walkNodes(e *ir.Expr, a, b uint32) (value.Value, error) {
+func (ev *Evaluator) walkNodes(e *ir.Expr, a, b uint32) (value.Value, error) {
 	r := ev.Routes[e.Search]
-	from, fitsA := ev.placeOf(&e.Near, a)
-	to, fitsB := ev.placeOf(&e.Far, b)
+	from, fitsA := ev.PlaceOf(&e.Near, a)
+	to, fitsB := ev.PlaceOf(&e.Far, b)
 	if !fitsA || !fitsB {
 		return value.OfList(value.String, nil), nil
 	}
-	nodes, err := ev.walkBetween(&ev.searches[e.Search], r, from, to)
+	nodes, err := ev.walkBetween(&ev.Searches[e.Search], r, from, to)
 	if err != nil {
-		return value.Null, ev.inWalk(err, &r.Link.Traverse)
+		return value.Null, ev.InWalk(err, &r.Link.Traverse)
 	}
 	list := make([]value.Value, len(nodes))
 	for i, n := range nodes {
 		if e.Walk.Fact == plan.WalkTypes {
 			list[i] = value.OfString(r.Names[n.Kind])
 		} else {
-			list[i] = value.OfString(ev.snap.Nodes(r.Kinds[n.Kind]).ID(n.Node))
+			list[i] = value.OfString(ev.Snap.Nodes(r.Kinds[n.Kind]).ID(n.Node))
 		}
 	}
 	return value.OfList(value.String, list), nil
@@ -65,8 +65,8 @@ func (ev *evaluator) walkNodes(e *ir.Expr, a, b uint32) (value.Value, error) {
 // walkBetween returns the nodes of the shortest walk from node a to node b. If there are several
 // shortest walks, it returns the one whose sequence of types and ids comes first. It returns nil if
 // there is no walk.
-func (ev *evaluator) walkBetween(s *search, r *ir.Route, first, last ir.Place) ([]ir.Place, error) {
-	length, err := ev.between(s, r, first, last)
+func (ev *Evaluator) walkBetween(s *Search, r *ir.Route, first, last ir.Place) ([]ir.Place, error) {
+	length, err := ev.Between(s, r, first, last)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (ev *evaluator) walkBetween(s *search, r *ir.Route, first, last ir.Place) (
 	nodes[0] = first
 	for i := 1; i < length; i++ {
 		var next ir.Place
-		if i <= s.near.depth && len(s.nodes[i]) == 1 {
+		if i <= s.Near.Depth && len(s.nodes[i]) == 1 {
 			next = s.nodes[i][0]
 		} else {
 			s.mark(ev, r, i, length)
@@ -100,15 +100,15 @@ func (ev *evaluator) walkBetween(s *search, r *ir.Route, first, last ir.Place) (
 
 // onWalks sets s.nodes: for each distance up to the depth of the near front, the nodes at that distance through which
 // a shortest walk leads. The two fronts must have met.
-func (ev *evaluator) onWalks(s *search, r *ir.Route) error {
-	depth := s.near.depth
+func (ev *Evaluator) onWalks(s *Search, r *ir.Route) error {
+	depth := s.Near.Depth
 	for len(s.nodes) <= depth {
 		s.nodes = append(s.nodes, nil)
 	}
 	met := s.nodes[depth][:0]
 	for k := range r.Kinds {
-		for _, node := range s.near.level(k, depth) {
-			if s.far.walks[k].bits.Get(int(node)) {
+		for _, node := range s.Near.Level(k, depth) {
+			if s.far.walks[k].Bits.Get(int(node)) {
 				met = append(met, ir.Place{Kind: k, Node: node})
 			}
 		}
@@ -117,14 +117,14 @@ func (ev *evaluator) onWalks(s *search, r *ir.Route) error {
 	for i := depth - 1; i > 0; i-- {
 		s.unmark(ev, r)
 		for k := range r.Kinds {
-			for _, node := range s.near.level(k, i) {
-				s.marked[k].visit(node)
+			for _, node := range s.Near.Level(k, i) {
+				s.marked[k].Visit(node)
 			}
 		}
 		found := s.nodes[i][:0]
 		for _, p := range s.nodes[i+1] {
 			err := ev.neighboursOn(r, r.Back, p, func(n ir.Place) {
-				if bits := s.marked[n.Kind].bits; bits.Get(int(n.Node)) {
+				if bits := s.marked[n.Kind].Bits; bits.Get(int(n.Node)) {
 					bits.Clear(int(n.Node)) // list each node once
 					found = append(found, n)
 				}
@@ -136,7 +136,7 @@ func (ev *evaluator) onWalks(s *search, r *ir.Route) error {
 		s.nodes[i] = found
 	}
 	for k := range s.marked {
-		if err := ev.charge(&s.marked[k]); err != nil {
+		if err := ev.Charge(&s.marked[k]); err != nil {
 			return err
 		}
 	}
@@ -146,47 +146,47 @@ func (ev *evaluator) onWalks(s *search, r *ir.Route) error {
 	}
 	more := max(0, bytes-s.counted)
 	s.counted += more
-	return ev.spend(more)
+	return ev.Spend(more)
 }
 
 // unmark empties the sets of marked nodes.
-func (s *search) unmark(ev *evaluator, r *ir.Route) {
+func (s *Search) unmark(ev *Evaluator, r *ir.Route) {
 	if s.marked == nil {
-		s.marked = make([]walk, len(r.Kinds))
+		s.marked = make([]Walk, len(r.Kinds))
 	}
 	for k, typ := range r.Kinds {
-		s.marked[k].begin(ev.snap.Nodes(typ).Ordinals())
+		s.marked[k].Begin(ev.Snap.Nodes(typ).Ordinals())
 	}
 }
 
 // mark marks the nodes that can be node number i of a shortest walk, provided that node number i-1
 // is on a shortest walk.
-func (s *search) mark(ev *evaluator, r *ir.Route, i, length int) {
+func (s *Search) mark(ev *Evaluator, r *ir.Route, i, length int) {
 	s.unmark(ev, r)
-	if i <= s.near.depth {
+	if i <= s.Near.Depth {
 		for _, p := range s.nodes[i] {
-			s.marked[p.Kind].visit(p.Node)
+			s.marked[p.Kind].Visit(p.Node)
 		}
 		return
 	}
 	for k := range r.Kinds {
-		for _, node := range s.far.level(k, length-i) {
-			s.marked[k].visit(node)
+		for _, node := range s.far.Level(k, length-i) {
+			s.marked[k].Visit(node)
 		}
 	}
 }
 
 // leastNeighbour returns one of the marked neighbours of a node: the neighbour whose type and id
 // come first.
-func (ev *evaluator) leastNeighbour(s *search, r *ir.Route, of ir.Place) (ir.Place, error) {
+func (ev *Evaluator) leastNeighbour(s *Search, r *ir.Route, of ir.Place) (ir.Place, error) {
 	var least ir.Place
 	var id string
 	found := false
 	err := ev.neighboursOn(r, r.Ahead, of, func(n ir.Place) {
-		if !s.marked[n.Kind].bits.Get(int(n.Node)) || found && n == least {
+		if !s.marked[n.Kind].Bits.Get(int(n.Node)) || found && n == least {
 			return
 		}
-		next := ev.snap.Nodes(r.Kinds[n.Kind]).ID(n.Node)
+		next := ev.Snap.Nodes(r.Kinds[n.Kind]).ID(n.Node)
 		order := cmp.Or(cmp.Compare(r.Names[n.Kind], r.Names[least.Kind]), cmp.Compare(next, id))
 		if fault.On(fault.LastWalk) {
 			order = -order
@@ -199,7 +199,7 @@ func (ev *evaluator) leastNeighbour(s *search, r *ir.Route, of ir.Place) (ir.Pla
 }
 
 // neighboursOn calls `yield` for the nodes to which the live edges of a node lead, once for each edge.
-func (ev *evaluator) neighboursOn(r *ir.Route, ways []ir.Way, of ir.Place, yield func(ir.Place)) error {
+func (ev *Evaluator) neighboursOn(r *ir.Route, ways []ir.Way, of ir.Place, yield func(ir.Place)) error {
 	for i := range ways {
 		w := &ways[i]
 		if w.From != of.Kind {

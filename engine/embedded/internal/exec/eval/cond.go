@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -8,8 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// test appends the rows of a frame for which a condition is true.
-func (ev *evaluator) test(c *ir.Cond, f *frame, rows []uint32) []uint32 {
+// Test appends the rows of a frame for which a condition is true.
+func (ev *Evaluator) Test(c *ir.Cond, f *Frame, rows []uint32) []uint32 {
 	if c.Text >= 0 {
 		ev.matchText(c.Text, f, func(i int, ok bool) {
 			if ok {
@@ -33,22 +33,22 @@ func (ev *evaluator) test(c *ir.Cond, f *frame, rows []uint32) []uint32 {
 		}
 	}
 	if left.Kind != ir.ExprConst && right.Kind == ir.ExprConst {
-		k := ev.constant(right)
+		k := ev.Constant(right)
 		if k.IsNull() {
 			return rows
 		}
-		return testConst(op, ev.eval(left, f), k, f.n, rows)
+		return testConst(op, ev.Eval(left, f), k, f.N, rows)
 	}
 	if left.Kind == ir.ExprConst && right.Kind == ir.ExprConst {
-		if scalar.Holds(op, ev.constant(left), ev.constant(right)) {
-			for i := range f.n {
+		if scalar.Holds(op, ev.Constant(left), ev.Constant(right)) {
+			for i := range f.N {
 				rows = append(rows, uint32(i))
 			}
 		}
 		return rows
 	}
-	a, b := ev.eval(left, f), ev.eval(right, f)
-	for i := range f.n {
+	a, b := ev.Eval(left, f), ev.Eval(right, f)
+	for i := range f.N {
 		if scalar.Holds(op, a.Value(i), b.Value(i)) {
 			rows = append(rows, uint32(i))
 		}

@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"math"
@@ -15,14 +15,14 @@ import (
 // scores holds the scores of one run.
 type scores struct {
 	scorers  []scorer    // by relevance of the program
-	targets  []target    // query vectors, one for each distance
-	fused    [][]float64 // by fusion and row number; 0 for a row that is in neither ranking
+	Targets  []Target    // query vectors, one for each distance
+	Fused    [][]float64 // by fusion and row number; 0 for a row that is in neither ranking
 	embedder Embedder    // computes the vector of a text
 }
 
 // newScores returns the scores for one run of a query.
 func newScores(q *ir.Query) scores {
-	return scores{scorers: make([]scorer, len(q.Relevances)), fused: make([][]float64, len(q.Fusions))}
+	return scores{scorers: make([]scorer, len(q.Relevances)), Fused: make([][]float64, len(q.Fusions))}
 }
 
 // scorer computes a relevance in one run.
@@ -32,30 +32,30 @@ type scorer struct {
 	tokens []string // of the search text
 }
 
-// target is the query vector of a distance in one run.
-type target struct {
-	vector []float32 // nil for null
-	length float64   // Euclidean length of vector
+// Target is the query vector of a distance in one run.
+type Target struct {
+	Vector []float32 // nil for null
+	Length float64   // Euclidean length of vector
 }
 
-// beginScores prepares the scores of a run. The error is a *engine.BadArgument, or the
+// BeginScores prepares the scores of a run. The error is a *engine.BadArgument, or the
 // error of a text that cannot be embedded.
-func (ev *evaluator) beginScores() error {
+func (ev *Evaluator) BeginScores() error {
 	for i := range ev.scorers {
 		ev.scorers[i].ready = false
 	}
-	ev.targets = ev.targets[:0]
+	ev.Targets = ev.Targets[:0]
 	for _, d := range ev.Distances {
-		t := target{}
+		t := Target{}
 		var err error
-		if t.vector, err = ev.target(d); err != nil {
+		if t.Vector, err = ev.target(d); err != nil {
 			return err
 		}
-		t.length = length(t.vector)
-		ev.targets = append(ev.targets, t)
+		t.Length = length(t.Vector)
+		ev.Targets = append(ev.Targets, t)
 	}
 	for _, f := range ev.Fusions {
-		if _, err := ev.fusionK(f); err != nil {
+		if _, err := ev.FusionK(f); err != nil {
 			return err
 		}
 	}
@@ -63,20 +63,20 @@ func (ev *evaluator) beginScores() error {
 }
 
 // endScores releases the scorers and targets after a run.
-func (ev *evaluator) endScores() {
+func (ev *Evaluator) endScores() {
 	for i := range ev.scorers {
 		ev.scorers[i].End()
 	}
-	clear(ev.targets)
+	clear(ev.Targets)
 	ev.embedder = nil
 }
 
-// fusionK returns the k of a fusion in this run.
-func (ev *evaluator) fusionK(f *ir.Fusion) (float64, error) {
+// FusionK returns the k of a fusion in this run.
+func (ev *Evaluator) FusionK(f *ir.Fusion) (float64, error) {
 	if f.K == nil {
 		return ir.DefaultK, nil
 	}
-	v := ev.constant(f.K)
+	v := ev.Constant(f.K)
 	if v.IsNull() {
 		return ir.DefaultK, nil
 	}
@@ -90,49 +90,49 @@ func (ev *evaluator) fusionK(f *ir.Fusion) (float64, error) {
 	return float64(v.Bits()), nil
 }
 
-// relevance returns the scorer of a call of `bm25` in this run.
-func (ev *evaluator) relevance(i int) *index.Scorer {
+// Relevance returns the scorer of a call of `bm25` in this run.
+func (ev *Evaluator) Relevance(i int) *index.Scorer {
 	s := &ev.scorers[i]
 	if !s.ready {
 		r := ev.Relevances[i]
 		s.ready, s.tokens = true, s.tokens[:0]
-		if v := ev.constant(r.Query); !v.IsNull() {
+		if v := ev.Constant(r.Query); !v.IsNull() {
 			s.tokens = text.AppendTokens(s.tokens, v.Str())
 		}
-		s.Begin(ev.text(ev.table(r.Var), r.Prop), s.tokens)
+		s.Begin(ev.text(ev.Table(r.Var), r.Prop), s.tokens)
 	}
 	return &s.Scorer
 }
 
 // evalScore evaluates a score for the rows of a frame.
-func (ev *evaluator) evalScore(e *ir.Expr, f *frame, vec *column.Vec) {
-	vec.Reset(e.Type, f.n)
+func (ev *Evaluator) evalScore(e *ir.Expr, f *Frame, vec *column.Vec) {
+	vec.Reset(e.Type, f.N)
 	switch e.Kind {
 	case ir.ExprBM25:
-		s := ev.relevance(e.Score)
-		for i, ord := range f.cols[e.Var][:f.n] {
+		s := ev.Relevance(e.Score)
+		for i, ord := range f.Cols[e.Var][:f.N] {
 			vec.Floats[i] = s.Score(ord)
 		}
 	case ir.ExprNearest:
-		d, t := ev.Distances[e.Score], &ev.targets[e.Score]
-		if t.vector == nil {
-			for i := range f.n {
+		d, t := ev.Distances[e.Score], &ev.Targets[e.Score]
+		if t.Vector == nil {
+			for i := range f.N {
 				vec.SetNull(i)
 			}
 			return
 		}
-		vectors := &ev.vecs[d.Slot]
-		ev.table(d.Var).Gather(d.Prop, f.cols[d.Var][:f.n], vectors, &ev.scratch)
-		for i := range f.n {
+		vectors := &ev.Vectors[d.Slot]
+		ev.Table(d.Var).Gather(d.Prop, f.Cols[d.Var][:f.N], vectors, &ev.scratch)
+		for i := range f.N {
 			if vectors.IsNull(i) {
 				vec.SetNull(i)
 			} else {
-				vec.Floats[i] = t.distance(vectors.Vectors[i])
+				vec.Floats[i] = t.Distance(vectors.Vectors[i])
 			}
 		}
 	case ir.ExprFused:
-		scores := ev.fused[e.Score]
-		for i, row := range f.cols[ev.RowVar()][:f.n] {
+		scores := ev.Fused[e.Score]
+		for i, row := range f.Cols[ev.RowVar()][:f.N] {
 			if vec.Floats[i] = scores[row]; scores[row] == 0 {
 				vec.SetNull(i)
 			}
@@ -142,15 +142,15 @@ func (ev *evaluator) evalScore(e *ir.Expr, f *frame, vec *column.Vec) {
 	}
 }
 
-// scorePresence returns a vector that is null where a score is null. For a distance it returns
+// ScorePresence returns a vector that is null where a score is null. For a distance it returns
 // the property's vectors, because computing distances is expensive.
-func (ev *evaluator) scorePresence(e *ir.Expr, f *frame) *column.Vec {
+func (ev *Evaluator) ScorePresence(e *ir.Expr, f *Frame) *column.Vec {
 	if e.Kind != ir.ExprNearest || e.Optional {
-		return ev.eval(e, f)
+		return ev.Eval(e, f)
 	}
 	d := ev.Distances[e.Score]
-	vectors := &ev.vecs[d.Slot]
-	ev.table(d.Var).Gather(d.Prop, f.cols[d.Var][:f.n], vectors, &ev.scratch)
+	vectors := &ev.Vectors[d.Slot]
+	ev.Table(d.Var).Gather(d.Prop, f.Cols[d.Var][:f.N], vectors, &ev.scratch)
 	return vectors
 }
 
@@ -163,17 +163,17 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// distance returns 1 minus the cosine of the angle between the target and a vector, or 1 if
+// Distance returns 1 minus the cosine of the angle between the target and a vector, or 1 if
 // either is zero. Products of two float32 are exact in float64, and are added in index
 // order, so that the distance is the same on every machine.
-func (t *target) distance(v []float32) float64 {
+func (t *Target) Distance(v []float32) float64 {
 	var dot, sum float64
-	for i, y := range t.vector {
+	for i, y := range t.Vector {
 		x := float64(v[i])
 		dot += float64(x * float64(y))
 		sum += float64(x * x)
 	}
-	lengths := math.Sqrt(sum) * t.length
+	lengths := math.Sqrt(sum) * t.Length
 	if lengths == 0 {
 		return 1
 	}

@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -9,7 +9,7 @@ import (
 )
 
 // nodeText returns the text that an expression takes from an argument that is a node, or null.
-func (ev *evaluator) nodeText(e *ir.Expr, arg value.Value) value.Value {
+func (ev *Evaluator) nodeText(e *ir.Expr, arg value.Value) value.Value {
 	if arg.IsNull() {
 		return value.Null
 	}
@@ -28,8 +28,8 @@ func (ev *evaluator) nodeText(e *ir.Expr, arg value.Value) value.Value {
 	if v, ok := ev.known[e]; ok {
 		return v
 	}
-	if err := ev.spend(len(typ) + 1 + len(id)); err != nil {
-		ev.fail(err)
+	if err := ev.Spend(len(typ) + 1 + len(id)); err != nil {
+		ev.Fail(err)
 		return value.Null
 	}
 	if ev.known == nil {
@@ -40,7 +40,7 @@ func (ev *evaluator) nodeText(e *ir.Expr, arg value.Value) value.Value {
 	return v
 }
 
-// refText returns the text that identifies a node among those of all types; see evaluator.evalRef.
+// refText returns the text that identifies a node among those of all types; see Evaluator.evalRef.
 func refText(typ, id string) string {
 	if fault.On(fault.TypesIgnored) {
 		return id
@@ -48,8 +48,8 @@ func refText(typ, id string) string {
 	return version.RefID(typ, id)
 }
 
-// idIn returns the id in a text of refText if the node has the given type, or else false.
-func idIn(ref, typ string) (id string, ok bool) {
+// IDIn returns the id in a text of refText if the node has the given type, or else false.
+func IDIn(ref, typ string) (id string, ok bool) {
 	if fault.On(fault.TypesIgnored) {
 		return ref, true
 	}

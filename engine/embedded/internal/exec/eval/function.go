@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"context"
@@ -11,36 +11,36 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/pattern"
 )
 
-// inputs are the values that an expression without variables depends on.
-type inputs struct {
-	ctx  context.Context // ends the search for a pattern
-	args engine.Args     // the arguments of the query
-	now  value.Value     // the value of now()
+// Inputs are the values that an expression without variables depends on.
+type Inputs struct {
+	Ctx  context.Context // ends the search for a pattern
+	Args engine.Args     // the arguments of the query
+	Now  value.Value     // the value of now()
 
-	// entity evaluates an expression that depends on an entity or a row of a mutation: a Prop, an
+	// Entity evaluates an expression that depends on an entity or a row of a mutation: a Prop, an
 	// ID, an Endpoint, an Old, a Cell or a KeyOf. In a read, the function is nil.
-	entity func(e plan.Expr) (value.Value, error)
+	Entity func(e plan.Expr) (value.Value, error)
 }
 
-// value evaluates an expression of literals, arguments and now(). If the expression has no result,
+// Value evaluates an expression of literals, arguments and now(). If the expression has no result,
 // value returns null or, if `strict` is set, the error scalar.ErrZero or scalar.ErrRange. The other errors are a
 // *engine.TooLarge and the context's. Of the arguments of `if` and `coalesce`, it evaluates only the ones that it
 // needs.
-func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
+func (in *Inputs) Value(e plan.Expr, strict bool) (value.Value, error) {
 	switch e := e.(type) {
 	case plan.Lit:
 		return e.Value, nil
 	case plan.ParamRef:
-		return in.args[e.Index], nil
+		return in.Args[e.Index], nil
 	case plan.Now:
-		return in.now, nil
+		return in.Now, nil
 	case plan.Test:
 		return in.test(e.Cond, strict)
 	case plan.Apply:
 		return in.apply(e, strict)
 	case plan.Prop, plan.ID, plan.Endpoint, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
-		if in.entity != nil {
-			return in.entity(e)
+		if in.Entity != nil {
+			return in.Entity(e)
 		}
 	case plan.WalkPart, plan.Whole, plan.EndNode, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Holds,
 		plan.BlockAgg, plan.BlockRows, plan.Member:
@@ -49,17 +49,17 @@ func (in *inputs) value(e plan.Expr, strict bool) (value.Value, error) {
 }
 
 // test evaluates a condition in the way that the method value describes.
-func (in *inputs) test(c plan.Cond, strict bool) (value.Value, error) {
+func (in *Inputs) test(c plan.Cond, strict bool) (value.Value, error) {
 	switch c := c.(type) {
 	case plan.NullTest:
-		v, err := in.value(c.Expr, strict)
+		v, err := in.Value(c.Expr, strict)
 		return value.OfBool(v.IsNull() != c.Not), err
 	case plan.Compare:
-		left, err := in.value(c.Left, strict)
+		left, err := in.Value(c.Left, strict)
 		if err != nil {
 			return value.Null, err
 		}
-		right, err := in.value(c.Right, strict)
+		right, err := in.Value(c.Right, strict)
 		if err != nil {
 			return value.Null, err
 		}
@@ -73,18 +73,18 @@ func (in *inputs) test(c plan.Cond, strict bool) (value.Value, error) {
 		if err != nil { // a bad pattern in an argument is refused before
 			return value.Null, ir.Mismatch("%v", err)
 		}
-		matched := p.Match(left.Str(), func() bool { return in.ctx.Err() != nil })
-		return value.OfBool(matched), in.ctx.Err()
+		matched := p.Match(left.Str(), func() bool { return in.Ctx.Err() != nil })
+		return value.OfBool(matched), in.Ctx.Err()
 	}
 	panic("exec: an expression without variables has a text match")
 }
 
 // apply evaluates an operator or a function in the way that the method value describes.
-func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
+func (in *Inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 	args := e.Args
 	switch e.Func {
 	case plan.If:
-		cond, err := in.value(args[0], strict)
+		cond, err := in.Value(args[0], strict)
 		if err != nil {
 			return value.Null, err
 		}
@@ -94,7 +94,7 @@ func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 		fallthrough
 	case plan.Coalesce:
 		for _, a := range args {
-			v, err := in.value(a, strict)
+			v, err := in.Value(a, strict)
 			if err != nil || !v.IsNull() {
 				return scalar.Widen(v, e.Type.Kind), err
 			}
@@ -104,7 +104,7 @@ func (in *inputs) apply(e plan.Apply, strict bool) (value.Value, error) {
 	var few [3]value.Value
 	vals := few[:0]
 	for _, a := range args {
-		v, err := in.value(a, strict)
+		v, err := in.Value(a, strict)
 		if err != nil {
 			return value.Null, err
 		}

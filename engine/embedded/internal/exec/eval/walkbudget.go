@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"errors"
@@ -13,25 +13,25 @@ const maxWalked = 1 << 31
 
 // walkBudget counts the nodes and edges that the walks of a run visit.
 type walkBudget struct {
-	walked int64 // visited so far
-	most   int64 // maximum that the run may visit
+	Walked int64 // visited so far
+	Most   int64 // maximum that the run may visit
 }
 
-// walk adds n to the number of nodes and edges that the walks of the run have visited. The error is
+// Walk adds n to the number of nodes and edges that the walks of the run have visited. The error is
 // a *engine.TooLarge, or that of tick.
-func (ev *evaluator) walk(n int) error {
-	if ev.walked += int64(n); ev.walked > ev.most {
-		return &engine.TooLarge{Resource: walkedResource, Limit: ev.most, Actual: ev.walked}
+func (ev *Evaluator) Walk(n int) error {
+	if ev.Walked += int64(n); ev.Walked > ev.Most {
+		return &engine.TooLarge{Resource: walkedResource, Limit: ev.Most, Actual: ev.Walked}
 	}
-	return ev.tick(n)
+	return ev.Tick(n)
 }
 
-// walkedResource names the resource that evaluator.walk bounds.
+// walkedResource names the resource that Evaluator.Walk bounds.
 const walkedResource = "nodes and edges that the walks of one query visit"
 
-// inWalk adds the text of a walk's traversal to an error of evaluator.walk. It returns any other
+// InWalk adds the text of a walk's traversal to an error of Evaluator.Walk. It returns any other
 // error unchanged.
-func (ev *evaluator) inWalk(err error, t *plan.Traverse) error {
+func (ev *Evaluator) InWalk(err error, t *plan.Traverse) error {
 	var large *engine.TooLarge
 	if err == nil || !errors.As(err, &large) || large.Resource != walkedResource || large.Hint != "" {
 		return err

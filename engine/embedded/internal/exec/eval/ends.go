@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -8,23 +8,23 @@ import (
 
 // entityAt returns the entity that stands for a node at an end of an edge: the node itself, or its reference of type
 // `ref`. It reports false if no edge has needed the reference.
-func (ev *evaluator) entityAt(r *ir.Route, ref *version.Type, p ir.Place) (ord uint32, ok bool) {
+func (ev *Evaluator) entityAt(r *ir.Route, ref *version.Type, p ir.Place) (ord uint32, ok bool) {
 	if ref == nil {
 		return p.Node, true
 	}
-	return ev.snap.ReferenceTo(ref, ev.snap.Schema.Nodes[r.Kinds[p.Kind]], p.Node)
+	return ev.Snap.ReferenceTo(ref, ev.Snap.Schema.Nodes[r.Kinds[p.Kind]], p.Node)
 }
 
 // neighbours calls `yield` for the nodes to which the live edges of a way lead from a node, once for each edge.
-func (ev *evaluator) neighbours(r *ir.Route, w *ir.Way, h hop, node uint32, yield func(ir.Place)) error {
+func (ev *Evaluator) neighbours(r *ir.Route, w *ir.Way, h Hop, node uint32, yield func(ir.Place)) error {
 	from, ok := ev.entityAt(r, w.FromRef, ir.Place{Kind: w.From, Node: node})
 	if !ok {
-		return ev.walk(1)
+		return ev.Walk(1)
 	}
 	visit := func(other uint32) {
 		p := ir.Place{Kind: w.To, Node: other}
 		if w.ToRef != nil {
-			typ, ord := ev.snap.Referent(w.ToRef, other)
+			typ, ord := ev.Snap.Referent(w.ToRef, other)
 			kind, known := r.KindOf[typ.Index]
 			if !known {
 				return
@@ -34,16 +34,16 @@ func (ev *evaluator) neighbours(r *ir.Route, w *ir.Way, h hop, node uint32, yiel
 		yield(p)
 	}
 	edges, others := h.near(from)
-	if err := ev.walk(1 + len(others)); err != nil {
+	if err := ev.Walk(1 + len(others)); err != nil {
 		return err
 	}
 	for i, other := range others {
-		if h.alive || h.edges.Alive(edges[i]) {
+		if h.Alive || h.Edges.Alive(edges[i]) {
 			visit(other)
 		}
 	}
-	for o := h.adj.Later(from); o.Next(); {
-		if h.alive || h.edges.Alive(o.Edge) {
+	for o := h.Adj.Later(from); o.Next(); {
+		if h.Alive || h.Edges.Alive(o.Edge) {
 			visit(o.Other)
 		}
 	}
@@ -51,10 +51,10 @@ func (ev *evaluator) neighbours(r *ir.Route, w *ir.Way, h hop, node uint32, yiel
 }
 
 // endText returns the value of an ir.ExprEnd of an edge.
-func (ev *evaluator) endText(e *ir.Expr, edges *version.Table, ord uint32) value.Value {
+func (ev *Evaluator) endText(e *ir.Expr, edges *version.Table, ord uint32) value.Value {
 	src, dst := edges.Ends(ord)
 	if e.To {
 		src = dst
 	}
-	return value.OfString(e.Part.Of(ev.snap.Nodes(ev.snap.Schema.EndType(edges.Type, e.To).Index).ID(src)))
+	return value.OfString(e.Part.Of(ev.Snap.Nodes(ev.Snap.Schema.EndType(edges.Type, e.To).Index).ID(src)))
 }

@@ -1,4 +1,4 @@
-package exec
+package eval
 
 import (
 	"slices"
@@ -14,17 +14,17 @@ import (
 
 // choice is the memory of one call of `if` or `coalesce`.
 type choice struct {
-	part      frame    // the rows for which an argument is computed
+	part      Frame    // the rows for which an argument is computed
 	yes, no   []uint32 // rows of the frame
 	remaining []uint32 // rows of the frame
 }
 
 // evalIf writes the results of an `if` for the rows of a frame into vec, beginning at position `at`.
-func (ev *evaluator) evalIf(e *ir.Expr, f *frame, vec *column.Vec, at int) {
+func (ev *Evaluator) evalIf(e *ir.Expr, f *Frame, vec *column.Vec, at int) {
 	c := &ev.choices[e.Choice]
 	yes, no := c.yes[:0], c.no[:0]
-	cond := ev.eval(e.Args[0], f)
-	for i := range f.n {
+	cond := ev.Eval(e.Args[0], f)
+	for i := range f.N {
 		if !cond.IsNull(i) && cond.Ints[i] != 0 {
 			yes = append(yes, uint32(i))
 		} else {
@@ -44,10 +44,10 @@ func (ev *evaluator) evalIf(e *ir.Expr, f *frame, vec *column.Vec, at int) {
 
 // evalCoalesce writes the results of a `coalesce` for the rows of a frame into vec, beginning at
 // position `at`.
-func (ev *evaluator) evalCoalesce(e *ir.Expr, f *frame, vec *column.Vec, at int) {
+func (ev *Evaluator) evalCoalesce(e *ir.Expr, f *Frame, vec *column.Vec, at int) {
 	c := &ev.choices[e.Choice]
 	rows := c.remaining[:0]
-	for i := range f.n {
+	for i := range f.N {
 		rows = append(rows, uint32(i))
 	}
 	c.remaining = rows
@@ -65,15 +65,15 @@ func (ev *evaluator) evalCoalesce(e *ir.Expr, f *frame, vec *column.Vec, at int)
 
 // evalSome writes the values that an argument of the call e has in some rows of a frame into vec,
 // beginning at position `at`. The rows are ascending.
-func (ev *evaluator) evalSome(e, arg *ir.Expr, f *frame, rows []uint32, vec *column.Vec, at int) {
+func (ev *Evaluator) evalSome(e, arg *ir.Expr, f *Frame, rows []uint32, vec *column.Vec, at int) {
 	if len(rows) == 0 {
 		return
 	}
 	part := f
-	if len(rows) < f.n && !fault.On(fault.BranchShifted) {
+	if len(rows) < f.N && !fault.On(fault.BranchShifted) {
 		part = ev.some(e, f, rows)
 	}
-	values := ev.eval(arg, part)
+	values := ev.Eval(arg, part)
 	for k, i := range rows {
 		vec.Set(at+int(i), scalar.Widen(values.Value(k), e.Type.Kind))
 	}
@@ -81,28 +81,28 @@ func (ev *evaluator) evalSome(e, arg *ir.Expr, f *frame, rows []uint32, vec *col
 
 // some returns some rows of a frame as a frame. It is valid until the next call of some for the same
 // call of `if` or `coalesce`.
-func (ev *evaluator) some(e *ir.Expr, f *frame, rows []uint32) *frame {
+func (ev *Evaluator) some(e *ir.Expr, f *Frame, rows []uint32) *Frame {
 	part := &ev.choices[e.Choice].part
-	if part.cols == nil {
-		part.cols = make([][]uint32, ev.Width())
-		if err := ev.hold(columnHead*len(part.cols) + 4*frameSize*(len(e.Vars)+1)); err != nil {
-			ev.fail(err)
+	if part.Cols == nil {
+		part.Cols = make([][]uint32, ev.Width())
+		if err := ev.Hold(ColumnHead*len(part.Cols) + 4*FrameSize*(len(e.Vars)+1)); err != nil {
+			ev.Fail(err)
 		}
 	}
-	part.n = len(rows)
+	part.N = len(rows)
 	for _, v := range e.Vars {
-		part.cols[v] = pickRows(part.cols[v], f.cols[v], rows)
+		part.Cols[v] = pickRows(part.Cols[v], f.Cols[v], rows)
 	}
-	part.groups = part.groups[:0]
-	if f.groups != nil {
-		part.groups = pickRows(part.groups, f.groups, rows)
+	part.Groups = part.Groups[:0]
+	if f.Groups != nil {
+		part.Groups = pickRows(part.Groups, f.Groups, rows)
 	}
 	return part
 }
 
 // pickRows overwrites `to` with the elements of `from` at the given positions.
 func pickRows(to, from, rows []uint32) []uint32 {
-	to = slices.Grow(to[:0], frameSize)
+	to = slices.Grow(to[:0], FrameSize)
 	for _, i := range rows {
 		to = append(to, from[i])
 	}

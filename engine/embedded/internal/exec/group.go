@@ -53,9 +53,9 @@ func (g *grouper) begin() {
 	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
-// end empties the aggregates for the next run. It drops the values that the aggregates keep,
+// clearGroups empties the aggregates for the next run. It drops the values that the aggregates keep,
 // because there may be one value for each row of the run.
-func (g *grouper) end() {
+func (g *grouper) clearGroups() {
 	for i := range g.sums {
 		g.sums[i].reset()
 	}

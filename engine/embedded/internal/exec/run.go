@@ -38,7 +38,7 @@ func (r *run) end() {
 	// After a run of a single row it is not worth the time to clear the values.
 	several := r.collector.rows.N > 1
 	r.evaluator.End(several)
-	r.collector.grouper.end()
+	r.collector.clearGroups()
 	r.output.end(several)
 	r.matcher.prof = nil
 	clear(r.matcher.weighed)

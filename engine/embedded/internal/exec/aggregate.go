@@ -179,18 +179,25 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 	}
 	vec.Reset(co.Aggs[k].Type, len(groups))
 	for i, g := range groups {
-		switch n := from.counts[g]; {
-		case from.list != nil:
+		if from.list != nil {
 			if vec.Lists[i] = value.OfList(vec.Type.Kind, nil); co.TextErr == nil {
 				vec.Lists[i] = from.list.of(co, g, vec.Type.Kind)
 			}
-		case from.fold == nil:
-			vec.Ints[i] = n
-		case n == 0:
-			vec.SetNull(i)
-		default:
-			from.fold.set(vec, i, g, n)
+			continue
 		}
+		from.put(vec, i, g)
+	}
+}
+
+// put writes the result for a group into row i of vec. The aggregate is not collect.
+func (to *accumulator) put(vec *column.Vec, i int, group uint32) {
+	switch n := to.counts[group]; {
+	case to.fold == nil:
+		vec.Ints[i] = n
+	case n == 0:
+		vec.SetNull(i)
+	default:
+		to.fold.set(vec, i, group, n)
 	}
 }
 

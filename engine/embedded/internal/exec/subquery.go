@@ -138,14 +138,7 @@ func (m *matcher) totals(s *arrangedSubquery, f *eval.Frame, vec *column.Vec, at
 		return err
 	}
 	for i := range f.N {
-		switch n := sum.counts[i]; {
-		case sum.fold == nil:
-			vec.Ints[at+i] = n
-		case n == 0:
-			vec.SetNull(at + i)
-		default:
-			sum.fold.set(vec, at+i, uint32(i), n)
-		}
+		sum.put(vec, at+i, uint32(i))
 	}
 	m.Spent -= int64(sum.spent())
 	sum.reset()

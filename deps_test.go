@@ -61,6 +61,7 @@ var imports = []struct {
 	{"engine/embedded/internal/exec/scalar", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/fault", "gq/plan", "gq/value"}}, // the layers of execution, each on those before
 	{"engine/embedded/internal/exec/ir", []string{"engine", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern"}},
 	{"engine/embedded/internal/exec/eval", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/index", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern", "internal/text"}},
+	{"engine/embedded/internal/exec/sink", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/exec/eval", "engine/embedded/internal/exec/ir", "engine/embedded/internal/fault", "engine/embedded/internal/version", "gq/plan", "gq/value"}},
 	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/**", []string{"engine/**", "internal/storage/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 

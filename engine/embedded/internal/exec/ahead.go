@@ -40,35 +40,6 @@ func (pl *planner) lookAhead() {
 	}
 }
 
-// aheadMost limits prefetching before a sort: properties are prefetched only if at most this many
-// rows were collected. The caches hold about that many rows, together with the other data.
-const aheadMost = 64
-
-// readRows prefetches the properties of the collected rows before they are sorted.
-func (co *collector) readRows() {
-	n := co.rows.N
-	// A step that stops early yields one row more than the limit.
-	if n < 2 || n > aheadMost || co.Read.Grouped || co.MaxRows >= 0 && int64(n)-1 > co.MaxRows {
-		return
-	}
-	var sum uint32
-	for _, v := range co.Keep {
-		if props := co.Reads[v]; props != nil {
-			table, ords := co.Table(v), co.rows.Cols[v][:n]
-			if !co.Read.Vars[v].Optional {
-				sum += table.ReadAheadAll(ords, props)
-				continue
-			}
-			for _, ord := range ords {
-				if ord != version.NoOrd {
-					sum += table.ReadAhead(ord, props)
-				}
-			}
-		}
-	}
-	co.ahead += sum
-}
-
 // sides records the edges that the steps of a pipe will look up at a variable's node.
 func (a *ahead) sides(p *pipe, v plan.VarID) {
 	add := func(t *traverse, back bool) {

@@ -114,7 +114,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *eval.Frame) error {
 			}
 		}
 		out.N, m.weights = len(weights), weights
-		if err := m.out.groupWeighted(out, weights); err != nil {
+		if err := m.out.GroupWeighted(out, weights); err != nil {
 			return err
 		}
 	}

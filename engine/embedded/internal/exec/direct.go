@@ -20,7 +20,7 @@ type firstLookup struct {
 	// a read has no `having`, and needs no frames, no sorting and no memory that depends on the data; see [run.direct].
 	direct bool
 	// single is set if direct is set and each column is a property that is not a list; see
-	// [output.single].
+	// [sink.Output.single].
 	single bool
 }
 
@@ -94,12 +94,12 @@ func (p *Program) RunDirect(ctx context.Context, snap *version.Snapshot, args en
 	return &Result{run: r, prog: p, id: snap.Commit.ID}
 }
 
-// direct does the work of [run.match] and of [collector.finish] for a program whose field
+// direct does the work of [run.match] and of [sink.Collector.Finish] for a program whose field
 // firstLookup.direct is set.
 func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot, args engine.Args) {
 	ev, co := &r.evaluator, &r.collector
 	ev.Ctx, ev.TextErr = ctx, nil
-	co.perm, co.rows.N, co.more = co.perm[:0], 0, false
+	co.Perm, co.Rows.N, co.More = co.Perm[:0], 0, false
 	id := &args[k.param]
 	if id.IsNull() || ev.Read.LimitOf(args) == 0 {
 		return
@@ -107,7 +107,7 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 	table := snap.Nodes(k.node)
 	finder := table.Find(id.Str())
 	if ord, ok := finder.Likely(); ok && !finder.Guessed() { // else ReadAhead has read the data
-		co.ahead = table.ReadAhead(ord, k.lookup.ahead.props)
+		co.Ahead = table.ReadAhead(ord, k.lookup.ahead.props)
 	}
 	ord, ok := finder.Found()
 	if !ok {
@@ -115,26 +115,6 @@ func (r *run) direct(ctx context.Context, k *firstLookup, snap *version.Snapshot
 	}
 	v := k.lookup.v
 	ev.Tables[v] = table
-	co.rows.Cols[v] = append(co.rows.Cols[v][:0], ord)
-	co.perm, co.rows.N = append(co.perm, 0), 1
-}
-
-// single makes the batch of a row from the copy of the row, for a program whose field
-// firstLookup.single is set. It reports false if the copy lacks a value.
-func (o *output) single(row uint32) bool {
-	v := o.lone
-	copies, at := o.Tables[v].Copied(o.from.rows.Cols[v][row])
-	if copies == nil {
-		return false
-	}
-	for i := range o.columns {
-		c, vec := &o.columns[i], &o.vecs[i]
-		// The last batch may have been made without copies, from other memory.
-		c.Valid, c.Strings, c.Ints, c.Floats = nil, vec.Strings, vec.Ints, vec.Floats
-		if !copies.One(o.Query.Columns[i].Value.Prop, at, c) {
-			return false
-		}
-	}
-	o.batch = engine.Batch{Len: 1, Columns: o.columns}
-	return true
+	co.Rows.Cols[v] = append(co.Rows.Cols[v][:0], ord)
+	co.Perm, co.Rows.N = append(co.Perm, 0), 1
 }

@@ -1,12 +1,10 @@
 package exec
 
 import (
-	"math"
-	"math/bits"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -22,7 +20,7 @@ func (s *terms) run(m *matcher, p *pipe, _ int, _ *eval.Frame) error {
 			return err
 		}
 	}
-	m.countRows(p, int(m.out.counted))
+	m.countRows(p, int(m.out.Counted))
 	return nil
 }
 
@@ -70,7 +68,7 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
 	rows := m.Chosen[:0]
 	for i, n := range weights {
 		if total += n; total < 0 {
-			return countTooLarge()
+			return sink.CountTooLarge()
 		}
 		if n != 0 {
 			weights[len(rows)] = n
@@ -80,61 +78,10 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
 	m.Chosen = rows
 	m.countRows(p, int(total))
 	if m.countsOnly {
-		return m.out.tallyTimes(total, s.times)
+		return m.out.TallyTimes(total, s.times)
 	}
 	f.Choose(rows, s.vars)
-	return m.out.groupTimes(f, weights[:len(rows)])
-}
-
-// countTooLarge returns the error for a count above the greatest number.
-func countTooLarge() error {
-	return &engine.TooLarge{Resource: "rows that one query counts", Limit: math.MaxInt64, Actual: math.MaxInt64}
-}
-
-// product returns the product of two numbers that are not negative.
-func product(a, b int64) (int64, error) {
-	high, low := bits.Mul64(uint64(a), uint64(b))
-	if high != 0 || low > math.MaxInt64 {
-		return 0, countTooLarge()
-	}
-	return int64(low), nil
-}
-
-// tallyTimes counts rows of a read that returns only their number, each as often as `times` says. The sum may be negative
-// until the last term of a count was added.
-func (co *collector) tallyTimes(rows, times int64) error {
-	n, err := product(rows, max(times, -times))
-	if err != nil {
-		return err
-	}
-	if times < 0 && !fault.On(fault.TermsAdded) {
-		n = -n
-	}
-	if sum := co.counted + n; (sum > co.counted) == (n > 0) || n == 0 {
-		co.counted = sum
-		return nil
-	}
-	return countTooLarge()
-}
-
-// groupTimes adds each row of a frame to its group, counted as many times as its weight says.
-func (co *collector) groupTimes(f *eval.Frame, weights []int64) error {
-	if f.N == 0 {
-		return nil
-	}
-	ids, err := co.assign(f)
-	if err != nil {
-		return err
-	}
-	for k := range co.sums {
-		counts := co.sums[k].counts
-		for i, id := range ids {
-			if counts[id] += weights[i]; counts[id] < 0 {
-				return countTooLarge()
-			}
-		}
-	}
-	return nil
+	return m.out.GroupTimes(f, weights[:len(rows)])
 }
 
 // prepareWeights computes the weights that are kept.
@@ -233,7 +180,7 @@ func (m *matcher) multiplyBy(w *weight, nodes []uint32, into []int64) error {
 	}
 	list := m.weighed[w.kept]
 	for i, node := range nodes {
-		n, err := product(into[i], list[node])
+		n, err := sink.Product(into[i], list[node])
 		if err != nil {
 			return err
 		}
@@ -260,7 +207,7 @@ func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
 		if !fault.On(fault.OptionalLost) {
 			n = max(n, 1)
 		}
-		n, err := product(into[i], n)
+		n, err := sink.Product(into[i], n)
 		if err != nil {
 			return err
 		}
@@ -285,7 +232,7 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 			continue
 		}
 		if whole && list == nil {
-			n, err := product(into[i], int64(hops[0].Adj.BaseDegree(node)))
+			n, err := sink.Product(into[i], int64(hops[0].Adj.BaseDegree(node)))
 			if err != nil {
 				return err
 			}
@@ -305,28 +252,15 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 		if err != nil {
 			return err
 		}
-		sum, err := sumOf(list, others)
+		sum, err := sink.SumOf(list, others)
 		if err != nil {
 			return err
 		}
-		if into[i], err = product(into[i], sum); err != nil {
+		if into[i], err = sink.Product(into[i], sum); err != nil {
 			return err
 		}
 	}
 	return m.Tick(examined)
-}
-
-// sumOf returns the sum of the weights of nodes. Without a list each node has the weight 1.
-func sumOf(list []int64, nodes []uint32) (sum int64, err error) {
-	if list == nil {
-		return int64(len(nodes)), nil
-	}
-	for _, node := range nodes {
-		if sum += list[node]; sum < 0 {
-			return 0, countTooLarge()
-		}
-	}
-	return sum, nil
 }
 
 // distinctNeighbours returns the nodes to which the edges of a node lead, each once. The list is valid until the next
@@ -405,10 +339,10 @@ func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
 				n = list[other]
 			}
 			if sum += n; sum < 0 {
-				return countTooLarge()
+				return sink.CountTooLarge()
 			}
 		}
-		if into[i], err = product(into[i], sum); err != nil {
+		if into[i], err = sink.Product(into[i], sum); err != nil {
 			return err
 		}
 	}

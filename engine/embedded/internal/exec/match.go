@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -12,7 +13,7 @@ type matcher struct {
 	*eval.Evaluator
 	*arrangement
 	program   *Program         // for the helpers
-	out       *collector       // receives the rows of the match
+	out       *sink.Collector  // receives the rows of the match
 	prof      *profile         // nil unless the run is analyzed
 	unit      eval.Frame       // the single row with which the match begins
 	frames    []eval.Frame     // by the id of a step
@@ -44,7 +45,7 @@ type matcher struct {
 }
 
 // newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
-func newMatcher(p *Program, ev *eval.Evaluator, out *collector) matcher {
+func newMatcher(p *Program, ev *eval.Evaluator, out *sink.Collector) matcher {
 	m := matcher{Evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]eval.Frame, p.frames), walks: make([]eval.Walk, p.frames), around: make([]eval.Nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.weighed)}
 	m.unit.Cols = make([][]uint32, ev.Width())
 	return m
@@ -86,7 +87,7 @@ func (m *matcher) advance(p *pipe, at int, f *eval.Frame) error {
 		if at == len(p.steps)-1 && p.counts != nil {
 			n, err := p.counts.count(m, f)
 			m.countRows(p, n)
-			m.out.counted += int64(n)
+			m.out.Counted += int64(n)
 			return m.inStep(err, p.counts)
 		}
 		return m.inStep(p.steps[at].run(m, p, at, f), p.steps[at])
@@ -100,7 +101,7 @@ func (m *matcher) advance(p *pipe, at int, f *eval.Frame) error {
 		}
 		return nil
 	}
-	return m.out.arrive(f)
+	return m.out.Arrive(f)
 }
 
 // flush pushes a frame on and empties it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -15,20 +16,20 @@ import (
 type run struct {
 	program   *Program
 	evaluator eval.Evaluator
-	matcher   matcher   // runs the steps
-	collector collector // collects the rows of the match
-	output    output    // makes batches of the collected rows
+	matcher   matcher        // runs the steps
+	collector sink.Collector // collects the rows of the match
+	output    sink.Output    // makes batches of the collected rows
 }
 
 // newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
 	r := &run{program: p, evaluator: eval.NewEvaluator(&p.Query, p.searchSteps)}
-	r.collector = newCollector(&r.evaluator, p.countsOnly)
-	r.evaluator.Results = r.collector.result
+	r.collector = sink.NewCollector(&r.evaluator, p.countsOnly)
+	r.evaluator.Results = r.collector.Result
 	r.matcher = newMatcher(p, &r.evaluator, &r.collector)
 	r.evaluator.Blocks = &r.matcher
-	r.collector.blocks = &r.matcher
-	r.output = newOutput(&r.evaluator, &r.collector, p.first.singleVar())
+	r.collector.Runner = &r.matcher
+	r.output = sink.NewOutput(&r.evaluator, &r.collector, p.first.singleVar())
 	return r
 }
 
@@ -36,10 +37,10 @@ func newRun(p *Program) *run {
 // pool.
 func (r *run) end() {
 	// After a run of a single row it is not worth the time to clear the values.
-	several := r.collector.rows.N > 1
+	several := r.collector.Rows.N > 1
 	r.evaluator.End(several)
-	r.collector.clearGroups()
-	r.output.end(several)
+	r.collector.ClearGroups()
+	r.output.Clear(several)
 	r.matcher.prof = nil
 	clear(r.matcher.weighed)
 	clear(r.matcher.edgeSets)
@@ -63,7 +64,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	}
 	r.evaluator.Begin(ctx, snap, args, opts)
 	r.matcher.begin(prof)
-	r.collector.begin()
+	r.collector.Start()
 	whole := false
 	defer func() {
 		if !whole { // the stored data is corrupt; drop the run
@@ -73,7 +74,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	err := r.match()
 	if err == nil {
 		done := prof.phase(sorting)
-		err = r.collector.finish()
+		err = r.collector.Finish()
 		done()
 	}
 	whole = true
@@ -82,10 +83,10 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 		return nil, err
 	}
 	if prof != nil {
-		prof.grouped, prof.passed = r.collector.grouped, r.collector.passed
+		prof.grouped, prof.passed = r.collector.Grouped, r.collector.Passed
 	}
 	r.evaluator.Ctx = nil
-	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.more}, nil
+	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.More}, nil
 }
 
 // match finds the rows of the match and collects them.
@@ -102,6 +103,6 @@ func (r *run) match() error {
 	if err := r.matcher.match(); err != nil {
 		return err
 	}
-	err := r.collector.fuse()
+	err := r.collector.Fuse()
 	return cmp.Or(r.evaluator.TextErr, err)
 }

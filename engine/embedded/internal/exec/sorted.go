@@ -221,8 +221,8 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *eval.Frame, table *vers
 		m.makeColumns(out, s.v)
 		size = min(2*size, eval.FrameSize)
 		if !enough {
-			enough, last = m.out.more || int64(m.out.rows.N) > m.MaxRows, row
-			if !enough && int64(m.out.rows.N) == m.MaxRows {
+			enough, last = m.out.More || int64(m.out.Rows.N) > m.MaxRows, row
+			if !enough && int64(m.out.Rows.N) == m.MaxRows {
 				size = small // only the row after the limit is missing
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
@@ -200,7 +201,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 		return work(m)
 	}
 	defer func() { helping.Add(-n) }()
-	limit, counted, walked, examined := m.Limit, m.out.counted, m.Walked, m.Total
+	limit, counted, walked, examined := m.Limit, m.out.Counted, m.Walked, m.Total
 	part := int64(0)
 	if limit > 0 {
 		if part = (limit - m.Spent) / int64(2*n); part <= 0 {
@@ -235,11 +236,11 @@ func (m *matcher) together(work func(*matcher) error) error {
 	m.share, m.Limit = nil, limit
 	for i := range helpers {
 		h := &helpers[i]
-		sum := m.out.counted + h.counted
-		if h.counted != 0 && (sum > m.out.counted) != (h.counted > 0) {
-			h.err = countTooLarge()
+		sum := m.out.Counted + h.counted
+		if h.counted != 0 && (sum > m.out.Counted) != (h.counted > 0) {
+			h.err = sink.CountTooLarge()
 		}
-		m.out.counted, m.Walked, m.Total, err = sum, m.Walked+h.walked, m.Total+h.examined, errors.Join(err, h.err)
+		m.out.Counted, m.Walked, m.Total, err = sum, m.Walked+h.walked, m.Total+h.examined, errors.Join(err, h.err)
 	}
 	if err == nil {
 		err = cmp.Or(m.Walk(0), m.Examine(0))
@@ -250,7 +251,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 	if err := m.Ctx.Err(); err != nil {
 		return err
 	}
-	m.out.counted, m.Walked, m.Total = counted, walked, examined
+	m.out.Counted, m.Walked, m.Total = counted, walked, examined
 	return work(m)
 }
 
@@ -268,7 +269,7 @@ func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) er
 	r := of.program.pool.Get().(*run)
 	r.evaluator.Begin(of.Ctx, of.Snap, of.Args, eval.Options{Now: of.Now, Memory: memory, Shared: of.Budget.Shared, Visits: of.MaxVisited, Walked: of.Most, Examined: of.MostExamined})
 	r.matcher.begin(nil)
-	r.collector.begin()
+	r.collector.Start()
 	copy(r.matcher.weighed, of.weighed)
 	whole := false
 	defer func() {
@@ -281,7 +282,7 @@ func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) er
 		h.err = work(&r.matcher)
 		r.matcher.share, r.evaluator.Rest = nil, nil
 	}
-	h.counted, h.walked, h.examined = r.collector.counted, r.evaluator.Walked, r.evaluator.Total
+	h.counted, h.walked, h.examined = r.collector.Counted, r.evaluator.Walked, r.evaluator.Total
 	whole = true
 	r.end()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -24,11 +25,11 @@ type arrangedSubquery struct {
 
 // subqueryRun is the memory of a subquery in one run.
 type subqueryRun struct {
-	sum    accumulator // of a BlockAgg: its value, by marker
-	known  bool        // `value` or `shared` is set
-	value  value.Value // of a BlockAgg that uses no outer variable
-	chosen []uint32    // the memory for rows that the steps choose
-	part   eval.Frame  // see eval.Evaluator.window
+	sum    sink.Accumulator // of a BlockAgg: its value, by marker
+	known  bool             // `value` or `shared` is set
+	value  value.Value      // of a BlockAgg that uses no outer variable
+	chosen []uint32         // the memory for rows that the steps choose
+	part   eval.Frame       // see eval.Evaluator.window
 	gathered
 }
 
@@ -99,7 +100,7 @@ func (m *matcher) yielded(s *arrangedSubquery, f *eval.Frame) error {
 	run := &m.subqueries[s.id]
 	markers := f.Cols[s.row][:f.N]
 	if s.BlockRows == nil {
-		return run.sum.accumulate(m.Evaluator, &s.Agg, f, markers)
+		return run.sum.Accumulate(m.Evaluator, &s.Agg, f, markers)
 	}
 	return m.gather(s, run, f, markers)
 }
@@ -130,18 +131,18 @@ func (m *matcher) EvalBlockAgg(i int, f *eval.Frame, vec *column.Vec, at int) er
 // position `at`.
 func (m *matcher) totals(s *arrangedSubquery, f *eval.Frame, vec *column.Vec, at int) error {
 	sum := &m.subqueries[s.id].sum
-	sum.reset()
+	sum.Reset()
 	for range f.N {
-		sum.grow()
+		sum.Grow()
 	}
 	if err := m.runBlock(s, f); err != nil {
 		return err
 	}
 	for i := range f.N {
-		sum.put(vec, at+i, uint32(i))
+		sum.Put(vec, at+i, uint32(i))
 	}
-	m.Spent -= int64(sum.spent())
-	sum.reset()
+	m.Spent -= int64(sum.Spent())
+	sum.Reset()
 	return m.TextErr
 }
 
@@ -150,7 +151,7 @@ func newSubqueryRuns(q *ir.Query) []subqueryRun {
 	runs := make([]subqueryRun, len(q.Subqueries))
 	for i, s := range q.Subqueries {
 		if s.BlockRows == nil {
-			runs[i].sum = newAccumulator(&s.Agg, q.KeepsText(s.Agg.Expr))
+			runs[i].sum = sink.NewAccumulator(&s.Agg, q.KeepsText(s.Agg.Expr))
 		} else {
 			runs[i].gathered = newGathered(q)
 		}
@@ -170,8 +171,8 @@ func (r *subqueryRun) begin() {
 func (r *subqueryRun) end() {
 	r.value = value.Null
 	clear(r.keys)
-	if r.sum.counts != nil {
-		r.sum.reset()
+	if r.sum.Counts != nil {
+		r.sum.Reset()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -18,7 +19,7 @@ type gathered struct {
 	rows    eval.Frame // the rows that the block yields for the present frame
 	markers []uint32   // by row: its marker
 	perm    []uint32   // numbers of rows, in order
-	keys    []sortKey
+	keys    []sink.SortKey
 	kept    eval.Frame // the rows that become records, in order
 	offsets []int32    // by outer row: its first record in `kept`; then the number of records
 	window  eval.Frame // a part of the outer frame
@@ -41,7 +42,7 @@ func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *eval.Frame, m
 		run.rows.Cols[v] = append(run.rows.Cols[v], f.Cols[v][:f.N]...)
 	}
 	run.markers = append(run.markers, markers...)
-	if run.rows.N += f.N; run.rows.N < pruneAt || run.rows.N/4 < s.Limit*run.window.N {
+	if run.rows.N += f.N; run.rows.N < sink.PruneAt || run.rows.N/4 < s.Limit*run.window.N {
 		return nil
 	}
 	if err := m.sortGathered(s, run); err != nil {
@@ -70,7 +71,7 @@ func permuted(list, at []uint32) []uint32 {
 // block. It leaves out the rows past the limit of the block.
 func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 	n := run.rows.N
-	taken := n * (4 + sortKeyBytes*(len(s.Order)+len(s.Ties)))
+	taken := n * (4 + sink.SortKeyBytes*(len(s.Order)+len(s.Ties)))
 	if err := m.Spend(taken); err != nil {
 		return err
 	}
@@ -78,15 +79,15 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 	keys := run.keys[:0]
 	for _, o := range s.Order {
 		if o.Expr.Kind != ir.ExprConst {
-			keys = append(keys, sortKey{vec: m.Eval(o.Expr, &run.rows), desc: o.Desc})
+			keys = append(keys, sink.SortKey{Vec: m.Eval(o.Expr, &run.rows), Desc: o.Desc})
 		}
 	}
 	for _, t := range s.Ties {
 		if t.ID != nil {
-			keys = append(keys, sortKey{vec: m.Eval(t.ID, &run.rows)})
+			keys = append(keys, sink.SortKey{Vec: m.Eval(t.ID, &run.rows)})
 			continue
 		}
-		keys = append(keys, idKey(m.Evaluator, t.Var, run.rows.Cols[t.Var][:n], false))
+		keys = append(keys, sink.IDKey(m.Evaluator, t.Var, run.rows.Cols[t.Var][:n], false))
 	}
 	run.keys = keys
 	if m.TextErr != nil {
@@ -97,19 +98,19 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 		run.perm[i] = uint32(i)
 	}
 	var err error
-	left := compareTick
+	left := sink.CompareTick
 	slices.SortFunc(run.perm, func(a, b uint32) int {
 		if c := cmp.Compare(run.markers[a], run.markers[b]); c != 0 {
 			return c
 		}
 		if left--; left < 0 {
-			left = compareTick
+			left = sink.CompareTick
 			if err == nil {
-				err = m.Tick(compareTick)
+				err = m.Tick(sink.CompareTick)
 			}
 		}
 		for i := range keys {
-			if c := keys[i].compare(a, b); c != 0 {
+			if c := keys[i].Compare(a, b); c != 0 {
 				return c
 			}
 		}
@@ -221,7 +222,7 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *eval.Frame
 // keepRecords appends n rows to the records. The function `of` returns the ordinals that a variable
 // has in these rows.
 func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
-	if err := m.nest(n, s.Name); err != nil {
+	if err := m.Nest(n, s.Name); err != nil {
 		return err
 	}
 	bytes := s.RowBytes() * n
@@ -236,8 +237,8 @@ func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of f
 	return nil
 }
 
-// nest counts n nested records of the batch. The argument `of` says for the error where they are.
-func (m *matcher) nest(n int, of string) error {
+// Nest counts n nested records of the batch. The argument `of` says for the error where they are.
+func (m *matcher) Nest(n int, of string) error {
 	if m.nested += n; m.nested > plan.MaxNested {
 		return &tooManyRecords{engine.TooLarge{Resource: "nested records in one row, at last of " + of, Limit: plan.MaxNested, Actual: int64(m.nested),
 			Hint: "lower the limit of the block, or collect fewer nodes"}}
@@ -245,8 +246,8 @@ func (m *matcher) nest(n int, of string) error {
 	return nil
 }
 
-// startBatch forgets the nested records of the batch before.
-func (m *matcher) startBatch() { m.nested = 0 }
+// StartBatch forgets the nested records of the batch before.
+func (m *matcher) StartBatch() { m.nested = 0 }
 
 // tooManyRecords is the error for a batch whose rows have too many nested records. A batch of fewer
 // rows may have few enough.
@@ -278,9 +279,9 @@ func (m *matcher) EvalMember(i int, f *eval.Frame, vec *column.Vec, at int) erro
 	return m.TextErr
 }
 
-// recordsColumn returns the column of subquery number i for the rows of a frame. The column is valid until the
+// RecordsColumn returns the column of subquery number i for the rows of a frame. The column is valid until the
 // subquery runs again.
-func (m *matcher) recordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column, error) {
+func (m *matcher) RecordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column, error) {
 	defer m.visit(c.Rows)()
 	if err := m.records(c.Rows, f); err != nil {
 		return engine.Column{}, err
@@ -318,7 +319,7 @@ func (m *matcher) recordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column,
 func (m *matcher) field(c *ir.Projection, f *eval.Frame) (engine.Column, error) {
 	switch {
 	case c.Rows >= 0:
-		return m.recordsColumn(c, f)
+		return m.RecordsColumn(c, f)
 	case c.FieldExprs != nil:
 		out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(c.FieldExprs))}
 		for k, ex := range c.FieldExprs {

@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"slices"
@@ -10,11 +10,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sortKey is a key for comparing the collected rows: either a vector, or the ids of a
+// SortKey is a key for comparing the collected rows: either a vector, or the ids of a
 // variable's entities.
-type sortKey struct {
-	vec    *column.Vec    // the values to compare; nil to compare ids
-	desc   bool           // the order is descending
+type SortKey struct {
+	Vec    *column.Vec    // the values to compare; nil to compare ids
+	Desc   bool           // the order is descending
 	table  *version.Table // the table that has the ids, if vec and shared are nil
 	shared *eval.Shared   // the tables that have the ids, for a variable over an interface; else nil
 	sorted bool           // the table's ids ascend with the ordinals
@@ -23,39 +23,39 @@ type sortKey struct {
 
 // sorter holds the order of the collected rows.
 type sorter struct {
-	perm    []uint32  // numbers of rows
-	sortBy  []sortKey // sort keys, the most significant first
+	Perm    []uint32  // numbers of rows
+	sortBy  []SortKey // sort keys, the most significant first
 	entries []entry   // the rows with the heads of their first key
 	moved   []uint32  // memory for permute
 }
 
 // newSorter returns a sorter with memory for the sort keys of a query.
 func newSorter(q *ir.Query) sorter {
-	return sorter{sortBy: make([]sortKey, 0, len(q.Order)+len(q.Columns))}
+	return sorter{sortBy: make([]SortKey, 0, len(q.Order)+len(q.Columns))}
 }
 
 const (
-	// sortKeyBytes is the estimated memory per row and sort key, in bytes. It is the size
+	// SortKeyBytes is the estimated memory per row and sort key, in bytes. It is the size
 	// of a text, the widest of the common kinds.
-	sortKeyBytes = 16
+	SortKeyBytes = 16
 	// entryBytes is the memory per row during sorting, in bytes: an entry, and a row number
 	// for reading the row's values.
 	entryBytes = 16 + 4
-	// compareTick is the number of comparisons between two checks of the context.
-	compareTick = 1 << 14
+	// CompareTick is the number of comparisons between two checks of the context.
+	CompareTick = 1 << 14
 )
 
 // sort sorts the collected rows. Afterwards perm lists them; at least the first ones, up to
 // the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
-func (co *collector) sort() error {
-	n := co.rows.N
-	co.perm = slices.Grow(co.perm[:0], n)[:n]
+func (co *Collector) sort() error {
+	n := co.Rows.N
+	co.Perm = slices.Grow(co.Perm[:0], n)[:n]
 	if n < 2 {
-		clear(co.perm)
+		clear(co.Perm)
 		return nil
 	}
 	// The additional memory during sorting, in bytes.
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.TieIDs)))
+	taken := n * (4 + entryBytes + SortKeyBytes*(len(co.Order)+len(co.TieIDs)))
 	if err := co.Spend(taken); err != nil {
 		return err
 	}
@@ -68,10 +68,10 @@ func (co *collector) sort() error {
 
 // arrange fills perm with the numbers of n rows and sorts it by the list `keys`. At least the first
 // rows, up to the limit, are in order afterwards.
-func (co *collector) arrange(keys []sortKey, n int) error {
+func (co *Collector) arrange(keys []SortKey, n int) error {
 	co.sortBy = keys
-	for i := range co.perm[:n] {
-		co.perm[i] = uint32(i)
+	for i := range co.Perm[:n] {
+		co.Perm[i] = uint32(i)
 	}
 	if len(keys) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 		keys = keys[1:]
 	}
 	var err error
-	left := compareTick
+	left := CompareTick
 	compare := func(a, b entry) int {
 		switch {
 		case a.head < b.head:
@@ -93,7 +93,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 			return 1
 		}
 		if left--; left < 0 {
-			left = compareTick
+			left = CompareTick
 			if err == nil {
 				err = co.Ctx.Err()
 			}
@@ -102,7 +102,7 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 			return 0 // ends the sort sooner; its result is not used
 		}
 		for i := range keys {
-			if c := keys[i].compare(a.row, b.row); c != 0 {
+			if c := keys[i].Compare(a.row, b.row); c != 0 {
 				return c
 			}
 		}
@@ -118,9 +118,9 @@ func (co *collector) arrange(keys []sortKey, n int) error {
 	} else {
 		slices.SortFunc(entries, compare)
 	}
-	co.perm = co.perm[:len(entries)]
+	co.Perm = co.Perm[:len(entries)]
 	for i := range entries {
-		co.perm[i] = entries[i].row
+		co.Perm[i] = entries[i].row
 	}
 	return err
 }
@@ -143,11 +143,11 @@ func insertionSort(rows []entry, compare func(a, b entry) int) {
 }
 
 // sortKeys returns the keys for comparing the collected rows, including the tie-breaks.
-func (co *collector) sortKeys() []sortKey {
-	n := co.rows.N
+func (co *Collector) sortKeys() []SortKey {
+	n := co.Rows.N
 	keys := co.sortBy[:0]
 	ids := func(v plan.VarID, desc bool) {
-		keys = append(keys, idKey(co.Evaluator, v, co.rows.Cols[v][:n], desc))
+		keys = append(keys, IDKey(co.Evaluator, v, co.Rows.Cols[v][:n], desc))
 	}
 	for _, o := range co.Order {
 		switch {
@@ -155,12 +155,12 @@ func (co *collector) sortKeys() []sortKey {
 		case co.IsID(o.Expr) && !o.Expr.Optional && co.Table(o.Expr.Var).Sorted():
 			ids(o.Expr.Var, o.Desc) // needs no text
 		default:
-			keys = append(keys, sortKey{vec: co.Eval(o.Expr, &co.rows), desc: o.Desc})
+			keys = append(keys, SortKey{Vec: co.Eval(o.Expr, &co.Rows), Desc: o.Desc})
 		}
 	}
 	for _, v := range co.Read.Ties {
 		if ex := co.TieIDs[v]; ex != nil {
-			keys = append(keys, sortKey{vec: co.Eval(ex, &co.rows)})
+			keys = append(keys, SortKey{Vec: co.Eval(ex, &co.Rows)})
 			continue
 		}
 		ids(v, false)
@@ -168,14 +168,14 @@ func (co *collector) sortKeys() []sortKey {
 	return keys
 }
 
-// idKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the
+// IDKey returns the key that sorts rows by the ids of the entities of a variable or, over an interface, by the
 // types and ids. The list `ords` has the ordinals of the entities.
-func idKey(ev *eval.Evaluator, v plan.VarID, ords []uint32, desc bool) sortKey {
+func IDKey(ev *eval.Evaluator, v plan.VarID, ords []uint32, desc bool) SortKey {
 	if s := ev.Shared(v); s != nil {
-		return sortKey{shared: s, ords: ords, desc: desc}
+		return SortKey{shared: s, ords: ords, Desc: desc}
 	}
 	table := ev.Table(v)
-	return sortKey{table: table, sorted: table.Sorted(), ords: ords, desc: desc}
+	return SortKey{table: table, sorted: table.Sorted(), ords: ords, Desc: desc}
 }
 
 // selectFirst moves the first k rows, in the order of the function `compare`, to the front. Among

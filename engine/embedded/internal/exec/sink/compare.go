@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ func ascends(list []entry) bool {
 
 // heads fills list with the rows in their order and with the heads of their keys. The result
 // `exact` reports whether rows with equal heads have equal keys.
-func (k *sortKey) heads(list []entry) (exact bool) {
-	switch v := k.vec; {
+func (k *SortKey) heads(list []entry) (exact bool) {
+	switch v := k.Vec; {
 	case v == nil && k.shared != nil:
 		noHeads(list)
 	case v == nil && k.sorted:
@@ -48,15 +48,15 @@ func (k *sortKey) heads(list []entry) (exact bool) {
 	default:
 		exact = scalarHeads(v, list)
 	}
-	if k.vec != nil && k.vec.Valid != nil {
+	if k.Vec != nil && k.Vec.Valid != nil {
 		for i := range list {
-			if k.vec.IsNull(i) {
+			if k.Vec.IsNull(i) {
 				list[i].head = 0 // nulls come first
 			}
 		}
 		exact = false
 	}
-	if k.desc {
+	if k.Desc {
 		for i := range list {
 			list[i].head = ^list[i].head
 		}
@@ -129,9 +129,9 @@ func floatHead(x float64) uint64 {
 	return b | 1<<63
 }
 
-// compare compares the keys of rows a and b in the order that the read asks for.
-func (k *sortKey) compare(a, b uint32) int {
-	if k.vec == nil {
+// Compare compares the keys of rows a and b in the order that the read asks for.
+func (k *SortKey) Compare(a, b uint32) int {
+	if k.Vec == nil {
 		x, y := k.ords[a], k.ords[b]
 		if x == y {
 			return 0
@@ -144,13 +144,13 @@ func (k *sortKey) compare(a, b uint32) int {
 		} else {
 			c = strings.Compare(k.table.ID(x), k.table.ID(y))
 		}
-		if k.desc {
+		if k.Desc {
 			return -c
 		}
 		return c
 	}
-	c := compareAt(k.vec, int(a), int(b))
-	if k.desc {
+	c := compareAt(k.Vec, int(a), int(b))
+	if k.Desc {
 		return -c
 	}
 	return c

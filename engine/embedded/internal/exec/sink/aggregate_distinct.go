@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 )
 
 // countsOnly reports whether the counts are the results of the aggregate.
-func (a *accumulator) countsOnly() bool { return a.fold == nil && a.list == nil }
+func (a *Accumulator) countsOnly() bool { return a.fold == nil && a.list == nil }
 
 // distinctCounts finds the values that count(distinct …) counts.
 type distinctCounts struct {

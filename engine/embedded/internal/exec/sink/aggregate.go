@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"math"
@@ -34,26 +34,26 @@ type fold interface {
 	set(out *column.Vec, i int, group uint32, n int64)
 }
 
-// accumulator holds the state of one aggregate of a run, by group.
-type accumulator struct {
-	counts []int64         // of the rows, or of the values that are not null
+// Accumulator holds the state of one aggregate of a run, by group.
+type Accumulator struct {
+	Counts []int64         // of the rows, or of the values that are not null
 	fold   fold            // nil for count and collect
 	set    *distinctCounts // of count(distinct …); nil for other aggregates
 	list   *collected      // of collect; nil for other aggregates
 }
 
 // newAccumulators returns an accumulator for each aggregate of a query.
-func newAccumulators(q *ir.Query) []accumulator {
-	list := make([]accumulator, len(q.Aggs))
+func newAccumulators(q *ir.Query) []Accumulator {
+	list := make([]Accumulator, len(q.Aggs))
 	for i, a := range q.Aggs {
-		list[i] = newAccumulator(&a, q.KeepsText(a.Expr))
+		list[i] = NewAccumulator(&a, q.KeepsText(a.Expr))
 	}
 	return list
 }
 
-// newAccumulator returns an accumulator for an aggregate. The argument `texts` says whether the run makes the
+// NewAccumulator returns an accumulator for an aggregate. The argument `texts` says whether the run makes the
 // texts that the aggregate keeps; see ir.Query.KeepsText.
-func newAccumulator(a *ir.Aggregate, texts bool) (out accumulator) {
+func NewAccumulator(a *ir.Aggregate, texts bool) (out Accumulator) {
 	switch make := newFold[a.Src.Func]; {
 	case a.Src.Func == plan.Collect:
 		out.list = &collected{distinct: a.Src.Distinct, texts: texts, nodes: a.Nodes}
@@ -71,8 +71,8 @@ func newAccumulator(a *ir.Aggregate, texts bool) (out accumulator) {
 	return out
 }
 
-// spent returns the bytes that the run was charged for the values of an aggregate over a block.
-func (a *accumulator) spent() int {
+// Spent returns the bytes that the run was charged for the values of an aggregate over a block.
+func (a *Accumulator) Spent() int {
 	if e, ok := a.fold.(*extremes); ok {
 		return e.spent
 	}
@@ -82,9 +82,9 @@ func (a *accumulator) spent() int {
 	return 0
 }
 
-// reset removes all groups.
-func (a *accumulator) reset() {
-	a.counts = a.counts[:0]
+// Reset removes all groups.
+func (a *Accumulator) Reset() {
+	a.Counts = a.Counts[:0]
 	switch {
 	case a.fold != nil:
 		a.fold.reset()
@@ -96,7 +96,7 @@ func (a *accumulator) reset() {
 }
 
 // group adds the rows of a frame to their groups.
-func (co *collector) group(f *eval.Frame) error {
+func (co *Collector) group(f *eval.Frame) error {
 	ids, err := co.assign(f)
 	if err != nil {
 		return err
@@ -110,15 +110,15 @@ func (co *collector) group(f *eval.Frame) error {
 }
 
 // addGroup adds a group without values to each aggregate.
-func (co *collector) addGroup() {
+func (co *Collector) addGroup() {
 	for k := range co.sums {
-		co.sums[k].grow()
+		co.sums[k].Grow()
 	}
 }
 
-// grow adds a group without values.
-func (a *accumulator) grow() {
-	a.counts = append(a.counts, 0)
+// Grow adds a group without values.
+func (a *Accumulator) Grow() {
+	a.Counts = append(a.Counts, 0)
 	switch {
 	case a.fold != nil:
 		a.fold.grow()
@@ -128,7 +128,7 @@ func (a *accumulator) grow() {
 }
 
 // accumulate adds the rows of a frame to an aggregate. The list ids has the group of each row.
-func (co *collector) accumulate(a *ir.Aggregate, to *accumulator, f *eval.Frame, ids []uint32) error {
+func (co *Collector) accumulate(a *ir.Aggregate, to *Accumulator, f *eval.Frame, ids []uint32) error {
 	if to.list != nil {
 		var values *column.Vec
 		if a.Nodes == plan.NoVar {
@@ -136,33 +136,33 @@ func (co *collector) accumulate(a *ir.Aggregate, to *accumulator, f *eval.Frame,
 		}
 		return to.list.add(co, f, values, ids)
 	}
-	return to.accumulate(co.Evaluator, a, f, ids)
+	return to.Accumulate(co.Evaluator, a, f, ids)
 }
 
-// accumulate adds the rows of a frame to the state of an aggregate that is not collect. The list `ids`
+// Accumulate adds the rows of a frame to the state of an aggregate that is not collect. The list `ids`
 // contains the number of each row's group.
-func (to *accumulator) accumulate(ev *eval.Evaluator, a *ir.Aggregate, f *eval.Frame, ids []uint32) error {
+func (to *Accumulator) Accumulate(ev *eval.Evaluator, a *ir.Aggregate, f *eval.Frame, ids []uint32) error {
 	if a.Rows {
 		for _, id := range ids {
-			to.counts[id]++
+			to.Counts[id]++
 		}
 		return nil
 	}
 	if a.Bound != plan.NoVar {
 		for i, ord := range f.Cols[a.Bound][:f.N] {
 			if ord != version.NoOrd || fault.On(fault.NullsCounted) {
-				to.counts[ids[i]]++
+				to.Counts[ids[i]]++
 			}
 		}
 		return nil
 	}
 	vec := ev.Eval(a.Expr, f)
 	if to.set != nil {
-		return to.set.add(&ev.Budget, vec, ids, to.counts)
+		return to.set.add(&ev.Budget, vec, ids, to.Counts)
 	}
 	for i, id := range ids {
 		if !vec.IsNull(i) {
-			to.counts[id]++
+			to.Counts[id]++
 		}
 	}
 	if to.fold == nil {
@@ -171,8 +171,8 @@ func (to *accumulator) accumulate(ev *eval.Evaluator, a *ir.Aggregate, f *eval.F
 	return to.fold.add(&ev.Budget, vec, ids)
 }
 
-// result writes an aggregate's results into vec, for the given groups.
-func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
+// Result writes an aggregate's results into vec, for the given groups.
+func (co *Collector) Result(k int, groups []uint32, vec *column.Vec) {
 	from := &co.sums[k]
 	if from.list != nil {
 		from.list.answered(co, groups)
@@ -185,13 +185,13 @@ func (co *collector) result(k int, groups []uint32, vec *column.Vec) {
 			}
 			continue
 		}
-		from.put(vec, i, g)
+		from.Put(vec, i, g)
 	}
 }
 
-// put writes the result for a group into row i of vec. The aggregate is not collect.
-func (to *accumulator) put(vec *column.Vec, i int, group uint32) {
-	switch n := to.counts[group]; {
+// Put writes the result for a group into row i of vec. The aggregate is not collect.
+func (to *Accumulator) Put(vec *column.Vec, i int, group uint32) {
+	switch n := to.Counts[group]; {
 	case to.fold == nil:
 		vec.Ints[i] = n
 	case n == 0:

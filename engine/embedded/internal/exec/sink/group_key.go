@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"encoding/binary"
@@ -46,7 +46,7 @@ func (c *collected) grow() { c.groups = append(c.groups, gathering{}) }
 
 // add adds the values or nodes that are not null to their groups. If nodes are gathered, `values` is nil. The error is that
 // of eval.Budget.Spend, or a *engine.TooLarge for a group with more than plan.MaxCollected values or nodes.
-func (c *collected) add(co *collector, f *eval.Frame, values *column.Vec, groups []uint32) error {
+func (c *collected) add(co *Collector, f *eval.Frame, values *column.Vec, groups []uint32) error {
 	ties := co.Read.Ties
 	bytes := eval.ValueBytes
 	if c.nodes != plan.NoVar {
@@ -104,7 +104,7 @@ func (c *collected) isNull(f *eval.Frame, values *column.Vec, i int) bool {
 }
 
 // appendKey appends bytes to a key that identify the value or the node in row i of a frame.
-func (c *collected) appendKey(co *collector, key []byte, f *eval.Frame, values *column.Vec, i int) []byte {
+func (c *collected) appendKey(co *Collector, key []byte, f *eval.Frame, values *column.Vec, i int) []byte {
 	if c.nodes == plan.NoVar {
 		return appendGroupKey(key, values, i)
 	}
@@ -120,7 +120,7 @@ func (c *collected) appendKey(co *collector, key []byte, f *eval.Frame, values *
 
 // keepFirst replaces a value of a group by an equal one in row i of the frame if that row comes first. Equal values may
 // differ in their sign, as 0 and -0 do. Equal nodes do not differ, so only the ids that break ties are replaced.
-func (c *collected) keepFirst(co *collector, to *gathering, at int, f *eval.Frame, values *column.Vec, i int) {
+func (c *collected) keepFirst(co *Collector, to *gathering, at int, f *eval.Frame, values *column.Vec, i int) {
 	n := len(co.Read.Ties)
 	kept := to.ties[at*n : (at+1)*n]
 	order := 0
@@ -146,7 +146,7 @@ func (c *collected) keepFirst(co *collector, to *gathering, at int, f *eval.Fram
 
 // answered charges the run for the lists of some groups, instead of those of the result before. If they take too much,
 // the run will end with that error.
-func (c *collected) answered(co *collector, groups []uint32) {
+func (c *collected) answered(co *Collector, groups []uint32) {
 	co.Spent -= int64(c.answer)
 	c.answer = 0
 	for _, g := range groups {
@@ -156,7 +156,7 @@ func (c *collected) answered(co *collector, groups []uint32) {
 }
 
 // of returns the list of a group's values.
-func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value {
+func (c *collected) of(co *Collector, group uint32, kind value.Kind) value.Value {
 	from := &c.groups[group]
 	elems := make([]value.Value, from.len())
 	for i, at := range from.inTieOrder(co) {
@@ -166,7 +166,7 @@ func (c *collected) of(co *collector, group uint32, kind value.Kind) value.Value
 }
 
 // inTieOrder returns the positions of the values or nodes in the order of the ids that break ties.
-func (g *gathering) inTieOrder(co *collector) []int {
+func (g *gathering) inTieOrder(co *Collector) []int {
 	n := len(co.Read.Ties)
 	co.FailOn(co.Tick(g.len()))
 	order := make([]int, g.len())
@@ -189,14 +189,14 @@ const fieldBytes = 24
 
 // nodesColumn returns the lists of nodes that an aggregate gathered for the given groups, as a column of records. The
 // column is valid until the next batch.
-func (o *output) nodesColumn(c *ir.Projection, groups []uint32) (engine.Column, error) {
+func (o *Output) nodesColumn(c *ir.Projection, groups []uint32) (engine.Column, error) {
 	co := o.from
 	list := co.sums[c.Agg].list
 	n := 0
 	for _, g := range groups {
 		n += list.groups[g].len()
 	}
-	if err := co.blocks.nest(n, c.Name); err != nil {
+	if err := co.Runner.Nest(n, c.Name); err != nil {
 		return engine.Column{}, err
 	}
 	bytes := n * (4 + fieldBytes*len(c.FieldExprs))

@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"slices"
@@ -9,13 +9,33 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
+// GroupTimes adds each row of a frame to its group, counted as many times as its weight says.
+func (co *Collector) GroupTimes(f *eval.Frame, weights []int64) error {
+	if f.N == 0 {
+		return nil
+	}
+	ids, err := co.assign(f)
+	if err != nil {
+		return err
+	}
+	for k := range co.sums {
+		counts := co.sums[k].Counts
+		for i, id := range ids {
+			if counts[id] += weights[i]; counts[id] < 0 {
+				return CountTooLarge()
+			}
+		}
+	}
+	return nil
+}
+
 // grouper finds the groups of a run's rows. If the key depends on only one variable,
 // grouper computes the key once per entity, as soon as there are enough rows to be worth
 // the memory.
 type grouper struct {
-	grouped       int               // number of groups
+	Grouped       int               // number of groups
 	groups        map[string]uint32 // by key: the number of the group
-	sums          []accumulator     // by aggregate
+	sums          []Accumulator     // by aggregate
 	key           []byte            // memory for the key of one row
 	ids           []uint32          // the groups of the rows of one frame
 	rowsSeen      int               // number of rows that have arrived
@@ -38,7 +58,7 @@ func newGrouper(q *ir.Query) grouper { return grouper{sums: newAccumulators(q)} 
 
 // begin empties the groups for a new run.
 func (g *grouper) begin() {
-	g.grouped = 0
+	g.Grouped = 0
 	clear(g.groups)
 	if fault.On(fault.GroupsKept) {
 		return
@@ -53,23 +73,23 @@ func (g *grouper) begin() {
 	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
 }
 
-// clearGroups empties the aggregates for the next run. It drops the values that the aggregates keep,
+// ClearGroups empties the aggregates for the next run. It drops the values that the aggregates keep,
 // because there may be one value for each row of the run.
-func (g *grouper) clearGroups() {
+func (g *grouper) ClearGroups() {
 	for i := range g.sums {
-		g.sums[i].reset()
+		g.sums[i].Reset()
 	}
 }
 
 // assign returns the group of each row of a frame. It creates groups that do not exist yet.
-func (co *collector) assign(f *eval.Frame) ([]uint32, error) {
+func (co *Collector) assign(f *eval.Frame) ([]uint32, error) {
 	if cap(co.ids) < eval.FrameSize {
 		co.ids = make([]uint32, eval.FrameSize)
 	}
 	ids := co.ids[:f.N]
 	if !co.Keyed {
 		clear(ids)
-		if co.grouped > 0 {
+		if co.Grouped > 0 {
 			return ids, nil
 		}
 		_, err := co.newGroup(f, 0, 0)
@@ -122,7 +142,7 @@ func (co *collector) assign(f *eval.Frame) ([]uint32, error) {
 }
 
 // startRemembering decides whether the groups of entities are remembered from now on.
-func (co *collector) startRemembering(rows int) error {
+func (co *Collector) startRemembering(rows int) error {
 	if co.remember || co.By == plan.NoVar {
 		return nil
 	}
@@ -140,7 +160,7 @@ func (co *collector) startRemembering(rows int) error {
 	if !co.Whole {
 		return nil
 	}
-	for g, ord := range co.rows.Cols[co.By][:co.grouped] {
+	for g, ord := range co.Rows.Cols[co.By][:co.Grouped] {
 		co.groupOf[ord] = uint32(g) + 1
 		co.groupedOrds = append(co.groupedOrds, ord)
 	}
@@ -149,7 +169,7 @@ func (co *collector) startRemembering(rows int) error {
 
 // assignByKey finds the groups of a frame's rows by their keys. It stores the group of row
 // i in ids[places[i]], or in ids[i] if places is nil.
-func (co *collector) assignByKey(f *eval.Frame, places, ids []uint32) error {
+func (co *Collector) assignByKey(f *eval.Frame, places, ids []uint32) error {
 	for i := range co.Columns {
 		if c := &co.Columns[i]; c.VariesByGroup() {
 			co.Eval(c.Value, f)
@@ -183,22 +203,22 @@ func (co *collector) assignByKey(f *eval.Frame, places, ids []uint32) error {
 }
 
 // newGroup creates the group of row i. key is the length of its key in bytes.
-func (co *collector) newGroup(f *eval.Frame, i, key int) (uint32, error) {
+func (co *Collector) newGroup(f *eval.Frame, i, key int) (uint32, error) {
 	if err := co.Spend(key + 64 + 4*len(co.Keep) + 64*len(co.Aggs)); err != nil {
 		return 0, err
 	}
 	for _, v := range co.Keep {
-		co.rows.Cols[v] = append(co.rows.Cols[v], f.Cols[v][i])
+		co.Rows.Cols[v] = append(co.Rows.Cols[v], f.Cols[v][i])
 	}
-	co.rows.N++
+	co.Rows.N++
 	co.addGroup()
-	co.grouped++
-	return uint32(co.grouped - 1), nil
+	co.Grouped++
+	return uint32(co.Grouped - 1), nil
 }
 
-// groupWeighted adds each row of a frame to its group, counted as many times as its weight says.
+// GroupWeighted adds each row of a frame to its group, counted as many times as its weight says.
 // Each entity of the variable that the key depends on must occur only once in a run.
-func (co *collector) groupWeighted(f *eval.Frame, weights []int64) error {
+func (co *Collector) GroupWeighted(f *eval.Frame, weights []int64) error {
 	if f.N == 0 {
 		return nil
 	}
@@ -207,13 +227,13 @@ func (co *collector) groupWeighted(f *eval.Frame, weights []int64) error {
 			return err
 		}
 		for _, v := range co.Keep {
-			co.rows.Cols[v] = append(co.rows.Cols[v], f.Cols[v][:f.N]...)
+			co.Rows.Cols[v] = append(co.Rows.Cols[v], f.Cols[v][:f.N]...)
 		}
 		for k := range co.sums {
-			co.sums[k].counts = append(co.sums[k].counts, weights...)
+			co.sums[k].Counts = append(co.sums[k].Counts, weights...)
 		}
-		co.rows.N += f.N
-		co.grouped += f.N
+		co.Rows.N += f.N
+		co.Grouped += f.N
 		return nil
 	}
 	ids, err := co.assign(f)
@@ -221,7 +241,7 @@ func (co *collector) groupWeighted(f *eval.Frame, weights []int64) error {
 		return err
 	}
 	for k := range co.sums {
-		counts := co.sums[k].counts
+		counts := co.sums[k].Counts
 		for i, id := range ids {
 			counts[id] += weights[i]
 		}
@@ -230,7 +250,7 @@ func (co *collector) groupWeighted(f *eval.Frame, weights []int64) error {
 }
 
 // rowsOf copies the given rows of a frame to out, for the variables that the result needs.
-func (co *collector) rowsOf(out, f *eval.Frame, rows []uint32) *eval.Frame {
+func (co *Collector) rowsOf(out, f *eval.Frame, rows []uint32) *eval.Frame {
 	if out.Cols == nil {
 		out.Cols = make([][]uint32, len(f.Cols))
 	}
@@ -250,18 +270,18 @@ func (co *collector) rowsOf(out, f *eval.Frame, rows []uint32) *eval.Frame {
 
 // sortGroups sorts the groups. Afterwards perm lists them; at least the first ones, up to
 // the limit, are in order. The only possible errors are that of the context and a *engine.TooLarge.
-func (co *collector) sortGroups() error {
+func (co *Collector) sortGroups() error {
 	groups, err := co.leading()
 	if err != nil {
 		return err
 	}
 	n := len(groups)
-	co.perm = slices.Grow(co.perm[:0], n)[:n]
+	co.Perm = slices.Grow(co.Perm[:0], n)[:n]
 	if n < 2 {
-		copy(co.perm, groups)
+		copy(co.Perm, groups)
 		return nil
 	}
-	taken := n * (4 + entryBytes + sortKeyBytes*(len(co.Order)+len(co.Columns)))
+	taken := n * (4 + entryBytes + SortKeyBytes*(len(co.Order)+len(co.Columns)))
 	if err := co.Spend(taken); err != nil {
 		return err
 	}
@@ -269,29 +289,29 @@ func (co *collector) sortGroups() error {
 	if err := co.Ctx.Err(); err != nil {
 		return err
 	}
-	rows := co.rowsOf(&co.groupRows, &co.rows, groups)
+	rows := co.rowsOf(&co.groupRows, &co.Rows, groups)
 	rows.Groups = groups
 	keys := co.sortBy[:0]
 	for _, o := range co.Order {
 		switch {
 		case o.Agg >= 0:
 			vec := &co.Vectors[co.Aggs[o.Agg].Slot]
-			co.result(o.Agg, groups, vec)
-			keys = append(keys, sortKey{vec: vec, desc: o.Desc})
+			co.Result(o.Agg, groups, vec)
+			keys = append(keys, SortKey{Vec: vec, Desc: o.Desc})
 		case o.Expr.Kind != ir.ExprConst:
-			keys = append(keys, sortKey{vec: co.Eval(o.Expr, rows), desc: o.Desc})
+			keys = append(keys, SortKey{Vec: co.Eval(o.Expr, rows), Desc: o.Desc})
 		}
 	}
 	for i := range co.Columns {
 		if c := &co.Columns[i]; c.VariesByGroup() {
-			keys = append(keys, sortKey{vec: co.Eval(c.Value, rows)})
+			keys = append(keys, SortKey{Vec: co.Eval(c.Value, rows)})
 		}
 	}
 	if err := co.arrange(keys, n); err != nil {
 		return err
 	}
-	for i, p := range co.perm {
-		co.perm[i] = groups[p]
+	for i, p := range co.Perm {
+		co.Perm[i] = groups[p]
 	}
 	return nil
 }
@@ -299,11 +319,11 @@ func (co *collector) sortGroups() error {
 // leading returns the groups that can be within the limit according to the first sort key,
 // if that key is a count. Counts are known without reading a property. For other keys it
 // returns all groups.
-func (co *collector) leading() ([]uint32, error) {
+func (co *Collector) leading() ([]uint32, error) {
 	if len(co.Havings) > 0 {
 		return co.leadingGroups, nil // see filterGroups
 	}
-	n := co.grouped
+	n := co.Grouped
 	if err := co.Spend(4 * n); err != nil {
 		return nil, err
 	}
@@ -312,7 +332,7 @@ func (co *collector) leading() ([]uint32, error) {
 	defer func() { co.leadingGroups = groups }()
 	limit := co.MaxRows
 	if limit > 0 && limit < int64(n/4) && len(co.Order) > 0 && co.Order[0].Agg >= 0 && co.sums[co.Order[0].Agg].countsOnly() {
-		counts, desc := co.sums[co.Order[0].Agg].counts[:n], co.Order[0].Desc
+		counts, desc := co.sums[co.Order[0].Agg].Counts[:n], co.Order[0].Desc
 		bound := co.bound(counts, int(limit), desc)
 		for g, x := range counts {
 			if x == bound || x > bound == desc {
@@ -329,7 +349,7 @@ func (co *collector) leading() ([]uint32, error) {
 
 // bound returns the k-th greatest number of x. If the argument `greatest` is false, it returns the
 // k-th least.
-func (co *collector) bound(x []int64, k int, greatest bool) int64 {
+func (co *Collector) bound(x []int64, k int, greatest bool) int64 {
 	// heap holds the best k numbers so far, with the worst on top. To find the least numbers, use
 	// their complements, because the order of complements is reversed.
 	flip := int64(0)

@@ -1,4 +1,4 @@
-package exec
+package sink
 
 import (
 	"slices"
@@ -30,8 +30,8 @@ func (fu *fuser) begin() {
 	fu.matched.N = 0
 }
 
-// arrive processes the rows that the match yields.
-func (co *collector) arrive(f *eval.Frame) error {
+// Arrive processes the rows that the match yields.
+func (co *Collector) Arrive(f *eval.Frame) error {
 	if len(co.Fusions) > 0 {
 		return co.gather(f)
 	}
@@ -42,7 +42,7 @@ func (co *collector) arrive(f *eval.Frame) error {
 }
 
 // drop removes the rows that lack a required score.
-func (co *collector) drop(f *eval.Frame) {
+func (co *Collector) drop(f *eval.Frame) {
 	for _, e := range co.Drops {
 		if e.Kind == ir.ExprNearest && co.Targets[e.Score].Vector == nil {
 			f.N = 0
@@ -61,7 +61,7 @@ func (co *collector) drop(f *eval.Frame) {
 }
 
 // gather keeps rows until the match has yielded all of them.
-func (co *collector) gather(f *eval.Frame) error {
+func (co *Collector) gather(f *eval.Frame) error {
 	if err := co.Spend(f.N * (4*len(co.Keep) + 8*len(co.Fusions) + 4)); err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (co *collector) gather(f *eval.Frame) error {
 	return nil
 }
 
-// fuse ranks the gathered rows and passes them on to collect.
-func (co *collector) fuse() error {
+// Fuse ranks the gathered rows and passes them on to collect.
+func (co *Collector) Fuse() error {
 	if len(co.Fusions) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (co *collector) fuse() error {
 }
 
 // ranked returns the gathered rows that have a score, best first; ids break ties.
-func (co *collector) ranked(e *ir.Expr) []uint32 {
+func (co *Collector) ranked(e *ir.Expr) []uint32 {
 	rows := &co.matched
 	vec := co.Eval(e, rows)
 	places := co.places[:0]
@@ -132,18 +132,18 @@ func (co *collector) ranked(e *ir.Expr) []uint32 {
 		}
 	}
 	co.places = places
-	keys := append(co.sortBy[:0], sortKey{vec: vec, desc: e.Kind == ir.ExprBM25})
+	keys := append(co.sortBy[:0], SortKey{Vec: vec, Desc: e.Kind == ir.ExprBM25})
 	for _, v := range co.Read.Ties {
 		if ex := co.TieIDs[v]; ex != nil {
-			keys = append(keys, sortKey{vec: co.Eval(ex, rows)})
+			keys = append(keys, SortKey{Vec: co.Eval(ex, rows)})
 			continue
 		}
-		keys = append(keys, idKey(co.Evaluator, v, rows.Cols[v], false))
+		keys = append(keys, IDKey(co.Evaluator, v, rows.Cols[v], false))
 	}
 	co.sortBy = keys
 	slices.SortFunc(places, func(a, b uint32) int {
 		for i := range keys {
-			if c := keys[i].compare(a, b); c != 0 {
+			if c := keys[i].Compare(a, b); c != 0 {
 				return c
 			}
 		}

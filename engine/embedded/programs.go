@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -46,7 +47,7 @@ func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapsho
 	p.mu.Unlock()
 	if found == nil || !found.Fits(snap) {
 		var err error
-		if found, err = exec.Bind(ctx, q, snap); err != nil {
+		if found, err = planner.Bind(ctx, q, snap); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -25,10 +26,10 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 	}
 	defer done()
 	if q.Mutation != nil {
-		if err := exec.BindMutation(q, snap.Schema); err != nil {
+		if err := mutate.Bind(q, snap.Schema); err != nil {
 			return err
 		}
-		return exec.BindBlocks(ctx, q, snap)
+		return mutate.BindBlocks(ctx, q, snap)
 	}
 	prog, err := g.programs.get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
@@ -90,10 +91,10 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		if analyze {
 			return nil, &engine.BadArgument{Param: "analyze", Detail: "a mutation cannot be analyzed, because that would run it; name a read"}
 		}
-		if err := exec.BindMutation(q, snap.Schema); err != nil {
+		if err := mutate.Bind(q, snap.Schema); err != nil {
 			return nil, err
 		}
-		out.Plan, err = exec.ExplainMutation(ctx, q, snap)
+		out.Plan, err = mutate.Explain(ctx, q, snap)
 		return out, err
 	}
 	prog, err := g.programs.get(ctx, q, snap)

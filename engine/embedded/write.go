@@ -8,9 +8,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -42,9 +42,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := exec.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
+	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
-		w.Vectors, err = exec.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
+		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
 	}
 	if err != nil {
 		return engine.Change{}, err
@@ -53,7 +53,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var head engine.Commit
 	if first == nil {
 		first, made, head, err = g.writer.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
-			if err := exec.BindMutation(q, tx.Schema()); err != nil {
+			if err := mutate.Bind(q, tx.Schema()); err != nil {
 				return nil, err
 			}
 			if w.Vectors != nil && tx.Schema() != schema {

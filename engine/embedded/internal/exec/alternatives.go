@@ -2,11 +2,11 @@ package exec
 
 import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 
-// checkAlternatives keeps the rows in which an edge of one of several types joins the two nodes.
-type checkAlternatives struct{ traverse }
+// CheckAlternatives keeps the rows in which an edge of one of several types joins the two nodes.
+type CheckAlternatives struct{ Traversal }
 
-// run implements [step].
-func (s *checkAlternatives) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+// run implements [Step].
+func (s *CheckAlternatives) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	hops := m.HopsOf(nil, s.Link, true, s.Undirected)
 	rows := m.Chosen[:0]
 	from, to := f.Cols[s.From], f.Cols[s.To]
@@ -22,11 +22,11 @@ func (s *checkAlternatives) run(m *matcher, p *pipe, at int, f *eval.Frame) erro
 		}
 	}
 	m.Chosen = rows
-	f.Choose(rows, s.vars)
+	f.Choose(rows, s.Vars)
 	return m.push(p, at+1, f)
 }
 
-// describe implements [step].
-func (s *checkAlternatives) describe(x *explainer) (name, detail string) {
+// describe implements [Step].
+func (s *CheckAlternatives) describe(x *explainer) (name, detail string) {
 	return "joined", x.Traverse(s.Traverse)
 }

@@ -21,78 +21,44 @@ import (
 // the candidates. If few rows pass the other clauses, all these rows are compared by their codes,
 // and the result is exact.
 
-// nearStep runs a pipe that binds one variable. It passes on the entities of the variable that can
+// NearStep runs a pipe that binds one variable. It passes on the entities of the variable that can
 // be among the first rows by their distance, including ties. If there are more entities, it passes
 // on one of them too.
-type nearStep struct {
-	rows  *pipe      // ends with a gather
-	score *ir.Expr   // the distance by which the read sorts
-	v     plan.VarID // the variable that the pipe binds
-	id    int        // position in matcher.frames of the frame for the result
+type NearStep struct {
+	Rows  *Pipe      // ends with a gather
+	Score *ir.Expr   // the distance by which the read sorts
+	Var   plan.VarID // the variable that the pipe binds
+	ID    int        // position in matcher.frames of the frame for the result
 }
 
-// gather collects the ordinals of a variable in matcher.passing.
-type gather struct{ v plan.VarID }
+// Gather collects the ordinals of a variable in matcher.passing.
+type Gather struct{ Var plan.VarID }
 
-// approximate returns the step that replaces the match of a suitable read. A read is suitable if it
-// returns the first rows by a distance, the property of the distance may have an approximate index,
-// and the match binds one variable. For other reads approximate returns nil.
-func (pl *planner) approximate() *nearStep {
-	r := pl.Read
-	if !pl.firstByScore() {
-		return nil
-	}
-	score := pl.Order[0].Expr
-	if score.Kind != ir.ExprNearest || !pl.IsApproximate(score) {
-		return nil
-	}
-	binds := 0
-	for _, c := range r.Match {
-		switch c.(type) {
-		case plan.Bind:
-			binds++
-		case plan.Filter, plan.Not, plan.Exists, plan.Any, plan.All:
-		default:
-			return nil
-		}
-	}
-	if binds != 1 {
-		return nil
-	}
-	v := pl.Distances[score.Score].Var
-	rows := *pl.body
-	rows.steps = append(slices.Clip(rows.steps), gather{v})
-	if n := len(rows.estimates); n > 0 {
-		rows.estimates = append(slices.Clip(rows.estimates), rows.estimates[n-1])
-	}
-	return &nearStep{rows: &rows, score: score, v: v, id: pl.frame()}
-}
-
-// run implements [step].
-func (s gather) run(m *matcher, _ *pipe, _ int, f *eval.Frame) error {
-	m.passing = append(m.passing, f.Cols[s.v][:f.N]...)
+// run implements [Step].
+func (s Gather) run(m *matcher, _ *Pipe, _ int, f *eval.Frame) error {
+	m.passing = append(m.passing, f.Cols[s.Var][:f.N]...)
 	return m.Spend(4 * f.N)
 }
 
-// run implements [step].
-func (s *nearStep) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+// run implements [Step].
+func (s *NearStep) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	m.passing = m.passing[:0]
-	if err := m.push(s.rows, 0, f); err != nil {
+	if err := m.push(s.Rows, 0, f); err != nil {
 		return err
 	}
 	spent := 4 * len(m.passing)
-	ords, err := m.closestOf(s.score, int(min(m.MaxRows, int64(len(m.passing))))+1)
+	ords, err := m.closestOf(s.Score, int(min(m.MaxRows, int64(len(m.passing))))+1)
 	if err != nil {
 		return err
 	}
-	out := m.frame(s.id, []plan.VarID{s.v})
+	out := m.frame(s.ID, []plan.VarID{s.Var})
 	for len(ords) > 0 {
-		out.N = copy(out.Cols[s.v][:eval.FrameSize], ords)
+		out.N = copy(out.Cols[s.Var][:eval.FrameSize], ords)
 		ords = ords[out.N:]
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		m.makeColumns(out, s.v)
+		m.makeColumns(out, s.Var)
 	}
 	return m.Spend(-spent)
 }
@@ -232,14 +198,14 @@ func (near *candidateSelector) addNotFinite(view *index.VectorView, accept engin
 // end ends a search and drops its target.
 func (near *candidateSelector) end() { near.target = nil }
 
-// describe implements [step].
-func (s *nearStep) describe(x *explainer) (name, detail string) {
-	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.Types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.Src)) + x.approximately(s.score)
+// describe implements [Step].
+func (s *NearStep) describe(x *explainer) (name, detail string) {
+	return "nearest", fmt.Sprintf("%s %s, first %s by %s", x.Types[s.Var].Name, x.Var(s.Var), x.first(), x.Expr(s.Score.Src)) + x.approximately(s.Score)
 }
 
-// describe implements [step].
-func (s gather) describe(x *explainer) (name, detail string) {
-	return "gather", x.Types[s.v].Name + " " + x.Var(s.v)
+// describe implements [Step].
+func (s Gather) describe(x *explainer) (name, detail string) {
+	return "gather", x.Types[s.Var].Name + " " + x.Var(s.Var)
 }
 
 // approximately describes a search by an approximate index.

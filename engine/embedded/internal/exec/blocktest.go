@@ -2,7 +2,6 @@ package exec
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
@@ -11,124 +10,53 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// blockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
-type blockFilter struct {
-	test *arrangedTest // the test with its blocks as steps
-	vars []plan.VarID  // variables that are already bound
+// BlockFilter is a step that keeps the rows that satisfy a test. The test is not a plain filter.
+type BlockFilter struct {
+	Test *ArrangedTest // the test with its blocks as steps
+	Vars []plan.VarID  // variables that are already bound
 }
 
-// arrangedTest is a test whose blocks are arranged into steps.
-type arrangedTest struct {
+// ArrangedTest is a test whose blocks are arranged into steps.
+type ArrangedTest struct {
 	*ir.Test
-	inner *pipe           // the steps of a `not` or `exists` block
-	needs []plan.VarID    // optional variables from outside the block; if one of them is null, the block has no match
-	id    int             // position of that block's input in matcher.frames
-	of    []*arrangedTest // of an Any or All; the cheapest comes first
+	Inner   *Pipe           // the steps of a `not` or `exists` block
+	Needs   []plan.VarID    // optional variables from outside the block; if one of them is null, the block has no match
+	ID      int             // position of that block's input in matcher.frames
+	Members []*ArrangedTest // of an Any or All; the cheapest comes first
 }
 
-// settleTests adds a step for each test that uses no unbound variable of the surrounding block.
-func (pl *planner) settleTests(s *scope) error {
-	var open []*ir.Test
-	for _, t := range s.tests {
-		if pl.waits(s, t) {
-			open = append(open, t)
-			continue
-		}
-		arranged, err := pl.arrange(s, t)
-		if err != nil {
-			return err
-		}
-		var out step = &blockFilter{test: arranged, vars: slices.Clip(s.vars)}
-		if c := arranged.joins(); c != nil {
-			if _, not := t.Src.(plan.Not); not {
-				c.not = !c.not // it is set if the only clause of the block is itself a `not` block
-			}
-			out = c
-		}
-		s.pipe.steps = append(s.pipe.steps, out)
-		s.scaleRows(ir.BlockShare)
-	}
-	s.tests = open
-	return nil
-}
-
-// joins returns the only step of a test's block, if that step checks one traversal between
+// Joins returns the only step of a test's block, if that step checks one traversal between
 // variables that are bound outside the block. Otherwise it returns nil.
-func (t *arrangedTest) joins() *check {
-	if t.inner == nil || len(t.inner.steps) != 1 || len(t.needs) > 0 {
+func (t *ArrangedTest) Joins() *Check {
+	if t.Inner == nil || len(t.Inner.Steps) != 1 || len(t.Needs) > 0 {
 		return nil
 	}
-	if c, ok := t.inner.steps[0].(*check); ok && c.EdgeVar == plan.NoVar {
+	if c, ok := t.Inner.Steps[0].(*Check); ok && c.EdgeVar == plan.NoVar {
 		return c
 	}
 	return nil
 }
 
-// arrange arranges the blocks of a test into steps.
-func (pl *planner) arrange(s *scope, t *ir.Test) (*arrangedTest, error) {
-	pl.Step(1)
-	out := &arrangedTest{Test: t}
-	if t.Block != nil {
-		var err error
-		out.inner, err = pl.pipe(t.Block, s)
-		out.needs = pl.nullable(s, t.Block.Vars)
-		out.id = pl.frame()
-		return out, err
-	}
-	for _, inner := range t.Of {
-		arranged, err := pl.arrange(s, inner)
-		if err != nil {
-			return nil, err
-		}
-		out.of = append(out.of, arranged)
-	}
-	slices.SortStableFunc(out.of, func(a, b *arrangedTest) int { return a.weight() - b.weight() })
-	return out, nil
-}
-
-// weight returns the cost class of a test. The members of an Any or All are tested in ascending
+// Weight returns the cost class of a test. The members of an Any or All are tested in ascending
 // order of weight.
-func (t *arrangedTest) weight() int {
+func (t *ArrangedTest) Weight() int {
 	const block = 10 // more than the weight of every condition
 	switch {
 	case t.Cond != nil:
 		return t.Cond.Weight()
-	case t.inner != nil:
+	case t.Inner != nil:
 		return block
 	}
 	most := 0
-	for _, inner := range t.of {
-		most = max(most, inner.weight())
+	for _, inner := range t.Members {
+		most = max(most, inner.Weight())
 	}
 	return most
 }
 
-// waits reports whether a test uses variables of the surrounding block that are not bound yet. A `not`
-// or `exists` block binds its other variables itself.
-func (pl *planner) waits(s *scope, t *ir.Test) bool {
-	return len(s.unbound) > 0 && pl.wants(t, func(v plan.VarID) bool { return v != plan.NoVar && s.varStates[v] == neededHere })
-}
-
-// wants reports whether a test uses a variable for which the function `wanted` returns true.
-func (pl *planner) wants(t *ir.Test, wanted func(plan.VarID) bool) bool {
-	inner := func(t *ir.Test) bool { return pl.wants(t, wanted) }
-	switch {
-	case t.Cond != nil:
-		pl.Step(1)
-		return slices.ContainsFunc(t.Cond.Vars, wanted)
-	case t.Block == nil:
-		return slices.ContainsFunc(t.Of, inner)
-	}
-	b := t.Block
-	pl.Step(1 + len(b.Vars) + len(b.Conds))
-	return slices.ContainsFunc(b.Vars, wanted) ||
-		slices.ContainsFunc(b.Conds, func(c *ir.Cond) bool { return slices.ContainsFunc(c.Vars, wanted) }) ||
-		slices.ContainsFunc(b.Tests, inner)
-}
-
-// run implements [step].
-func (s *blockFilter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	if m.isDropped(s.test) {
+// run implements [Step].
+func (s *BlockFilter) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	if m.isDropped(s.Test) {
 		return m.push(p, at+1, f)
 	}
 	if err := m.Tick(f.N); err != nil {
@@ -140,7 +68,7 @@ func (s *blockFilter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 			among.Set(uint32(i))
 		}
 	}
-	kept, err := m.satisfying(s.test, f, s.vars, among)
+	kept, err := m.satisfying(s.Test, f, s.Vars, among)
 	if err != nil {
 		return err
 	}
@@ -151,18 +79,18 @@ func (s *blockFilter) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 		}
 	}
 	m.Chosen = rows
-	f.Choose(rows, s.vars)
+	f.Choose(rows, s.Vars)
 	return m.push(p, at+1, f)
 }
 
 // isDropped reports whether the run drops a test because an argument is null.
-func (m *matcher) isDropped(t *arrangedTest) bool {
+func (m *matcher) isDropped(t *ArrangedTest) bool {
 	return t.Drops && plan.Dropped(t.Src, func(param int) bool { return m.Args[param].IsNull() })
 }
 
 // satisfying returns the rows of a frame that satisfy a test. The test must not be dropped. The
 // result contains only rows of the set `among`. The variables `vars` are bound in the frame.
-func (m *matcher) satisfying(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
+func (m *matcher) satisfying(t *ArrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
 	kept, err := m.keeps(t, f, vars, among)
 	if m.prof != nil {
 		m.prof.tests[t] += kept.Count()
@@ -171,7 +99,7 @@ func (m *matcher) satisfying(t *arrangedTest, f *eval.Frame, vars []plan.VarID, 
 }
 
 // keeps does the work of satisfying, without counting for the profile.
-func (m *matcher) keeps(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
+func (m *matcher) keeps(t *ArrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
 	switch t.Src.(type) {
 	case plan.Filter:
 		var kept eval.RowSet
@@ -187,7 +115,7 @@ func (m *matcher) keeps(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among
 		return m.matching(t, f, vars, among)
 	case plan.Any:
 		rest := among
-		for _, inner := range t.of {
+		for _, inner := range t.Members {
 			if m.isDropped(inner) {
 				if fault.On(fault.DroppedHolds) {
 					return among, nil
@@ -209,7 +137,7 @@ func (m *matcher) keeps(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among
 		return among.Without(rest), nil
 	case plan.All:
 		kept := among
-		for _, inner := range t.of {
+		for _, inner := range t.Members {
 			if m.isDropped(inner) {
 				if fault.On(fault.AllEnds) {
 					break
@@ -234,8 +162,8 @@ func (m *matcher) keeps(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among
 }
 
 // matching returns the rows in the set `among` for which the block of a test has a match.
-func (m *matcher) matching(t *arrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
-	in := m.frame(t.id, vars)
+func (m *matcher) matching(t *ArrangedTest, f *eval.Frame, vars []plan.VarID, among eval.RowSet) (eval.RowSet, error) {
+	in := m.frame(t.ID, vars)
 	if cap(in.Outer) < eval.FrameSize {
 		in.Outer = make([]uint32, eval.FrameSize)
 		if err := m.Hold(4 * eval.FrameSize); err != nil {
@@ -248,7 +176,7 @@ func (m *matcher) matching(t *arrangedTest, f *eval.Frame, vars []plan.VarID, am
 		if !among.Get(uint32(i)) {
 			continue
 		}
-		if f.IsNull(t.needs, i) {
+		if f.IsNull(t.Needs, i) {
 			if fault.On(fault.NullMatches) {
 				matched.Set(uint32(i))
 			}
@@ -264,33 +192,33 @@ func (m *matcher) matching(t *arrangedTest, f *eval.Frame, vars []plan.VarID, am
 		in.N++
 	}
 	in.Found = &matched
-	err := m.push(t.inner, 0, in)
+	err := m.push(t.Inner, 0, in)
 	in.Found = nil
 	return matched, err
 }
 
 // pipes calls `visit` with the steps of each block in the test.
-func (t *arrangedTest) pipes(visit func(*pipe)) {
-	if t.inner != nil {
-		visit(t.inner)
+func (t *ArrangedTest) pipes(visit func(*Pipe)) {
+	if t.Inner != nil {
+		visit(t.Inner)
 	}
-	for _, inner := range t.of {
+	for _, inner := range t.Members {
 		inner.pipes(visit)
 	}
 }
 
 // size returns the number of conditions in an Any or All, including the conditions of the Any and
 // All blocks inside it.
-func (t *arrangedTest) size() int {
-	n := len(t.of)
-	for _, inner := range t.of {
+func (t *ArrangedTest) size() int {
+	n := len(t.Members)
+	for _, inner := range t.Members {
 		n += inner.size()
 	}
 	return n
 }
 
 // keyword returns the keyword that begins the block of a test, or "filter" for a filter.
-func (t *arrangedTest) keyword() string {
+func (t *ArrangedTest) keyword() string {
 	switch t.Src.(type) {
 	case plan.Not:
 		return "not"
@@ -305,21 +233,21 @@ func (t *arrangedTest) keyword() string {
 	return "filter"
 }
 
-// describe implements [step].
-func (s *blockFilter) describe(*explainer) (name, detail string) { return s.test.keyword(), "" }
+// describe implements [Step].
+func (s *BlockFilter) describe(*explainer) (name, detail string) { return s.Test.keyword(), "" }
 
 // conditions returns the operators for the conditions in a test: the steps of its block, or one
 // operator for each condition of an Any or All. The parameter `rows` is the estimated number of
 // rows that the run will test.
-func (x *explainer) conditions(t *arrangedTest, rows float64) []*engine.Operator {
-	if t.inner != nil {
-		if op, _ := x.pipe(t.inner, nil); op != nil {
+func (x *explainer) conditions(t *ArrangedTest, rows float64) []*engine.Operator {
+	if t.Inner != nil {
+		if op, _ := x.pipe(t.Inner, nil); op != nil {
 			return []*engine.Operator{op}
 		}
 		return nil
 	}
 	var out []*engine.Operator
-	for _, inner := range t.of {
+	for _, inner := range t.Members {
 		x.Step(1)
 		op := &engine.Operator{Name: inner.keyword(), Estimate: rows * ir.BlockShare}
 		if inner.Cond != nil {

@@ -10,38 +10,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// degrees replaces the whole match of a read that has a single traversal, groups its rows by one
+// Degrees replaces the whole match of a read that has a single traversal, groups its rows by one
 // end of the traversal, and counts the rows. The count for a node is the number of other nodes that
 // its edges lead to.
-type degrees struct {
-	traverse
-	v plan.VarID // the end of the traversal that the groups depend on
+type Degrees struct {
+	Traversal
+	Var plan.VarID // the end of the traversal that the groups depend on
 }
 
-// degrees returns the step for a read, or nil if the read does not have that form.
-func (pl *planner) degrees() *degrees {
-	m := pl.Match
-	if !pl.Read.Grouped || ir.Fuses(pl.Read) || len(m.Links) != 1 || len(m.Conds)+len(m.Tests)+len(m.Optionals) > 0 {
-		return nil
-	}
-	l := m.Links[0]
-	if l.Same || l.Walk || l.OrTypes != nil || l.EdgeVar != plan.NoVar || l.Undirected || l.From == l.To {
-		return nil
-	}
-	// The traversal must bind every variable.
-	for _, v := range m.Vars {
-		if v != l.From && v != l.To && v != plan.NoVar {
-			return nil
-		}
-	}
-	return &degrees{traverse: traverse{Link: l}, v: plan.NoVar}
-}
-
-// countsRows sets v to the end of the traversal that the groups depend on. It reports
+// CountsRows sets v to the end of the traversal that the groups depend on. It reports
 // whether the step can replace the match: each column and each sort key must depend only on
 // that end, or count rows.
-func (s *degrees) countsRows(q *ir.Query) bool {
-	s.v = plan.NoVar
+func (s *Degrees) CountsRows(q *ir.Query) bool {
+	s.Var = plan.NoVar
 	var depends func(e *ir.Expr) bool
 	depends = func(e *ir.Expr) bool {
 		switch e.Kind {
@@ -50,10 +31,10 @@ func (s *degrees) countsRows(q *ir.Query) bool {
 		case ir.ExprApply:
 			return !slices.ContainsFunc(e.Args, func(a *ir.Expr) bool { return !depends(a) })
 		case ir.ExprProp, ir.ExprID:
-			if s.v == plan.NoVar {
-				s.v = e.Var
+			if s.Var == plan.NoVar {
+				s.Var = e.Var
 			}
-			return s.v == e.Var
+			return s.Var == e.Var
 		case ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprRef:
 		}
 		return false
@@ -73,31 +54,31 @@ func (s *degrees) countsRows(q *ir.Query) bool {
 			return false
 		}
 	}
-	if s.v == plan.NoVar {
-		s.v = s.From // there is a single group, so either end will do
+	if s.Var == plan.NoVar {
+		s.Var = s.From // there is a single group, so either end will do
 	}
-	return s.v == s.From || s.v == s.To
+	return s.Var == s.From || s.Var == s.To
 }
 
-// run implements [step].
-func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *eval.Frame) error {
+// run implements [Step].
+func (s *Degrees) run(m *matcher, _ *Pipe, _ int, _ *eval.Frame) error {
 	edges := m.Snap.Edges(s.EdgeType)
 	adj := edges.Out()
 	other := s.To
-	if s.v == s.To {
+	if s.Var == s.To {
 		adj, other = edges.In(), s.From
 	}
-	out := m.frame(s.id, nil)
-	m.makeColumns(out, s.v)
-	nodes := m.Table(s.v)
+	out := m.frame(s.ID, nil)
+	m.makeColumns(out, s.Var)
+	nodes := m.Table(s.Var)
 	plain := adj.Simple() && edges.AllLive()
 	for next := uint32(0); next < nodes.Ordinals(); {
 		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
-		n, more := nodes.Scan(next, out.Cols[s.v][:eval.FrameSize])
+		n, more := nodes.Scan(next, out.Cols[s.Var][:eval.FrameSize])
 		next = more
-		found, weights := out.Cols[s.v][:n], m.weights[:0]
+		found, weights := out.Cols[s.Var][:n], m.weights[:0]
 		for _, node := range found {
 			var d uint32
 			if plain {
@@ -122,7 +103,7 @@ func (s *degrees) run(m *matcher, _ *pipe, _ int, _ *eval.Frame) error {
 }
 
 // others returns the number of different nodes that the edges of a node lead to.
-func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
+func (s *Degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency, node uint32, other plan.VarID) (uint32, error) {
 	list, to := adj.Base(node)
 	if err := m.Tick(1 + len(list)/8); err != nil {
 		return 0, err
@@ -140,7 +121,7 @@ func (s *degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 		}
 		return n, nil
 	}
-	seen := &m.walks[s.id]
+	seen := &m.walks[s.ID]
 	seen.Begin(m.Table(other).Ordinals())
 	for i, e := range list {
 		if (alive || edges.Alive(e)) && seen.Visit(to[i]) {

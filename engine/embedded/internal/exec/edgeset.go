@@ -25,20 +25,20 @@ const setShare = 8
 const maxEdgeSet = 32 << 20
 
 // searched counts searches of a step in the lists of neighbours.
-func (m *matcher) searched(s *check, n int) {
+func (m *matcher) searched(s *Check, n int) {
 	if m.edgeSets == nil {
-		m.edgeSets = make([]edgeSet, m.arrangement.frames)
+		m.edgeSets = make([]edgeSet, m.Arrangement.Frames)
 	}
-	m.edgeSets[s.id].searches += n
+	m.edgeSets[s.ID].searches += n
 }
 
 // edgeSet returns the set of the edges that a step tests. It returns nil as long as the step has not searched often enough
 // for the set to be worth its time, or if there is too little memory for it.
-func (m *matcher) edgeSet(s *check) (*edgeSet, error) {
+func (m *matcher) edgeSet(s *Check) (*edgeSet, error) {
 	if m.edgeSets == nil {
 		return nil, nil
 	}
-	set := &m.edgeSets[s.id]
+	set := &m.edgeSets[s.ID]
 	if set.slots != nil {
 		return set, nil
 	}

@@ -15,11 +15,11 @@ import (
 type traverses interface{ traversal() *plan.Traverse }
 
 // traversal implements [traverses].
-func (t *traverse) traversal() *plan.Traverse { return &t.Traverse }
+func (t *Traversal) traversal() *plan.Traverse { return &t.Traverse }
 
 // inStep adds the place of a step in the query to an error of eval.examineBudget.Examine. It returns any other error
 // unchanged. Of several steps that the error passes, the first one adds its place.
-func (m *matcher) inStep(err error, s step) error {
+func (m *matcher) inStep(err error, s Step) error {
 	if err == nil {
 		return nil
 	}
@@ -27,15 +27,15 @@ func (m *matcher) inStep(err error, s step) error {
 	if !errors.As(err, &large) || large.Resource != eval.ExaminedResource || large.Hint != "" {
 		return err
 	}
-	if last, ok := s.(*multiply); ok && last.last != nil {
-		s = &last.last.expand
+	if last, ok := s.(*Multiply); ok && last.Last != nil {
+		s = &last.Last.Expand
 	}
 	hint := "add conditions to the match, so that its traversals start from fewer nodes"
 	switch s := s.(type) {
-	case *scan:
-		hint = m.scanHint(s.v)
-	case *scanShared:
-		hint = m.scanHint(s.v)
+	case *Scan:
+		hint = m.scanHint(s.Var)
+	case *ScanShared:
+		hint = m.scanHint(s.Var)
 	case traverses:
 		if t := *s.traversal(); t.Edge != "" {
 			t.From, t.To = m.written(t.From), m.written(t.To)

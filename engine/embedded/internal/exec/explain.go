@@ -49,13 +49,13 @@ func (p *Program) speller(q *plan.Query) plan.Speller {
 // the run returned; 0 without a run.
 func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 	defer ir.CatchEnd(&err)
-	n := x.steps(x.body)
-	for _, t := range x.heldTests {
+	n := x.steps(x.Body)
+	for _, t := range x.HeldTests {
 		n += 1 + t.size()
-		t.pipes(func(inner *pipe) { n += x.steps(inner) })
+		t.pipes(func(inner *Pipe) { n += x.steps(inner) })
 	}
-	for _, s := range x.arranged {
-		n += 1 + x.steps(s.inner)
+	for _, s := range x.Arranged {
+		n += 1 + x.steps(s.Inner)
 	}
 	if n > maxOperators {
 		return nil, &engine.TooLarge{Resource: "operators of the plan", Limit: maxOperators, Actual: int64(n), Hint: "explain a query with fewer variables and fewer blocks"}
@@ -64,20 +64,20 @@ func (x *explainer) explain(rows int64) (op *engine.Operator, err error) {
 }
 
 // steps returns the number of steps in a pipe, including those in its blocks.
-func (x *explainer) steps(p *pipe) int {
-	n := len(p.steps)
-	for _, s := range p.steps {
+func (x *explainer) steps(p *Pipe) int {
+	n := len(p.Steps)
+	for _, s := range p.Steps {
 		x.Step(1)
 		switch s := s.(type) {
-		case *blockFilter:
-			n += s.test.size()
-			s.test.pipes(func(inner *pipe) { n += x.steps(inner) })
-		case *nearStep:
-			n += x.steps(s.rows)
-		case *optionalStep:
-			n += x.steps(s.inner)
-		case *terms:
-			for _, t := range s.of {
+		case *BlockFilter:
+			n += s.Test.size()
+			s.Test.pipes(func(inner *Pipe) { n += x.steps(inner) })
+		case *NearStep:
+			n += x.steps(s.Rows)
+		case *OptionalStep:
+			n += x.steps(s.Inner)
+		case *Terms:
+			for _, t := range s.Of {
 				n += x.steps(t)
 			}
 		}
@@ -97,7 +97,7 @@ func (x *explainer) first() string {
 // process its rows.
 func (x *explainer) result(rows int64) *engine.Operator {
 	r := x.Read
-	op, matched := x.pipe(x.body, nil)
+	op, matched := x.pipe(x.Body, nil)
 	est := matched
 	if op != nil {
 		est = op.Estimate
@@ -137,7 +137,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		} else {
 			est = 1
 		}
-		if x.countsOnly {
+		if x.CountsOnly {
 			detail += ", counting without making rows"
 		}
 		op = over(&engine.Operator{Name: name, Detail: detail, Estimate: est})
@@ -145,7 +145,7 @@ func (x *explainer) result(rows int64) *engine.Operator {
 	}
 	if len(r.Having) > 0 {
 		var conds []string
-		for _, t := range x.havingTests {
+		for _, t := range x.HavingTests {
 			conds = append(conds, x.having(t))
 			est *= ir.OtherShare
 		}
@@ -194,12 +194,12 @@ func (x *explainer) result(rows int64) *engine.Operator {
 // before it. The operator of the first step is the parent of the parameter `first`. pipe returns
 // the last operator, or nil if the chain is empty, and the estimated number of rows that the pipe
 // yields.
-func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, float64) {
+func (x *explainer) pipe(p *Pipe, first *engine.Operator) (*engine.Operator, float64) {
 	op, est := first, 1.0
-	for i, s := range p.steps {
+	for i, s := range p.Steps {
 		x.Step(1)
-		if i < len(p.estimates) {
-			est = p.estimates[i]
+		if i < len(p.Estimates) {
+			est = p.Estimates[i]
 		}
 		name, detail := s.describe(x)
 		next := &engine.Operator{Name: name, Detail: detail, Estimate: est}
@@ -207,23 +207,23 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 			next.Children = append(next.Children, op)
 		}
 		switch s := s.(type) {
-		case *blockFilter:
-			next.Children = append(next.Children, x.conditions(s.test, est)...)
-		case *filter:
-			for _, c := range s.conds {
+		case *BlockFilter:
+			next.Children = append(next.Children, x.conditions(s.Test, est)...)
+		case *Filter:
+			for _, c := range s.Conds {
 				next.Children = append(next.Children, x.explainHoldings(c.Left, est)...)
 				next.Children = append(next.Children, x.explainHoldings(c.Right, est)...)
 			}
-		case *nearStep:
-			if inner, _ := x.pipe(s.rows, nil); inner != nil {
+		case *NearStep:
+			if inner, _ := x.pipe(s.Rows, nil); inner != nil {
 				next.Children = append(next.Children, inner)
 			}
-		case *optionalStep:
-			if inner, _ := x.pipe(s.inner, nil); inner != nil {
+		case *OptionalStep:
+			if inner, _ := x.pipe(s.Inner, nil); inner != nil {
 				next.Children = append(next.Children, inner)
 			}
-		case *terms:
-			for _, t := range s.of {
+		case *Terms:
+			for _, t := range s.Of {
 				inner, _ := x.pipe(t, nil)
 				next.Children = append(next.Children, inner)
 			}
@@ -236,59 +236,59 @@ func (x *explainer) pipe(p *pipe, first *engine.Operator) (*engine.Operator, flo
 	return op, est
 }
 
-// describe implements [step].
-func (l *lookup) describe(x *explainer) (name, detail string) {
-	t := x.Types[l.v]
-	detail = t.Name + " " + x.Var(l.v)
-	if l.byID {
-		detail += " by id = " + x.Expr(l.exs[0].Src)
+// describe implements [Step].
+func (l *Lookup) describe(x *explainer) (name, detail string) {
+	t := x.Types[l.Var]
+	detail = t.Name + " " + x.Var(l.Var)
+	if l.ByID {
+		detail += " by id = " + x.Expr(l.Exprs[0].Src)
 	} else {
 		for i, k := range t.Key {
 			sep := " by key "
 			if i > 0 {
 				sep = ", "
 			}
-			detail += sep + t.Props[k].Name + " = " + x.Expr(l.exs[i].Src)
+			detail += sep + t.Props[k].Name + " = " + x.Expr(l.Exprs[i].Src)
 		}
 	}
-	if l.edge != nil {
-		detail += ": " + x.Traverse(l.edge.Traverse)
+	if l.Edge != nil {
+		detail += ": " + x.Traverse(l.Edge.Traverse)
 	}
 	return "lookup", detail
 }
 
-// describe implements [step].
-func (s *probe) describe(x *explainer) (name, detail string) {
-	t := x.Types[s.v]
+// describe implements [Step].
+func (s *Probe) describe(x *explainer) (name, detail string) {
+	t := x.Types[s.Var]
 	var parts []string
-	for i, k := range t.Tuples[s.tuple] {
-		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.exs[i].Src))
+	for i, k := range t.Tuples[s.Tuple] {
+		parts = append(parts, t.Props[k].Name+" = "+x.Expr(s.Exprs[i].Src))
 	}
-	return "probe", t.Name + " " + x.Var(s.v) + " by index " + strings.Join(parts, ", ")
+	return "probe", t.Name + " " + x.Var(s.Var) + " by index " + strings.Join(parts, ", ")
 }
 
-// describe implements [step].
-func (s *scan) describe(x *explainer) (name, detail string) {
-	return "scan", x.Types[s.v].Name + " " + x.Var(s.v)
+// describe implements [Step].
+func (s *Scan) describe(x *explainer) (name, detail string) {
+	return "scan", x.Types[s.Var].Name + " " + x.Var(s.Var)
 }
 
-// describe implements [step].
-func (s *sorted) describe(x *explainer) (name, detail string) {
-	t := x.Types[s.v]
-	prop := x.Var(s.v) + "." + t.Props[s.prop].Name
-	detail = t.Name + " " + x.Var(s.v) + " by index " + t.Props[s.prop].Name
-	if s.ordered {
+// describe implements [Step].
+func (s *Sorted) describe(x *explainer) (name, detail string) {
+	t := x.Types[s.Var]
+	prop := x.Var(s.Var) + "." + t.Props[s.Prop].Name
+	detail = t.Name + " " + x.Var(s.Var) + " by index " + t.Props[s.Prop].Name
+	if s.Ordered {
 		detail += " in order"
-		if s.desc {
+		if s.Desc {
 			detail += ", from the end"
 		}
 	}
 	var parts []string
 	seen := map[string]bool{}
-	for _, list := range [][]bound{s.lower, s.upper} {
+	for _, list := range [][]Bound{s.Lower, s.Upper} {
 		for _, b := range list {
 			x.Step(1)
-			part := prop + " " + b.op.String() + " " + x.Expr(b.ex.Src)
+			part := prop + " " + b.Op.String() + " " + x.Expr(b.ex.Src)
 			if !seen[part] {
 				seen[part] = true
 				parts = append(parts, part)
@@ -301,81 +301,81 @@ func (s *sorted) describe(x *explainer) (name, detail string) {
 	return "range", detail
 }
 
-// describe implements [step].
-func (s *sweep) describe(x *explainer) (name, detail string) {
+// describe implements [Step].
+func (s *Sweep) describe(x *explainer) (name, detail string) {
 	var parts []string
-	for i := range s.tests {
+	for i := range s.Tests {
 		x.Step(1)
-		parts = append(parts, x.condition(s.tests[i].cond))
+		parts = append(parts, x.condition(s.Tests[i].cond))
 	}
-	return "scan", x.Types[s.v].Name + " " + x.Var(s.v) + " in column blocks, " + strings.Join(parts, ", ")
+	return "scan", x.Types[s.Var].Name + " " + x.Var(s.Var) + " in column blocks, " + strings.Join(parts, ", ")
 }
 
-// describe implements [step].
-func (s *degrees) describe(x *explainer) (name, detail string) {
-	return "degrees", x.Traverse(s.Traverse) + " counted at " + x.Var(s.v)
+// describe implements [Step].
+func (s *Degrees) describe(x *explainer) (name, detail string) {
+	return "degrees", x.Traverse(s.Traverse) + " counted at " + x.Var(s.Var)
 }
 
-// describe implements [step].
-func (s *textScan) describe(x *explainer) (name, detail string) {
-	return "search", x.Types[s.v].Name + " " + x.Var(s.v) + " by text index " + x.Cond(x.Texts[s.text].Src)
+// describe implements [Step].
+func (s *TextScan) describe(x *explainer) (name, detail string) {
+	return "search", x.Types[s.Var].Name + " " + x.Var(s.Var) + " by text index " + x.Cond(x.Texts[s.Text].Src)
 }
 
-// describe implements [step].
-func (s *topStep) describe(x *explainer) (name, detail string) {
-	detail = fmt.Sprintf("%s %s, first %s by %s", x.Types[s.v].Name, x.Var(s.v), x.first(), x.Expr(s.score.Src))
-	if s.score.Kind == ir.ExprNearest && x.IsApproximate(s.score) {
-		detail += x.approximately(s.score)
+// describe implements [Step].
+func (s *TopStep) describe(x *explainer) (name, detail string) {
+	detail = fmt.Sprintf("%s %s, first %s by %s", x.Types[s.Var].Name, x.Var(s.Var), x.first(), x.Expr(s.Score.Src))
+	if s.Score.Kind == ir.ExprNearest && x.IsApproximate(s.Score) {
+		detail += x.approximately(s.Score)
 	}
 	return "top", detail
 }
 
-// describe implements [step].
-func (s *expand) describe(x *explainer) (name, detail string) {
-	return "expand", x.traversal(&s.traverse)
+// describe implements [Step].
+func (s *Expand) describe(x *explainer) (name, detail string) {
+	return "expand", x.traversal(&s.Traversal)
 }
 
-// describe implements [step].
-func (s *reach) describe(x *explainer) (name, detail string) {
-	if s.both {
-		return "reaches", x.traversal(&s.traverse)
+// describe implements [Step].
+func (s *Reach) describe(x *explainer) (name, detail string) {
+	if s.Both {
+		return "reaches", x.traversal(&s.Traversal)
 	}
-	return "walk", x.traversal(&s.traverse)
+	return "walk", x.traversal(&s.Traversal)
 }
 
-// describe implements [step].
-func (s *check) describe(x *explainer) (name, detail string) {
-	if s.not {
+// describe implements [Step].
+func (s *Check) describe(x *explainer) (name, detail string) {
+	if s.Not {
 		return "not joined", x.Traverse(s.Traverse)
 	}
 	return "joined", x.Traverse(s.Traverse)
 }
 
 // traversal returns the text of a traversal and of the side from which it follows edges.
-func (x *explainer) traversal(t *traverse) string {
+func (x *explainer) traversal(t *Traversal) string {
 	side := " by source from "
 	switch {
 	case t.Undirected:
 		side = " by source and target from "
-	case t.back:
+	case t.Back:
 		side = " by target from "
 	}
-	return x.Traverse(t.Traverse) + side + x.Var(t.from)
+	return x.Traverse(t.Traverse) + side + x.Var(t.Near)
 }
 
-// describe implements [step].
-func (s *filter) describe(x *explainer) (name, detail string) {
+// describe implements [Step].
+func (s *Filter) describe(x *explainer) (name, detail string) {
 	var parts []string
-	for _, c := range s.conds {
+	for _, c := range s.Conds {
 		x.Step(1)
 		parts = append(parts, x.condition(c))
 	}
 	return "filter", strings.Join(parts, ", ")
 }
 
-// describe implements [step].
-func (s *idFilter) describe(x *explainer) (name, detail string) {
-	return "filter", x.condition(s.cond) + " by key"
+// describe implements [Step].
+func (s *IDFilter) describe(x *explainer) (name, detail string) {
+	return "filter", x.condition(s.Cond) + " by key"
 }
 
 // condition returns the text of a condition.

@@ -8,44 +8,38 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// explore is the step for a walk along edges of several types, or for a walk with a variable. It
+// Explore is the step for a walk along edges of several types, or for a walk with a variable. It
 // searches breadth first. If both ends are bound, it keeps the rows in which a walk joins them.
 // Otherwise it binds the other end to each reached node. It sets the variable of the walk, if there
 // is one, to the length of the walk. The step reach does the same for walks along one edge type
 // without a variable.
-type explore struct {
-	traverse
-	route *ir.Route
-	both  bool // whether both ends are bound
-	// number is the position of the step's memory in eval.Evaluator.Searches, counted from the end of
+type Explore struct {
+	Traversal
+	Route *ir.Route
+	Both  bool // whether both ends are bound
+	// Number is the position of the step's memory in eval.Evaluator.Searches, counted from the end of
 	// the memory of the expressions.
-	number int
+	Number int
 }
 
-// explore returns the step for a walk. The argument `both` says whether both ends are bound.
-func (pl *planner) explore(tr traverse, both bool) *explore {
-	pl.searchSteps++
-	return &explore{traverse: tr, route: ir.NewRoute(pl.Query, tr.Link, tr.back), both: both, number: pl.searchSteps - 1}
-}
-
-// run implements [step].
-func (s *explore) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	search := &m.Searches[len(m.Routes)+s.number]
-	out := m.frame(s.id, s.vars)
+// run implements [Step].
+func (s *Explore) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	search := &m.Searches[len(m.Routes)+s.Number]
+	out := m.frame(s.ID, s.Vars)
 	m.makeColumns(out, s.EdgeVar)
-	if s.both {
+	if s.Both {
 		return m.InWalk(s.check(m, search, p, at, f, out), &s.Traverse)
 	}
-	m.makeColumns(out, s.to)
+	m.makeColumns(out, s.Far)
 	last, fits := version.NoOrd, false
 	for i := range f.N {
 		if f.IsDone(i) {
 			continue
 		}
-		if node := f.Cols[s.from][i]; node != last {
-			start, ok := m.PlaceOf(&s.route.Near, node)
+		if node := f.Cols[s.Near][i]; node != last {
+			start, ok := m.PlaceOf(&s.Route.Near, node)
 			if fits = ok; fits {
-				if err := m.VisitAll(&search.Near, s.route, start); err != nil {
+				if err := m.VisitAll(&search.Near, s.Route, start); err != nil {
 					return m.InWalk(err, &s.Traverse)
 				}
 			}
@@ -63,22 +57,22 @@ func (s *explore) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 
 // emit appends a row to the frame `out` for each node that the walk from row i of frame f reaches.
 // When `out` is full, emit passes it to the next step.
-func (s *explore) emit(m *matcher, search *eval.Front, p *pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
-	least := s.route.Min
-	if s.route.Closed {
-		if !search.IsBack(s.route) {
+func (s *Explore) emit(m *matcher, search *eval.Front, p *Pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
+	least := s.Route.Min
+	if s.Route.Closed {
+		if !search.IsBack(s.Route) {
 			return nil
 		}
 		least = max(least, search.Depth)
 	}
 	for d := least; d <= search.Depth; d++ {
-		for kind := range s.route.Kinds {
-			base, fits := m.Base(&s.route.Far, kind)
+		for kind := range s.Route.Kinds {
+			base, fits := m.Base(&s.Route.Far, kind)
 			if !fits {
 				continue
 			}
 			left := search.Level(kind, d)
-			if s.route.Closed {
+			if s.Route.Closed {
 				if left = search.End[:]; kind != search.Kind {
 					continue
 				}
@@ -93,10 +87,10 @@ func (s *explore) emit(m *matcher, search *eval.Front, p *pipe, at int, f *eval.
 
 // emitLevel does the work of emit for nodes of one kind at the distance d. The ordinals of the variable at the far end
 // are those of the nodes plus `base`.
-func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
+func (s *Explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *Pipe, at int, f *eval.Frame, i int, out *eval.Frame) error {
 	for len(left) > 0 {
-		k := out.Repeat(f, i, s.vars, len(left))
-		to := out.Cols[s.to][out.N-k : out.N]
+		k := out.Repeat(f, i, s.Vars, len(left))
+		to := out.Cols[s.Far][out.N-k : out.N]
 		copy(to, left)
 		left = left[k:]
 		for j := range to {
@@ -120,24 +114,24 @@ func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pi
 
 // check appends to the frame `out` the rows of f in which a walk joins the two nodes. When `out` is
 // full, check passes it to the next step.
-func (s *explore) check(m *matcher, search *eval.Search, p *pipe, at int, f, out *eval.Frame) error {
+func (s *Explore) check(m *matcher, search *eval.Search, p *Pipe, at int, f, out *eval.Frame) error {
 	for i := range f.N {
 		if f.IsDone(i) {
 			continue
 		}
-		a, fitsA := m.PlaceOf(&s.route.Near, f.Cols[s.from][i])
-		b, fitsB := m.PlaceOf(&s.route.Far, f.Cols[s.to][i])
+		a, fitsA := m.PlaceOf(&s.Route.Near, f.Cols[s.Near][i])
+		b, fitsB := m.PlaceOf(&s.Route.Far, f.Cols[s.Far][i])
 		if !fitsA || !fitsB {
 			continue
 		}
-		length, err := m.Between(search, s.route, a, b)
+		length, err := m.Between(search, s.Route, a, b)
 		if err != nil {
 			return err
 		}
 		if length < 0 {
 			continue
 		}
-		out.CopyRow(f, i, s.vars)
+		out.CopyRow(f, i, s.Vars)
 		if s.EdgeVar != plan.NoVar {
 			out.Cols[s.EdgeVar][out.N] = uint32(length)
 		}
@@ -150,13 +144,13 @@ func (s *explore) check(m *matcher, search *eval.Search, p *pipe, at int, f, out
 	return m.flush(p, at, out)
 }
 
-// describe implements [step].
-func (s *explore) describe(x *explainer) (name, detail string) {
+// describe implements [Step].
+func (s *Explore) describe(x *explainer) (name, detail string) {
 	if !s.Walk {
-		return "follow", x.traversal(&s.traverse)
+		return "follow", x.traversal(&s.Traversal)
 	}
-	if s.both {
+	if s.Both {
 		return "reaches", x.Traverse(s.Traverse) + " searched from both ends"
 	}
-	return "walk", x.traversal(&s.traverse)
+	return "walk", x.traversal(&s.Traversal)
 }

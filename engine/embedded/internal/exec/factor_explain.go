@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// describe implements [step].
-func (s *terms) describe(*explainer) (name, detail string) {
-	return "terms", fmt.Sprintf("sum of %d counts", len(s.of))
+// describe implements [Step].
+func (s *Terms) describe(*explainer) (name, detail string) {
+	return "terms", fmt.Sprintf("sum of %d counts", len(s.Of))
 }
 
-// describe implements [step].
-func (s *multiply) describe(x *explainer) (name, detail string) {
+// describe implements [Step].
+func (s *Multiply) describe(x *explainer) (name, detail string) {
 	var parts []string
-	for _, w := range s.of {
+	for _, w := range s.Of {
 		parts = append(parts, x.weight(w)...)
 	}
-	if c := s.last; c != nil {
+	if c := s.Last; c != nil {
 		last := x.Traverse(c.Traverse)
-		for _, other := range c.checks {
+		for _, other := range c.Checks {
 			x.Step(1)
 			last += ", " + x.Traverse(other.Traverse)
 		}
-		if c.of != nil {
-			last = strings.Join(append([]string{last}, x.weight(c.of)...), ", ")
+		if c.Of != nil {
+			last = strings.Join(append([]string{last}, x.weight(c.Of)...), ", ")
 		}
 		parts = append(parts, last)
 	}
@@ -34,28 +34,28 @@ func (s *multiply) describe(x *explainer) (name, detail string) {
 	default:
 		detail = "each row by the matches of " + detail
 	}
-	if s.times != 1 {
-		detail += fmt.Sprintf(", times %d", s.times)
+	if s.Times != 1 {
+		detail += fmt.Sprintf(", times %d", s.Times)
 	}
 	return "multiply", detail
 }
 
 // weight returns the texts of the factors of a weight.
-func (x *explainer) weight(w *weight) (out []string) {
+func (x *explainer) weight(w *Weight) (out []string) {
 	x.Step(1)
-	for _, c := range w.conds {
+	for _, c := range w.Conds {
 		x.Step(1)
 		out = append(out, x.condition(c))
 	}
-	for _, f := range w.factors {
+	for _, f := range w.Factors {
 		var branches []string
-		for _, b := range f.branches {
-			part := append([]string{x.Traverse(b.Traverse)}, x.weight(b.of)...)
+		for _, b := range f.Branches {
+			part := append([]string{x.Traverse(b.Traverse)}, x.weight(b.Of)...)
 			branches = append(branches, strings.Join(part, ", "))
 		}
 		text := strings.Join(branches, " × ")
 		switch {
-		case f.optional:
+		case f.Optional:
 			text = "optional (" + text + ")"
 		case strings.Contains(text, ", "):
 			text = "(" + text + ")"

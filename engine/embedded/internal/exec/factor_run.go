@@ -4,18 +4,50 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// terms replaces the whole match of a read that only counts rows. The count is the sum of the counts of several patterns,
-// some of them subtracted. Each pattern has its steps, which end with a step of type multiply.
-type terms struct{ of []*pipe }
+// A read that only counts rows need not make a row for each match. If a part of the pattern hangs on the rest by one
+// variable and forms a tree, the number of matches of that part depends on the node of that variable alone. The planner
+// takes such parts off the pattern. The steps make rows for the rest, the core, and the step [Multiply] counts each row
+// as often as the product of the numbers of matches of the parts.
 
-// run implements [step].
-func (s *terms) run(m *matcher, p *pipe, _ int, _ *eval.Frame) error {
-	for _, t := range s.of {
+// Weight gives each node of a variable the number of matches of the parts that hang on the variable. It is the product
+// of the factors.
+type Weight struct {
+	Var     plan.VarID // the variable
+	Conds   []*ir.Cond // conditions on the variable; nodes that fail one have the weight 0
+	Factors []*Factor  // none if each node that satisfies the conditions has the weight 1
+	Kept    int        // position in matcher.weighed of the weights of all nodes; -1 if they are not kept
+	// Part is set if the variable belongs to a part, so that the steps do not test its conditions.
+	Part bool
+}
+
+// Factor is the number of matches of one part, or of all parts of an `optional` block at one variable.
+type Factor struct {
+	Branches []*Branch // the number is the product of these
+	Optional bool      // a number of 0 counts as 1
+}
+
+// Branch is a traversal from a variable to another one, which is the first variable of a part.
+type Branch struct {
+	Expand         // from the variable outside of the part
+	Of     *Weight // the weights of the other variable
+}
+
+// IsUniform reports whether each node has the weight 1.
+func (w *Weight) IsUniform() bool { return len(w.Conds)+len(w.Factors) == 0 }
+
+// Terms replaces the whole match of a read that only counts rows. The count is the sum of the counts of several patterns,
+// some of them subtracted. Each pattern has its steps, which end with a step of type multiply.
+type Terms struct{ Of []*Pipe }
+
+// run implements [Step].
+func (s *Terms) run(m *matcher, p *Pipe, _ int, _ *eval.Frame) error {
+	for _, t := range s.Of {
 		if err := m.start(t); err != nil {
 			return err
 		}
@@ -24,25 +56,25 @@ func (s *terms) run(m *matcher, p *pipe, _ int, _ *eval.Frame) error {
 	return nil
 }
 
-// multiply is the last step of a read that counts rows. It counts each row as often as the product of the weights of its
+// Multiply is the last step of a read that counts rows. It counts each row as often as the product of the weights of its
 // nodes says. It passes nothing on.
-type multiply struct {
-	of    []*weight // the weights of variables of the row
-	times int64     // the factor of the whole count; negative in a term that is subtracted
-	last  *closing  // nil for none
-	vars  []plan.VarID
+type Multiply struct {
+	Of    []*Weight // the weights of variables of the row
+	Times int64     // the factor of the whole count; negative in a term that is subtracted
+	Last  *Closing  // nil for none
+	Vars  []plan.VarID
 }
 
-// closing stands for the steps that bind the last variable of the core and then check its other traversals. It looks at
+// Closing stands for the steps that bind the last variable of the core and then check its other traversals. It looks at
 // the nodes without making rows of them.
-type closing struct {
-	expand          // binds the last variable
-	checks []*check // the other traversals of the variable
-	of     *weight  // the weights of the variable, which are kept; nil if each node counts once
+type Closing struct {
+	Expand          // binds the last variable
+	Checks []*Check // the other traversals of the variable
+	Of     *Weight  // the weights of the variable, which are kept; nil if each node counts once
 }
 
-// run implements [step].
-func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
+// run implements [Step].
+func (s *Multiply) run(m *matcher, p *Pipe, _ int, f *eval.Frame) error {
 	if err := m.prepareWeights(s); err != nil {
 		return err
 	}
@@ -54,13 +86,13 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
 	for i := range weights {
 		weights[i] = 1
 	}
-	for _, w := range s.of {
-		if err := m.multiplyBy(w, f.Cols[w.v][:f.N], weights); err != nil {
+	for _, w := range s.Of {
+		if err := m.multiplyBy(w, f.Cols[w.Var][:f.N], weights); err != nil {
 			return err
 		}
 	}
-	if s.last != nil {
-		if err := s.last.run(m, f, weights); err != nil {
+	if s.Last != nil {
+		if err := s.Last.run(m, f, weights); err != nil {
 			return err
 		}
 	}
@@ -77,42 +109,42 @@ func (s *multiply) run(m *matcher, p *pipe, _ int, f *eval.Frame) error {
 	}
 	m.Chosen = rows
 	m.countRows(p, int(total))
-	if m.countsOnly {
-		return m.out.TallyTimes(total, s.times)
+	if m.CountsOnly {
+		return m.out.TallyTimes(total, s.Times)
 	}
-	f.Choose(rows, s.vars)
+	f.Choose(rows, s.Vars)
 	return m.out.GroupTimes(f, weights[:len(rows)])
 }
 
 // prepareWeights computes the weights that are kept.
-func (m *matcher) prepareWeights(s *multiply) error {
-	for _, w := range s.of {
+func (m *matcher) prepareWeights(s *Multiply) error {
+	for _, w := range s.Of {
 		if err := m.keepWeights(w); err != nil {
 			return err
 		}
 	}
-	if s.last != nil && s.last.of != nil {
-		return m.keepWeights(s.last.of)
+	if s.Last != nil && s.Last.Of != nil {
+		return m.keepWeights(s.Last.Of)
 	}
 	return nil
 }
 
 // keepWeights computes the weights of all nodes of a variable, if they are kept, and those of the variables below.
-func (m *matcher) keepWeights(w *weight) error {
-	if w.kept >= 0 && m.weighed[w.kept] != nil {
+func (m *matcher) keepWeights(w *Weight) error {
+	if w.Kept >= 0 && m.weighed[w.Kept] != nil {
 		return nil
 	}
-	for _, f := range w.factors {
-		for _, b := range f.branches {
-			if err := m.keepWeights(b.of); err != nil {
+	for _, f := range w.Factors {
+		for _, b := range f.Branches {
+			if err := m.keepWeights(b.Of); err != nil {
 				return err
 			}
 		}
 	}
-	if w.kept < 0 {
+	if w.Kept < 0 {
 		return nil
 	}
-	table := m.Table(w.v)
+	table := m.Table(w.Var)
 	if err := m.Spend(8 * int(table.Ordinals())); err != nil {
 		return err
 	}
@@ -124,21 +156,21 @@ func (m *matcher) keepWeights(w *weight) error {
 		err = m.together(func(m *matcher) error { return m.weigh(w, list) })
 	}
 	if err == nil {
-		m.weighed[w.kept] = list
+		m.weighed[w.Kept] = list
 	}
 	return err
 }
 
 // weigh writes the weights of the nodes in the units that the goroutine takes into a list.
-func (m *matcher) weigh(w *weight, list []int64) error {
-	table := m.Table(w.v)
+func (m *matcher) weigh(w *Weight, list []int64) error {
+	table := m.Table(w.Var)
 	f := &m.weighing
 	if f.Cols == nil {
 		f.Cols = make([][]uint32, m.program.slots())
 		m.charged(eval.ColumnHead * len(f.Cols))
 	}
-	m.column(f, w.v)
-	tests := filter{conds: w.conds, vars: []plan.VarID{w.v}}
+	m.column(f, w.Var)
+	tests := Filter{Conds: w.Conds, Vars: []plan.VarID{w.Var}}
 	values := make([]int64, eval.FrameSize)
 	for from, to := range units(table) {
 		if !m.share.take() {
@@ -148,19 +180,19 @@ func (m *matcher) weigh(w *weight, list []int64) error {
 			if err := m.Tick(eval.FrameSize); err != nil {
 				return err
 			}
-			f.N, next = table.ScanTo(next, to, f.Cols[w.v][:eval.FrameSize])
-			if f.N == 0 || len(w.conds) > 0 && !tests.keep(m, f) {
+			f.N, next = table.ScanTo(next, to, f.Cols[w.Var][:eval.FrameSize])
+			if f.N == 0 || len(w.Conds) > 0 && !tests.keep(m, f) {
 				continue
 			}
 			for i := range f.N {
 				values[i] = 1
 			}
-			for _, factor := range w.factors {
-				if err := m.factor(factor, f.Cols[w.v][:f.N], values); err != nil {
+			for _, factor := range w.Factors {
+				if err := m.factor(factor, f.Cols[w.Var][:f.N], values); err != nil {
 					return err
 				}
 			}
-			for i, ord := range f.Cols[w.v][:f.N] {
+			for i, ord := range f.Cols[w.Var][:f.N] {
 				list[ord] = values[i]
 			}
 		}
@@ -169,16 +201,16 @@ func (m *matcher) weigh(w *weight, list []int64) error {
 }
 
 // multiplyBy multiplies each number in `into` by the weight of the node at the same position.
-func (m *matcher) multiplyBy(w *weight, nodes []uint32, into []int64) error {
-	if w.kept < 0 {
-		for _, f := range w.factors {
+func (m *matcher) multiplyBy(w *Weight, nodes []uint32, into []int64) error {
+	if w.Kept < 0 {
+		for _, f := range w.Factors {
 			if err := m.factor(f, nodes, into); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	list := m.weighed[w.kept]
+	list := m.weighed[w.Kept]
 	for i, node := range nodes {
 		n, err := sink.Product(into[i], list[node])
 		if err != nil {
@@ -190,15 +222,15 @@ func (m *matcher) multiplyBy(w *weight, nodes []uint32, into []int64) error {
 }
 
 // factor multiplies each number in `into` by the factor of the node at the same position.
-func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
-	if !s.optional {
-		return m.branch(s.branches[0], nodes, into)
+func (m *matcher) factor(s *Factor, nodes []uint32, into []int64) error {
+	if !s.Optional {
+		return m.branch(s.Branches[0], nodes, into)
 	}
 	own := make([]int64, len(nodes))
 	for i := range own {
 		own[i] = min(into[i], 1) // there is nothing to count where the product is 0 already
 	}
-	for _, b := range s.branches {
+	for _, b := range s.Branches {
 		if err := m.branch(b, nodes, own); err != nil {
 			return err
 		}
@@ -218,12 +250,12 @@ func (m *matcher) factor(s *factor, nodes []uint32, into []int64) error {
 
 // branch multiplies each number in `into` by the sum of the weights of the nodes to which the branch leads from the node
 // at the same position. It skips the numbers that are 0.
-func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
+func (m *matcher) branch(b *Branch, nodes []uint32, into []int64) error {
 	var room [2]eval.Hop
-	hops := m.HopsOf(room[:0], b.Link, b.Undirected || !b.back, b.Undirected || b.back)
+	hops := m.HopsOf(room[:0], b.Link, b.Undirected || !b.Back, b.Undirected || b.Back)
 	var list []int64
-	if b.of.kept >= 0 {
-		list = m.weighed[b.of.kept]
+	if b.Of.Kept >= 0 {
+		list = m.weighed[b.Of.Kept]
 	}
 	whole := len(hops) == 1 && hops[0].Whole
 	examined := 0
@@ -247,7 +279,7 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 				err, examined = m.Tick(examined), 0
 			}
 		} else {
-			others, err = m.distinctNeighbours(&b.expand, hops, node)
+			others, err = m.distinctNeighbours(&b.Expand, hops, node)
 		}
 		if err != nil {
 			return err
@@ -265,7 +297,7 @@ func (m *matcher) branch(b *branch, nodes []uint32, into []int64) error {
 
 // distinctNeighbours returns the nodes to which the edges of a node lead, each once. The list is valid until the next
 // call for the same step. It is faster than neighbours if the edges are followed in both directions.
-func (m *matcher) distinctNeighbours(s *expand, hops []eval.Hop, node uint32) ([]uint32, error) {
+func (m *matcher) distinctNeighbours(s *Expand, hops []eval.Hop, node uint32) ([]uint32, error) {
 	if len(hops) != 2 || !hops[0].Plain(node) || !hops[1].Plain(node) {
 		_, others, err := m.neighbours(s, hops, node)
 		return others, err
@@ -274,7 +306,7 @@ func (m *matcher) distinctNeighbours(s *expand, hops []eval.Hop, node uint32) ([
 	if err := m.Tick(1 + (len(a)+len(b))/8); err != nil {
 		return nil, err
 	}
-	near := &m.around[s.id]
+	near := &m.around[s.ID]
 	was := cap(near.Nodes)
 	out := slices.Grow(near.Nodes[:0], len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -294,14 +326,14 @@ func (m *matcher) distinctNeighbours(s *expand, hops []eval.Hop, node uint32) ([
 
 // run multiplies each number in `into` by the sum of the weights of the nodes that the last variable can be in the row at
 // the same position.
-func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
+func (s *Closing) run(m *matcher, f *eval.Frame, into []int64) error {
 	var room [2]eval.Hop
-	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.Back, s.Undirected || s.Back)
 	var list []int64
-	if s.of != nil {
-		list = m.weighed[s.of.kept]
+	if s.Of != nil {
+		list = m.weighed[s.Of.Kept]
 	}
-	tests := make([]edgeTest, len(s.checks))
+	tests := make([]edgeTest, len(s.Checks))
 	whole := len(hops) == 1 && hops[0].Whole
 	for i := range f.N {
 		if into[i] == 0 {
@@ -310,9 +342,9 @@ func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
 		var others []uint32
 		var err error
 		if whole {
-			others, err = hops[0].Adj.Others(f.Cols[s.from][i]), m.Tick(1)
+			others, err = hops[0].Adj.Others(f.Cols[s.Near][i]), m.Tick(1)
 		} else {
-			others, err = m.distinctNeighbours(&s.expand, hops, f.Cols[s.from][i])
+			others, err = m.distinctNeighbours(&s.Expand, hops, f.Cols[s.Near][i])
 		}
 		if err != nil {
 			return err
@@ -321,7 +353,7 @@ func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
 			into[i] = 0
 			continue
 		}
-		for k, c := range s.checks {
+		for k, c := range s.Checks {
 			if tests[k], err = s.test(m, c, tests[k], f, i, len(others)); err != nil {
 				return err
 			}
@@ -351,9 +383,9 @@ func (s *closing) run(m *matcher, f *eval.Frame, into []int64) error {
 
 // test returns the test of a traversal between the last variable and the node of row i. It returns the parameter `was`,
 // the test for an earlier row, if that one is for the same node.
-func (s *closing) test(m *matcher, c *check, was edgeTest, f *eval.Frame, i, tests int) (edgeTest, error) {
+func (s *Closing) test(m *matcher, c *Check, was edgeTest, f *eval.Frame, i, tests int) (edgeTest, error) {
 	v, back := c.From, false
-	if v == s.to {
+	if v == s.Far {
 		v, back = c.To, true
 	}
 	node := f.Cols[v][i]

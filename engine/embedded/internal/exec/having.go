@@ -4,22 +4,12 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 )
-
-// arrangedHaving returns a test without blocks in the form that runs use.
-func arrangedHaving(t *ir.Test) *arrangedTest {
-	out := &arrangedTest{Test: t}
-	for _, inner := range t.Of {
-		out.of = append(out.of, arrangedHaving(inner))
-	}
-	return out
-}
 
 // Having returns the rows in the set `among` that satisfy condition number i of `having`. A dropped condition keeps all of
 // them.
 func (m *matcher) Having(i int, f *eval.Frame, among eval.RowSet) (eval.RowSet, error) {
-	t := m.havingTests[i]
+	t := m.HavingTests[i]
 	if m.isDropped(t) {
 		return among, nil
 	}
@@ -27,13 +17,13 @@ func (m *matcher) Having(i int, f *eval.Frame, among eval.RowSet) (eval.RowSet, 
 }
 
 // having returns the text of a condition of `having`.
-func (x *explainer) having(t *arrangedTest) string {
+func (x *explainer) having(t *ArrangedTest) string {
 	x.Step(1)
 	if t.Cond != nil {
 		return x.condition(t.Cond)
 	}
 	var parts []string
-	for _, inner := range t.of {
+	for _, inner := range t.Members {
 		parts = append(parts, x.having(inner))
 	}
 	return t.keyword() + " { " + strings.Join(parts, ", ") + " }"

@@ -6,25 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// arrangeHoldings arranges the blocks whose truth is a value into steps. A block starts with the
-// variables that are bound outside of it.
-func (pl *planner) arrangeHoldings() error {
-	for _, h := range pl.Holdings {
-		outer := &scope{varStates: make([]varState, len(pl.Types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
-		for _, v := range h.Outer {
-			outer.bind(v)
-		}
-		t, err := pl.arrange(outer, h.Test)
-		if err != nil {
-			return err
-		}
-		pl.heldTests = append(pl.heldTests, t)
-	}
-	return nil
-}
 
 // Truths returns the rows of a frame in which block number i of the program's holdings is true. A
 // dropped block is true. The steps of the block share memory with the step that evaluates the
@@ -34,7 +16,7 @@ func (m *matcher) Truths(i int, f *eval.Frame) (eval.RowSet, error) {
 	for row := range f.N {
 		all.Set(uint32(row))
 	}
-	t := m.heldTests[i]
+	t := m.HeldTests[i]
 	if m.isDropped(t) {
 		return all, nil
 	}
@@ -54,7 +36,7 @@ func (x *explainer) explainHoldings(e *ir.Expr, rows float64) []*engine.Operator
 	var out []*engine.Operator
 	switch e.Kind {
 	case ir.ExprHolds:
-		t := x.heldTests[e.Holding]
+		t := x.HeldTests[e.Holding]
 		op := &engine.Operator{Name: t.keyword(), Estimate: rows * ir.BlockShare, Children: x.conditions(t, rows)}
 		if x.prof != nil {
 			x.measure(op, x.prof.tests[t], 0)

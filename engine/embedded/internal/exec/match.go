@@ -11,42 +11,42 @@ import (
 // owns the memory of the steps.
 type matcher struct {
 	*eval.Evaluator
-	*arrangement
+	*Arrangement
 	program   *Program         // for the helpers
 	out       *sink.Collector  // receives the rows of the match
 	prof      *profile         // nil unless the run is analyzed
 	unit      eval.Frame       // the single row with which the match begins
 	frames    []eval.Frame     // by the id of a step
 	walks     []eval.Walk      // by the id of a step
-	reached   map[int]*reached // by reach.set; of this run
+	reached   map[int]*reached // by Reach.Set; of this run
 	opposites [][2]eval.Hop    // by the id of a step that tests edges; nil before the first of a node with many edges
 	around    []eval.Nearby    // by the id of a step; see neighbours
 	edgeSets  []edgeSet        // by the id of a step that tests edges; nil before the first test without a set
 	ahead     uint32           // keeps the compiler from removing prefetches
 
-	optionals  []optionalRun // by the number of an optionalStep
+	optionals  []optionalRun // by the number of an OptionalStep
 	subqueries []subqueryRun // by position in ir.Query.Subqueries
 	nested     int           // number of nested records in the present batch
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
 	key     []byte
-	origins [eval.FrameSize]uint32 // see expand.passOn
+	origins [eval.FrameSize]uint32 // see Expand.passOn
 	source  [1]uint32              // the node from which a walk begins
-	best    []uint32               // see topStep
+	best    []uint32               // see TopStep
 	weights []int64                // see degrees
-	near    candidateSelector      // see nearStep
-	passing []uint32               // see nearStep
+	near    candidateSelector      // see NearStep
+	passing []uint32               // see NearStep
 	vectors index.VectorSearch     // memory for searches of vector indexes
 	sweeper sweeper                // memory for sweeps
 
 	share    *share     // the units of work that the matcher takes; nil if it takes all
 	weighing eval.Frame // see keepWeights
-	weighed  [][]int64  // by weight.kept: the weight of each node, by ordinal; nil before they are computed
+	weighed  [][]int64  // by Weight.Kept: the weight of each node, by ordinal; nil before they are computed
 }
 
 // newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
 func newMatcher(p *Program, ev *eval.Evaluator, out *sink.Collector) matcher {
-	m := matcher{Evaluator: ev, arrangement: &p.arrangement, program: p, out: out, frames: make([]eval.Frame, p.frames), walks: make([]eval.Walk, p.frames), around: make([]eval.Nearby, p.frames), optionals: make([]optionalRun, p.optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.weighed)}
+	m := matcher{Evaluator: ev, Arrangement: &p.Arrangement, program: p, out: out, frames: make([]eval.Frame, p.Frames), walks: make([]eval.Walk, p.Frames), around: make([]eval.Nearby, p.Frames), optionals: make([]optionalRun, p.Optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.Weighed)}
 	m.unit.Cols = make([][]uint32, ev.Width())
 	return m
 }
@@ -64,12 +64,12 @@ func (m *matcher) begin(prof *profile) {
 
 // match runs the steps.
 func (m *matcher) match() error {
-	return m.start(m.body)
+	return m.start(m.Body)
 }
 
 // push passes a frame to the pipe's step number `at`, or, after the last step, to the collector of
 // its rows.
-func (m *matcher) push(p *pipe, at int, f *eval.Frame) error {
+func (m *matcher) push(p *Pipe, at int, f *eval.Frame) error {
 	switch {
 	case f.N == 0:
 		return nil
@@ -81,21 +81,21 @@ func (m *matcher) push(p *pipe, at int, f *eval.Frame) error {
 
 // advance runs one step of a pipe on a frame; `at` is the number of the step. After the last step,
 // advance passes the frame on.
-func (m *matcher) advance(p *pipe, at int, f *eval.Frame) error {
+func (m *matcher) advance(p *Pipe, at int, f *eval.Frame) error {
 	switch {
-	case at < len(p.steps):
-		if at == len(p.steps)-1 && p.counts != nil {
-			n, err := p.counts.count(m, f)
+	case at < len(p.Steps):
+		if at == len(p.Steps)-1 && p.Counts != nil {
+			n, err := p.Counts.count(m, f)
 			m.countRows(p, n)
 			m.out.Counted += int64(n)
-			return m.inStep(err, p.counts)
+			return m.inStep(err, p.Counts)
 		}
-		return m.inStep(p.steps[at].run(m, p, at, f), p.steps[at])
-	case p.optional != nil:
-		return m.extended(p.optional, f)
-	case p.subquery != nil:
-		return m.yielded(p.subquery, f)
-	case p.inner:
+		return m.inStep(p.Steps[at].run(m, p, at, f), p.Steps[at])
+	case p.Optional != nil:
+		return m.extended(p.Optional, f)
+	case p.Subquery != nil:
+		return m.yielded(p.Subquery, f)
+	case p.Inner:
 		for _, i := range f.Outer[:f.N] {
 			f.Found.Set(i)
 		}
@@ -105,7 +105,7 @@ func (m *matcher) advance(p *pipe, at int, f *eval.Frame) error {
 }
 
 // flush pushes a frame on and empties it.
-func (m *matcher) flush(p *pipe, at int, out *eval.Frame) error {
+func (m *matcher) flush(p *Pipe, at int, out *eval.Frame) error {
 	err := m.push(p, at+1, out)
 	out.N = 0
 	return err

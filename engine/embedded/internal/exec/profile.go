@@ -11,8 +11,8 @@ import (
 // profile counts the rows that each step of a run receives, and the time of each step. The time of
 // a step does not include the time of the steps that it pushes rows to.
 type profile struct {
-	steps   map[*pipe][]stepProfile // the last element is for the rows that leave the last step
-	tests   map[*arrangedTest]int64 // number of rows that satisfied a condition of an `any` or `all` block
+	steps   map[*Pipe][]stepProfile // the last element is for the rows that leave the last step
+	tests   map[*ArrangedTest]int64 // number of rows that satisfied a condition of an `any` or `all` block
 	phases  [phases]time.Duration   // time of each phase that is not a step
 	current *time.Duration          // the account that the time is charged to
 	since   time.Time               // when the time was last charged
@@ -36,13 +36,13 @@ const (
 
 // newProfile returns an empty profile.
 func newProfile() *profile {
-	return &profile{steps: map[*pipe][]stepProfile{}, tests: map[*arrangedTest]int64{}}
+	return &profile{steps: map[*Pipe][]stepProfile{}, tests: map[*ArrangedTest]int64{}}
 }
 
 // of returns the counts of one step of a pipe; `at` is the number of the step.
-func (r *profile) of(p *pipe, at int) *stepProfile {
+func (r *profile) of(p *Pipe, at int) *stepProfile {
 	if r.steps[p] == nil {
-		r.steps[p] = make([]stepProfile, len(p.steps)+1)
+		r.steps[p] = make([]stepProfile, len(p.Steps)+1)
 	}
 	return &r.steps[p][at]
 }
@@ -71,11 +71,11 @@ func (r *profile) phase(n int) (done func()) {
 func noPhase() {}
 
 // profiled pushes a frame and records it in the profile.
-func (m *matcher) profiled(p *pipe, at int, f *eval.Frame) error {
+func (m *matcher) profiled(p *Pipe, at int, f *eval.Frame) error {
 	s := m.prof.of(p, at)
 	s.rows += int64(f.N)
 	account := &s.time
-	if at == len(p.steps) && !p.inner && p.optional == nil && p.subquery == nil {
+	if at == len(p.Steps) && !p.Inner && p.Optional == nil && p.Subquery == nil {
 		account = &m.prof.phases[collecting]
 	}
 	was := m.prof.charge(account)
@@ -85,9 +85,9 @@ func (m *matcher) profiled(p *pipe, at int, f *eval.Frame) error {
 }
 
 // countRows counts rows that the last step of a pipe yields without pushing them.
-func (m *matcher) countRows(p *pipe, rows int) {
+func (m *matcher) countRows(p *Pipe, rows int) {
 	if m.prof != nil {
-		m.prof.of(p, len(p.steps)).rows += int64(rows)
+		m.prof.of(p, len(p.Steps)).rows += int64(rows)
 	}
 }
 
@@ -111,5 +111,5 @@ func (x *explainer) sinkRows() int64 {
 	if x.prof == nil {
 		return 0
 	}
-	return x.prof.of(x.body, len(x.body.steps)).rows
+	return x.prof.of(x.Body, len(x.Body.Steps)).rows
 }

@@ -25,15 +25,15 @@ const (
 
 // reachedBy returns what a step remembers in this run. On the first call it decides from which end the
 // step walks.
-func (m *matcher) reachedBy(s *reach, f *eval.Frame) *reached {
-	if r := m.reached[s.set]; r != nil {
+func (m *matcher) reachedBy(s *Reach, f *eval.Frame) *reached {
+	if r := m.reached[s.Set]; r != nil {
 		return r
 	}
-	r := &reached{flip: m.distinct(f, s.to) < m.distinct(f, s.from)}
+	r := &reached{flip: m.distinct(f, s.Far) < m.distinct(f, s.Near)}
 	if m.reached == nil {
 		m.reached = map[int]*reached{}
 	}
-	m.reached[s.set] = r
+	m.reached[s.Set] = r
 	return r
 }
 
@@ -46,15 +46,15 @@ func (m *matcher) distinct(f *eval.Frame, v plan.VarID) int {
 
 // reachable returns the nodes that walks from a node reach within the bounds of a traversal. The set is valid until
 // the next call; `room` is memory for it.
-func (m *matcher) reachable(t *traverse, node uint32, known *reached, room *eval.Walk) (engine.Bitmap, error) {
+func (m *matcher) reachable(t *Traversal, node uint32, known *reached, room *eval.Walk) (engine.Bitmap, error) {
 	if i := slices.Index(known.from, node); i >= 0 {
 		return known.sets[i], nil
 	}
-	nodes, err := m.breadthFirst(t, node, &m.walks[t.id])
+	nodes, err := m.breadthFirst(t, node, &m.walks[t.ID])
 	if err != nil {
 		return nil, err
 	}
-	n := m.Table(t.to).Ordinals()
+	n := m.Table(t.Far).Ordinals()
 	size := (int(n) + 63) / 64 * 8
 	if len(known.from) < maxReachedFrom && known.bytes+size <= maxReachedBytes {
 		if err := m.Spend(size); err != nil {

@@ -23,13 +23,13 @@ type run struct {
 
 // newRun returns the state for one run of a program.
 func newRun(p *Program) *run {
-	r := &run{program: p, evaluator: eval.NewEvaluator(&p.Query, p.searchSteps)}
-	r.collector = sink.NewCollector(&r.evaluator, p.countsOnly)
+	r := &run{program: p, evaluator: eval.NewEvaluator(&p.Query, p.SearchSteps)}
+	r.collector = sink.NewCollector(&r.evaluator, p.CountsOnly)
 	r.evaluator.Results = r.collector.Result
 	r.matcher = newMatcher(p, &r.evaluator, &r.collector)
 	r.evaluator.Blocks = &r.matcher
 	r.collector.Runner = &r.matcher
-	r.output = sink.NewOutput(&r.evaluator, &r.collector, p.first.singleVar())
+	r.output = sink.NewOutput(&r.evaluator, &r.collector, p.First.singleVar())
 	return r
 }
 
@@ -54,7 +54,7 @@ func (r *run) end() {
 // the arguments. The error is that of the context, a *engine.TooLarge, a *engine.Busy, a
 // *engine.BadArgument, or the error of a text that cannot be embedded.
 func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.Args, opts eval.Options) (*Result, error) {
-	if p.first.direct && !opts.Analyze {
+	if p.First.Direct && !opts.Analyze {
 		return p.RunDirect(ctx, snap, args), nil
 	}
 	r := p.pool.Get().(*run)

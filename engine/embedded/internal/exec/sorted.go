@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
@@ -12,79 +10,49 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// sorted uses the sorted index of a property to bind a variable. It binds the entities with a value
+// Sorted uses the sorted index of a property to bind a variable. It binds the entities with a value
 // of the property between bounds. The filters stay, so the step may leave out bounds. If the field
 // `ordered` is set, the step follows the index in order and stops once it has one row more than the
 // limit.
-type sorted struct {
-	v       plan.VarID   // the variable that it binds
-	prop    int          // position in the properties of the type
-	lower   []bound      // a value must not be below these
-	upper   []bound      // a value must not be beyond these
-	ordered bool         // see above
-	desc    bool         // the order is descending; only if ordered
-	share   float64      // estimated share of entities that the bounds keep
-	vars    []plan.VarID // variables that are already bound
-	id      int          // position in matcher.frames of the frame for the result
-	instead step         // used if the bounds keep many entities, or without an index; nil if ordered
+type Sorted struct {
+	Var     plan.VarID   // the variable that it binds
+	Prop    int          // position in the properties of the type
+	Lower   []Bound      // a value must not be below these
+	Upper   []Bound      // a value must not be beyond these
+	Ordered bool         // see above
+	Desc    bool         // the order is descending; only if ordered
+	Share   float64      // estimated share of entities that the bounds keep
+	Vars    []plan.VarID // variables that are already bound
+	ID      int          // position in matcher.frames of the frame for the result
+	Instead Step         // used if the bounds keep many entities, or without an index; nil if ordered
 }
 
-// bound is a comparison of the property with a constant.
-type bound struct {
-	op     plan.Op
+// Bound is a comparison of the property with a constant.
+type Bound struct {
+	Op     plan.Op
 	ex     *ir.Expr // constant during a run
 	unless int      // the parameter that disables the bound when it is null, or -1
 }
 
 const (
-	// fewSorted is the number of entities that may always be read in the order of an index. If
+	// FewSorted is the number of entities that may always be read in the order of an index. If
 	// there are more, and they exceed the share maxSortedShare of all entities, they are read in
 	// the order of their rows.
-	fewSorted      = 64
-	maxSortedShare = 1.0 / 6 // see fewSorted
+	FewSorted      = 64
+	maxSortedShare = 1.0 / 6 // see FewSorted
 )
 
-// sorted finds the filters that limit an indexed property of a variable. It returns nil if there
-// are none.
-func (pl *planner) sorted(s *scope, v plan.VarID) *sorted {
-	var best *sorted
-	t := pl.Types[v]
-	for p, prop := range t.Props {
-		if !t.Sortable(p) {
-			continue
-		}
-		r := &sorted{v: v, prop: p}
-		for w := range pl.filtersOn(s, v) {
-			r.take(w.cond, prop.Type)
-		}
-		switch {
-		case len(r.lower) == 0 && len(r.upper) == 0:
-			continue
-		case len(r.lower) == 0 || len(r.upper) == 0:
-			r.share = ir.HalfShare
-		case slices.ContainsFunc(r.lower, func(b bound) bool { return b.op == plan.StartsWith || b.op == plan.Eq }):
-			r.share = ir.PrefixShare
-		default:
-			r.share = ir.RangeShare
-		}
-		if best == nil || r.share < best.share {
-			best = r
-		}
-	}
-	return best
-}
-
-// take adds the bound of a filter to the step, if the filter compares the property with a constant.
+// Take adds the bound of a filter to the step, if the filter compares the property with a constant.
 // The parameter `typ` is the type of the property.
-func (s *sorted) take(c *ir.Cond, typ value.Type) {
+func (s *Sorted) Take(c *ir.Cond, typ value.Type) {
 	if !c.Compares() {
 		return
 	}
-	is := propOf(s.v, s.prop)
-	bd := bound{op: c.Op, ex: c.Right, unless: c.Unless}
+	is := PropOf(s.Var, s.Prop)
+	bd := Bound{Op: c.Op, ex: c.Right, unless: c.Unless}
 	if !is(c.Left) {
 		var ok bool
-		if bd.op, ok = scalar.Flip(c.Op); !ok || !is(c.Right) {
+		if bd.Op, ok = scalar.Flip(c.Op); !ok || !is(c.Right) {
 			return
 		}
 		bd.ex = c.Left
@@ -92,91 +60,47 @@ func (s *sorted) take(c *ir.Cond, typ value.Type) {
 	if of := bd.ex.Type; bd.ex.Kind != ir.ExprConst || of.List || of.Kind != typ.Kind && !(of.Kind.IsNumeric() && typ.Kind.IsNumeric()) {
 		return
 	}
-	switch bd.op {
+	switch bd.Op {
 	case plan.Lt, plan.Le:
-		s.upper = append(s.upper, bd)
+		s.Upper = append(s.Upper, bd)
 	case plan.Gt, plan.Ge:
-		s.lower = append(s.lower, bd)
+		s.Lower = append(s.Lower, bd)
 	case plan.Eq:
-		s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
+		s.Lower, s.Upper = append(s.Lower, bd), append(s.Upper, bd)
 	case plan.StartsWith:
 		if typ.Kind == value.String {
-			s.lower, s.upper = append(s.lower, bd), append(s.upper, bd)
+			s.Lower, s.Upper = append(s.Lower, bd), append(s.Upper, bd)
 		}
 	case plan.Ne, plan.Contains, plan.In, plan.Matches:
 	}
 }
 
-// addSorted adds the step. The filters stay.
-func (pl *planner) addSorted(s *scope, r *sorted) {
-	r.id, r.vars = pl.frame(), slices.Clip(s.vars)
-	r.instead = &scan{v: r.v, id: r.id, vars: r.vars}
-	s.pipe.steps = append(s.pipe.steps, r)
-	s.bind(r.v)
-}
-
-// followOrder makes the first step of a read follow the index of its first sort key, if few
-// entities are likely to yield enough rows for the limit.
-func (pl *planner) followOrder() {
-	r := pl.Read
-	if r.Grouped || r.Limit <= 0 || len(r.Order) == 0 || len(pl.body.steps) == 0 || ir.Fuses(r) {
-		return
-	}
-	key, ok := r.Order[0].Expr.(plan.Prop)
-	if !ok {
-		return
-	}
-	step := &sorted{v: key.Var, ordered: true, desc: r.Order[0].Desc, share: 1}
-	if step.prop, ok = pl.Types[key.Var].Prop(key.Name); !ok || !pl.Types[key.Var].Sortable(step.prop) {
-		return
-	}
-	switch first := pl.body.steps[0].(type) {
-	case *scan:
-		if first.v != key.Var || len(first.vars) > 0 {
-			return
-		}
-		step.id = first.id
-	case *sorted:
-		if first.v != key.Var || len(first.vars) > 0 || first.prop != step.prop {
-			return
-		}
-		step.id, step.lower, step.upper, step.share = first.id, first.lower, first.upper, first.share
-	default:
-		return
-	}
-	live := float64(pl.live(key.Var)) * step.share
-	if need := (float64(r.Limit) + 1) / pl.passing(step, pl.body.steps[1:]); need > max(fewSorted, live*ir.OrderShare) {
-		return
-	}
-	pl.body.steps[0] = step
-}
-
 // run implements step.
-func (s *sorted) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	table := m.Table(s.v)
+func (s *Sorted) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	table := m.Table(s.Var)
 	span, view, err := s.span(m, table)
 	if err != nil {
 		return err
 	}
-	if view == nil || !s.ordered && float64(span.Len()) > max(fewSorted, maxSortedShare*float64(table.Live())) {
+	if view == nil || !s.Ordered && float64(span.Len()) > max(FewSorted, maxSortedShare*float64(table.Live())) {
 		return s.scan(m, p, at, f)
 	}
-	out := m.frame(s.id, s.vars)
-	m.makeColumns(out, s.v)
+	out := m.frame(s.ID, s.Vars)
+	m.makeColumns(out, s.Var)
 	for i := range f.N {
 		if f.IsDone(i) || span.Len() == 0 {
 			continue
 		}
-		walk := view.Walk(span, s.desc, table.CompareRows(s.prop))
-		if s.ordered {
+		walk := view.Walk(span, s.Desc, table.CompareRows(s.Prop))
+		if s.Ordered {
 			return s.first(m, p, at, out, table, &walk)
 		}
 		for ord, _, ok := walk.Next(); ok && !f.IsDone(i); ord, _, ok = walk.Next() {
 			if err := m.Tick(1); err != nil {
 				return err
 			}
-			out.CopyRow(f, i, s.vars)
-			out.Cols[s.v][out.N] = ord
+			out.CopyRow(f, i, s.Vars)
+			out.Cols[s.Var][out.N] = ord
 			if out.N++; out.N == eval.FrameSize {
 				if err := m.flush(p, at, out); err != nil {
 					return err
@@ -188,18 +112,18 @@ func (s *sorted) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 }
 
 // scan runs the step without the index.
-func (s *sorted) scan(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	if s.instead == nil {
-		return (&scan{v: s.v, id: s.id, vars: s.vars}).run(m, p, at, f)
+func (s *Sorted) scan(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	if s.Instead == nil {
+		return (&Scan{Var: s.Var, ID: s.ID, Vars: s.Vars}).run(m, p, at, f)
 	}
-	return s.instead.run(m, p, at, f)
+	return s.Instead.run(m, p, at, f)
 }
 
 // first follows the index until there is one row more than the limit; the additional row shows that
 // the limit cuts rows off. It then continues with the entities that have the same value of this key
 // as the last entity.
-func (s *sorted) first(m *matcher, p *pipe, at int, out *eval.Frame, table *version.Table, walk *index.Walk) error {
-	compare := table.CompareRows(s.prop)
+func (s *Sorted) first(m *matcher, p *Pipe, at int, out *eval.Frame, table *version.Table, walk *index.Walk) error {
+	compare := table.CompareRows(s.Prop)
 	// Start with a small frame: the limit may be reached soon.
 	const small = 32
 	size := int(max(small, min(m.MaxRows, eval.FrameSize-1)+1))
@@ -211,14 +135,14 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *eval.Frame, table *vers
 		if enough && compare(last, row) != 0 {
 			break
 		}
-		out.Cols[s.v][out.N] = ord
+		out.Cols[s.Var][out.N] = ord
 		if out.N++; out.N < size {
 			continue
 		}
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		m.makeColumns(out, s.v)
+		m.makeColumns(out, s.Var)
 		size = min(2*size, eval.FrameSize)
 		if !enough {
 			enough, last = m.out.More || int64(m.out.Rows.N) > m.MaxRows, row
@@ -232,9 +156,9 @@ func (s *sorted) first(m *matcher, p *pipe, at int, out *eval.Frame, table *vers
 
 // span finds the range of the index between the bounds of this run. The returned index is
 // nil if the property has no index, or if no bound applies and the step is not ordered.
-func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
+func (s *Sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
 	bounded := false
-	values := func(list []bound) (out []value.Value, some bool) {
+	values := func(list []Bound) (out []value.Value, some bool) {
 		for _, b := range list {
 			if b.unless >= 0 && m.Args[b.unless].IsNull() {
 				out = append(out, value.Null)
@@ -249,18 +173,18 @@ func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sort
 		}
 		return out, true
 	}
-	lower, ok := values(s.lower)
+	lower, ok := values(s.Lower)
 	if !ok {
 		return index.Span{}, &index.Sorted{}, nil
 	}
-	upper, ok := values(s.upper)
+	upper, ok := values(s.Upper)
 	if !ok {
 		return index.Span{}, &index.Sorted{}, nil
 	}
-	if !bounded && !s.ordered {
+	if !bounded && !s.Ordered {
 		return index.Span{}, nil, nil
 	}
-	view, err := table.SortedBy(m.Ctx, s.prop, func(bytes int) bool {
+	view, err := table.SortedBy(m.Ctx, s.Prop, func(bytes int) bool {
 		if m.Spend(bytes) == nil {
 			return true
 		}
@@ -274,21 +198,21 @@ func (s *sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sort
 		return view.All(), view, nil
 	}
 	below := func(row uint32) bool {
-		v := table.ValueAt(row, s.prop)
+		v := table.ValueAt(row, s.Prop)
 		if v.IsNull() {
 			return true // no bound is true for null
 		}
-		for i, b := range s.lower {
-			if !lower[i].IsNull() && isBelow(b.op, v, lower[i]) {
+		for i, b := range s.Lower {
+			if !lower[i].IsNull() && isBelow(b.Op, v, lower[i]) {
 				return true
 			}
 		}
 		return false
 	}
 	beyond := func(row uint32) bool {
-		v := table.ValueAt(row, s.prop)
-		for i, b := range s.upper {
-			if !upper[i].IsNull() && !v.IsNull() && isBeyond(b.op, v, upper[i]) {
+		v := table.ValueAt(row, s.Prop)
+		for i, b := range s.Upper {
+			if !upper[i].IsNull() && !v.IsNull() && isBeyond(b.Op, v, upper[i]) {
 				return true
 			}
 		}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -107,61 +105,19 @@ func units(t *version.Table) iter.Seq2[uint32, uint32] {
 }
 
 // shareOf returns the share of the units of a pipe, or nil if the pipe is not split.
-func (m *matcher) shareOf(p *pipe) *share {
-	if !p.splits {
+func (m *matcher) shareOf(p *Pipe) *share {
+	if !p.Splits {
 		return nil
 	}
 	return m.share
 }
 
-// mayFail reports whether a condition may end a run with an error.
-func mayFail(c *ir.Cond) bool { return !c.IsLocal() }
-
-// canSplit reports whether a pipe can run on several processors. Its steps must not use anything that belongs to the whole
-// run, apart from the weights.
-func canSplit(p *pipe) bool {
-	for i, s := range p.steps {
-		ok := false
-		switch s := s.(type) {
-		case *scan:
-			ok = i == 0 && len(s.vars) == 0
-		case *sweep:
-			ok = i == 0 && !slices.ContainsFunc(s.slow.conds, mayFail)
-		case *filter:
-			ok = !slices.ContainsFunc(s.conds, mayFail)
-		case *expand, *check:
-			ok = i > 0
-		case *multiply:
-			ok = i > 0
-		}
-		if !ok {
-			return false
-		}
-	}
-	return len(p.steps) > 1
-}
-
-// splitting finds out which pipes can run on several processors.
-func (pl *planner) splitting() {
-	if !pl.countsOnly {
-		return
-	}
-	split := func(p *pipe) { p.work, p.splits = max(p.work, costOf(p)), canSplit(p) }
-	if t, ok := pl.body.steps[0].(*terms); ok {
-		for _, p := range t.of {
-			split(p)
-		}
-		return
-	}
-	split(pl.body)
-}
-
 // start runs the steps of a pipe, on several processors if that is worth the time.
-func (m *matcher) start(p *pipe) error {
-	if !p.splits || p.work < splitCost && !m.SplitsAll {
+func (m *matcher) start(p *Pipe) error {
+	if !p.Splits || p.Work < splitCost && !m.SplitsAll {
 		return m.begins(p)
 	}
-	if last, ok := p.steps[len(p.steps)-1].(*multiply); ok {
+	if last, ok := p.Steps[len(p.Steps)-1].(*Multiply); ok {
 		if err := m.prepareWeights(last); err != nil {
 			return err
 		}
@@ -170,7 +126,7 @@ func (m *matcher) start(p *pipe) error {
 }
 
 // begins runs the steps of a pipe in this goroutine. They begin with a row without variables.
-func (m *matcher) begins(p *pipe) error {
+func (m *matcher) begins(p *Pipe) error {
 	m.unit = eval.Frame{N: 1, Cols: m.unit.Cols}
 	return m.push(p, 0, &m.unit)
 }

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
@@ -13,14 +11,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// arrangedSubquery is a subquery whose block is arranged into steps.
-type arrangedSubquery struct {
+// ArrangedSubquery is a subquery whose block is arranged into steps.
+type ArrangedSubquery struct {
 	*ir.Subquery
-	inner *pipe        // the steps of the block
-	needs []plan.VarID // optional variables from outside the block; if one of them is null, the block has no match
-	row   plan.VarID   // additional variable of the block; its value is the marker of a row
-	in    int          // position of the block's input in matcher.frames
-	id    int          // position in matcher.subqueries
+	Inner *Pipe        // the steps of the block
+	Needs []plan.VarID // optional variables from outside the block; if one of them is null, the block has no match
+	Row   plan.VarID   // additional variable of the block; its value is the marker of a row
+	In    int          // position of the block's input in matcher.frames
+	ID    int          // position in matcher.subqueries
 }
 
 // subqueryRun is the memory of a subquery in one run.
@@ -31,33 +29,6 @@ type subqueryRun struct {
 	chosen []uint32         // the memory for rows that the steps choose
 	part   eval.Frame       // see eval.Evaluator.window
 	gathered
-}
-
-// arrangeSubqueries arranges the blocks of the subqueries into steps. A block starts with the variables that
-// are bound outside of it.
-func (pl *planner) arrangeSubqueries() error {
-	for i, s := range pl.Query.Subqueries {
-		outer := &scope{varStates: make([]varState, len(pl.Types)), pipe: &pipe{}, rows: 1, start: plan.NoVar}
-		for _, v := range s.Outer {
-			outer.bind(v)
-		}
-		out := &arrangedSubquery{Subquery: s, needs: pl.nullable(outer, s.Block.Vars), row: pl.Markers(pl.optionals), in: pl.frame(), id: i}
-		pl.optionals++
-		inner := pl.scope(s.Block, outer)
-		inner.vars = append(slices.Clip(outer.vars), out.row)
-		inner.pipe.inner, inner.pipe.subquery = false, out
-		var err error
-		if out.inner, err = pl.arrangeScope(inner); err != nil {
-			return err
-		}
-		for _, o := range s.Block.Optionals {
-			if err := pl.addOptional(inner, o); err != nil {
-				return err
-			}
-		}
-		pl.arranged = append(pl.arranged, out)
-	}
-	return nil
 }
 
 // visit prepares the evaluation of subquery number i, and returns a function that ends the
@@ -75,30 +46,30 @@ func (m *matcher) visit(i int) (done func()) {
 
 // runBlock runs the block of a subquery for the rows of a frame, which has at most eval.FrameSize rows. It calls
 // m.yielded for the rows that the block yields.
-func (m *matcher) runBlock(s *arrangedSubquery, f *eval.Frame) error {
+func (m *matcher) runBlock(s *ArrangedSubquery, f *eval.Frame) error {
 	if err := m.Tick(1 + f.N); err != nil {
 		return err
 	}
-	in := m.frame(s.in, s.Outer)
-	m.column(in, s.row)
+	in := m.frame(s.In, s.Outer)
+	m.column(in, s.Row)
 	for i := range f.N {
-		if f.IsNull(s.needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.N-1 {
+		if f.IsNull(s.Needs, i) || fault.On(fault.RowDropped) && i > 0 && i == f.N-1 {
 			continue
 		}
 		for _, v := range s.Outer {
 			in.Cols[v][in.N] = f.Cols[v][i]
 		}
-		in.Cols[s.row][in.N] = uint32(i)
+		in.Cols[s.Row][in.N] = uint32(i)
 		in.N++
 	}
-	return m.push(s.inner, 0, in)
+	return m.push(s.Inner, 0, in)
 }
 
 // yielded adds the rows that the block of a subquery yields to the subquery's aggregate or to its
 // gathered rows.
-func (m *matcher) yielded(s *arrangedSubquery, f *eval.Frame) error {
-	run := &m.subqueries[s.id]
-	markers := f.Cols[s.row][:f.N]
+func (m *matcher) yielded(s *ArrangedSubquery, f *eval.Frame) error {
+	run := &m.subqueries[s.ID]
+	markers := f.Cols[s.Row][:f.N]
 	if s.BlockRows == nil {
 		return run.sum.Accumulate(m.Evaluator, &s.Agg, f, markers)
 	}
@@ -109,7 +80,7 @@ func (m *matcher) yielded(s *arrangedSubquery, f *eval.Frame) error {
 // position `at`.
 func (m *matcher) EvalBlockAgg(i int, f *eval.Frame, vec *column.Vec, at int) error {
 	defer m.visit(i)()
-	s, run := m.arranged[i], &m.subqueries[i]
+	s, run := m.Arranged[i], &m.subqueries[i]
 	if len(s.Outer) > 0 {
 		return m.totals(s, f, vec, at)
 	}
@@ -129,8 +100,8 @@ func (m *matcher) EvalBlockAgg(i int, f *eval.Frame, vec *column.Vec, at int) er
 
 // totals runs the block of an aggregate, and writes the values for the rows of a frame into vec, beginning at
 // position `at`.
-func (m *matcher) totals(s *arrangedSubquery, f *eval.Frame, vec *column.Vec, at int) error {
-	sum := &m.subqueries[s.id].sum
+func (m *matcher) totals(s *ArrangedSubquery, f *eval.Frame, vec *column.Vec, at int) error {
+	sum := &m.subqueries[s.ID].sum
 	sum.Reset()
 	for range f.N {
 		sum.Grow()
@@ -179,7 +150,7 @@ func (r *subqueryRun) end() {
 // explainSubquery returns the operator of a subquery. The parameter `rows` is the estimated number of rows for
 // which the run evaluates it.
 func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
-	s := x.arranged[i]
+	s := x.Arranged[i]
 	if len(s.Outer) == 0 {
 		rows = 1
 	}
@@ -193,7 +164,7 @@ func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
 		}
 	}
 	op := &engine.Operator{Name: name + " block", Estimate: rows}
-	if inner, _ := x.pipe(s.inner, nil); inner != nil {
+	if inner, _ := x.pipe(s.Inner, nil); inner != nil {
 		op.Children = append(op.Children, inner)
 	}
 	var parts []*ir.Expr
@@ -212,7 +183,7 @@ func (x *explainer) explainSubquery(i int, rows float64) *engine.Operator {
 		op.Children = append(op.Children, x.explainHoldings(e, rows)...)
 	}
 	if x.prof != nil {
-		x.measure(op, x.prof.of(s.inner, len(s.inner.steps)).rows, 0)
+		x.measure(op, x.prof.of(s.Inner, len(s.Inner.Steps)).rows, 0)
 	}
 	return op
 }

@@ -34,7 +34,7 @@ func newGathered(q *ir.Query) gathered {
 }
 
 // gather collects rows that a block yields. From time to time it drops the rows past the limit.
-func (m *matcher) gather(s *arrangedSubquery, run *subqueryRun, f *eval.Frame, markers []uint32) error {
+func (m *matcher) gather(s *ArrangedSubquery, run *subqueryRun, f *eval.Frame, markers []uint32) error {
 	if err := m.Spend(s.RowBytes() * f.N); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func permuted(list, at []uint32) []uint32 {
 
 // sortGathered puts the numbers of the gathered rows into run.perm: by marker, and then in the order of the
 // block. It leaves out the rows past the limit of the block.
-func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
+func (m *matcher) sortGathered(s *ArrangedSubquery, run *subqueryRun) error {
 	n := run.rows.N
 	taken := n * (4 + sink.SortKeyBytes*(len(s.Order)+len(s.Ties)))
 	if err := m.Spend(taken); err != nil {
@@ -135,7 +135,7 @@ func (m *matcher) sortGathered(s *arrangedSubquery, run *subqueryRun) error {
 // records runs the block of subquery number i for the rows of a frame, and stores the records in
 // `kept` and `offsets` of the subquery's memory. The caller must have called visit.
 func (m *matcher) records(i int, f *eval.Frame) error {
-	s, run := m.arranged[i], &m.subqueries[i]
+	s, run := m.Arranged[i], &m.subqueries[i]
 	m.Spent -= int64(run.charged)
 	run.charged, run.kept.N = 0, 0
 	for _, v := range s.Keep {
@@ -163,7 +163,7 @@ func (m *matcher) records(i int, f *eval.Frame) error {
 
 // sharedRecords makes the records of a block that uses no outer variable. All n outer rows have the
 // same records, so the block runs once.
-func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) error {
+func (m *matcher) sharedRecords(s *ArrangedSubquery, run *subqueryRun, n int) error {
 	if n == 0 {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (m *matcher) sharedRecords(s *arrangedSubquery, run *subqueryRun, n int) er
 }
 
 // recordsOf appends the records of the rows of a frame, which has at most eval.FrameSize rows.
-func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *eval.Frame) error {
+func (m *matcher) recordsOf(s *ArrangedSubquery, run *subqueryRun, f *eval.Frame) error {
 	run.rows.N, run.markers = 0, run.markers[:0]
 	for _, v := range s.Keep {
 		run.rows.Cols[v] = run.rows.Cols[v][:0]
@@ -221,7 +221,7 @@ func (m *matcher) recordsOf(s *arrangedSubquery, run *subqueryRun, f *eval.Frame
 
 // keepRecords appends n rows to the records. The function `of` returns the ordinals that a variable
 // has in these rows.
-func (m *matcher) keepRecords(s *arrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
+func (m *matcher) keepRecords(s *ArrangedSubquery, run *subqueryRun, n int, of func(plan.VarID) []uint32) error {
 	if err := m.Nest(n, s.Name); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (m *matcher) EvalMember(i int, f *eval.Frame, vec *column.Vec, at int) erro
 	if err != nil {
 		return err
 	}
-	s, run := m.arranged[i], &m.subqueries[i]
+	s, run := m.Arranged[i], &m.subqueries[i]
 	ex := s.Columns[0].Value
 	values := m.Eval(ex, &run.kept)
 	for k := range f.N {
@@ -286,7 +286,7 @@ func (m *matcher) RecordsColumn(c *ir.Projection, f *eval.Frame) (engine.Column,
 	if err := m.records(c.Rows, f); err != nil {
 		return engine.Column{}, err
 	}
-	s, run := m.arranged[c.Rows], &m.subqueries[c.Rows]
+	s, run := m.Arranged[c.Rows], &m.subqueries[c.Rows]
 	out := engine.Column{Type: c.Type, Fields: make([]engine.Column, len(s.Columns))}
 	for k := range s.Columns {
 		var err error

@@ -11,13 +11,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// sweep binds the first variable of a read to entities of its type. It binds only entities with
+// Sweep binds the first variable of a read to entities of its type. It binds only entities with
 // properties that satisfy comparisons with constants. sweep works on the columns block by block.
-type sweep struct {
-	v     plan.VarID  // the variable that it binds
-	id    int         // position in matcher.frames of the frame for the result
-	tests []sweepTest // all of them must be true
-	slow  filter      // the same conditions, for entities that are in no block
+type Sweep struct {
+	Var   plan.VarID  // the variable that it binds
+	ID    int         // position in matcher.frames of the frame for the result
+	Tests []sweepTest // all of them must be true
+	Slow  Filter      // the same conditions, for entities that are in no block
 }
 
 // sweepTest is a comparison of a property with a constant.
@@ -36,64 +36,9 @@ type sweeper struct {
 	rest    []uint32        // memory for the ordinals that Table.Sweep passes outside of blocks
 }
 
-// If a filter follows a scan, sweeps replaces the scan with a sweep. If the first step is a sorted
-// step, the sweep becomes its fallback.
-func (pl *planner) sweeps(p *pipe) {
-	if len(p.steps) < 2 || p.inner {
-		return
-	}
-	var v plan.VarID
-	var id int
-	var bounded *sorted
-	switch first := p.steps[0].(type) {
-	case *scan:
-		v, id = first.v, first.id
-		if len(first.vars) > 0 {
-			return
-		}
-	case *sorted:
-		v, id, bounded = first.v, first.id, first
-		if len(first.vars) > 0 {
-			return
-		}
-	default:
-		return
-	}
-	f, ok := p.steps[1].(*filter)
-	if !ok {
-		return
-	}
-	s := &sweep{v: v, id: id, slow: filter{vars: f.vars}}
-	var left []*ir.Cond
-	for _, c := range f.conds {
-		if t, ok := newSweepTest(c, v); ok {
-			s.tests = append(s.tests, t)
-			s.slow.conds = append(s.slow.conds, c)
-		} else {
-			left = append(left, c)
-		}
-	}
-	if len(s.tests) == 0 {
-		return
-	}
-	if bounded != nil {
-		// The entities that the index finds must still be filtered.
-		bounded.instead = s
-		return
-	}
-	p.steps[0] = s
-	if left == nil {
-		p.steps = append(p.steps[:1], p.steps[2:]...)
-		p.estimates = p.estimates[1:]
-	} else {
-		p.estimates[0] = p.estimates[1]
-		p.steps[1] = &filter{conds: left, vars: f.vars}
-	}
-}
-
-// newSweepTest returns the test for a condition. It reports false if the columns cannot be
+// NewSweepTest returns the test for a condition. It reports false if the columns cannot be
 // compared block by block.
-func newSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
+func NewSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
 	t := sweepTest{cond: c, op: c.Op}
 	if !c.Compares() {
 		return t, false
@@ -114,18 +59,18 @@ func newSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
 }
 
 // run implements step.
-func (s *sweep) run(m *matcher, p *pipe, at int, _ *eval.Frame) error {
-	table := m.Table(s.v)
-	out := m.frame(s.id, nil)
-	m.makeColumns(out, s.v)
+func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
+	table := m.Table(s.Var)
+	out := m.frame(s.ID, nil)
+	m.makeColumns(out, s.Var)
 	w := &m.sweeper
-	if len(w.kernels) < len(s.tests) {
-		w.kernels = make([]column.Kernel, len(s.tests))
+	if len(w.kernels) < len(s.Tests) {
+		w.kernels = make([]column.Kernel, len(s.Tests))
 	}
 	if w.rest == nil {
 		w.rest = make([]uint32, eval.FrameSize)
 	}
-	for _, t := range s.tests {
+	for _, t := range s.Tests {
 		if t.applies(m.Evaluator) && m.Constant(t.constant).IsNull() {
 			return nil
 		}
@@ -144,14 +89,14 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *eval.Frame) error {
 		}
 		for i, word := range b.Live {
 			for ; word != 0; word &= word - 1 {
-				out.Cols[s.v][out.N] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
+				out.Cols[s.Var][out.N] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
 				if out.N++; out.N < eval.FrameSize {
 					continue
 				}
 				if err := m.flush(p, at, out); err != nil {
 					return err
 				}
-				m.makeColumns(out, s.v)
+				m.makeColumns(out, s.Var)
 			}
 		}
 		return nil
@@ -162,9 +107,9 @@ func (s *sweep) run(m *matcher, p *pipe, at int, _ *eval.Frame) error {
 		if err := m.flush(p, at, out); err != nil {
 			return err
 		}
-		m.makeColumns(out, s.v)
-		out.N = copy(out.Cols[s.v], ords)
-		if !s.slow.keep(m, out) {
+		m.makeColumns(out, s.Var)
+		out.N = copy(out.Cols[s.Var], ords)
+		if !s.Slow.keep(m, out) {
 			out.N = 0
 		}
 		return nil
@@ -186,11 +131,11 @@ func (t *sweepTest) applies(ev *eval.Evaluator) bool {
 }
 
 // prepare makes the kernels for a segment.
-func (s *sweep) prepare(m *matcher, segment *version.Segment) {
+func (s *Sweep) prepare(m *matcher, segment *version.Segment) {
 	w := &m.sweeper
 	w.order = w.order[:0]
-	for i := range s.tests {
-		t := &s.tests[i]
+	for i := range s.Tests {
+		t := &s.Tests[i]
 		if !t.applies(m.Evaluator) {
 			continue
 		}

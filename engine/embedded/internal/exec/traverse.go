@@ -2,7 +2,6 @@ package exec
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -10,69 +9,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// traverse is the common part of expand, check, reach and explore.
-type traverse struct {
+// Traversal is the common part of expand, check, reach and explore.
+type Traversal struct {
 	*ir.Link
-	back bool         // follows edges from target to source
-	from plan.VarID   // the bound end
-	to   plan.VarID   // the other end
-	vars []plan.VarID // already bound
-	id   int          // position in matcher.frames and matcher.walks
+	Back bool         // follows edges from target to source
+	Near plan.VarID   // the bound end
+	Far  plan.VarID   // the other end
+	Vars []plan.VarID // already bound
+	ID   int          // position in matcher.frames and matcher.walks
 }
 
-// traverse returns the part that all steps for a link have in common. If the argument `back` is
-// true, the steps follow the edges backwards.
-func (pl *planner) traverse(s *scope, l *ir.Link, back bool) traverse {
-	tr := traverse{Link: l, back: back, from: l.From, to: l.To, vars: slices.Clip(s.vars), id: pl.frame()}
-	if back {
-		tr.from, tr.to = l.To, l.From
-	}
-	return tr
-}
-
-// addExpand adds the step that binds the other end of a traversal.
-func (pl *planner) addExpand(s *scope, l *ir.Link, back bool) {
-	tr := pl.traverse(s, l, back)
-	switch {
-	case l.Same:
-		s.pipe.steps = append(s.pipe.steps, &identify{tr, false})
-	case l.Explores():
-		s.pipe.steps = append(s.pipe.steps, pl.explore(tr, false))
-	case tr.Walk:
-		s.pipe.steps = append(s.pipe.steps, &reach{tr, false, 0})
-	default:
-		s.pipe.steps = append(s.pipe.steps, &expand{tr})
-	}
-	s.bind(tr.to)
-	s.bind(l.EdgeVar)
-}
-
-// check returns the step for a traversal with both ends bound.
-func (pl *planner) check(s *scope, l *ir.Link) step {
-	tr := pl.traverse(s, l, false)
-	switch {
-	case l.Same:
-		return &identify{tr, true}
-	case l.Explores():
-		return pl.explore(tr, true)
-	case tr.Walk:
-		return &reach{tr, true, pl.frame()}
-	case l.OrTypes != nil:
-		return &checkAlternatives{tr}
-	}
-	return &check{traverse: tr}
-}
-
-// expand follows the edges of a node.
-type expand struct{ traverse }
+// Expand follows the edges of a node.
+type Expand struct{ Traversal }
 
 // run implements step.
-func (s *expand) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	out := m.frame(s.id, s.vars)
-	m.makeColumns(out, s.to, s.EdgeVar)
+func (s *Expand) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	out := m.frame(s.ID, s.Vars)
+	m.makeColumns(out, s.Far, s.EdgeVar)
 	var room [2]eval.Hop
-	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
-	last := p.inner && at == len(p.steps)-1
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.Back, s.Undirected || s.Back)
+	last := p.Inner && at == len(p.Steps)-1
 	if len(hops) == 1 && hops[0].Whole && s.EdgeVar == plan.NoVar && f.Found == nil && !last {
 		return s.follow(m, p, at, f, out, hops[0].Adj)
 	}
@@ -80,7 +36,7 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 		if f.IsDone(i) {
 			continue
 		}
-		edges, others, err := m.neighbours(s, hops, f.Cols[s.from][i])
+		edges, others, err := m.neighbours(s, hops, f.Cols[s.Near][i])
 		if err != nil {
 			return err
 		}
@@ -90,8 +46,8 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 			continue
 		}
 		for len(others) > 0 {
-			k := out.Repeat(f, i, s.vars, len(others))
-			copy(out.Cols[s.to][out.N-k:out.N], others)
+			k := out.Repeat(f, i, s.Vars, len(others))
+			copy(out.Cols[s.Far][out.N-k:out.N], others)
 			others = others[k:]
 			if s.EdgeVar != plan.NoVar {
 				copy(out.Cols[s.EdgeVar][out.N-k:out.N], edges)
@@ -112,10 +68,10 @@ func (s *expand) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 }
 
 // follow does the work of run if an index lists the neighbours of every node. It copies the rows column by column.
-func (s *expand) follow(m *matcher, p *pipe, at int, f, out *eval.Frame, adj *index.Adjacency) error {
-	to := out.Cols[s.to][:eval.FrameSize]
+func (s *Expand) follow(m *matcher, p *Pipe, at int, f, out *eval.Frame, adj *index.Adjacency) error {
+	to := out.Cols[s.Far][:eval.FrameSize]
 	n := 0
-	for i, node := range f.Cols[s.from][:f.N] {
+	for i, node := range f.Cols[s.Near][:f.N] {
 		for others := adj.Others(node); len(others) > 0; {
 			k := 1
 			if len(others) == 1 {
@@ -144,8 +100,8 @@ func (s *expand) follow(m *matcher, p *pipe, at int, f, out *eval.Frame, adj *in
 
 // passOn flushes the first n rows of a frame. The step has bound its variable; passOn copies the other variables from the
 // rows of f that matcher.origins lists.
-func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *eval.Frame, n int) error {
-	for _, v := range s.vars {
+func (s *Expand) passOn(m *matcher, p *Pipe, at int, f, out *eval.Frame, n int) error {
+	for _, v := range s.Vars {
 		from, to := f.Cols[v][:f.N], out.Cols[v][:n]
 		for k, i := range m.origins[:n] {
 			to[k] = from[i]
@@ -159,11 +115,11 @@ func (s *expand) passOn(m *matcher, p *pipe, at int, f, out *eval.Frame, n int) 
 }
 
 // count implements [counter].
-func (s *expand) count(m *matcher, f *eval.Frame) (n int, err error) {
+func (s *Expand) count(m *matcher, f *eval.Frame) (n int, err error) {
 	var room [2]eval.Hop
-	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.back, s.Undirected || s.back)
+	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.Back, s.Undirected || s.Back)
 	for i := range f.N {
-		_, others, err := m.neighbours(s, hops, f.Cols[s.from][i])
+		_, others, err := m.neighbours(s, hops, f.Cols[s.Near][i])
 		if err != nil {
 			return 0, err
 		}
@@ -176,7 +132,7 @@ func (s *expand) count(m *matcher, f *eval.Frame) (n int, err error) {
 // has no edge variable, it returns each node once, and no edges. The lists belong to the
 // index, or are valid until the next call for the same step: while a step passes on the rows of a
 // node with many edges, later steps call neighbours too.
-func (m *matcher) neighbours(s *expand, hops []eval.Hop, node uint32) (edges, others []uint32, err error) {
+func (m *matcher) neighbours(s *Expand, hops []eval.Hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
 	if h := &hops[0]; len(hops) == 1 && (h.Whole || h.Alive && (wanted || h.Adj.Distinct()) && h.Adj.InBase(node)) {
 		if wanted {
@@ -186,10 +142,10 @@ func (m *matcher) neighbours(s *expand, hops []eval.Hop, node uint32) (edges, ot
 		}
 		return edges, others, m.Tick(1 + len(others))
 	}
-	near := &m.around[s.id]
+	near := &m.around[s.ID]
 	edges, others = near.Edges[:0], near.Nodes[:0]
-	seen := &m.walks[s.id]
-	seen.Begin(m.Table(s.to).Ordinals())
+	seen := &m.walks[s.ID]
+	seen.Begin(m.Table(s.Far).Ordinals())
 	for k, h := range hops {
 		base, nodes := h.Adj.Base(node)
 		if err := m.Tick(1 + len(base)); err != nil {
@@ -226,16 +182,16 @@ func (m *matcher) neighbours(s *expand, hops []eval.Hop, node uint32) (edges, ot
 	return edges, others, m.Hold(4 * more)
 }
 
-// check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
+// Check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
 // the rows in which no edge joins them. If there is an edge variable, check binds it to each
 // joining edge.
-type check struct {
-	traverse
-	not bool // keeps the rows without an edge; it replaces a `not` block that contains only the traversal
+type Check struct {
+	Traversal
+	Not bool // keeps the rows without an edge; it replaces a `not` block that contains only the traversal
 }
 
 // run implements step.
-func (s *check) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
+func (s *Check) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	if s.EdgeVar != plan.NoVar {
 		return s.bind(m, p, at, f)
 	}
@@ -250,7 +206,7 @@ func (s *check) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 			return err
 		}
 		for i := range from {
-			if set.has(from[i], to[i]) != s.not {
+			if set.has(from[i], to[i]) != s.Not {
 				rows = append(rows, uint32(i))
 			}
 		}
@@ -273,13 +229,13 @@ func (s *check) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 			return err
 		}
 		for ; i < k; i++ {
-			if j.joins(others[i]) != s.not {
+			if j.joins(others[i]) != s.Not {
 				rows = append(rows, uint32(i))
 			}
 		}
 	}
 	m.Chosen = rows
-	f.Choose(rows, s.vars)
+	f.Choose(rows, s.Vars)
 	return m.push(p, at+1, f)
 }
 
@@ -298,7 +254,7 @@ type edgeTest struct {
 
 // edgeTest returns an edgeTest for a node. The parameter `tests` is the number of calls of
 // edgeTest.joins that will follow.
-func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeTest, err error) {
+func (m *matcher) edgeTest(s *Check, node uint32, back bool, tests int) (j edgeTest, err error) {
 	j.node, j.back, j.n = node, back, 1
 	if j.set, err = m.edgeSet(s); j.set != nil || err != nil {
 		return j, cmp.Or(err, m.Tick(tests))
@@ -324,7 +280,7 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 	if back {
 		far = s.From
 	}
-	j.marked = &m.walks[s.id]
+	j.marked = &m.walks[s.ID]
 	j.marked.Begin(m.Table(far).Ordinals())
 	for _, h := range j.hops[:j.n] {
 		if err := m.Trail(j.marked, h, []uint32{node}); err != nil {
@@ -339,11 +295,11 @@ func (m *matcher) edgeTest(s *check, node uint32, back bool, tests int) (j edgeT
 
 // oppositeHops returns the opposite directions of the hops of an edgeTest. They are valid until the next call for the same
 // step.
-func (m *matcher) oppositeHops(s *check, back bool) *[2]eval.Hop {
+func (m *matcher) oppositeHops(s *Check, back bool) *[2]eval.Hop {
 	if m.opposites == nil {
-		m.opposites = make([][2]eval.Hop, m.arrangement.frames)
+		m.opposites = make([][2]eval.Hop, m.Arrangement.Frames)
 	}
-	hops := &m.opposites[s.id]
+	hops := &m.opposites[s.ID]
 	*hops, _ = m.Hops(s.EdgeType, s.Undirected || back, s.Undirected || !back)
 	if s.Undirected {
 		hops[0], hops[1] = hops[1], hops[0]
@@ -375,9 +331,9 @@ func (j *edgeTest) joins(other uint32) bool {
 }
 
 // bind binds the edge variable.
-func (s *check) bind(m *matcher, p *pipe, at int, f *eval.Frame) error {
+func (s *Check) bind(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	hops, n := m.Hops(s.EdgeType, true, s.Undirected)
-	out := m.frame(s.id, s.vars)
+	out := m.frame(s.ID, s.Vars)
 	m.makeColumns(out, s.EdgeVar)
 	var err error
 	for i := range f.N {
@@ -393,7 +349,7 @@ func (s *check) bind(m *matcher, p *pipe, at int, f *eval.Frame) error {
 				break
 			}
 			eval.Joined(h, a, b, func(edge uint32) bool {
-				out.CopyRow(f, i, s.vars)
+				out.CopyRow(f, i, s.Vars)
 				out.Cols[s.EdgeVar][out.N] = edge
 				if out.N++; out.N == eval.FrameSize {
 					err = cmp.Or(m.Tick(eval.FrameSize), m.flush(p, at, out))

@@ -10,15 +10,15 @@ import (
 // breadthFirst returns the nodes at a distance from the node `from` that is within the bounds of
 // the traversal. If the traversal leads back to its start, breadthFirst returns the start too if
 // the shortest walk back to it is within the bounds. The list is valid until the next call.
-func (m *matcher) breadthFirst(s *traverse, from uint32, w *eval.Walk) ([]uint32, error) {
+func (m *matcher) breadthFirst(s *Traversal, from uint32, w *eval.Walk) ([]uint32, error) {
 	most := s.Max - fault.Count(fault.HopLost)
 	closed := s.From == s.To
 	like := m.Types[s.From] == m.Types[s.To]
 	if !like {
 		most = min(most, 1) // edges of this type cannot be chained
 	}
-	hops, n := m.Hops(s.EdgeType, s.Undirected || !s.back, s.Undirected || s.back)
-	w.Begin(m.Table(s.to).Ordinals())
+	hops, n := m.Hops(s.EdgeType, s.Undirected || !s.Back, s.Undirected || s.Back)
+	w.Begin(m.Table(s.Far).Ordinals())
 	if like && (!closed || fault.On(fault.StartVisited)) {
 		w.Visit(from) // at the distance 0
 	}
@@ -73,37 +73,37 @@ func (m *matcher) breadthFirst(s *traverse, from uint32, w *eval.Walk) ([]uint32
 	return w.Visited[within:], nil
 }
 
-// reach walks breadth first from a node. If both ends are bound, it keeps the rows in which the
+// Reach walks breadth first from a node. If both ends are bound, it keeps the rows in which the
 // walk reaches the other node. Otherwise it binds the other variable to each reached node.
-type reach struct {
-	traverse
-	both bool // whether both ends are bound
-	set  int  // number of the walk that marks the nodes within the bounds
+type Reach struct {
+	Traversal
+	Both bool // whether both ends are bound
+	Set  int  // number of the walk that marks the nodes within the bounds
 }
 
 // run implements step.
-func (s *reach) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
-	if s.both {
+func (s *Reach) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
+	if s.Both {
 		return s.check(m, p, at, f)
 	}
-	out := m.frame(s.id, s.vars)
-	m.makeColumns(out, s.to)
+	out := m.frame(s.ID, s.Vars)
+	m.makeColumns(out, s.Far)
 	var reached []uint32
 	last := version.NoOrd
 	for i := range f.N {
 		if f.IsDone(i) {
 			continue
 		}
-		if node := f.Cols[s.from][i]; node != last {
+		if node := f.Cols[s.Near][i]; node != last {
 			var err error
-			if reached, err = m.breadthFirst(&s.traverse, node, &m.walks[s.id]); err != nil {
+			if reached, err = m.breadthFirst(&s.Traversal, node, &m.walks[s.ID]); err != nil {
 				return m.InWalk(err, &s.Traverse)
 			}
 			last = node
 		}
 		for left := reached; len(left) > 0; {
-			k := out.Repeat(f, i, s.vars, len(left))
-			copy(out.Cols[s.to][out.N-k:out.N], left)
+			k := out.Repeat(f, i, s.Vars, len(left))
+			copy(out.Cols[s.Far][out.N-k:out.N], left)
 			left = left[k:]
 			if out.N < eval.FrameSize {
 				break
@@ -120,9 +120,9 @@ func (s *reach) run(m *matcher, p *pipe, at int, f *eval.Frame) error {
 }
 
 // count implements [counter].
-func (s *reach) count(m *matcher, f *eval.Frame) (n int, err error) {
+func (s *Reach) count(m *matcher, f *eval.Frame) (n int, err error) {
 	for i := range f.N {
-		reached, err := m.breadthFirst(&s.traverse, f.Cols[s.from][i], &m.walks[s.id])
+		reached, err := m.breadthFirst(&s.Traversal, f.Cols[s.Near][i], &m.walks[s.ID])
 		if err != nil {
 			return 0, m.InWalk(err, &s.Traverse)
 		}
@@ -133,11 +133,11 @@ func (s *reach) count(m *matcher, f *eval.Frame) (n int, err error) {
 
 // check keeps the rows in which a walk from one node reaches the other. It walks from the end that has fewer
 // distinct nodes in the first frame, and remembers what the first of them reach.
-func (s *reach) check(m *matcher, p *pipe, at int, f *eval.Frame) error {
+func (s *Reach) check(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	known := m.reachedBy(s, f)
-	t := s.traverse
+	t := s.Traversal
 	if known.flip {
-		t.back, t.from, t.to = !t.back, t.to, t.from
+		t.Back, t.Near, t.Far = !t.Back, t.Far, t.Near
 	}
 	var within engine.Bitmap
 	last := version.NoOrd
@@ -146,18 +146,18 @@ func (s *reach) check(m *matcher, p *pipe, at int, f *eval.Frame) error {
 		if f.IsDone(i) {
 			continue
 		}
-		if node := f.Cols[t.from][i]; node != last {
+		if node := f.Cols[t.Near][i]; node != last {
 			var err error
-			if within, err = m.reachable(&t, node, known, &m.walks[s.set]); err != nil {
+			if within, err = m.reachable(&t, node, known, &m.walks[s.Set]); err != nil {
 				return m.InWalk(err, &s.Traverse)
 			}
 			last = node
 		}
-		if within.Get(int(f.Cols[t.to][i])) {
+		if within.Get(int(f.Cols[t.Far][i])) {
 			rows = append(rows, uint32(i))
 		}
 	}
 	m.Chosen = rows
-	f.Choose(rows, s.vars)
+	f.Choose(rows, s.Vars)
 	return m.push(p, at+1, f)
 }

@@ -1,4 +1,4 @@
-package exec
+package mutate
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine"

@@ -1,17 +1,18 @@
-package exec
+package mutate
 
 import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// ExplainMutation returns one operator for each statement of a mutation. The mutation must fit the
+// Explain returns one operator for each statement of a mutation. The mutation must fit the
 // snapshot's schema. If the match of a block does not fit, the error is that of [Bind].
-func ExplainMutation(ctx context.Context, q *plan.Query, snap *version.Snapshot) ([]*engine.Operator, error) {
+func Explain(ctx context.Context, q *plan.Query, snap *version.Snapshot) ([]*engine.Operator, error) {
 	text := plan.SpellerOf(q)
 	var list []*engine.Operator
 	for _, s := range q.Mutation.Statements {
@@ -25,7 +26,7 @@ func ExplainMutation(ctx context.Context, q *plan.Query, snap *version.Snapshot)
 			op.Detail = "element of " + text.Expr(each.List)
 		} else {
 			match := matchQuery(q, each.Read)
-			prog, err := Bind(ctx, match, snap)
+			prog, err := planner.Bind(ctx, match, snap)
 			if err != nil {
 				return nil, err
 			}

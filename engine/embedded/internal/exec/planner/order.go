@@ -1,52 +1,37 @@
-package exec
+package planner
 
 import (
 	"math"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// pipe is a sequence of steps. Each step pushes frames of rows to the next one.
-type pipe struct {
-	steps []step // in the order in which rows pass them
-	inner bool   // belongs to a block inside the match, but not to an `optional` block
-	// optional is the step with the block that the pipe belongs to; nil for other blocks.
-	optional *optionalStep
-	// subquery is the subquery whose block the pipe runs. It is nil if the block belongs to no
-	// subquery.
-	subquery *arrangedSubquery
-	splits   bool    // the pipe can run on several processors
-	work     float64 // estimated cost of a run, if `splits` is set
-	counts   counter // the last step, if the read only counts its rows; else nil
-	// estimates holds the estimated number of rows that each step yields, for Explain.
-	estimates []float64
-}
-
 // planner arranges the clauses of a bound query into steps, the cheapest first.
 type planner struct {
 	*ir.Query
-	*arrangement
+	*exec.Arrangement
 	*ir.Meter
 	estimator
 }
 
 // newPlanner returns a planner for program p. The sizes in `snap` decide the order of the steps.
-func newPlanner(p *Program, snap *version.Snapshot, work *ir.Meter) *planner {
-	return &planner{Query: &p.Query, arrangement: &p.arrangement, Meter: work, estimator: estimator{of: p.Types, over: p.Over, snap: snap}}
+func newPlanner(p *exec.Program, snap *version.Snapshot, work *ir.Meter) *planner {
+	return &planner{Query: &p.Query, Arrangement: &p.Arrangement, Meter: work, estimator: estimator{of: p.Types, over: p.Over, snap: snap}}
 }
 
 // plan chooses the steps of the program and their order.
 func (pl *planner) plan() error {
 	first := pl.top()
 	if first != nil {
-		pl.body = &pipe{steps: []step{first}, estimates: []float64{min(float64(pl.Read.Limit), float64(pl.live(first.v)))}}
+		pl.Body = &exec.Pipe{Steps: []exec.Step{first}, Estimates: []float64{min(float64(pl.Read.Limit), float64(pl.live(first.Var)))}}
 	} else {
 		var err error
-		if pl.body, err = pl.pipe(pl.Match, nil); err != nil {
+		if pl.Body, err = pl.pipe(pl.Match, nil); err != nil {
 			return err
 		}
 		if err := pl.connected(); err != nil {
@@ -54,7 +39,7 @@ func (pl *planner) plan() error {
 		}
 	}
 	for _, t := range pl.Havings {
-		pl.havingTests = append(pl.havingTests, arrangedHaving(t))
+		pl.HavingTests = append(pl.HavingTests, arrangedHaving(t))
 	}
 	if err := pl.arrangeHoldings(); err != nil {
 		return err
@@ -63,10 +48,10 @@ func (pl *planner) plan() error {
 		return err
 	}
 	pl.followOrder()
-	pl.sweeps(pl.body)
-	if d := pl.degrees(); d != nil && d.countsRows(pl.Query) {
-		d.id = pl.frame()
-		pl.body = &pipe{steps: []step{d}, estimates: []float64{float64(pl.live(d.v))}}
+	pl.sweeps(pl.Body)
+	if d := pl.degrees(); d != nil && d.CountsRows(pl.Query) {
+		d.ID = pl.frame()
+		pl.Body = &exec.Pipe{Steps: []exec.Step{d}, Estimates: []float64{float64(pl.live(d.Var))}}
 	} else {
 		pl.tallying()
 		if err := pl.factorize(); err != nil {
@@ -75,13 +60,13 @@ func (pl *planner) plan() error {
 	}
 	pl.lookAhead()
 	pl.splitting()
-	pl.first = pl.firstLookup()
+	pl.First = pl.firstLookup()
 	if first != nil {
 		return nil
 	}
 	if s := pl.approximate(); s != nil {
-		est := s.rows.estimates[len(s.rows.estimates)-1]
-		pl.body = &pipe{steps: []step{s}, estimates: []float64{min(est, float64(pl.Read.Limit))}}
+		est := s.Rows.Estimates[len(s.Rows.Estimates)-1]
+		pl.Body = &exec.Pipe{Steps: []exec.Step{s}, Estimates: []float64{min(est, float64(pl.Read.Limit))}}
 	}
 	return nil
 }
@@ -89,43 +74,43 @@ func (pl *planner) plan() error {
 // tallying finds out whether the read only counts its rows. Such a run need not make the
 // rows: the last step can return their number instead.
 func (pl *planner) tallying() {
-	pl.countsOnly = pl.Read.Grouped && len(pl.Fusions)+len(pl.Drops) == 0 &&
+	pl.CountsOnly = pl.Read.Grouped && len(pl.Fusions)+len(pl.Drops) == 0 &&
 		!slices.ContainsFunc(pl.Columns, func(c ir.Projection) bool { return c.Agg < 0 }) &&
 		!slices.ContainsFunc(pl.Aggs, func(a ir.Aggregate) bool { return !a.Rows })
-	if !pl.countsOnly {
+	if !pl.CountsOnly {
 		return
 	}
-	switch last := pl.body.steps[len(pl.body.steps)-1].(type) {
-	case *expand:
-		pl.body.counts = last
-	case *reach:
-		if !last.both {
-			pl.body.counts = last
+	switch last := pl.Body.Steps[len(pl.Body.Steps)-1].(type) {
+	case *exec.Expand:
+		pl.Body.Counts = last
+	case *exec.Reach:
+		if !last.Both {
+			pl.Body.Counts = last
 		}
 	}
 }
 
 // frame reserves a frame for a step and returns its number.
 func (pl *planner) frame() int {
-	pl.frames++
-	return pl.frames - 1
+	pl.Frames++
+	return pl.Frames - 1
 }
 
 // pipe arranges the clauses of a block into steps. The parameter `outer` is the scope that
 // surrounds a block inside the match; it is nil for the match itself.
-func (pl *planner) pipe(b *ir.Block, outer *scope) (*pipe, error) {
+func (pl *planner) pipe(b *ir.Block, outer *scope) (*exec.Pipe, error) {
 	return pl.pipeIn(b, pl.scope(b, outer))
 }
 
 // pipeFrom arranges the clauses of the match into steps. The first step binds the variable `start`, unless that is NoVar.
-func (pl *planner) pipeFrom(b *ir.Block, start plan.VarID) (*pipe, error) {
+func (pl *planner) pipeFrom(b *ir.Block, start plan.VarID) (*exec.Pipe, error) {
 	s := pl.scope(b, nil)
 	s.start = start
 	return pl.pipeIn(b, s)
 }
 
 // pipeIn arranges the clauses of a block into steps.
-func (pl *planner) pipeIn(b *ir.Block, s *scope) (*pipe, error) {
+func (pl *planner) pipeIn(b *ir.Block, s *scope) (*exec.Pipe, error) {
 	p, err := pl.arrangeScope(s)
 	if err != nil {
 		return nil, err
@@ -139,7 +124,7 @@ func (pl *planner) pipeIn(b *ir.Block, s *scope) (*pipe, error) {
 }
 
 // arrangeScope arranges the clauses of a scope into steps, except `optional` blocks.
-func (pl *planner) arrangeScope(s *scope) (*pipe, error) {
+func (pl *planner) arrangeScope(s *scope) (*exec.Pipe, error) {
 	for {
 		if err := pl.settle(s); err != nil {
 			return nil, err
@@ -168,7 +153,7 @@ func (pl *planner) settle(s *scope) error {
 			open = append(open, l)
 			continue
 		}
-		s.pipe.steps = append(s.pipe.steps, pl.check(s, l))
+		s.pipe.Steps = append(s.pipe.Steps, pl.check(s, l))
 		s.scaleRows(pl.fanout(l, false) / max(1, float64(pl.live(l.To))))
 		if l.EdgeVar != plan.NoVar {
 			s.links = append(open, s.links[i+1:]...)
@@ -192,11 +177,11 @@ func (pl *planner) settleFilters(s *scope) {
 		}
 		w.done = true
 		if id := pl.idCond(w.cond); id != nil {
-			id.vars = slices.Clip(s.vars)
-			s.pipe.steps = append(s.pipe.steps, id)
+			id.Vars = slices.Clip(s.vars)
+			s.pipe.Steps = append(s.pipe.Steps, id)
 			kept := 1.0
-			if !id.not {
-				kept = 1 / max(1, float64(pl.live(id.v)))
+			if !id.Not {
+				kept = 1 / max(1, float64(pl.live(id.Var)))
 			}
 			s.scaleRows(kept)
 			continue
@@ -208,7 +193,7 @@ func (pl *planner) settleFilters(s *scope) {
 	if conds != nil {
 		// Test texts last, because reading them costs the most.
 		slices.SortStableFunc(conds, func(a, b *ir.Cond) int { return a.Weight() - b.Weight() })
-		s.pipe.steps = append(s.pipe.steps, &filter{conds: conds, vars: slices.Clip(s.vars)})
+		s.pipe.Steps = append(s.pipe.Steps, &exec.Filter{Conds: conds, Vars: slices.Clip(s.vars)})
 	}
 	s.scaleRows(share)
 }
@@ -216,13 +201,13 @@ func (pl *planner) settleFilters(s *scope) {
 // accessPath lists the ways in which the filters of a block can bind a variable, when certain other
 // variables are already bound.
 type accessPath struct {
-	lookup *lookup      // nil for none
-	probe  *probe       // nil for none
-	sorted *sorted      // nil for none
-	each   *members     // nil for none
-	shared *probeShared // nil for none
-	text   int          // position in ir.Query.Texts, or -1
-	share  float64      // estimated share of the variable's entities that the filters keep
+	lookup *exec.Lookup      // nil for none
+	probe  *exec.Probe       // nil for none
+	sorted *exec.Sorted      // nil for none
+	each   *exec.Members     // nil for none
+	shared *exec.ProbeShared // nil for none
+	text   int               // position in ir.Query.Texts, or -1
+	share  float64           // estimated share of the variable's entities that the filters keep
 }
 
 // accessPath finds the access path of a variable. The scope keeps it until it binds another
@@ -292,7 +277,7 @@ func (pl *planner) extend(s *scope) error {
 			offer(lookupCost, 1, func() { pl.addLookup(s, e.lookup) })
 		}
 		if e.probe != nil {
-			offer(probeCost+live*probeShare, live*math.Pow(ir.EqualShare, float64(len(e.probe.exs))), func() { pl.addProbe(s, e.probe) })
+			offer(probeCost+live*probeShare, live*math.Pow(ir.EqualShare, float64(len(e.probe.Exprs))), func() { pl.addProbe(s, e.probe) })
 		}
 		if e.shared != nil {
 			offer(pl.cost(e.shared), pl.found(e.shared), func() { pl.addProbeShared(s, e.shared) })

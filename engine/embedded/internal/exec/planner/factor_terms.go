@@ -1,4 +1,4 @@
-package exec
+package planner
 
 import (
 	"cmp"
@@ -7,18 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// A condition $a != $b, or a block `not { $a knows $b }`, may keep parts from being taken off a pattern. The rows of the
-// pattern with the condition are the rows without it, less the rows with its opposite. The opposite of the first is that
-// the two variables are one, and that of the second is one more traversal. So the count of a pattern with n exclusions is
-// the sum of 2ⁿ counts without exclusions, half of which are subtracted.
-
-// maxExclusions is the maximum number of exclusions of a pattern that is counted in terms.
-const maxExclusions = 3
 
 // exclusion is a condition with an opposite that can be part of a pattern.
 type exclusion struct {
@@ -33,6 +26,14 @@ type term struct {
 	times int64
 	key   string // patterns with equal keys are equal
 }
+
+// A condition $a != $b, or a block `not { $a knows $b }`, may keep parts from being taken off a pattern. The rows of the
+// pattern with the condition are the rows without it, less the rows with its opposite. The opposite of the first is that
+// the two variables are one, and that of the second is one more traversal. So the count of a pattern with n exclusions is
+// the sum of 2ⁿ counts without exclusions, half of which are subtracted.
+
+// maxExclusions is the maximum number of exclusions of a pattern that is counted in terms.
+const maxExclusions = 3
 
 // exclusions returns the exclusions of a block whose opposites can be part of a pattern.
 func (pl *planner) exclusions(b *ir.Block) (out []exclusion) {
@@ -177,7 +178,7 @@ func (pl *planner) factorize() error {
 		return nil
 	}
 	gain, termGain := factorGain, 1.0
-	usual := costOf(pl.body)
+	usual := costOf(pl.Body)
 	switch {
 	case pl.snap.Size() < smallGraph:
 		gain, termGain = smallGain, smallGain
@@ -192,7 +193,7 @@ func (pl *planner) factorize() error {
 	parts := []term{{block: pl.Match, times: 1}}
 	layouts := []layout{one}
 	cost := one.cost
-	if pl.countsOnly {
+	if pl.CountsOnly {
 		if list := pl.terms(pl.Match); len(list) > 0 {
 			var of []layout
 			total := 0.0
@@ -211,36 +212,36 @@ func (pl *planner) factorize() error {
 	if cost >= limit {
 		return nil
 	}
-	var pipes []*pipe
+	var pipes []*exec.Pipe
 	for i, t := range parts {
 		p, _, err := pl.product(t.block, layouts[i])
 		if err != nil {
 			return err
 		}
-		last := p.steps[len(p.steps)-1].(*multiply)
-		last.times = t.times
+		last := p.Steps[len(p.Steps)-1].(*exec.Multiply)
+		last.Times = t.times
 		pl.sweeps(p)
 		pipes = append(pipes, p)
 	}
-	pl.body = pipes[0]
+	pl.Body = pipes[0]
 	if len(pipes) > 1 || parts[0].times != 1 {
-		pl.body = &pipe{steps: []step{&terms{of: pipes}}, estimates: []float64{pipes[0].estimates[len(pipes[0].estimates)-1]}}
+		pl.Body = &exec.Pipe{Steps: []exec.Step{&exec.Terms{Of: pipes}}, Estimates: []float64{pipes[0].Estimates[len(pipes[0].Estimates)-1]}}
 	}
 	return nil
 }
 
 // costOf estimates the cost of the steps of a pipe, in rows that a step receives or yields.
-func costOf(p *pipe) float64 {
+func costOf(p *exec.Pipe) float64 {
 	total, in := 0.0, 1.0
-	for i, n := range p.estimates {
-		switch p.steps[i].(type) {
-		case *scan:
+	for i, n := range p.Estimates {
+		switch p.Steps[i].(type) {
+		case *exec.Scan:
 			total += n * scanRow
-		case *filter, *idFilter:
+		case *exec.Filter, *exec.IDFilter:
 			total += in * filterRow
 		default:
 			total += in
-			if i < len(p.estimates)-1 || p.counts == nil {
+			if i < len(p.Estimates)-1 || p.Counts == nil {
 				total += n
 			}
 		}
@@ -254,12 +255,12 @@ const maxRounds = 8
 
 // cheapest returns the layout of the steps for a pattern that costs the least. It leaves no trace in the planner.
 func (pl *planner) cheapest(b *ir.Block) (best layout, err error) {
-	was := *pl.arrangement
-	defer func() { *pl.arrangement = was }()
+	was := *pl.Arrangement
+	defer func() { *pl.Arrangement = was }()
 	for rounds := range maxRounds + 1 {
 		core, _, more := pl.peel(b, rounds)
 		for _, start := range pl.starts(core) {
-			*pl.arrangement = was
+			*pl.Arrangement = was
 			l := layout{rounds: rounds, start: start}
 			if _, l.cost, err = pl.product(b, l); err != nil {
 				return best, err
@@ -294,7 +295,7 @@ func (pl *planner) starts(b *ir.Block) []plan.VarID {
 
 // peel takes the leaves off a block in a number of rounds. It returns the core and the weights of its variables, and
 // reports whether there was a leaf in the last round.
-func (pl *planner) peel(b *ir.Block, rounds int) (core *ir.Block, weights []*weight, more bool) {
+func (pl *planner) peel(b *ir.Block, rounds int) (core *ir.Block, weights []*exec.Weight, more bool) {
 	p := pl.newPeeler(b)
 	more = true
 	for i := 0; i < rounds && more; i++ {
@@ -308,51 +309,51 @@ func (pl *planner) peel(b *ir.Block, rounds int) (core *ir.Block, weights []*wei
 }
 
 // product makes the steps that count a pattern, and returns their cost.
-func (pl *planner) product(b *ir.Block, l layout) (*pipe, float64, error) {
+func (pl *planner) product(b *ir.Block, l layout) (*exec.Pipe, float64, error) {
 	core, weights, _ := pl.peel(b, l.rounds)
 	p, err := pl.pipeFrom(core, l.start)
 	if err != nil {
 		return nil, 0, err
 	}
-	s := &multiply{of: weights, times: 1, vars: pl.Keep}
+	s := &exec.Multiply{Of: weights, Times: 1, Vars: pl.Keep}
 	rows := 1.0
-	if n := len(p.estimates); n > 0 {
-		rows = p.estimates[n-1]
+	if n := len(p.Estimates); n > 0 {
+		rows = p.Estimates[n-1]
 	}
 	cost := costOf(p)
-	if s.last = pl.closing(p, core); s.last != nil {
+	if s.Last = pl.closing(p, core); s.Last != nil {
 		cost = costOf(p)
-		if n := len(p.estimates); n > 0 {
-			rows = p.estimates[n-1]
+		if n := len(p.Estimates); n > 0 {
+			rows = p.Estimates[n-1]
 		}
-		each := pl.fanout(s.last.Link, s.last.back)
-		for i, w := range s.of {
-			if w.v == s.last.to {
-				s.last.of = w
-				s.of = slices.Delete(s.of, i, i+1)
+		each := pl.fanout(s.Last.Link, s.Last.Back)
+		for i, w := range s.Of {
+			if w.Var == s.Last.Far {
+				s.Last.Of = w
+				s.Of = slices.Delete(s.Of, i, i+1)
 				cost += pl.keepWeights(w, math.Inf(1))
 				break
 			}
 		}
-		cost += rows * (closingRow + each*edgeCost*float64(len(s.last.checks)))
+		cost += rows * (closingRow + each*edgeCost*float64(len(s.Last.Checks)))
 	}
-	for _, w := range s.of {
+	for _, w := range s.Of {
 		cost += pl.keepWeights(w, rows)
 	}
-	p.steps = append(p.steps, s)
-	p.estimates = append(p.estimates, cmp.Or(rows, 1))
-	p.work = cost
+	p.Steps = append(p.Steps, s)
+	p.Estimates = append(p.Estimates, cmp.Or(rows, 1))
+	p.Work = cost
 	return p, cost, nil
 }
 
 // closing removes the steps from the end of a pipe that bind the last variable and check its other traversals, and
 // returns what stands for them. It returns nil if the pipe does not end with such steps.
-func (pl *planner) closing(p *pipe, core *ir.Block) *closing {
-	n := len(p.steps)
-	var checks []*check
+func (pl *planner) closing(p *exec.Pipe, core *ir.Block) *exec.Closing {
+	n := len(p.Steps)
+	var checks []*exec.Check
 	for n > 0 {
-		c, ok := p.steps[n-1].(*check)
-		if !ok || c.EdgeVar != plan.NoVar || c.not || c.From == c.To || !c.IsPlain() {
+		c, ok := p.Steps[n-1].(*exec.Check)
+		if !ok || c.EdgeVar != plan.NoVar || c.Not || c.From == c.To || !c.IsPlain() {
 			break
 		}
 		checks = append(checks, c)
@@ -361,10 +362,10 @@ func (pl *planner) closing(p *pipe, core *ir.Block) *closing {
 	if n == 0 {
 		return nil
 	}
-	last, ok := p.steps[n-1].(*expand)
-	if !ok || !last.IsPlain() || slices.Contains(pl.Keep, last.to) || slices.ContainsFunc(checks, func(c *check) bool { return c.From != last.to && c.To != last.to }) {
+	last, ok := p.Steps[n-1].(*exec.Expand)
+	if !ok || !last.IsPlain() || slices.Contains(pl.Keep, last.Far) || slices.ContainsFunc(checks, func(c *exec.Check) bool { return c.From != last.Far && c.To != last.Far }) {
 		return nil
 	}
-	p.steps, p.estimates = p.steps[:n-1], p.estimates[:n-1]
-	return &closing{expand: *last, checks: checks}
+	p.Steps, p.Estimates = p.Steps[:n-1], p.Estimates[:n-1]
+	return &exec.Closing{Expand: *last, Checks: checks}
 }

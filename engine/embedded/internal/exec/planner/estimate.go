@@ -1,8 +1,9 @@
-package exec
+package planner
 
 import (
 	"math"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -61,22 +62,22 @@ func (e *estimator) fanout(l *ir.Link, back bool) float64 {
 
 // passing estimates the share of a first step's rows that the later steps keep. It does not
 // count filters that are bounds of the first step.
-func (e *estimator) passing(first *sorted, later []step) float64 {
-	bounded := len(first.lower)+len(first.upper) > 0
+func (e *estimator) passing(first *exec.Sorted, later []exec.Step) float64 {
+	bounded := len(first.Lower)+len(first.Upper) > 0
 	share := 1.0
 	for _, s := range later {
 		switch s := s.(type) {
-		case *filter:
-			for _, c := range s.conds {
+		case *exec.Filter:
+			for _, c := range s.Conds {
 				switch {
 				case c.Text >= 0:
 					share *= ir.TextShare
-				case bounded && c.Left.Kind == ir.ExprProp && c.Left.Prop == first.prop:
+				case bounded && c.Left.Kind == ir.ExprProp && c.Left.Prop == first.Prop:
 				default:
 					share *= c.Share()
 				}
 			}
-		case *expand, *reach, *explore, *optionalStep:
+		case *exec.Expand, *exec.Reach, *exec.Explore, *exec.OptionalStep:
 		default:
 			share *= ir.OtherShare
 		}

@@ -1,4 +1,5 @@
-package exec
+// Package mutate runs mutations in a transaction.
+package mutate
 
 import (
 	"context"
@@ -266,7 +267,7 @@ func (w *Write) entity(e plan.Expr) (value.Value, error) {
 		if table, ord, ok := w.found(e.Var); ok {
 			return value.OfString(w.endID(table, ord, e.To)), nil
 		}
-	default: // BindMutation refuses other expressions
+	default: // Bind refuses other expressions
 	}
 	return value.Null, nil
 }

@@ -1,4 +1,4 @@
-package exec
+package mutate
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -7,9 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// BindMutation checks that a mutation fits a schema. It does not check the matches of blocks; see [BindBlocks]. The
+// Bind checks that a mutation fits a schema. It does not check the matches of blocks; see [BindBlocks]. The
 // error is a *engine.SchemaMismatch.
-func BindMutation(q *plan.Query, s *version.Schema) error {
+func Bind(q *plan.Query, s *version.Schema) error {
 	if q.Mutation == nil {
 		return ir.Mismatch("the query is not a mutation")
 	}

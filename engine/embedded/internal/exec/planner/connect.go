@@ -1,8 +1,9 @@
-package exec
+package planner
 
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -25,7 +26,7 @@ func (pl *planner) connected() error {
 	if !pl.Read.Grouped {
 		return nil
 	}
-	if startsAgain(pl.body) {
+	if startsAgain(pl.Body) {
 		if err := pl.connectedFrom(plan.NoVar); err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (pl *planner) connected() error {
 		return nil // without a cycle, the order matters less
 	}
 	for _, v := range nodes {
-		if costOf(pl.body) < costlyRows {
+		if costOf(pl.Body) < costlyRows {
 			return nil
 		}
 		if err := pl.connectedFrom(v); err != nil {
@@ -92,26 +93,26 @@ func (pl *planner) following(s *scope, l *ir.Link, to plan.VarID) float64 {
 // connectedFrom replaces the steps of the body by connected steps that begin at a variable, or at any if it is NoVar, if
 // those cost less.
 func (pl *planner) connectedFrom(start plan.VarID) error {
-	was := *pl.arrangement
+	was := *pl.Arrangement
 	s := pl.scope(pl.Match, nil)
 	s.connected, s.start = true, start
 	p, err := pl.pipeIn(pl.Match, s)
 	if err != nil {
 		return err
 	}
-	if costOf(p) >= connectGain*costOf(was.body) {
-		*pl.arrangement = was
+	if costOf(p) >= connectGain*costOf(was.Body) {
+		*pl.Arrangement = was
 		return nil
 	}
-	pl.body = p
+	pl.Body = p
 	return nil
 }
 
 // startsAgain reports whether a step after the first one finds nodes in another way than over a traversal.
-func startsAgain(p *pipe) bool {
-	return len(p.steps) > 1 && slices.ContainsFunc(p.steps[1:], func(s step) bool {
+func startsAgain(p *exec.Pipe) bool {
+	return len(p.Steps) > 1 && slices.ContainsFunc(p.Steps[1:], func(s exec.Step) bool {
 		switch s.(type) {
-		case *scan, *lookup, *probe, *sorted:
+		case *exec.Scan, *exec.Lookup, *exec.Probe, *exec.Sorted:
 			return true
 		}
 		return false

@@ -1,4 +1,4 @@
-package exec
+package mutate
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -19,7 +20,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	}
 	snap := w.Tx.View()
 	q := matchQuery(w.query, s.Read)
-	prog, err := Bind(w.ctx, q, snap)
+	prog, err := planner.Bind(w.ctx, q, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func tooManyRows(what string, n int64) error {
 func BindBlocks(ctx context.Context, q *plan.Query, snap *version.Snapshot) error {
 	for _, st := range q.Mutation.Statements {
 		if each, ok := st.(plan.ForEach); ok && each.Read != nil {
-			if _, err := Bind(ctx, matchQuery(q, each.Read), snap); err != nil {
+			if _, err := planner.Bind(ctx, matchQuery(q, each.Read), snap); err != nil {
 				return err
 			}
 		}

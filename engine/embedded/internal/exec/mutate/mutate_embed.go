@@ -1,4 +1,4 @@
-package exec
+package mutate
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type embedding struct {
 // nil, it returns no vectors. EmbedFor may wait for the provider, so call it before taking
 // the write lock. The caller must have checked the arguments. The error is an *EmbedError.
 func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
-	if e == nil || BindMutation(q, s) != nil {
+	if e == nil || Bind(q, s) != nil {
 		return nil, nil // the write reports the error
 	}
 	var out Vectors

@@ -1,43 +1,13 @@
-package exec
+package planner
 
 import (
 	"math"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
-
-// A read that only counts rows need not make a row for each match. If a part of the pattern hangs on the rest by one
-// variable and forms a tree, the number of matches of that part depends on the node of that variable alone. The planner
-// takes such parts off the pattern. The steps make rows for the rest, the core, and the step [multiply] counts each row
-// as often as the product of the numbers of matches of the parts.
-
-// weight gives each node of a variable the number of matches of the parts that hang on the variable. It is the product
-// of the factors.
-type weight struct {
-	v       plan.VarID // the variable
-	conds   []*ir.Cond // conditions on the variable; nodes that fail one have the weight 0
-	factors []*factor  // none if each node that satisfies the conditions has the weight 1
-	kept    int        // position in matcher.weighed of the weights of all nodes; -1 if they are not kept
-	// part is set if the variable belongs to a part, so that the steps do not test its conditions.
-	part bool
-}
-
-// factor is the number of matches of one part, or of all parts of an `optional` block at one variable.
-type factor struct {
-	branches []*branch // the number is the product of these
-	optional bool      // a number of 0 counts as 1
-}
-
-// branch is a traversal from a variable to another one, which is the first variable of a part.
-type branch struct {
-	expand         // from the variable outside of the part
-	of     *weight // the weights of the other variable
-}
-
-// isUniform reports whether each node has the weight 1.
-func (w *weight) isUniform() bool { return len(w.conds)+len(w.factors) == 0 }
 
 // peeler takes parts off a block.
 type peeler struct {
@@ -48,13 +18,13 @@ type peeler struct {
 	options []*ir.Optional // the `optional` blocks of the core
 	tests   []*ir.Test     // the tests of the core
 	fixed   []bool         // by variable: whether it must stay in the core
-	weights []*weight      // by variable; nil for a variable without conditions and parts
+	weights []*exec.Weight // by variable; nil for a variable without conditions and parts
 }
 
 // newPeeler returns a peeler for a block of the match.
 func (pl *planner) newPeeler(b *ir.Block) *peeler {
 	p := &peeler{planner: pl, links: slices.Clone(b.Links), conds: slices.Clone(b.Conds), options: slices.Clone(b.Optionals), tests: b.Tests,
-		fixed: make([]bool, len(pl.Types)), weights: make([]*weight, len(pl.Types))}
+		fixed: make([]bool, len(pl.Types)), weights: make([]*exec.Weight, len(pl.Types))}
 	for _, v := range b.Vars {
 		if v != plan.NoVar && !slices.Contains(p.vars, v) {
 			p.vars = append(p.vars, v)
@@ -111,9 +81,9 @@ func (pl *planner) finds(c *ir.Cond) bool {
 }
 
 // weight returns the weight of a variable, which it makes if there is none yet.
-func (p *peeler) weight(v plan.VarID) *weight {
+func (p *peeler) weight(v plan.VarID) *exec.Weight {
 	if p.weights[v] == nil {
-		p.weights[v] = &weight{v: v, kept: -1}
+		p.weights[v] = &exec.Weight{Var: v, Kept: -1}
 	}
 	return p.weights[v]
 }
@@ -155,7 +125,7 @@ func (p *peeler) round() bool {
 			}
 			p.links = slices.DeleteFunc(p.links, func(o *ir.Link) bool { return o == l })
 			w := p.weight(at)
-			w.factors = append(w.factors, &factor{branches: []*branch{p.take(v, l, at)}})
+			w.Factors = append(w.Factors, &exec.Factor{Branches: []*exec.Branch{p.take(v, l, at)}})
 		}
 	}
 	return any
@@ -165,7 +135,7 @@ func (p *peeler) round() bool {
 func (p *peeler) parts(v plan.VarID) int {
 	n := 0
 	if w := p.weights[v]; w != nil {
-		n = len(w.factors)
+		n = len(w.Factors)
 	}
 	for _, c := range p.conds {
 		if slices.Contains(c.Vars, v) {
@@ -176,19 +146,19 @@ func (p *peeler) parts(v plan.VarID) int {
 }
 
 // take moves a variable out of the core, with its conditions. It returns the branch that leads to the variable.
-func (p *peeler) take(v plan.VarID, l *ir.Link, at plan.VarID) *branch {
+func (p *peeler) take(v plan.VarID, l *ir.Link, at plan.VarID) *exec.Branch {
 	w := p.weight(v)
-	w.part = true
+	w.Part = true
 	p.conds = slices.DeleteFunc(p.conds, func(c *ir.Cond) bool {
 		own := slices.Contains(c.Vars, v)
 		if own {
-			w.conds = append(w.conds, c)
+			w.Conds = append(w.Conds, c)
 		}
 		return own
 	})
 	p.vars = slices.DeleteFunc(p.vars, func(u plan.VarID) bool { return u == v })
-	out := &branch{of: w}
-	out.traverse = traverse{Link: l, back: l.To == at, from: at, to: v, id: p.frame()}
+	out := &exec.Branch{Of: w}
+	out.Traversal = exec.Traversal{Link: l, Back: l.To == at, Near: at, Far: v, ID: p.frame()}
 	return out
 }
 
@@ -196,7 +166,7 @@ func (p *peeler) take(v plan.VarID, l *ir.Link, at plan.VarID) *branch {
 func (p *peeler) optionals() {
 	var left []*ir.Optional
 	for i, o := range p.options {
-		f := (*factor)(nil)
+		f := (*exec.Factor)(nil)
 		at := p.joint(o, p.options[i+1:])
 		if at != plan.NoVar {
 			f = p.optional(o, at)
@@ -205,7 +175,7 @@ func (p *peeler) optionals() {
 			left = append(left, o)
 			continue
 		}
-		p.weight(at).factors = append(p.weight(at).factors, f)
+		p.weight(at).Factors = append(p.weight(at).Factors, f)
 	}
 	p.options = left
 	for _, o := range left {
@@ -268,28 +238,28 @@ func (p *peeler) joint(o *ir.Optional, later []*ir.Optional) plan.VarID {
 }
 
 // optional returns the factor for an `optional` block at a variable, or nil if the block is no tree.
-func (p *peeler) optional(o *ir.Optional, at plan.VarID) *factor {
+func (p *peeler) optional(o *ir.Optional, at plan.VarID) *exec.Factor {
 	in := &peeler{planner: p.planner, vars: append(slices.Clone(o.Binds), at), links: slices.Clone(o.Block.Links), conds: slices.Clone(o.Block.Conds),
-		fixed: make([]bool, len(p.Types)), weights: make([]*weight, len(p.Types))}
+		fixed: make([]bool, len(p.Types)), weights: make([]*exec.Weight, len(p.Types))}
 	in.fixed[at] = true
 	for in.round() {
 	}
 	if len(in.links)+len(in.conds) > 0 || len(in.vars) != 1 {
 		return nil
 	}
-	f := &factor{optional: true}
-	for _, one := range in.weight(at).factors {
-		f.branches = append(f.branches, one.branches...)
+	f := &exec.Factor{Optional: true}
+	for _, one := range in.weight(at).Factors {
+		f.Branches = append(f.Branches, one.Branches...)
 	}
 	return f
 }
 
 // core returns what is left of the block, and the weights of its variables.
-func (p *peeler) core() (*ir.Block, []*weight) {
+func (p *peeler) core() (*ir.Block, []*exec.Weight) {
 	b := &ir.Block{Vars: p.vars, Links: p.links, Conds: p.conds, Tests: p.tests, Optionals: p.options}
-	var out []*weight
+	var out []*exec.Weight
 	for _, v := range p.vars {
-		if w := p.weights[v]; w != nil && len(w.factors) > 0 {
+		if w := p.weights[v]; w != nil && len(w.Factors) > 0 {
 			out = append(out, w)
 		}
 	}
@@ -316,26 +286,26 @@ const (
 
 // keepWeights decides which weights are kept, and returns the cost of all weights below w. The weight w is asked for a number of
 // rows.
-func (pl *planner) keepWeights(w *weight, rows float64) float64 {
-	live := float64(pl.live(w.v))
+func (pl *planner) keepWeights(w *exec.Weight, rows float64) float64 {
+	live := float64(pl.live(w.Var))
 	each, total := 0.0, 0.0
-	for _, f := range w.factors {
-		for _, b := range f.branches {
-			if b.of.isUniform() && !b.Undirected && b.OrTypes == nil {
+	for _, f := range w.Factors {
+		for _, b := range f.Branches {
+			if b.Of.IsUniform() && !b.Undirected && b.OrTypes == nil {
 				each += rowCost
 				continue
 			}
-			each += edgeCost * pl.fanout(b.Link, b.back)
-			if !b.of.isUniform() {
-				total += pl.keepWeights(b.of, math.Inf(1))
+			each += edgeCost * pl.fanout(b.Link, b.Back)
+			if !b.Of.IsUniform() {
+				total += pl.keepWeights(b.Of, math.Inf(1))
 			}
 		}
 	}
 	if rows <= live {
 		return total + rows*each
 	}
-	w.kept = pl.weighed
-	pl.weighed++
+	w.Kept = pl.Weighed
+	pl.Weighed++
 	if math.IsInf(rows, 1) {
 		rows = 0
 	}

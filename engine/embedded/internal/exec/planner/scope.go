@@ -1,8 +1,9 @@
-package exec
+package planner
 
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -18,7 +19,7 @@ type scope struct {
 	open        int                           // number of filters with an unbound variable
 	tests       []*ir.Test                    // blocks that no step tests yet
 	accessPaths map[plan.VarID]*accessPath    // see planner.accessPath
-	pipe        *pipe                         // the steps so far
+	pipe        *exec.Pipe                    // the steps so far
 	rows        float64                       // estimated number of rows so far
 	start       plan.VarID                    // the variable to bind first, or NoVar
 	connected   bool                          // steps follow traversals from the bound variables where they can
@@ -44,7 +45,7 @@ type pendingCond struct {
 // scope returns the scope of a block. The parameter `outer` is the scope around a block inside the
 // match; it is nil for the match.
 func (pl *planner) scope(b *ir.Block, outer *scope) *scope {
-	s := &scope{pipe: &pipe{inner: outer != nil}, rows: 1, links: slices.Clone(b.Links), tests: b.Tests, start: plan.NoVar}
+	s := &scope{pipe: &exec.Pipe{Inner: outer != nil}, rows: 1, links: slices.Clone(b.Links), tests: b.Tests, start: plan.NoVar}
 	if outer == nil {
 		s.varStates = make([]varState, len(pl.Types))
 	} else {
@@ -129,11 +130,11 @@ func (pl *planner) filtersOn(s *scope, v plan.VarID) func(yield func(*pendingCon
 // scaleRows records an estimate: the steps added since the last call multiply the number of rows by
 // the factor `times`.
 func (s *scope) scaleRows(times float64) {
-	if len(s.pipe.estimates) == len(s.pipe.steps) {
+	if len(s.pipe.Estimates) == len(s.pipe.Steps) {
 		return
 	}
 	s.rows *= times
-	for len(s.pipe.estimates) < len(s.pipe.steps) {
-		s.pipe.estimates = append(s.pipe.estimates, s.rows)
+	for len(s.pipe.Estimates) < len(s.pipe.Steps) {
+		s.pipe.Estimates = append(s.pipe.Estimates, s.rows)
 	}
 }

@@ -92,7 +92,7 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
 	if err := r.evaluator.TextErr; err != nil {
-		return err // see beginShared; the steps need all tables of an interface
+		return err // see eval.Evaluator.Begin; the steps need all tables of an interface
 	}
 	if err := r.evaluator.BeginConstants(); err != nil {
 		return err

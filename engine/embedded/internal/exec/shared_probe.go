@@ -15,7 +15,7 @@ import (
 // filter with the value still runs afterwards.
 type ProbeShared struct {
 	Var  plan.VarID   // the variable that it binds
-	Prop int          // position in the properties of the interface, byID or ByRef
+	Prop int          // position in the properties of the interface, ByID or ByRef
 	Expr *ir.Expr     // the value
 	Ways []MemberPath // by position among the members of the interface
 	Vars []plan.VarID // variables that are already bound
@@ -25,7 +25,7 @@ type ProbeShared struct {
 // The values of ProbeShared.Prop that do not stand for properties.
 const (
 	ByID  = -1 // the id
-	ByRef = -2 // the type and the id; the value is a text of refText
+	ByRef = -2 // the type and the id; the value is a text of ir.ExprRef
 )
 
 // MemberPath says how a step finds the nodes of one type.

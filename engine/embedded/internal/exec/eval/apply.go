@@ -81,7 +81,7 @@ func (ev *Evaluator) Fail(err error) {
 }
 
 // window returns the rows of a frame from position `from` up to, but not including, `to`, as a
-// frame. It is valid until the next call of window. Blocks that run meanwhile use other memory; see matcher.visit.
+// frame. It is valid until the next call of window. Blocks that run meanwhile use other memory; see exec.matcher.visit.
 func (ev *Evaluator) window(f *Frame, from, to int) *Frame {
 	w := ev.Part
 	w.N, w.Groups = to-from, nil

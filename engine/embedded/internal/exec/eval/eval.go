@@ -67,7 +67,7 @@ type Evaluator struct {
 	choices    []choice     // by ir.Expr.Choice
 	ChosenBy   [][]uint32   // by position in ir.Query.Holdings: the memory for rows that the block's steps choose
 	// Searches is the memory of the searches for walks. It has first an element for each element of
-	// ir.Query.Routes, and then an element for each step explore, by explore.number.
+	// ir.Query.Routes, and then an element for each step explore, by exec.Explore.Number.
 	Searches []Search
 	walkBudget
 	examineBudget
@@ -309,7 +309,7 @@ func (ev *Evaluator) ValueAt(e *ir.Expr, f *Frame, i int) value.Value {
 	case ir.ExprMatch:
 		// A text match is never equal to a key.
 	case ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
-		// No lookup uses such an expression; see scope.isKnown.
+		// No lookup uses such an expression; see planner.scope.isKnown.
 	}
 	return value.Null
 }
@@ -328,6 +328,6 @@ type Options struct {
 	Embedder Embedder
 	// SplitAll lets small counts run on several processors, too, for tests.
 	SplitAll bool
-	// Analyze enables counting the rows and times of the steps, see Result.Explain.
+	// Analyze enables counting the rows and times of the steps, see exec.Result.Explain.
 	Analyze bool
 }

@@ -17,7 +17,7 @@ type examineBudget struct {
 const ExaminedResource = "nodes and edges that one query examines"
 
 // Examine adds n to the number of nodes and edges that the run has examined. The error is a *engine.TooLarge without a
-// hint; see matcher.inStep.
+// hint; see exec.matcher.inStep.
 func (b *examineBudget) Examine(n int64) error {
 	if b.Total += n; b.Total > b.MostExamined {
 		return &engine.TooLarge{Resource: ExaminedResource, Limit: b.MostExamined, Actual: b.Total}

@@ -12,7 +12,7 @@ import (
 type endPart uint8
 
 const (
-	wholeEnd  endPart = iota // the id of the entity; for a reference, the text that evaluator.evalRef makes for its node
+	wholeEnd  endPart = iota // the id of the entity; for a reference, the text that the evaluator makes for its node
 	endOfType                // the type of the node that a reference stands for
 	endID                    // the id of the node that a reference stands for
 )
@@ -63,8 +63,8 @@ func isNode(e plan.Expr) bool {
 	return false
 }
 
-// twoNodes returns the operands of a comparison with the node at an end of an edge, as texts; see evaluator.evalRef. It
-// reports false if the comparison is another one.
+// twoNodes returns the operands of a comparison with the node at an end of an edge, as the texts that the evaluator
+// makes. It reports false if the comparison is another one.
 func (b *binder) twoNodes(c plan.Compare) (left, right *Expr, ok bool, err error) {
 	_, l := c.Left.(plan.EndNode)
 	_, r := c.Right.(plan.EndNode)

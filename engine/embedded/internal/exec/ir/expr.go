@@ -53,7 +53,7 @@ type Expr struct {
 
 	Holding  int          // for ExprHolds: position in Query.Holdings
 	Subquery int          // for ExprBlockAgg and ExprMember: position in Query.Subqueries
-	Choice   int          // for ExprApply of `if` and `coalesce`: position in evaluator.choices
+	Choice   int          // for ExprApply of `if` and `coalesce`: number of the call
 	Vars     []plan.VarID // for ExprApply of `if` and `coalesce`: the variables that the arguments use
 
 	Form form   // for ExprConst: the text that it takes from a parameter that is a node

@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// ref binds the text that identifies the node of a variable among those of all types; see evaluator.evalRef.
+// ref binds the text that identifies the node of a variable among those of all types.
 func (b *binder) ref(w plan.Whole) *Expr {
 	b.Step(1)
 	out := &Expr{Kind: ExprRef, Src: w, Var: w.Var, Type: value.Of(value.String), Slot: b.Vecs, Optional: b.Read.Vars[w.Var].Optional}

@@ -12,9 +12,9 @@ type form uint8
 
 const (
 	PlainForm form = iota // the argument as it is
-	refForm               // the text that evaluator.evalRef makes for the node, whose type is in the argument
+	refForm               // the text that the evaluator makes for the node, whose type is in the argument
 	IDForm                // the id of the node in the argument; null if the node has another type than Expr.Node
-	TypedForm             // the text that evaluator.evalRef makes for the node of type Expr.Node whose id is the argument
+	TypedForm             // the text that the evaluator makes for the node of type Expr.Node whose id is the argument
 )
 
 // nodeParam returns the operands of a comparison of a node with a parameter that is a node of an interface, or that is

@@ -10,7 +10,7 @@ import (
 )
 
 // single makes the batch of a row from the copy of the row, for a program whose field
-// firstLookup.single is set. It reports false if the copy lacks a value.
+// exec.FirstLookup.Single is set. It reports false if the copy lacks a value.
 func (o *Output) single(row uint32) bool {
 	v := o.lone
 	copies, at := o.Tables[v].Copied(o.from.Rows.Cols[v][row])
@@ -33,7 +33,7 @@ func (o *Output) single(row uint32) bool {
 type Output struct {
 	*eval.Evaluator
 	from *Collector // holds the collected rows
-	// lone is the variable of the lookup, if the field firstLookup.single of the program is set; else NoVar.
+	// lone is the variable of the lookup, if the field exec.FirstLookup.Single of the program is set; else NoVar.
 	lone    plan.VarID
 	rows    eval.Frame      // rows of the batch
 	batch   engine.Batch    // the current batch; its memory is reused

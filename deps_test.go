@@ -3,10 +3,13 @@ package omnigraph
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"go/ast"
 	"go/doc"
 	"go/parser"
 	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -352,6 +355,66 @@ func TestPublicExamples(t *testing.T) {
 		}
 		if run == 0 {
 			t.Errorf("the public package %s has no example with an output: add one to %s/example_test.go", name, name)
+		}
+	}
+}
+
+// The rooms of execution can be walked: a package has at most maxFiles files, without tests, and a type at most maxMethods
+// methods unless manyMethods gives a reason.
+const maxFiles, maxMethods = 40, 40
+
+// manyMethods lists types of execution with more than maxMethods methods, and why.
+var manyMethods = map[string]string{
+	"ir.binder":       "a method binds or checks one construct of the language",
+	"eval.Evaluator":  "a method evaluates one kind of expression or condition",
+	"exec.matcher":    "a method does one task of a kind of step, with the memory that steps share",
+	"planner.planner": "a method chooses one kind of step, or follows one rule of planning",
+}
+
+func TestRoomsOfExecution(t *testing.T) {
+	methods := map[string]int{}
+	packages := 0
+	err := filepath.WalkDir(filepath.FromSlash("engine/embedded/internal/exec"), func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		packages++
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+		if len(files) > maxFiles {
+			t.Errorf("%s has %d files, at most %d can be walked: divide the package", dir, len(files), maxFiles)
+		}
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				return err
+			}
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil {
+					of := f.Recv.List[0].Type
+					if star, ok := of.(*ast.StarExpr); ok {
+						of = star.X
+					}
+					methods[fmt.Sprintf("%s.%s", file.Name, of)]++
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages < 7 {
+		t.Errorf("the test saw %d packages, too few to mean anything", packages)
+	}
+	for name, n := range methods {
+		if n > maxMethods && manyMethods[name] == "" {
+			t.Errorf("%s has %d methods: divide the type, or give the reason in manyMethods", name, n)
+		}
+	}
+	for name := range manyMethods {
+		if methods[name] <= maxMethods {
+			t.Errorf("%s has %d methods: remove its row of manyMethods", name, methods[name])
 		}
 	}
 }

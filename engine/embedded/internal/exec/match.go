@@ -46,7 +46,9 @@ type matcher struct {
 
 // newMatcher returns a matcher that runs the steps of a program and passes the rows that it finds to `out`.
 func newMatcher(p *Program, ev *eval.Evaluator, out *sink.Collector) matcher {
-	m := matcher{Evaluator: ev, Arrangement: &p.Arrangement, program: p, out: out, frames: make([]eval.Frame, p.Frames), walks: make([]eval.Walk, p.Frames), around: make([]eval.Nearby, p.Frames), optionals: make([]optionalRun, p.Optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.Weighed)}
+	m := matcher{Evaluator: ev, Arrangement: &p.Arrangement, program: p, out: out,
+		frames: make([]eval.Frame, p.Frames), walks: make([]eval.Walk, p.Frames), around: make([]eval.Nearby, p.Frames),
+		optionals: make([]optionalRun, p.Optionals), subqueries: newSubqueryRuns(ev.Query), weighed: make([][]int64, p.Weighed)}
 	m.unit.Cols = make([][]uint32, ev.Width())
 	return m
 }

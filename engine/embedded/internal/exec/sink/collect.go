@@ -73,7 +73,8 @@ func (co *Collector) readRows() {
 	co.Ahead += sum
 }
 
-// NewCollector returns a collector for the runs of a query. The argument `countsOnly` says whether the read returns only counts of all its rows.
+// NewCollector returns a collector for the runs of a query. The argument `countsOnly` says whether the read returns only
+// counts of all its rows.
 func NewCollector(ev *eval.Evaluator, countsOnly bool) Collector {
 	co := Collector{Evaluator: ev, countsOnly: countsOnly, sorter: newSorter(ev.Query), grouper: newGrouper(ev.Query), fuser: newFuser(ev.Query)}
 	co.Rows.Cols = make([][]uint32, ev.Width())

@@ -366,7 +366,7 @@ const maxFiles, maxMethods = 40, 40
 // manyMethods lists types of execution with more than maxMethods methods, and why.
 var manyMethods = map[string]string{
 	"ir.binder":       "a method binds or checks one construct of the language",
-	"eval.Evaluator":  "a method evaluates one kind of expression or condition",
+	"eval.Evaluator":  "a method evaluates one kind of expression or condition, or does one part of a search for walks",
 	"exec.matcher":    "a method does one task of a kind of step, with the memory that steps share",
 	"planner.planner": "a method chooses one kind of step, or follows one rule of planning",
 }

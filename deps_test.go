@@ -51,7 +51,8 @@ var imports = []struct {
 	{"internal/storage/fs", nil},
 	{"engine/embedded/internal/format", []string{"engine"}},
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
-	{"internal/server/internal/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
+	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
+	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
@@ -127,7 +128,7 @@ var imports = []struct {
 	{"test/foreign", nil},
 	{"test/outside", nil},
 	{"internal/storage/object/address", []string{"internal/storage/fs", "internal/storage/object", "internal/storage/object/azure", "internal/storage/object/gcs", "internal/storage/object/postgres", "internal/storage/object/s3"}},
-	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog"}},
+	{"internal/replica", []string{"internal/handle", "engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog"}},
 	{"internal/storage/object/objecttest", []string{"internal/storage/object"}},      // for tests only
 	{"internal/storage/object/postgres/postgrestest", []string{"internal/pgserver"}}, // for tests only
 	{"internal/storage/object/s3/s3test", []string{"internal/storage/object/s3"}},    // for tests only

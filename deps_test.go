@@ -350,6 +350,83 @@ func TestPublicExamples(t *testing.T) {
 	}
 }
 
+// alone lists the packages in internal that one room imports, each with the reason why it does not stand in the
+// internal folder of that room.
+var alone = []struct{ pkg, reason string }{
+	{"internal/artifact", "the module in the folder release imports it too"},
+	{"internal/bench/**", "the parts of the benchmarks stand together; tests of the engine import some of them"},
+	{"internal/codegen/breaking", "it reads the contract that the generator writes, and changes with it"},
+	{"internal/codegen/scaffold", "it writes what the generator reads, and changes with it"},
+	{"internal/evaluation", "its questions are about the tools of every graph, not about the command that prints the report"},
+	{"internal/gq/guide", "it explains every construct of the language, and changes with it"},
+	{"internal/server/rest/resttest", "it is for tests, next to the package that they test"},
+	{"internal/source/**", "the readers of source stand together, because a server may link none of them"},
+	{"internal/storage/object/**", "the storages and their suite stand together below the interface"},
+}
+
+// TestRooms checks that a package of internal outside of the internal folder of a room has importers in several
+// rooms, tests included.
+func TestRooms(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	importers := map[string]map[string]bool{} // package to the rooms that import it
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath                         string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			name, own := strings.CutPrefix(imp, module+"/")
+			if !own || imp == p.ImportPath || !strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/") {
+				continue
+			}
+			if importers[name] == nil {
+				importers[name] = map[string]bool{}
+			}
+			importers[name][room(strings.TrimPrefix(p.ImportPath, module+"/"))] = true
+		}
+	}
+	if len(importers) < 20 {
+		t.Errorf("only %d packages of internal have importers; the test saw too few to mean anything", len(importers))
+	}
+	used := map[string]bool{}
+	for name, rooms := range importers {
+		if len(rooms) > 1 {
+			continue
+		}
+		row := slices.IndexFunc(alone, func(r struct{ pkg, reason string }) bool { return matches(r.pkg, name) })
+		if row >= 0 {
+			used[alone[row].pkg] = true
+			continue
+		}
+		for only := range rooms {
+			t.Errorf("only %s imports %s: move it to %s/internal, or give the reason in a row of alone", only, name, only)
+		}
+	}
+	for _, r := range alone {
+		if !used[r.pkg] {
+			t.Errorf("every package of the row %q of alone has importers in several rooms: remove the row", r.pkg)
+		}
+	}
+}
+
+// room returns the room that a package belongs to: the folder on top, or the one below cmd or internal.
+func room(name string) string {
+	parts := strings.Split(name, "/")
+	if len(parts) > 1 && (parts[0] == "cmd" || parts[0] == "internal") {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
 func TestNoVagueNames(t *testing.T) {
 	out, err := exec.Command("go", "list", "./...").Output()
 	if err != nil {

@@ -15,6 +15,10 @@ type explore struct {
 	traverse
 	route *route
 	both  bool // whether both ends are bound
+	// If the step remembers what walks reach, `set` is its number in matcher.reached, and `reverse` is the route
+	// from the far end.
+	set     int
+	reverse *route
 	// number is the position of the step's memory in evaluator.searches, counted from the end of
 	// the memory of the expressions.
 	number int
@@ -28,7 +32,11 @@ func (l *link) explores() bool {
 // explore returns the step for a walk. The argument `both` says whether both ends are bound.
 func (pl *planner) explore(tr traverse, both bool) *explore {
 	pl.searches++
-	return &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searches - 1}
+	s := &explore{traverse: tr, route: newRoute(pl.query, tr.link, tr.back), both: both, number: pl.searches - 1}
+	if s.remembers() {
+		s.set, s.reverse = pl.frame(), newRoute(pl.query, tr.link, !tr.back)
+	}
+	return s
 }
 
 // run implements [step].
@@ -144,9 +152,30 @@ func (s *explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *pi
 // check appends to the frame `out` the rows of f in which a walk joins the two nodes. When `out` is
 // full, check passes it to the next step.
 func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *frame) error {
+	var known *reached
+	from, to := s.from, s.to
+	if s.remembers() {
+		if known = m.reachedBy(s.set, from, to, f); known.flip {
+			from, to = to, from
+		}
+	}
 	for i := range f.n {
 		if f.isDone(i) {
 			continue
+		}
+		if known != nil {
+			within, err := s.reachable(m, known, &search.near, f.cols[from][i])
+			if err != nil {
+				return err
+			}
+			if within != nil {
+				if within.Get(int(f.cols[to][i])) {
+					if err := s.keep(m, p, at, f, out, i, 0); err != nil {
+						return err
+					}
+				}
+				continue
+			}
 		}
 		a, fitsA := m.placeOf(&s.route.near, f.cols[s.from][i])
 		b, fitsB := m.placeOf(&s.route.far, f.cols[s.to][i])
@@ -160,17 +189,23 @@ func (s *explore) check(m *matcher, search *search, p *pipe, at int, f, out *fra
 		if length < 0 {
 			continue
 		}
-		out.copyRow(f, i, s.vars)
-		if s.EdgeVar != plan.NoVar {
-			out.cols[s.EdgeVar][out.n] = uint32(length)
-		}
-		if out.n++; out.n == frameSize {
-			if err := m.flush(p, at, out); err != nil {
-				return err
-			}
+		if err := s.keep(m, p, at, f, out, i, length); err != nil {
+			return err
 		}
 	}
 	return m.flush(p, at, out)
+}
+
+// keep appends row i of f to the frame `out`, with the length of the walk if the query has a variable for it.
+func (s *explore) keep(m *matcher, p *pipe, at int, f, out *frame, i, length int) error {
+	out.copyRow(f, i, s.vars)
+	if s.EdgeVar != plan.NoVar {
+		out.cols[s.EdgeVar][out.n] = uint32(length)
+	}
+	if out.n++; out.n == frameSize {
+		return m.flush(p, at, out)
+	}
+	return nil
 }
 
 // describe implements [described].

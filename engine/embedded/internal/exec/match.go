@@ -14,7 +14,7 @@ type matcher struct {
 	unit      frame            // the single row with which the match begins
 	frames    []frame          // by the id of a step
 	walks     []walk           // by the id of a step
-	reached   map[int]*reached // by reach.set; of this run
+	reached   map[int]*reached // by reach.set or explore.set; of this run
 	opposites [][2]hop         // by the id of a step that tests edges; nil before the first of a node with many edges
 	around    []nearby         // by the id of a step; see neighbours
 	edgeSets  []edgeSet        // by the id of a step that tests edges; nil before the first test without a set

@@ -242,10 +242,10 @@ func (s *reach) count(m *matcher, f *frame) (n int, err error) {
 	return n, nil
 }
 
-// check keeps the rows in which a walk from one node reaches the other. It walks from the end that has fewer
-// distinct nodes in the first frame, and remembers what the first of them reach.
+// check keeps the rows in which a walk from one node reaches the other. It walks from the end that seems to have fewer
+// distinct nodes, and remembers what the first of them reach.
 func (s *reach) check(m *matcher, p *pipe, at int, f *frame) error {
-	known := m.reachedBy(s, f)
+	known := m.reachedBy(s.set, s.from, s.to, f)
 	t := s.traverse
 	if known.flip {
 		t.back, t.from, t.to = !t.back, t.to, t.from

@@ -230,13 +230,14 @@ func branchNameOf(at engine.Target, s *version.Snapshot) string {
 // mergeInto applies the changes from base to source to a transaction on the target. If the result has
 // conflicts, the caller must abandon the transaction.
 func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, source *version.Snapshot, opts version.MergeOptions) (*version.Merged, error) {
-	base, source, lost, err := align(ctx, from, to, base, source, tx)
+	base, source, lost, edges, err := align(ctx, from, to, base, source, tx)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkResolutions(tx.Schema(), opts.Resolutions); err != nil {
 		return nil, err
 	}
+	opts.Uncarried = edges
 	merged, err := tx.Merge(ctx, base, source, opts)
 	if err != nil {
 		return nil, err

@@ -281,8 +281,8 @@ func (w *writing) insert(s plan.Insert) func() {
 		if s.Entity == plan.Edge {
 			w.endpoints(e)
 		}
-		if old != nil && !keyed && w.g.fault != StrictOverwrites {
-			w.errs = append(w.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id})
+		if old != nil && (!keyed || s.New) && w.g.fault != StrictOverwrites {
+			w.errs = append(w.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id, Keyed: keyed})
 		}
 		if old != nil && keyed && w.g.fault == UpsertKeeps {
 			e = w.merge(old, e)

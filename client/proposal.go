@@ -43,6 +43,8 @@ type ProposalAnswer struct {
 	ApprovedBy  []string `json:"approved_by" jsonschema_description:"The actors whose approval counts for the digest."`
 	RequestedBy []string `json:"changes_requested_by" jsonschema_description:"The actors who asked for changes to this digest."`
 	Blockers    []string `json:"blockers" jsonschema_description:"What must happen before the merge, as sentences. Empty if the proposal can be merged or is not open."`
+
+	Notes []string `json:"notes,omitempty" jsonschema_description:"About a digest that the request sent as null: the step then ran whatever the digest was."`
 }
 
 // ChangeCounts are numbers of changed entities, by kind of change.

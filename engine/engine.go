@@ -343,6 +343,8 @@ type LoadResult struct {
 	Nodes  []TypeCount // types that occur in the input, in schema order
 	Edges  []TypeCount // like Nodes
 
-	// Effects say in detail what a dry run would do. It is nil for other loads.
+	// Effects say in detail what the load did. They count each entity that differs from before once, so an
+	// entity in the input that is unchanged is in none of the numbers. If the call repeats an earlier one, they are those
+	// of the earlier call; nil if an older program made it.
 	Effects *WriteEffects
 }

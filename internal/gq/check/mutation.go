@@ -117,7 +117,7 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	if !ok {
 		return plan.Insert{}, false
 	}
-	ins := plan.Insert{Entity: t.entity, Type: t.name, Upsert: st.Upsert()}
+	ins := plan.Insert{Entity: t.entity, Type: t.name, Upsert: st.Upsert(), New: st.New}
 	if len(st.Set) == 0 {
 		c.fault(UnknownTarget, st.Span(), "", "the %s of %s assigns no property", st.Verb.Value, t.name)
 		return ins, false

@@ -112,7 +112,7 @@ def fill_sql(execute, types, rows, kinds, sqlite):
         names = ", ".join(f'"{c[0]}" {kinds[c[1]]}{"[]" if c[2] and not sqlite else ""}' for c in columns)
         execute(f'CREATE TABLE "{t["name"]}" ({names})', None)
         taken.add(t["name"].lower())
-        values = [[value_of(r, c[3], c[1], sqlite) for c in columns] for r in rows[t["name"]]]
+        values = [[value_of(r, c[3], c[1], sqlite) for c in columns] for r in rows.get(t["name"], [])]
         if values:
             execute(f'INSERT INTO "{t["name"]}" VALUES ' + ", ".join("(" + ", ".join("?" * len(columns)) + ")" for _ in values), [x for v in values for x in v])
     for t in types.values():
@@ -161,14 +161,15 @@ def open_ladybug(types, rows):
             ids = ["from__", "to__"] if t["edge"] else ["id__"]
             with file.open("w", newline="") as f:
                 w = csv.writer(f, quoting=csv.QUOTE_MINIMAL)
-                for r in rows[t["name"]]:
+                for r in rows.get(t["name"], []):
                     w.writerow([r[i] for i in ids] + [cell(r.get(p["name"]), p) for p in t["properties"]])
-            if rows[t["name"]]:
+            if rows.get(t["name"], []):
                 c.execute(f"COPY `{t['name']}` FROM '{file}' (HEADER=false, PARALLEL=false)")
     names = {plain(t["name"]): t["name"] for t in types.values()}
+    members = {p["name"] for t in types.values() for p in t["properties"]}
 
     def run(text, params):
-        text = dialect(text, names)
+        text = dialect(text, names, members)
         params = {k: v for k, v in params.items() if re.search(r"\$" + k + r"\b", text)}
         result = c.execute(text, params) if params else c.execute(text)
         out = []
@@ -191,12 +192,13 @@ def cell(v, p):
     return v
 
 
-def dialect(text, names):
-    """The text in the dialect of LadybugDB: quoted labels, its names of functions, and trails as paths."""
+def dialect(text, names, members):
+    """The text in the dialect of LadybugDB: quoted labels and properties, its names of functions, and trails as paths."""
     parts = re.split(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*)", text)
     for i in range(0, len(parts), 2):
         s = parts[i]
         s = re.sub(r"([:|])\s*(\w+)", lambda m: m[1] + ("`" + names[plain(m[2])] + "`" if plain(m[2]) in names and not re.match(r"\s*:", m[0][len(m[1]) + 99:]) else m[2]), s)
+        s = re.sub(r"\.(\w+)\b(?!\()", lambda m: ".`" + m[1] + "`" if m[1] in members else m[0], s)
         s = re.sub(r"\bdatetime\(\s*\)", "current_timestamp()", s, flags=re.I)
         s = re.sub(r"\bdatetime\(", "timestamp(", s, flags=re.I)
         s = re.sub(r"\bdate\(\s*\)", "current_date()", s, flags=re.I)

@@ -17,7 +17,7 @@ func TestFrame(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, help string }{
 		{"types and properties", "SELECT w.title, w.year FROM Work w JOIN Wrote r ON ??? LEFT JOIN Author a",
-			"write it as a query: query q() { match { $a wrote $w } return { $w.title, $w.year } }; optional { … } keeps a row although the block has no match"},
+			"write it as a query; this example over its types is no translation: query q() { match { $a wrote $w } return { $w.title, $w.year } }; optional { … } keeps a row although the block has no match"},
 		{"an edge between two of a type", "MATCH (a:Work)-[:CITES]->(b:Work ???) RETURN count(b)", "query q() { match { $w cites $w2 } return { $w } }; a column such as count($q) as n groups by the other columns"},
 		{"an insert", "UNWIND $rows AS row ??? CREATE (b:Branch {code: row.code})",
 			"query q($code: String, $name: String, $city: String, $open_sunday: Bool) { insert Branch { code: $code, name: $name, city: $city, open_sunday: $open_sunday } }; for $row in $rows { insert … }"},

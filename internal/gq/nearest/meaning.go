@@ -33,6 +33,9 @@ func (m *multiplicity) values(read *syntax.Read) {
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
 		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
 	})
+	if first := m.r.tokens[0]; grouped && first.are("select") && len(m.r.groups) == 0 && !m.r.staged && len(callsOf(resultsOf(read), isAggregate)) > 0 {
+		panic(giveUp{}) // without GROUP BY there is one row, even of an empty table
+	}
 	for _, p := range read.Returns {
 		m.value(p.Expr, nil, !sql, !grouped)
 		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {

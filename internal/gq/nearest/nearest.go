@@ -148,6 +148,7 @@ type rewriter struct {
 	windows     []*window  // the calls of window functions
 	calls       []*call    // CALL with an order or a limit
 	listings    []*listing // the calls of collect that become blocks
+	pairs       bool       // WITH DISTINCT has dropped the rows that only parallel edges make
 	unsorted    bool       // the lists of aggregates have no order
 	sortedLists bool       // an aggregate has an order of its own
 	taken       int        // the first keys of the sort belong to these blocks
@@ -204,6 +205,7 @@ func (r *rewriter) render() string {
 	if len(r.hops) > 0 {
 		panic(giveUp{})
 	}
+	named, distinct := len(r.columns), r.distinct
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
@@ -232,6 +234,9 @@ func (r *rewriter) render() string {
 		r.havingColumns()
 		r.havingKeys()
 		r.checkGroups()
+		if distinct && len(r.columns) > named {
+			panic(giveUp{}) // rows that differ in a key alone are equal in the text
+		}
 		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())

@@ -33,7 +33,7 @@ type shape struct {
 var shapes = []shape{
 	{nodes: 24, edges: 80},
 	{nodes: 24, edges: 80},
-	{nodes: 60, edges: 60},
+	{nodes: 60, edges: 30},
 	{nodes: 12, edges: 60, ties: true},
 	{nodes: 8, edges: 8, ties: true},
 	{nodes: 24, edges: 80, holes: true},
@@ -57,21 +57,22 @@ var literal = regexp.MustCompile(`(\w+)\)?(?:: | (?:=|!=|<|<=|>|>=|contains|star
 // member finds the literals that a query seeks in a list.
 var member = regexp.MustCompile(`"([^"]*)" in \$\w+\.(\w+)`)
 
-// want notes the literals of a query.
+// want notes the literals of a query, and what a regular expression finds.
 func (g *generator) want(query string) {
+	add := func(name, v string) {
+		if v != "" && !slices.Contains(g.wanted[name], v) {
+			g.wanted[name] = append(g.wanted[name], v)
+		}
+	}
 	for _, m := range literal.FindAllStringSubmatch(query, -1) {
-		for _, v := range strings.Split(m[2]+m[3], ", ") {
+		for _, v := range strings.Split(m[2]+m[3], `", "`) {
 			v = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(v, "datetime("), "date("), `"`)
-			v = strings.NewReplacer("(?i)", "", `\`, "", "^", "", "$", "").Replace(v)
-			if v != "" && !slices.Contains(g.wanted[m[1]], v) {
-				g.wanted[m[1]] = append(g.wanted[m[1]], v)
-			}
+			add(m[1], v)
+			add(m[1], strings.NewReplacer("(?i)", "", `\`, "", "^", "", "$", "").Replace(v))
 		}
 	}
 	for _, m := range member.FindAllStringSubmatch(query, -1) {
-		if !slices.Contains(g.wanted[m[2]], m[1]) {
-			g.wanted[m[2]] = append(g.wanted[m[2]], m[1])
-		}
+		add(m[2], m[1])
 	}
 }
 

@@ -203,8 +203,9 @@ def dialect(text, names, members):
         s = re.sub(r"\bdatetime\(", "timestamp(", s, flags=re.I)
         s = re.sub(r"\bdate\(\s*\)", "current_date()", s, flags=re.I)
         s = re.sub(r"\bduration\(\s*\{\s*(\w+)\s*:\s*(\d+)\s*\}\s*\)", r"interval('\2 \1')", s, flags=re.I)
-        s = re.sub(r"\bEXISTS\s*\{\s*(?=\()", "EXISTS { MATCH ", s, flags=re.I)
-        s = re.sub(r"\*(?=\s*(\d|\.\.|\]))", "* TRAIL ", s) if "shortestpath" not in text.lower() else s
+        s = re.sub(r"\b(EXISTS|COUNT)\s*\{\s*(?=\()", r"\1 { MATCH ", s, flags=re.I)
+        s = re.sub(r"\b(\w+\.`\w+`)\.`?(year|month|day)\b`?", r"date_part('\2', \1)", s)
+        s = re.sub(r"(\[[^\[\]]*)\*(?=\s*(\d|\.\.|\]))", r"\1* TRAIL ", s) if "shortestpath" not in text.lower() else s
         s = re.sub(r"(\* TRAIL\s+)(\d+)\s*\.\.\s*(?=\])", r"\g<1>\2..7", s)
         s = re.sub(r"(\* TRAIL\s+)\.\.", r"\g<1>1..", s)
         s = re.sub(r"\bduration\.inDays\(([^,()]+(?:\(\))?),\s*([^,()]+(?:\(\))?)\)\.days", r"(\2 - \1)", s)

@@ -214,6 +214,9 @@ func (r *rewriter) add(alias, e string) {
 		// A column that is written twice is one column.
 		for _, c := range r.computed {
 			if !c.fromWith && c.alias == "" && c.text == e {
+				if r.inColumns {
+					panic(giveUp{}) // in SQL it is two
+				}
 				return
 			}
 		}

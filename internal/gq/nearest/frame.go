@@ -40,7 +40,9 @@ func Frame(s *catalog.Schema, text string) string {
 		f.named[plain(t.text)] = true
 		for i, name := range append([]string{t.text}, parts(t.text)...) {
 			if statement == "" {
-				statement = changing[strings.ToLower(name)]
+				if statement = changing[strings.ToLower(name)]; i == 0 && strings.EqualFold(name, "remove") {
+					statement = "update" // Cypher removes properties
+				}
 			}
 			typ := f.add(name)
 			if statement != "" {

@@ -184,6 +184,7 @@ type rewriter struct {
 	existence  bool                         // only the existence of a row of a subselect counts
 	around     string                       // the clauses around a subselect
 	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
+	setBefore  []string                     // the properties that SET has assigned
 	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
 }
 

@@ -31,9 +31,19 @@ func (x *text) rows(t *testing.T, graph engine.Graph) (all [][]string, columns i
 		if err != nil {
 			t.Fatalf("%s: %v", x.Name, err)
 		}
-		visible := len(q.Plan.Read.Columns)
-		columns = min(columns, visible)
-		more, err := read(t.Context(), graph, q.Plan, args)
+		target := engine.Target{}
+		if x.after != nil {
+			target.Branch = strings.ReplaceAll(x.Name, "/", "-")
+			if _, err := graph.CreateBranch(t.Context(), target.Branch, engine.Target{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := graph.Mutate(t.Context(), q.Plan, args, engine.WriteOptions{Branch: target.Branch}); err != nil {
+				t.Errorf("%s: %s: %v", x.Name, x.offer, err)
+			}
+			q, args = x.after, nil
+		}
+		columns = min(columns, len(q.Plan.Read.Columns))
+		more, err := read(t.Context(), graph, q.Plan, args, target)
 		if err != nil {
 			t.Errorf("%s: %s: %v", x.Name, x.offer, err)
 		}
@@ -43,8 +53,8 @@ func (x *text) rows(t *testing.T, graph engine.Graph) (all [][]string, columns i
 }
 
 // read runs a query, and returns its rows.
-func read(ctx context.Context, graph engine.Graph, q *plan.Query, args engine.Args) (rows [][]string, err error) {
-	res, err := graph.Query(ctx, q, args, engine.Target{})
+func read(ctx context.Context, graph engine.Graph, q *plan.Query, args engine.Args, target engine.Target) (rows [][]string, err error) {
+	res, err := graph.Query(ctx, q, args, target)
 	if err != nil {
 		return nil, err
 	}

@@ -110,6 +110,8 @@ def fill_sql(execute, types, rows, kinds, sqlite):
     for t in types.values():
         columns = columns_of(t, types)
         names = ", ".join(f'"{c[0]}" {kinds[c[1]]}{"[]" if c[2] and not sqlite else ""}' for c in columns)
+        if sqlite and not t["edge"] and len(t["key"]) == 1:
+            names += f', UNIQUE ("{t["key"][0]}")'
         execute(f'CREATE TABLE "{t["name"]}" ({names})', None)
         taken.add(t["name"].lower())
         values = [[value_of(r, c[3], c[1], sqlite) for c in columns] for r in rows.get(t["name"], [])]
@@ -133,6 +135,8 @@ def open_sqlite(types, rows):
     def run(text, params):
         return c.execute(text, {k: v for k, v in params.items()}).fetchall()
 
+    c.commit()
+    c.isolation_level = None
     return run
 
 
@@ -172,6 +176,8 @@ def open_ladybug(types, rows):
         text = dialect(text, names, members)
         params = {k: v for k, v in params.items() if re.search(r"\$" + k + r"\b", text)}
         result = c.execute(text, params) if params else c.execute(text)
+        if isinstance(result, list):
+            return []
         out = []
         while result.has_next():
             out.append(result.get_next())
@@ -235,6 +241,19 @@ def zero_sums(text):
 OPENERS = {"sql": [("sqlite", open_sqlite), ("duckdb", open_duckdb)], "cypher": [("ladybug", open_ladybug)]}
 
 
+def after(run, t):
+    """The rows of a table after a change, which is rolled back."""
+    run("BEGIN TRANSACTION", {})
+    try:
+        run(t["text"], t["params"])
+        return run(t["after"], {})
+    finally:
+        try:
+            run("ROLLBACK", {})
+        except Exception:  # the database has rolled back after an error
+            pass
+
+
 def main():
     given = json.load(sys.stdin)
     types = {t["name"]: t for t in given["types"]}
@@ -245,7 +264,8 @@ def main():
             run = opener(types, given["rows"])
             for t in texts:
                 try:
-                    answer = {"rows": [[canonical(v) for v in row] for row in run(t["text"], t["params"])]}
+                    rows = after(run, t) if t["after"] else run(t["text"], t["params"])
+                    answer = {"rows": [[canonical(v) for v in row] for row in rows]}
                 except Exception as e:
                     answer = {"error": str(e).splitlines()[0][:300]}
                 out.setdefault(t["name"], {})[name] = answer

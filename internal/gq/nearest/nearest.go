@@ -210,6 +210,12 @@ func (r *rewriter) render() string {
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
+		for _, s := range slices.Concat(r.before, r.statements) {
+			_, typ, _ := strings.Cut(s, "insert ")
+			if n := r.schema.Node(typ[:wordLen(typ)]); n != nil && len(n.Key) > 0 {
+				r.note("an insert replaces a node that has the same key")
+			}
+		}
 		body = append(body, r.before...)
 		if len(r.having) > 0 {
 			panic(giveUp{}) // a mutation has no groups

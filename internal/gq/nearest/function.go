@@ -316,6 +316,9 @@ func lessOne(e string) string {
 	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
 		return string(e[0] - 1)
 	}
+	if strings.HasPrefix(e, "-") {
+		panic(giveUp{}) // it counts from the end
+	}
 	return tight(e) + " - 1"
 }
 

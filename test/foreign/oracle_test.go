@@ -86,8 +86,9 @@ var (
 	limit  = regexp.MustCompile(`\s+limit \d+\s*\}( query |$)`)
 )
 
-// TestOffers runs each read of the six blind sets, in SQL or Cypher, beside its offer, and compares the rows. A text in a
-// mixture of languages is run as readings.txt says it in one. unrun.txt lists each read with an offer that is not run, with the reason.
+// TestOffers runs each read of the six blind sets and of hostile, in SQL or Cypher, beside its offer, and compares the rows. The set
+// changes has the changes of hostile, whose rows are what they leave. A text in a mixture of languages is run as readings.txt says it in
+// one. unrun.txt lists exactly the texts with an offer that are not run or differ, with the reasons.
 func TestOffers(t *testing.T) {
 	folder := os.Getenv("OMNIGRAPH_TEST_FOREIGN")
 	if folder == "" {
